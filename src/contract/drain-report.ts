@@ -1,0 +1,43 @@
+/** What a drain tells about itself: `GET /<token>/status`, the final log line, and the relay's report. */
+
+export type PhaseName = "idle" | "withdrawing" | "draining" | "holding" | "done";
+
+/** `none` while no drain has ended. */
+export type DrainOutcome = "none" | "drained" | "timeout" | "not-needed" | "restarted" | "forced";
+
+export type DrainTrigger = "none" | "hook" | "two-hooks" | "relay" | "sigterm";
+
+/** One connection that was still open when the drain ended. */
+export type OpenConnection = {
+  /** `address:port`, IPv6 in brackets. */
+  readonly local: string;
+  readonly peer: string;
+  /** Since the connection was first seen by the drain; 0 when unknown. */
+  readonly ageMs: number;
+  readonly state: string;
+};
+
+export type PhaseDurations = {
+  readonly withdrawing: number;
+  readonly deregistration: number;
+  readonly draining: number;
+  readonly holding: number;
+};
+
+export type DrainReport = {
+  readonly version: 1;
+  readonly phase: PhaseName;
+  readonly outcome: DrainOutcome;
+  readonly trigger: DrainTrigger;
+  readonly milliseconds: PhaseDurations;
+  /** At most {@link LEFT_LIMIT} connections. */
+  readonly left: readonly OpenConnection[];
+  readonly leftTotal: number;
+  /** Which observation decided: `netlink`, `proc`, `driver`, `passive-opens`, `tie`, `none`. */
+  readonly witness: string;
+  /** One sentence a person understands: why the drain took as long as it took. */
+  readonly why: string;
+};
+
+/** Addresses are for a person who looks for a client, not for statistics. */
+export const LEFT_LIMIT = 20;

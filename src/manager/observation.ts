@@ -1,0 +1,53 @@
+/** What is seen of the Pod's traffic, as data: raw readings in, one judgement per poll out. */
+import type { OpenConnection } from "../contract/drain-report.ts";
+
+/** One TCP socket of the Pod's network namespace. */
+export type TcpSocket = {
+  /** 2 = IPv4, 10 = IPv6. v4-mapped IPv6 addresses are written as IPv4. */
+  readonly family: number;
+  /** Kernel numbers: 1 ESTABLISHED, 2 SYN_SENT, 3 SYN_RECV, 4 FIN_WAIT1, 5 FIN_WAIT2, 6 TIME_WAIT, 8 CLOSE_WAIT, 9 LAST_ACK, 10 LISTEN, 11 CLOSING. */
+  readonly state: number;
+  readonly localAddress: string;
+  readonly localPort: number;
+  readonly peerAddress: string;
+  readonly peerPort: number;
+  readonly uid: number;
+  /** Bytes unread; for LISTEN the connections waiting for accept. */
+  readonly receiveQueue: number;
+  /** Bytes not acknowledged by the peer; for LISTEN the backlog limit. */
+  readonly sendQueue: number;
+  /** From tcp_info; ages in ms. All -1 where the source cannot tell (/proc/net). */
+  readonly lastDataSentMs: number;
+  readonly lastDataReceivedMs: number;
+  readonly lastAckReceivedMs: number;
+  readonly bytesReceived: number;
+};
+
+/** One look at the kernel. */
+export type Reading = {
+  readonly source: "netlink" | "proc";
+  readonly sockets: readonly TcpSocket[];
+  /** Unconnected bound UDP sockets on a non-loopback address. */
+  readonly udpPorts: readonly number[];
+  /** Counters of /proc/net/snmp; -1 when unreadable. */
+  readonly passiveOpens: number;
+  readonly activeOpens: number;
+};
+
+/** What one poll means. Produced by `judge`, consumed by the drain machine. Unknown is never zero. */
+export type Observation =
+  | { readonly known: false; readonly why: string }
+  | {
+      readonly known: true;
+      /** Anything at all that could carry traffic: a TCP listener, or bound UDP, on a non-loopback address (ours and mesh ports aside). */
+      readonly hasTcpListener: boolean;
+      readonly hasUdp: boolean;
+      readonly openConnections: number;
+      /** True when nothing is going on right now: backlog 0, no SYN_RECV, no busy connection, and the idle state of all is known. */
+      readonly calm: boolean;
+      /** Monotonic time of the last evidence of traffic seen so far (new connection, busy connection, data on an idle one); -1 when none. */
+      readonly lastEvidenceMs: number;
+      readonly witness: string;
+      readonly left: readonly OpenConnection[];
+      readonly leftTotal: number;
+    };

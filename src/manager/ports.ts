@@ -1,0 +1,21 @@
+/** What the manager needs from outside, as function types. Tests pass plain functions. */
+
+/**
+ * The C library calls behind socket diagnostics, with C's signatures. The native build binds them to libc directly;
+ * under Node an FFI package supplies them; where neither works `available` is false and `/proc/net` is read.
+ */
+export type Libc = {
+  readonly available: boolean;
+  readonly socket: (domain: number, type: number, protocol: number) => number;
+  readonly send: (fd: number, bytes: Uint8Array, flags: number) => number;
+  readonly recv: (fd: number, bytes: Uint8Array, flags: number) => number;
+  readonly connect: (fd: number, address: Uint8Array) => number;
+  readonly setsockopt: (fd: number, level: number, name: number, value: Uint8Array) => number;
+  readonly close: (fd: number) => number;
+};
+
+/** Monotonic milliseconds from an arbitrary start. Never the wall clock: that one jumps. */
+export type NowMs = () => number;
+
+/** A whole small file of /proc, or undefined when it cannot be read. */
+export type ReadText = (path: string) => string | undefined;

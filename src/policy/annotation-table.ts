@@ -1,0 +1,231 @@
+/**
+ * Every annotation lastcall reads, and nothing about it anywhere else.
+ *
+ * Readers of this table: the resolver (validation, defaults, origin), the README section, the JSON schema of the
+ * cluster defaults, and the flags of the command line. A field of `PodPolicy` without a row does not compile.
+ */
+import type { DrainedWhen } from "../contract/drain-settings.ts";
+import { type Codec, durationMs, nameList, oneOf, portList, profileName, unprivilegedPort } from "./codecs.ts";
+import { managerResources, type ResourcesChoice } from "./resources-codec.ts";
+import { appUrl, driverUrl } from "./url-codecs.ts";
+
+export const PREFIX = "lastcall.dev/";
+
+/** Where a value can be written; a nearer scope wins. Namespace opt-in is a label, read by selectors. */
+export type Scope = "pod" | "namespace" | "cluster";
+
+export type ModeChoice = "auto" | "sidecar" | "native" | "classic" | "sleep" | "hook";
+export type DriverChoice = "auto" | "none" | "envoy" | "istio" | "linkerd" | "http";
+export type PreStopChoice = "auto" | "keep" | "chain" | "replace";
+
+/** What people chose for one Pod. Empty text or list means: not set. */
+export type PodPolicy = {
+  readonly inject: "enabled" | "disabled";
+  readonly mode: ModeChoice;
+  readonly drainDelayMs: number;
+  readonly deregistrationDelayMs: number;
+  readonly drainTimeoutMs: number;
+  readonly quietPeriodMs: number;
+  readonly drainedWhen: DrainedWhen;
+  readonly driver: DriverChoice;
+  readonly driverUrl: string;
+  readonly drainUrl: string;
+  readonly activeUrl: string;
+  readonly drainPorts: readonly number[];
+  readonly ignorePorts: readonly number[];
+  readonly containers: readonly string[];
+  readonly preStop: PreStopChoice;
+  readonly port: number;
+  readonly profile: string;
+  readonly resources: ResourcesChoice;
+};
+
+export type Row<T> = {
+  /** The part after the prefix. */
+  readonly name: string;
+  readonly codec: Codec<T>;
+  readonly fallback: T;
+  /** The default in words, where the value itself would say nothing. */
+  readonly fallbackShows?: string;
+  readonly scopes: readonly Scope[];
+  readonly since: `${number}.${number}.${number}`;
+  /** One sentence for the reference, present tense. */
+  readonly summary: string;
+};
+
+const EVERYWHERE: readonly Scope[] = ["pod", "namespace", "cluster"];
+const SINCE = "0.1.0";
+
+export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> } = {
+  inject: {
+    name: "inject",
+    codec: oneOf("enabled", "disabled"),
+    fallback: "enabled",
+    fallbackShows: "from the namespace",
+    scopes: ["pod", "namespace"],
+    since: SINCE,
+    summary:
+      "Opts in or out; on a Pod as label or annotation, on a namespace as label. `disabled` on the Pod always wins.",
+  },
+  mode: {
+    name: "mode",
+    codec: oneOf("auto", "sidecar", "native", "classic", "sleep", "hook"),
+    fallback: "auto",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary:
+      "What is added: the manager as native sidecar or classic container, or only a `sleep` hook. `hook` is not there yet.",
+  },
+  drainDelayMs: {
+    name: "drain-delay",
+    codec: durationMs,
+    fallback: 5_000,
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "Shortest time the Pod keeps serving after it was told to end, for endpoint changes to reach every proxy.",
+  },
+  deregistrationDelayMs: {
+    name: "deregistration-delay",
+    codec: durationMs,
+    fallback: 0,
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "Extra wait after endpoint withdrawal, for external load balancers.",
+  },
+  drainTimeoutMs: {
+    name: "drain-timeout",
+    codec: durationMs,
+    fallback: 60_000,
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "Longest time given to open work after the delays.",
+  },
+  quietPeriodMs: {
+    name: "quiet-period",
+    codec: durationMs,
+    fallback: 2_000,
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "How long traffic must have been absent before it counts as gone.",
+  },
+  drainedWhen: {
+    name: "drained-when",
+    codec: oneOf("auto", "quiet", "connections", "requests", "deadline"),
+    fallback: "auto",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "What ends the drain. `auto`: no active requests where a driver counts them, else quiet.",
+  },
+  driver: {
+    name: "driver",
+    codec: oneOf("auto", "none", "envoy", "istio", "linkerd", "http"),
+    fallback: "auto",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "Who speaks to a proxy or app that can drain itself. `auto` recognises images and container names.",
+  },
+  driverUrl: {
+    name: "driver-url",
+    codec: driverUrl,
+    fallback: "",
+    fallbackShows: "per driver",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "The proxy's admin address.",
+  },
+  drainUrl: {
+    name: "drain-url",
+    codec: appUrl,
+    fallback: "",
+    fallbackShows: "–",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "Driver `http`: POSTed once when draining starts.",
+  },
+  activeUrl: {
+    name: "active-url",
+    codec: appUrl,
+    fallback: "",
+    fallbackShows: "–",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary:
+      "Driver `http`: answers how many requests are active: a number, or after `#` a JSON pointer or a Prometheus sample.",
+  },
+  drainPorts: {
+    name: "drain-ports",
+    codec: portList,
+    fallback: [],
+    fallbackShows: "all TCP ports listening on a non-loopback address, minus ours",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "The only ports whose traffic counts.",
+  },
+  ignorePorts: {
+    name: "ignore-ports",
+    codec: portList,
+    fallback: [],
+    fallbackShows: "–",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "Ports whose traffic never counts.",
+  },
+  containers: {
+    name: "containers",
+    codec: nameList,
+    fallback: [],
+    fallbackShows: "every regular container",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "Which containers get our preStop hook.",
+  },
+  preStop: {
+    name: "prestop",
+    codec: oneOf("auto", "keep", "chain", "replace"),
+    fallback: "auto",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary:
+      "What happens to a container's own preStop hook. `auto` replaces hooks that only sleep and keeps every other.",
+  },
+  port: {
+    name: "port",
+    codec: unprivilegedPort,
+    fallback: 17_890,
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "The manager's port; the next free declared one is taken when it collides.",
+  },
+  profile: {
+    name: "profile",
+    codec: profileName,
+    fallback: "",
+    fallbackShows: "–",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "A named set of the values above, defined in the cluster configuration.",
+  },
+  resources: {
+    name: "resources",
+    codec: managerResources,
+    fallback: "auto",
+    fallbackShows: "keeps the QoS class",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary: "Requests and limits of the manager.",
+  },
+};
+
+export type Field = keyof PodPolicy;
+
+/** The fields in the order the reference shows them. */
+export const FIELDS = Object.keys(ANNOTATIONS) as readonly Field[];
+
+/** The note for people that injection leaves on the Pod; under our prefix, so it must not be called unknown. */
+export const STATUS_ANNOTATION = `${PREFIX}status`;
+
+/** The default as a person would write or say it. */
+export function fallbackText<K extends Field>(field: K): string {
+  const row = ANNOTATIONS[field];
+  return row.fallbackShows ?? row.codec.format(row.fallback);
+}

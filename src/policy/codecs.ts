@@ -1,0 +1,88 @@
+/** One codec per kind of value: what is expected, its schema, parse and format. Nothing here knows an annotation's name. */
+import { formatDuration, parseDurationMs } from "../contract/duration.ts";
+
+export type ValueSchema = { readonly type: "string"; readonly pattern?: string; readonly enum?: readonly string[] };
+
+export type Codec<T> = {
+  /** Completes the sentence "expected …". */
+  readonly expects: string;
+  /** Short form for the reference table. */
+  readonly shows: string;
+  readonly schema: ValueSchema;
+  /** `undefined` means the text is not such a value; codecs never throw. */
+  readonly parse: (text: string) => T | undefined;
+  readonly format: (value: T) => string;
+};
+
+export const durationMs: Codec<number> = {
+  expects: "a duration with a unit, such as 30s, 500ms, 2m or 1h",
+  shows: "duration",
+  schema: { type: "string", pattern: "^[0-9]{1,6}(ms|s|m|h)$" },
+  parse: parseDurationMs,
+  format: formatDuration,
+};
+
+export function oneOf<const T extends string>(...words: readonly [T, ...T[]]): Codec<T> {
+  return {
+    expects: `one of ${words.join(", ")}`,
+    shows: words.join(", "),
+    schema: { type: "string", enum: words },
+    parse: (text) => words.find((word) => word === text),
+    format: (word) => word,
+  };
+}
+
+/** A port a process without privileges may listen on. */
+export const unprivilegedPort: Codec<number> = {
+  expects: "a port from 1024 to 65535",
+  shows: "1024–65535",
+  schema: { type: "string", pattern: "^[0-9]{4,5}$" },
+  parse: (text) => portIn(text, 1024),
+  format: String,
+};
+
+/** Ports with commas between, each once, in the order given. Empty text is refused: leave the annotation away. */
+export const portList: Codec<readonly number[]> = {
+  expects: "ports from 1 to 65535 with commas between, such as 8080,9090",
+  shows: "port list",
+  schema: { type: "string", pattern: "^[0-9]{1,5}( *, *[0-9]{1,5})*$" },
+  parse: (text) => listOf(text, (part) => portIn(part, 1)),
+  format: (ports) => ports.join(","),
+};
+
+/** A Kubernetes container name is an RFC 1123 label. */
+export const nameList: Codec<readonly string[]> = {
+  expects: "container names with commas between, such as app,worker",
+  shows: "name list",
+  schema: { type: "string", pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?( *, *[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" },
+  parse: (text) => listOf(text, labelOf),
+  format: (names) => names.join(","),
+};
+
+export const profileName: Codec<string> = {
+  expects: "the name of a profile, lower-case letters, digits and -",
+  shows: "name",
+  schema: { type: "string", pattern: "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" },
+  parse: (text) => (text === "" ? undefined : labelOf(text)),
+  format: (name) => name,
+};
+
+function listOf<T>(text: string, read: (part: string) => T | undefined): readonly T[] | undefined {
+  const values: T[] = [];
+  for (const part of text.split(",")) {
+    const value = read(part.trim());
+    if (value === undefined) return undefined;
+    if (!values.includes(value)) values.push(value);
+  }
+  return values;
+}
+
+function portIn(text: string, lowest: number): number | undefined {
+  if (!/^[0-9]{1,5}$/.test(text)) return undefined;
+  const port = Number(text);
+  return port >= lowest && port <= 65_535 ? port : undefined;
+}
+
+function labelOf(text: string): string | undefined {
+  return text.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text) ? text : undefined;
+}

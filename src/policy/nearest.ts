@@ -1,0 +1,30 @@
+/** The candidate that differs least from `word`, if it is close enough to be a slip of the finger. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  // A third of the word may be wrong; beyond that a suggestion confuses more than it helps.
+  let bestDistance = Math.floor(word.length / 3) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(word, candidate);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Insertions, deletions, replacements; cut off at 64 characters because the word comes from outside. */
+function editDistance(left: string, right: string): number {
+  const a = left.slice(0, 64);
+  const b = right.slice(0, 64);
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

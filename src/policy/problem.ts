@@ -1,0 +1,29 @@
+/** A mistake in what a person wrote, or a limit they should know. Problems are data: collected and shown, never thrown. */
+export type Problem = {
+  /** Stable, documented, used in metrics. Never renamed. */
+  readonly code: ProblemCode;
+  /** Where to look, for example `namespace shop, lastcall.dev/drain-delay`. */
+  readonly where: string;
+  /** A full sentence with the offending value and what would be accepted; no control characters, ≤ 200 characters. */
+  readonly message: string;
+};
+
+/** Every problem with one sentence for the reference. */
+export const PROBLEMS = {
+  bad_value: "an annotation or setting has a value that cannot be read; the next farther value or the default is used",
+  unknown_annotation: "an annotation under our prefix has a name that does not exist",
+  wrong_scope: "an annotation is set where it has no effect",
+  unknown_profile: "the profile named does not exist in the cluster configuration",
+  conflicting_values: "two values cannot be obeyed together; the message says which one yields",
+  unsupported_mode: "the mode asked for does not exist in this cluster or version; the default is used",
+  own_hook_kept: "a container keeps its own preStop hook and is not held by the drain",
+  unknown_container: "a container named in an annotation does not exist in the Pod",
+  long_grace: "the grace period exceeds what a known autoscaler waits for",
+  no_headroom: "pod-level resources leave no room for the manager's requests; it gets none",
+  mesh_captures_port: "a mesh's init container is already there; its port exclusions are already rendered",
+  original_too_large: "what injection would have to remember exceeds 4 KiB; nothing that needs it was replaced",
+  manager_repaired: "the manager container had lost its restartPolicy to another webhook and was repaired",
+  socket_unmounted: "no container mounts the folder of the driver's Unix socket",
+} as const;
+
+export type ProblemCode = keyof typeof PROBLEMS;

@@ -1,0 +1,48 @@
+/** Requests and limits of the manager in one short text: `cpu=10m/20m,memory=16Mi`. One amount means both. */
+import type { Codec } from "./codecs.ts";
+
+export type Amounts = { readonly cpu?: string; readonly memory?: string };
+export type ManagerResources = { readonly requests: Amounts; readonly limits: Amounts };
+
+/** `auto` keeps the Pod's quality-of-service class. */
+export type ResourcesChoice = "auto" | ManagerResources;
+
+export const managerResources: Codec<ResourcesChoice> = {
+  expects: "auto, or amounts as REQUEST/LIMIT such as cpu=10m/20m,memory=16Mi (one amount means both)",
+  shows: "requests/limits short form",
+  schema: { type: "string", pattern: `^auto$|^${part()}(,${part()})?$` },
+  parse: parseResources,
+  format: formatResources,
+};
+
+/** A quantity of Kubernetes without exponents: those nobody writes by hand. */
+const QUANTITY = "[0-9]{1,9}(\\.[0-9]{1,3})?(m|k|Ki|M|Mi|G|Gi)?";
+
+function part(): string {
+  const quantity = "[0-9]{1,9}(\\.[0-9]{1,3})?(m|k|Ki|M|Mi|G|Gi)?";
+  return `(cpu|memory)=${quantity}(/${quantity})?`;
+}
+
+function parseResources(text: string): ResourcesChoice | undefined {
+  if (text === "auto") return "auto";
+  const requests: { cpu?: string; memory?: string } = {};
+  const limits: { cpu?: string; memory?: string } = {};
+  for (const piece of text.split(",")) {
+    const match = new RegExp(`^(cpu|memory)=(${QUANTITY})(?:/(${QUANTITY}))?$`).exec(piece);
+    const name = match?.[1];
+    if (match === null || (name !== "cpu" && name !== "memory") || requests[name] !== undefined) return undefined;
+    const request = match[2] ?? "";
+    requests[name] = request;
+    limits[name] = match[5] ?? request;
+  }
+  return { requests, limits };
+}
+
+function formatResources(choice: ResourcesChoice): string {
+  if (choice === "auto") return "auto";
+  const names = ["cpu", "memory"] as const;
+  return names
+    .filter((name) => choice.requests[name] !== undefined)
+    .map((name) => `${name}=${choice.requests[name]}/${choice.limits[name]}`)
+    .join(",");
+}

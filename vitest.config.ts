@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+// biome-ignore lint/style/noDefaultExport: the tool reads its settings from the default export
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    // Process-level cases own ports, namespaces and clocks: they get one file at a time per worker and honest limits.
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    maxWorkers: 2,
+    sequence: { hooks: "stack" },
+  },
+});
