@@ -19,3 +19,12 @@ export type NowMs = () => number;
 
 /** A whole small file of /proc, or undefined when it cannot be read. */
 export type ReadText = (path: string) => string | undefined;
+
+/** Speaks to a proxy or app that can drain itself. Callbacks are always called exactly once, within the driver's own time limit. */
+export type Driver = {
+  readonly name: string;
+  /** Told once, when draining starts. `failure` is empty on success, else a sentence for the log. */
+  readonly tellDraining: (done: (failure: string) => void) => void;
+  /** Active requests now; -1 when unknown (unknown is never zero). */
+  readonly countActive: (done: (active: number) => void) => void;
+};
