@@ -24,56 +24,51 @@ export function clusterLayer(config: ClusterConfig): Layer {
   return { scope: "cluster", name: "cluster", annotations };
 }
 
+export type ConfigReading = { readonly config: ClusterConfig; readonly problems: readonly Problem[] };
+
 /**
  * Checks a parsed configuration. Unlike an annotation, a mistake here is the operator's at start-up: the caller
  * prints every problem and refuses to start.
  */
-export function readClusterConfig(value: unknown): {
-  readonly config: ClusterConfig;
-  readonly problems: readonly Problem[];
-} {
-  const problems: Problem[] = [];
-  if (value === undefined || value === null) return { config: DEFAULT_CONFIG, problems };
+export function readClusterConfig(value: unknown): ConfigReading {
+  if (value === undefined || value === null) return { config: DEFAULT_CONFIG, problems: [] };
   if (!isRecord(value)) {
-    problems.push({
-      code: "bad_value",
-      where: "configuration",
-      message: "Expected a mapping with defaults, profiles and onInvalid.",
-    });
-    return { config: DEFAULT_CONFIG, problems };
+    const message = "Expected a mapping with defaults, profiles and onInvalid.";
+    return { config: DEFAULT_CONFIG, problems: [{ code: "bad_value", where: "configuration", message }] };
   }
-  for (const key of Object.keys(value)) {
-    if (KEYS.includes(key)) continue;
-    const guess = nearest(key, KEYS);
-    problems.push({
-      code: "unknown_annotation",
-      where: "configuration",
-      message: `There is no ${quote(key)}; ${guess === undefined ? `known are ${KEYS.join(", ")}` : `did you mean ${guess}?`}`,
-    });
-  }
-  const defaults = readSet(value["defaults"], "defaults", problems);
-  const profiles: Record<string, Readonly<Record<string, unknown>>> = {};
-  const sets = value["profiles"] ?? {};
-  if (isRecord(sets)) {
-    for (const [name, set] of Object.entries(sets)) profiles[name] = readSet(set, `profiles.${name}`, problems);
-  } else
-    problems.push({
-      code: "bad_value",
-      where: "profiles",
-      message: "Expected a mapping from profile names to values.",
-    });
-  const onInvalid = value["onInvalid"] ?? "warn";
-  if (!isOnInvalid(onInvalid)) {
-    problems.push({
-      code: "bad_value",
-      where: "onInvalid",
-      message: `Got ${quote(String(onInvalid))}, expected one of warn, skip, deny.`,
-    });
-  }
-  return { config: { defaults, profiles, onInvalid: isOnInvalid(onInvalid) ? onInvalid : "warn" }, problems };
+  const problems: Problem[] = unknownNames(Object.keys(value), KEYS, "configuration");
+  const config = {
+    defaults: readSet(value["defaults"], "defaults", problems),
+    profiles: readProfiles(value["profiles"], problems),
+    onInvalid: readOnInvalid(value["onInvalid"], problems),
+  };
+  return { config, problems };
 }
 
 const KEYS: readonly string[] = ["defaults", "profiles", "onInvalid"];
+
+/** What a cluster may set, by the name people write. */
+const SETTABLE = FIELDS.filter((field) => ANNOTATIONS[field].scopes.includes("cluster"));
+
+function readProfiles(value: unknown, problems: Problem[]): Profiles {
+  if (value === undefined || value === null) return {};
+  if (!isRecord(value)) {
+    const message = "Expected a mapping from profile names to values.";
+    problems.push({ code: "bad_value", where: "profiles", message });
+    return {};
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([name, set]) => [name, readSet(set, `profiles.${name}`, problems)]),
+  );
+}
+
+function readOnInvalid(value: unknown, problems: Problem[]): OnInvalid {
+  if (value === undefined || value === null) return "warn";
+  if (value === "warn" || value === "skip" || value === "deny") return value;
+  const message = `Got ${quote(String(value))}, expected one of warn, skip, deny.`;
+  problems.push({ code: "bad_value", where: "onInvalid", message });
+  return "warn";
+}
 
 function readSet(value: unknown, where: string, problems: Problem[]): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) return {};
@@ -81,32 +76,26 @@ function readSet(value: unknown, where: string, problems: Problem[]): Readonly<R
     problems.push({ code: "bad_value", where, message: "Expected a mapping from annotation names to text." });
     return {};
   }
-  for (const [name, text] of Object.entries(value)) {
-    const field = FIELDS.find((candidate) => ANNOTATIONS[candidate].name === name);
-    if (field === undefined || !ANNOTATIONS[field].scopes.includes("cluster")) {
-      const guess = nearest(
-        name,
-        FIELDS.map((candidate) => ANNOTATIONS[candidate].name),
-      );
-      problems.push({
-        code: "unknown_annotation",
-        where,
-        message: `${quote(name)} cannot be set here${guess === undefined || guess === name ? "" : `; did you mean ${guess}?`}.`,
-      });
-    } else if (typeof text !== "string" || ANNOTATIONS[field].codec.parse(text) === undefined) {
-      const got = typeof text === "string" ? quote(text) : `a ${text === null ? "null" : typeof text}`;
-      problems.push({
-        code: "bad_value",
-        where: `${where}.${name}`,
-        message: `Got ${got}, expected ${ANNOTATIONS[field].codec.expects}, as text.`,
-      });
-    }
+  const names = SETTABLE.map((field) => ANNOTATIONS[field].name);
+  problems.push(...unknownNames(Object.keys(value), names, where));
+  for (const field of SETTABLE) {
+    const { name, codec } = ANNOTATIONS[field];
+    const text = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (text === undefined || (typeof text === "string" && codec.parse(text) !== undefined)) continue;
+    const got = typeof text === "string" ? quote(text) : `a ${text === null ? "null" : typeof text} instead of text`;
+    problems.push({ code: "bad_value", where: `${where}.${name}`, message: `Got ${got}, expected ${codec.expects}.` });
   }
   return value;
 }
 
-function isOnInvalid(value: unknown): value is OnInvalid {
-  return value === "warn" || value === "skip" || value === "deny";
+function unknownNames(given: readonly string[], known: readonly string[], where: string): Problem[] {
+  return given
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const guess = nearest(name, known);
+      const hint = guess === undefined ? `known are ${known.join(", ")}` : `did you mean ${guess}?`;
+      return { code: "unknown_annotation", where, message: `${quote(name)} cannot be set here; ${hint}` };
+    });
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -7,21 +7,17 @@ export type ManagerResources = { readonly requests: Amounts; readonly limits: Am
 /** `auto` keeps the Pod's quality-of-service class. */
 export type ResourcesChoice = "auto" | ManagerResources;
 
+/** A quantity of Kubernetes without exponents: those nobody writes by hand. */
+const QUANTITY = "[0-9]{1,9}(\\.[0-9]{1,3})?(m|k|Ki|M|Mi|G|Gi)?";
+const PART = `(cpu|memory)=${QUANTITY}(/${QUANTITY})?`;
+
 export const managerResources: Codec<ResourcesChoice> = {
   expects: "auto, or amounts as REQUEST/LIMIT such as cpu=10m/20m,memory=16Mi (one amount means both)",
   shows: "requests/limits short form",
-  schema: { type: "string", pattern: `^auto$|^${part()}(,${part()})?$` },
+  schema: { type: "string", pattern: `^auto$|^${PART}(,${PART})?$` },
   parse: parseResources,
   format: formatResources,
 };
-
-/** A quantity of Kubernetes without exponents: those nobody writes by hand. */
-const QUANTITY = "[0-9]{1,9}(\\.[0-9]{1,3})?(m|k|Ki|M|Mi|G|Gi)?";
-
-function part(): string {
-  const quantity = "[0-9]{1,9}(\\.[0-9]{1,3})?(m|k|Ki|M|Mi|G|Gi)?";
-  return `(cpu|memory)=${quantity}(/${quantity})?`;
-}
 
 function parseResources(text: string): ResourcesChoice | undefined {
   if (text === "auto") return "auto";

@@ -1,0 +1,99 @@
+/** How each kind of flag value is read: what is right, and the sentence when it is not. */
+import type { DrainedWhen, DriverName, HeldContainer, HookRole, KubeletProbe } from "./drain-settings.ts";
+import { parseDurationMs } from "./duration.ts";
+
+/** A mistake in a flag of `serve`; all are printed before the program gives up. */
+export type FlagProblem = { readonly flag: string; readonly message: string };
+
+/** The flags given, by name. */
+export type FlagTexts = Map<string, string>;
+
+export function durationOf(texts: FlagTexts, problems: FlagProblem[], flag: string, fallback: number): number {
+  const text = texts.get(flag);
+  if (text === undefined) return fallback;
+  const ms = parseDurationMs(text);
+  if (ms === undefined) problems.push(wrong(flag, text, "a duration with a unit, such as 30s"));
+  return ms ?? fallback;
+}
+
+export function portOf(texts: FlagTexts, problems: FlagProblem[], flag: string, fallback: number): number {
+  const text = texts.get(flag);
+  if (text === undefined) return fallback;
+  const port = portNumber(text);
+  if (port === undefined) problems.push(wrong(flag, text, "a port from 1 to 65535"));
+  return port ?? fallback;
+}
+
+export function portsOf(texts: FlagTexts, problems: FlagProblem[], flag: string): number[] {
+  const ports: number[] = [];
+  for (const part of partsOf(texts, flag)) {
+    const port = portNumber(part);
+    if (port === undefined) problems.push(wrong(flag, part, "ports from 1 to 65535 with commas between"));
+    else ports.push(port);
+  }
+  return ports;
+}
+
+export function drainedWhenOf(texts: FlagTexts, problems: FlagProblem[], fallback: DrainedWhen): DrainedWhen {
+  const text = texts.get("--drained-when");
+  if (text === undefined) return fallback;
+  if (text === "auto" || text === "quiet" || text === "connections" || text === "requests" || text === "deadline") {
+    return text;
+  }
+  problems.push(wrong("--drained-when", text, "auto, quiet, connections, requests or deadline"));
+  return fallback;
+}
+
+export function driverOf(texts: FlagTexts, problems: FlagProblem[], fallback: DriverName): DriverName {
+  const text = texts.get("--driver");
+  if (text === undefined) return fallback;
+  if (text === "none" || text === "envoy" || text === "istio" || text === "linkerd" || text === "http") return text;
+  problems.push(wrong("--driver", text, "none, envoy, istio, linkerd or http"));
+  return fallback;
+}
+
+export function hooksOf(texts: FlagTexts, problems: FlagProblem[]): HeldContainer[] {
+  const hooks: HeldContainer[] = [];
+  for (const part of partsOf(texts, "--hooks")) {
+    const cut = part.lastIndexOf(":");
+    const role = cut < 1 ? undefined : roleOf(part.slice(cut + 1));
+    if (role === undefined) problems.push(wrong("--hooks", part, "CONTAINER:app or CONTAINER:mesh-proxy"));
+    else hooks.push({ container: part.slice(0, cut), role });
+  }
+  return hooks;
+}
+
+export function probesOf(texts: FlagTexts, problems: FlagProblem[]): KubeletProbe[] {
+  const probes: KubeletProbe[] = [];
+  for (const part of partsOf(texts, "--kubelet-probes")) {
+    const cut = part.indexOf(":");
+    const port = cut < 1 ? undefined : portNumber(part.slice(0, cut));
+    const periodMs = cut < 1 ? undefined : parseDurationMs(part.slice(cut + 1));
+    if (port === undefined || periodMs === undefined) {
+      problems.push(wrong("--kubelet-probes", part, "PORT:PERIOD, such as 8080:10s"));
+    } else {
+      probes.push({ port, periodMs });
+    }
+  }
+  return probes;
+}
+
+function partsOf(texts: FlagTexts, flag: string): string[] {
+  const text = texts.get(flag);
+  return text === undefined ? [] : text.split(",");
+}
+
+function portNumber(text: string): number | undefined {
+  if (!/^[0-9]{1,5}$/.test(text)) return undefined;
+  const port = Number(text);
+  return port >= 1 && port <= 65_535 ? port : undefined;
+}
+
+function roleOf(text: string): HookRole | undefined {
+  if (text === "app" || text === "mesh-proxy") return text;
+  return undefined;
+}
+
+function wrong(flag: string, got: string, expected: string): FlagProblem {
+  return { flag, message: `${flag} got "${got}", expected ${expected}` };
+}
