@@ -68,6 +68,8 @@ export const profileName: Codec<string> = {
 };
 
 function listOf<T>(text: string, read: (part: string) => T | undefined): readonly T[] | undefined {
+  // Spaces belong around commas only; elsewhere they hide a slip of the hand.
+  if (text !== text.trim()) return undefined;
   const values: T[] = [];
   for (const part of text.split(",")) {
     const value = read(part.trim());

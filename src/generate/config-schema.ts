@@ -1,0 +1,26 @@
+/** JSON schema of the cluster configuration; the chart's values schema embeds it. */
+import { ANNOTATIONS, FIELDS, fallbackText } from "../policy/annotation-table.ts";
+
+export function configSchema(): object {
+  const settable = FIELDS.map((field) => ({ field, row: ANNOTATIONS[field] })).filter(({ row }) =>
+    row.scopes.includes("cluster"),
+  );
+  const properties = Object.fromEntries(
+    settable.map(({ field, row }) => [
+      row.name,
+      { ...row.codec.schema, description: `${row.summary} Default: ${fallbackText(field)}.` },
+    ]),
+  );
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "lastcall configuration",
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      defaults: { $ref: "#/$defs/policy" },
+      profiles: { type: "object", additionalProperties: { $ref: "#/$defs/policy" } },
+      onInvalid: { type: "string", enum: ["warn", "skip", "deny"] },
+    },
+    $defs: { policy: { type: "object", additionalProperties: false, properties } },
+  };
+}

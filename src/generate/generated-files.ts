@@ -1,0 +1,33 @@
+/** Every generated file and how its content follows from the tables. Nothing here writes. */
+import { annotationReference } from "./annotation-reference.ts";
+import { configSchema } from "./config-schema.ts";
+import { faultReference, problemReference, reasonReference } from "./reason-reference.ts";
+
+export type GeneratedFile = {
+  /** Relative to the project's root. */
+  readonly path: string;
+  /** From the file as it is (empty when absent) to the file as it must be. */
+  readonly render: (current: string) => string;
+};
+
+const SECTIONS: readonly { readonly name: string; readonly render: () => string }[] = [
+  { name: "annotations", render: annotationReference },
+  { name: "reasons", render: reasonReference },
+  { name: "problems", render: problemReference },
+  { name: "faults", render: faultReference },
+];
+
+export const GENERATED_FILES: readonly GeneratedFile[] = [
+  { path: "README.md", render: (current) => SECTIONS.reduce(replaceSection, current) },
+  { path: "docs/config.schema.json", render: () => `${JSON.stringify(configSchema(), null, 2)}\n` },
+];
+
+/** A section stands between two comment lines that Markdown does not show. */
+function replaceSection(text: string, section: { readonly name: string; readonly render: () => string }): string {
+  const begin = `<!-- generated: ${section.name} -->`;
+  const end = `<!-- end of ${section.name} -->`;
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`README.md has no section between ${begin} and ${end}`);
+  return `${text.slice(0, from + begin.length)}\n${section.render()}\n${text.slice(to)}`;
+}

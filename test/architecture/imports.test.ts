@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+import { EXCEPTIONS, ONLY_IMPORTERS, ROOMS } from "./rooms.ts";
+
+const SRC = join(import.meta.dirname, "../../src");
+const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+
+/** Static value imports, side-effect imports and dynamic imports. */
+const IMPORTS = [
+  /^(?:import|export)\s(?!type\s)[^'"]*?from\s"([^"]+)"/gm,
+  /^import\s"([^"]+)"/gm,
+  /import\("([^"]+)"\)/g,
+];
+
+function targetsOf(source: string): readonly string[] {
+  return IMPORTS.flatMap((pattern) => [...source.matchAll(pattern)].map((match) => match[1] ?? ""));
+}
+
+function roomOf(path: string): string {
+  return path.split("/")[0] ?? "";
+}
+
+function isAllowed(file: string, target: string): boolean {
+  const room = roomOf(file);
+  const rule = ROOMS[room];
+  if (rule === undefined) return false;
+  if (target.startsWith("node:")) return rule.io;
+  if (target.startsWith(".")) {
+    const reached = roomOf(relative(SRC, join(SRC, dirname(file), target)));
+    return reached === room || rule.rooms.includes(reached);
+  }
+  return rule.npm.includes(target) || (EXCEPTIONS[file] ?? []).includes(target);
+}
+
+describe("every file imports only what its room may import", () => {
+  test.for(files)("%s", (file) => {
+    const targets = targetsOf(readFileSync(join(SRC, file), "utf8"));
+    expect(targets.filter((target) => !isAllowed(file, target))).toEqual([]);
+  });
+});
+
+test("a package with one importer in the core has no second one there", () => {
+  for (const [name, only] of Object.entries(ONLY_IMPORTERS)) {
+    const importers = files.filter(
+      (file) => roomOf(file) === roomOf(only) && targetsOf(readFileSync(join(SRC, file), "utf8")).includes(name),
+    );
+    expect(importers).toEqual([only]);
+  }
+});
+
+test("the rules refuse what they are there to refuse", () => {
+  expect(isAllowed("injection/plan.ts", "node:fs")).toBe(false);
+  expect(isAllowed("manager/runner.ts", "../policy/resolve.ts")).toBe(false);
+  expect(isAllowed("manager/runner.ts", "koffi")).toBe(false);
+  expect(isAllowed("cli/main.ts", "../webhook/server.ts")).toBe(false);
+  expect(isAllowed("policy/resolve.ts", "yaml")).toBe(false);
+  expect(
+    targetsOf('import { a,\n b } from "x";\nimport "y";\nawait import("z");\nimport type { T } from "t";'),
+  ).toEqual(["x", "y", "z"]);
+});
+
+test("no file hides its content behind an empty name", () => {
+  const drawers = /(^|\/)(utils?|helpers?|common|misc|types|constants|index|shared|lib)\.ts$/;
+  expect(files.filter((file) => drawers.test(file))).toEqual([]);
+});

@@ -1,0 +1,40 @@
+/** Who may import whom, as data. A room may always import itself; type imports are free, they leave nothing behind. */
+
+export type Rule = {
+  readonly rooms: readonly string[];
+  /** Packages the room may load at run time. */
+  readonly npm: readonly string[];
+  /** Whether it may reach outside through `node:` modules. The pure rooms may not. */
+  readonly io: boolean;
+};
+
+const CORE = ["contract", "policy", "kubernetes", "injection", "fault.ts"];
+
+export const ROOMS: Readonly<Record<string, Rule>> = {
+  contract: { rooms: [], npm: [], io: false },
+  policy: { rooms: ["contract"], npm: [], io: false },
+  kubernetes: { rooms: ["contract"], npm: [], io: false },
+  injection: { rooms: ["contract", "policy", "kubernetes"], npm: ["fast-json-patch"], io: false },
+  webhook: {
+    rooms: CORE,
+    npm: ["fastify", "pino", "selfsigned", "prom-client", "yaml", "@kubernetes/client-node"],
+    io: true,
+  },
+  cli: { rooms: CORE, npm: ["yaml", "commander", "diff"], io: true },
+  manager: { rooms: ["contract"], npm: [], io: true },
+  demo: { rooms: ["contract", "fault.ts"], npm: ["fast-json-patch", "yaml", "commander"], io: true },
+  generate: { rooms: ["contract", "policy", "injection", "fault.ts"], npm: [], io: true },
+  "lastcall.ts": { rooms: ["webhook", "demo", "cli"], npm: [], io: false },
+  "fault.ts": { rooms: [], npm: [], io: false },
+};
+
+/** Single files that may load more than their room: one place per package, each with its reason. */
+export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  // The manager's source compiles ahead of time without packages; only its Node build binds libc through an FFI.
+  "manager/node-libc.ts": ["koffi"],
+};
+
+/** Within injection only the diff knows the patch library. */
+export const ONLY_IMPORTERS: Readonly<Record<string, string>> = {
+  "fast-json-patch": "injection/patch.ts",
+};

@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
+import { formatServeFlags, parseServeFlags } from "../../src/contract/serve-flags.ts";
+
+const port = fc.integer({ min: 1, max: 65_535 });
+const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
+const span = fc.nat({ max: 3_600 }).map((seconds) => seconds * 1_000);
+const url = fc.constantFrom("", "http://127.0.0.1:9901", "http://10.0.0.1:80/a?b=c#d", "unix:/run/x.sock");
+
+const settings: fc.Arbitrary<DrainSettings> = fc.record({
+  port,
+  drainDelayMs: span,
+  deregistrationDelayMs: span,
+  drainTimeoutMs: span,
+  quietPeriodMs: fc.nat({ max: 9_999 }),
+  appGraceMs: span,
+  drainedWhen: fc.constantFrom("auto", "quiet", "connections", "requests", "deadline"),
+  driver: fc.constantFrom("none", "envoy", "istio", "linkerd", "http"),
+  driverUrl: url,
+  drainUrl: url,
+  activeUrl: url,
+  drainPorts: fc.array(port, { maxLength: 5 }),
+  ignorePorts: fc.array(port, { maxLength: 5 }),
+  hooks: fc.array(fc.record({ container: name, role: fc.constantFrom("app", "mesh-proxy") }), { maxLength: 4 }),
+  kubeletProbes: fc.array(fc.record({ port, periodMs: span }), { maxLength: 4 }),
+  completes: fc.boolean(),
+  classic: fc.boolean(),
+  addressScope: fc.constantFrom("", "127.0.1.7", "::1"),
+});
+
+test("every setting survives the way through the flags", () => {
+  fc.assert(
+    fc.property(settings, (value) => {
+      expect(parseServeFlags(formatServeFlags(value))).toEqual({ settings: value, problems: [] });
+    }),
+  );
+});
+
+test("no flag means the defaults", () => {
+  expect(parseServeFlags([])).toEqual({ settings: DEFAULT_SETTINGS, problems: [] });
+});
+
+test.for([
+  { flag: "--drain-delay=30", says: '--drain-delay got "30", expected a duration with a unit, such as 30s' },
+  { flag: "--port=0", says: '--port got "0", expected a port from 1 to 65535' },
+  { flag: "--port=65536", says: '--port got "65536", expected a port from 1 to 65535' },
+  { flag: "--port", says: "--port needs a value, written --port=VALUE" },
+  { flag: "--driver=", says: "--driver needs a value, written --driver=VALUE" },
+  { flag: "--driver=nginx", says: '--driver got "nginx", expected none, envoy, istio, linkerd or http' },
+  { flag: "--drained-when=never", says: "expected auto, quiet, connections, requests or deadline" },
+  { flag: "--drain-ports=80,x", says: '--drain-ports got "x", expected ports from 1 to 65535' },
+  { flag: "--hooks=app", says: '--hooks got "app", expected CONTAINER:app or CONTAINER:mesh-proxy' },
+  { flag: "--hooks=app:boss", says: '--hooks got "app:boss"' },
+  { flag: "--kubelet-probes=8080", says: '--kubelet-probes got "8080", expected PORT:PERIOD, such as 8080:10s' },
+  { flag: "--completes=yes", says: "--completes takes no value" },
+  { flag: "--drain-dealy=5s", says: "unknown flag --drain-dealy; known are --port" },
+])("says what is wrong with $flag", ({ flag, says }) => {
+  const { problems } = parseServeFlags([flag]);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]?.message).toContain(says);
+});
+
+test("reports every mistake at once and keeps what is right", () => {
+  const { settings: read, problems } = parseServeFlags(["--port=x", "--drain-delay=7s", "--nope", "--port=1"]);
+  expect(problems.map(({ flag }) => flag)).toEqual(["--nope", "--port", "--port"]);
+  expect(read.drainDelayMs).toBe(7_000);
+});
+
+test("arbitrary words are read without a throw", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string()), (args) => {
+      const { problems } = parseServeFlags(args);
+      expect(problems.length > 0 || args.length === 0 || args.every((arg) => arg.startsWith("--"))).toBe(true);
+    }),
+  );
+});

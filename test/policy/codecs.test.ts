@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ANNOTATIONS, FIELDS, type Field } from "../../src/policy/annotation-table.ts";
+import type { Codec } from "../../src/policy/codecs.ts";
+import { appUrl, driverUrl } from "../../src/policy/url-codecs.ts";
+
+function codecOf(field: Field): Codec<unknown> {
+  return ANNOTATIONS[field].codec as Codec<unknown>;
+}
+
+const GOOD: Readonly<Record<Field, readonly string[]>> = {
+  inject: ["enabled", "disabled"],
+  mode: ["auto", "hook"],
+  drainDelayMs: ["0s", "1500ms"],
+  deregistrationDelayMs: ["5m"],
+  drainTimeoutMs: ["6h"],
+  quietPeriodMs: ["2s"],
+  drainedWhen: ["requests"],
+  driver: ["http"],
+  driverUrl: ["http://127.0.0.1:9901", "http://[::1]:15000/", "unix:/admin/admin.sock"],
+  drainUrl: ["http://127.0.0.1:8080/drain", "http://10.1.2.3/x?y=z"],
+  activeUrl: ['http://127.0.0.1:8080/metrics#requests_active{app="x"}', "http://127.0.0.1:1/#/a/b"],
+  drainPorts: ["80", "80, 443"],
+  ignorePorts: ["9090,9091"],
+  containers: ["app", "app,worker-2"],
+  preStop: ["chain"],
+  port: ["1024", "65535"],
+  profile: ["slow"],
+  resources: ["auto", "cpu=10m", "cpu=10m/20m,memory=16Mi", "memory=1.5Gi"],
+};
+
+describe.for(FIELDS)("%s", (field) => {
+  const { parse, format, schema } = codecOf(field);
+
+  test("reads good values, and its schema accepts what it reads", () => {
+    for (const text of GOOD[field]) {
+      const value = parse(text);
+      expect(value, text).toBeDefined();
+      expect(parse(format(value))).toEqual(value);
+      if (schema.pattern !== undefined) expect(text).toMatch(new RegExp(schema.pattern));
+      if (schema.enum !== undefined) expect(schema.enum).toContain(text);
+    }
+  });
+
+  test("never throws, and what it accepts it writes back to the same value", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.constantFrom(...GOOD[field]), fc.stringMatching(/^[0-9a-z:/.,=-]{1,30}$/)),
+        (text) => {
+          const value = parse(text);
+          if (value !== undefined) expect(parse(format(value))).toEqual(value);
+        },
+      ),
+    );
+  });
+});
+
+test.for([
+  "http://localhost:9901",
+  "http://10.0.0.1:9901",
+  "https://127.0.0.1",
+  "http://127.0.0.1:0",
+  "http://127.0.0.1:70000",
+  "http://127.0.0.1@evil/",
+  "http://127.0.0.1:80\r\nX: y",
+  "http://127.1/",
+  "http://127.0.0.999/",
+  "http://127.0.0.01/",
+  "unix:relative.sock",
+  "unix:/a/../b.sock",
+  `unix:/${"x".repeat(200)}`,
+])("a driver URL like %j is refused", (text) => {
+  expect(driverUrl.parse(text)).toBeUndefined();
+});
+
+test("an app URL may have any IP but never a name", () => {
+  expect(appUrl.parse("http://10.2.3.4:80/drain")).toBeDefined();
+  expect(appUrl.parse("http://[fd00::1]:80/drain")).toBeDefined();
+  expect(appUrl.parse("http://app.default.svc/drain")).toBeUndefined();
+  expect(appUrl.parse("http://[not:an:ip]/")).toBeUndefined();
+});

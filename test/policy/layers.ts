@@ -1,0 +1,18 @@
+import type { Layer } from "../../src/policy/resolve.ts";
+
+/** Layers for tests, keys written without the prefix. */
+export function pod(values: Readonly<Record<string, unknown>>): Layer {
+  return { scope: "pod", name: "web-0", annotations: prefixed(values) };
+}
+
+export function namespace(values: Readonly<Record<string, unknown>>): Layer {
+  return { scope: "namespace", name: "shop", annotations: prefixed(values) };
+}
+
+export function cluster(values: Readonly<Record<string, unknown>>): Layer {
+  return { scope: "cluster", name: "cluster", annotations: prefixed(values) };
+}
+
+function prefixed(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [`lastcall.dev/${key}`, value]));
+}

@@ -1,0 +1,151 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ANNOTATIONS, FIELDS } from "../../src/policy/annotation-table.ts";
+import { resolvePolicy } from "../../src/policy/resolve.ts";
+import { cluster, namespace, pod } from "./layers.ts";
+
+describe("precedence", () => {
+  test.for([
+    {
+      says: "all three",
+      layers: [
+        pod({ "drain-timeout": "1m" }),
+        namespace({ "drain-timeout": "2m" }),
+        cluster({ "drain-timeout": "3m" }),
+      ],
+      ms: 60_000,
+      from: "pod web-0",
+    },
+    {
+      says: "namespace and cluster",
+      layers: [pod({}), namespace({ "drain-timeout": "2m" }), cluster({ "drain-timeout": "3m" })],
+      ms: 120_000,
+      from: "namespace shop",
+    },
+    {
+      says: "only the cluster",
+      layers: [pod({}), namespace({}), cluster({ "drain-timeout": "3m" })],
+      ms: 180_000,
+      from: "cluster",
+    },
+    { says: "nobody", layers: [pod({}), namespace({}), cluster({})], ms: 60_000, from: "default" },
+    {
+      says: "a Pod with a bad value and a namespace",
+      layers: [pod({ "drain-timeout": "90" }), namespace({ "drain-timeout": "2m" })],
+      ms: 120_000,
+      from: "namespace shop",
+    },
+  ])("takes the value from $from when $says says so", ({ layers, ms, from }) => {
+    const { policy, origin } = resolvePolicy(layers, {});
+    expect(policy.drainTimeoutMs).toBe(ms);
+    expect(origin.drainTimeoutMs).toBe(from);
+  });
+
+  test("a profile stands right behind the layer that names it", () => {
+    const profiles = { slow: { "drain-timeout": "5m", "drain-delay": "9s" } };
+    const layers = [pod({ profile: "slow", "drain-delay": "1s" }), namespace({ "drain-timeout": "2m" })];
+    const { policy, origin, problems } = resolvePolicy(layers, profiles);
+    expect(problems).toEqual([]);
+    expect(policy.drainDelayMs).toBe(1_000);
+    expect(policy.drainTimeoutMs).toBe(300_000);
+    expect(origin.drainTimeoutMs).toBe("profile slow (pod web-0)");
+  });
+
+  test("the nearest of any values wins, whatever the others say", () => {
+    const duration = fc.constantFrom("1s", "2s", "3s", undefined, "bad", "4");
+    fc.assert(
+      fc.property(fc.tuple(duration, duration, duration), ([a, b, c]) => {
+        const set = (text: string | undefined) => (text === undefined ? {} : { "drain-delay": text });
+        const { policy } = resolvePolicy([pod(set(a)), namespace(set(b)), cluster(set(c))], {});
+        const first = [a, b, c].find((text) => text?.endsWith("s"));
+        expect(policy.drainDelayMs).toBe(first === undefined ? 5_000 : Number(first[0]) * 1_000);
+      }),
+    );
+  });
+});
+
+describe("mistakes", () => {
+  test("every one is reported, with its place, its value and what is right", () => {
+    const { problems } = resolvePolicy(
+      [
+        pod({ "drain-delay": "5", "drain-timout": "60s" }),
+        namespace({ port: "80", driver: 7 }),
+        cluster({ inject: "enabled" }),
+      ],
+      {},
+    );
+    expect(problems).toEqual([
+      {
+        code: "unknown_annotation",
+        where: "pod web-0",
+        message: 'There is no "lastcall.dev/drain-timout"; did you mean lastcall.dev/drain-timeout?',
+      },
+      {
+        code: "wrong_scope",
+        where: "cluster, lastcall.dev/inject",
+        message: "This has no effect on a cluster; set it on pod or namespace.",
+      },
+      {
+        code: "bad_value",
+        where: "pod web-0, lastcall.dev/drain-delay",
+        message: 'Got "5", expected a duration with a unit, such as 30s, 500ms, 2m or 1h.',
+      },
+      {
+        code: "bad_value",
+        where: "namespace shop, lastcall.dev/driver",
+        message: "Got a number instead of text, expected one of auto, none, envoy, istio, linkerd, http.",
+      },
+      {
+        code: "bad_value",
+        where: "namespace shop, lastcall.dev/port",
+        message: 'Got "80", expected a port from 1024 to 65535.',
+      },
+    ]);
+  });
+
+  test("an unknown profile names the ones that exist", () => {
+    const { problems } = resolvePolicy([pod({ profile: "slwo" })], { slow: {}, fast: {} });
+    expect(problems).toEqual([
+      {
+        code: "unknown_profile",
+        where: "pod web-0, lastcall.dev/profile",
+        message: 'Got "slwo", but defined are slow, fast.',
+      },
+    ]);
+  });
+
+  test("a profile named like a property of every object does not exist", () => {
+    const { problems } = resolvePolicy([pod({ profile: "constructor" })], {});
+    expect(problems.map(({ code }) => code)).toEqual(["unknown_profile"]);
+  });
+
+  test("our own status note is not called unknown", () => {
+    expect(resolvePolicy([pod({ status: "{}" })], {}).problems).toEqual([]);
+  });
+
+  const BAD = ["", " 5", "-1", "1e9s", "NaN", "\u0000", "ünïcode", "x".repeat(10_240), "null", "{}", "5s\n", "0x10"];
+  test.for(FIELDS.filter((field) => field !== "inject"))(
+    "%s refuses or reads every odd text, and says so briefly",
+    (field) => {
+      const { name } = ANNOTATIONS[field];
+      for (const text of BAD) {
+        const { policy, problems } = resolvePolicy([pod({ [name]: text })], {});
+        // Such a word is a fine name for a container or a profile.
+      if ((field === "containers" || field === "profile") && /^(?!x{64})[a-z0-9]+$/.test(text)) continue;
+        expect(problems, `${name}=${text.slice(0, 20)}`).toHaveLength(1);
+        expect(policy[field]).toEqual(ANNOTATIONS[field].fallback);
+        expect(problems[0]?.message).toMatch(/^[\x20-\x7e…–]{10,220}$/);
+      }
+    },
+  );
+
+  test("annotations of any shape are resolved without a throw", () => {
+    const keys = fc.oneof(fc.constantFrom(...FIELDS.map((field) => ANNOTATIONS[field].name)), fc.string());
+    fc.assert(
+      fc.property(fc.dictionary(keys, fc.anything()), (values) => {
+        const { policy } = resolvePolicy([pod(values), cluster(values)], {});
+        expect(policy.drainDelayMs).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});
