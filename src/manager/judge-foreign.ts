@@ -1,9 +1,6 @@
 /** Who but the proxy and ourselves still has sockets: decides how long a mesh proxy stays held. */
 import type { Reading } from "./observation.ts";
-
-const TIME_WAIT = 6;
-const LISTEN = 10;
-const SYN_RECV = 3;
+import { LISTEN, SYN_RECV, TIME_WAIT } from "./tcp-states.ts";
 
 /**
  * TCP connections of other users than the two given. Listeners are left out because other sidecars outlive the proxy;

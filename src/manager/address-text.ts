@@ -1,0 +1,131 @@
+/** Addresses as text, one spelling each, so that they can be compared: dotted IPv4, shortest IPv6, mapped IPv6 as IPv4. */
+
+/** @param word most significant byte first */
+export function ipv4Text(word: number): string {
+  return `${(word >>> 24) & 255}.${(word >>> 16) & 255}.${(word >>> 8) & 255}.${word & 255}`;
+}
+
+/** @param words four 32-bit words, most significant first */
+export function ipv6Text(words: readonly number[]): string {
+  const a = words[0] ?? 0;
+  const b = words[1] ?? 0;
+  const c = words[2] ?? 0;
+  const d = words[3] ?? 0;
+  if (a === 0 && b === 0 && c === 0xffff) return ipv4Text(d);
+  return groupsText([a >>> 16, a & 0xffff, b >>> 16, b & 0xffff, c >>> 16, c & 0xffff, d >>> 16, d & 0xffff]);
+}
+
+/** @returns the one spelling, or the text itself where it is no address: then it equals nothing the kernel reports. */
+export function canonicalAddress(text: string): string {
+  if (text.indexOf(":") < 0) return text;
+  const words = ipv6Words(text);
+  return words === undefined ? text : ipv6Text(words);
+}
+
+export function isLoopbackAddress(address: string): boolean {
+  return address === "::1" || address.startsWith("127.");
+}
+
+export function isAnyAddress(address: string): boolean {
+  return address === "0.0.0.0" || address === "::";
+}
+
+/** `address:port`, IPv6 in brackets. */
+export function endpointText(address: string, port: number): string {
+  return address.indexOf(":") < 0 ? `${address}:${port}` : `[${address}]:${port}`;
+}
+
+function groupsText(groups: readonly number[]): string {
+  const gap = longestZeros(groups);
+  let text = "";
+  let index = 0;
+  while (index < groups.length) {
+    if (index === gap.at) {
+      text = `${text}::`;
+      index = index + gap.length;
+      continue;
+    }
+    if (text !== "" && !text.endsWith(":")) text = `${text}:`;
+    text = `${text}${hexText(groups[index] ?? 0)}`;
+    index = index + 1;
+  }
+  return text;
+}
+
+/** One zero group alone is written out, as RFC 5952 asks. */
+function longestZeros(groups: readonly number[]): { readonly at: number; readonly length: number } {
+  let at = -1;
+  let length = 1;
+  let run = 0;
+  for (let index = 0; index < groups.length; index = index + 1) {
+    run = groups[index] === 0 ? run + 1 : 0;
+    if (run > length) {
+      length = run;
+      at = index - run + 1;
+    }
+  }
+  return { at, length };
+}
+
+const HEX = "0123456789abcdef";
+
+function hexText(value: number): string {
+  let text = "";
+  let rest = value;
+  do {
+    text = `${HEX.charAt(rest & 15)}${text}`;
+    rest = rest >>> 4;
+  } while (rest > 0);
+  return text;
+}
+
+function ipv6Words(text: string): number[] | undefined {
+  const gap = text.indexOf("::");
+  if (gap < 0) {
+    const all = groupsOf(text);
+    return all !== undefined && all.length === 8 ? wordsOf(all) : undefined;
+  }
+  const head = groupsOf(text.slice(0, gap));
+  const tail = groupsOf(text.slice(gap + 2));
+  if (head === undefined || tail === undefined || head.length + tail.length > 7) return undefined;
+  const groups: number[] = [];
+  for (const group of head) groups.push(group);
+  while (groups.length + tail.length < 8) groups.push(0);
+  for (const group of tail) groups.push(group);
+  return wordsOf(groups);
+}
+
+function groupsOf(text: string): number[] | undefined {
+  const groups: number[] = [];
+  if (text === "") return groups;
+  for (const part of text.split(":")) {
+    if (part.indexOf(".") >= 0) {
+      const word = ipv4Word(part);
+      if (word < 0) return undefined;
+      groups.push(Math.floor(word / 65_536), word % 65_536);
+    } else {
+      if (!/^[0-9a-fA-F]{1,4}$/.test(part)) return undefined;
+      groups.push(Number.parseInt(part, 16));
+    }
+  }
+  return groups;
+}
+
+function ipv4Word(text: string): number {
+  const parts = text.split(".");
+  if (parts.length !== 4) return -1;
+  let word = 0;
+  for (const part of parts) {
+    if (!/^[0-9]{1,3}$/.test(part) || Number(part) > 255) return -1;
+    word = word * 256 + Number(part);
+  }
+  return word;
+}
+
+function wordsOf(groups: readonly number[]): number[] {
+  const words: number[] = [];
+  for (let index = 0; index < 8; index = index + 2) {
+    words.push((groups[index] ?? 0) * 65_536 + (groups[index + 1] ?? 0));
+  }
+  return words;
+}

@@ -1,0 +1,157 @@
+/**
+ * Socket diagnostics on the wire: the question and the answers. Pure; every length in an answer is doubted.
+ *
+ * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
+ */
+import { ipv4Text, ipv6Text } from "./address-text.ts";
+import type { TcpSocket } from "./observation.ts";
+import { LISTEN, TIME_WAIT } from "./tcp-states.ts";
+
+export const AF_INET = 2;
+export const AF_INET6 = 10;
+
+/** Bytes of a dump request: message header and inet_diag_req_v2. */
+export const REQUEST_BYTES = 72;
+
+const SOCK_DIAG_BY_FAMILY = 20;
+const REQUEST_AND_DUMP = 0x301;
+const PROTOCOL_TCP = 6;
+/** Bit of attribute INET_DIAG_INFO. */
+const WITH_TCP_INFO = 2;
+const ALL_STATES = 0xfff;
+
+/** @param sequence comes back in every answer */
+export function dumpRequest(family: number, sequence: number): Buffer {
+  const bytes = Buffer.alloc(REQUEST_BYTES);
+  bytes.writeUInt32LE(REQUEST_BYTES, 0);
+  bytes.writeUInt16LE(SOCK_DIAG_BY_FAMILY, 4);
+  bytes.writeUInt16LE(REQUEST_AND_DUMP, 6);
+  bytes.writeUInt32LE(sequence, 8);
+  bytes.writeUInt8(family, 16);
+  bytes.writeUInt8(PROTOCOL_TCP, 17);
+  bytes.writeUInt8(WITH_TCP_INFO, 18);
+  bytes.writeUInt32LE(ALL_STATES, 20);
+  return bytes;
+}
+
+/**
+ * `more`: another part follows. `done`: the dump is whole. `inconsistent`: the kernel says that the table changed
+ * under the dump. `refused`: the kernel does not offer it. `garbled`: not an answer to this question.
+ */
+export type PartEnd = "more" | "done" | "inconsistent" | "refused" | "garbled";
+
+const HEADER_BYTES = 16;
+const DIAG_BYTES = 72;
+const MESSAGE_NOOP = 1;
+const MESSAGE_ERROR = 2;
+const MESSAGE_DONE = 3;
+const FLAG_DUMP_INTERRUPTED = 0x10;
+
+/**
+ * Reads one received part and adds its sockets to `into`.
+ *
+ * @param length bytes received, which may be more than the buffer holds: then the part was cut and is `garbled`
+ */
+export function readPart(bytes: Buffer, length: number, sequence: number, into: TcpSocket[]): PartEnd {
+  if (length < HEADER_BYTES || length > bytes.length) return "garbled";
+  let at = 0;
+  while (at < length) {
+    if (at + HEADER_BYTES > length) return "garbled";
+    const size = bytes.readUInt32LE(at);
+    if (size < HEADER_BYTES || at + size > length || bytes.readUInt32LE(at + 8) !== sequence) return "garbled";
+    const end = readMessage(bytes, at, size, into);
+    if (end !== "more") return end;
+    at = at + aligned(size);
+  }
+  return "more";
+}
+
+function readMessage(bytes: Buffer, at: number, size: number, into: TcpSocket[]): PartEnd {
+  const type = bytes.readUInt16LE(at + 4);
+  if ((bytes.readUInt16LE(at + 6) & FLAG_DUMP_INTERRUPTED) !== 0) return "inconsistent";
+  if (type === MESSAGE_DONE) return "done";
+  if (type === MESSAGE_ERROR) return "refused";
+  if (type === MESSAGE_NOOP) return "more";
+  if (type !== SOCK_DIAG_BY_FAMILY || size < HEADER_BYTES + DIAG_BYTES) return "garbled";
+  const family = bytes.readUInt8(at + HEADER_BYTES);
+  if (family !== AF_INET && family !== AF_INET6) return "garbled";
+  into.push(readSocket(bytes, at + HEADER_BYTES, at + size));
+  return "more";
+}
+
+/** tcp_info came with its fields in this order; older kernels send less of it. */
+const INFO_LAST_SENT = 44;
+const INFO_LAST_RECEIVED = 52;
+const INFO_LAST_ACK = 56;
+const INFO_AGES_END = 60;
+const INFO_BYTES_RECEIVED = 128;
+const INFO_BYTES_END = 136;
+
+function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
+  const family = bytes.readUInt8(at);
+  const state = bytes.readUInt8(at + 1);
+  const info = state === LISTEN ? -1 : findInfo(bytes, at + DIAG_BYTES, end);
+  const ages = info >= 0 && infoLength(bytes, info) >= INFO_AGES_END;
+  const counts = info >= 0 && infoLength(bytes, info) >= INFO_BYTES_END;
+  return {
+    family,
+    state,
+    localAddress: addressAt(bytes, at + 8, family),
+    localPort: bytes.readUInt16BE(at + 4),
+    peerAddress: addressAt(bytes, at + 24, family),
+    peerPort: bytes.readUInt16BE(at + 6),
+    uid: bytes.readUInt32LE(at + 64),
+    receiveQueue: bytes.readUInt32LE(at + 56),
+    sendQueue: bytes.readUInt32LE(at + 60),
+    lastDataSentMs: ages ? bytes.readUInt32LE(info + 4 + INFO_LAST_SENT) : -1,
+    lastDataReceivedMs: ages ? bytes.readUInt32LE(info + 4 + INFO_LAST_RECEIVED) : -1,
+    lastAckReceivedMs: ages ? bytes.readUInt32LE(info + 4 + INFO_LAST_ACK) : timeWaitAge(bytes, at, state),
+    bytesReceived: counts
+      ? bytes.readUInt32LE(info + 4 + INFO_BYTES_RECEIVED) +
+        bytes.readUInt32LE(info + 4 + INFO_BYTES_RECEIVED + 4) * 4_294_967_296
+      : -1,
+  };
+}
+
+const TIMER_OF_TIME_WAIT = 3;
+/** Fixed in Linux: TCP_TIMEWAIT_LEN. */
+const TIME_WAIT_MS = 60_000;
+
+/** What remains of the minute tells when the connection ended. */
+function timeWaitAge(bytes: Buffer, at: number, state: number): number {
+  if (state !== TIME_WAIT || bytes.readUInt8(at + 2) !== TIMER_OF_TIME_WAIT) return -1;
+  const left = bytes.readUInt32LE(at + 52);
+  return left <= TIME_WAIT_MS ? TIME_WAIT_MS - left : -1;
+}
+
+const ATTRIBUTE_INFO = 2;
+
+/** @returns where the attribute starts, or -1 */
+function findInfo(bytes: Buffer, from: number, end: number): number {
+  let at = from;
+  while (at + 4 <= end) {
+    const size = infoLength(bytes, at) + 4;
+    if (size < 4 || at + size > end) return -1;
+    if (bytes.readUInt16LE(at + 2) === ATTRIBUTE_INFO) return at;
+    at = at + aligned(size);
+  }
+  return -1;
+}
+
+function infoLength(bytes: Buffer, at: number): number {
+  return bytes.readUInt16LE(at) - 4;
+}
+
+function addressAt(bytes: Buffer, at: number, family: number): string {
+  if (family === AF_INET) return ipv4Text(bytes.readUInt32BE(at));
+  return ipv6Text([
+    bytes.readUInt32BE(at),
+    bytes.readUInt32BE(at + 4),
+    bytes.readUInt32BE(at + 8),
+    bytes.readUInt32BE(at + 12),
+  ]);
+}
+
+function aligned(size: number): number {
+  return Math.floor((size + 3) / 4) * 4;
+}
