@@ -1,0 +1,48 @@
+/** The cluster's configuration file from YAML. Every mistake is a problem; only an unreadable file is a fault. */
+import { readFileSync } from "node:fs";
+import { LineCounter, parseDocument } from "yaml";
+import { Fault } from "../fault.ts";
+import { type ClusterConfig, DEFAULT_CONFIG, readClusterConfig } from "../policy/cluster-config.ts";
+import { quote } from "../policy/quote.ts";
+import type { SettingProblem } from "./config.ts";
+
+export type ReadConfigFile = { readonly config: ClusterConfig; readonly problems: readonly SettingProblem[] };
+
+/** @throws Fault ERR_INPUT_UNREADABLE when the file cannot be read. */
+export function readConfigFile(path: string): ReadConfigFile {
+  return parseConfigText(readText(path), path);
+}
+
+export function parseConfigText(text: string, path: string): ReadConfigFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    const problems = document.errors.map((error) => ({
+      where: `${path}, line ${lines.linePos(error.pos[0]).line}`,
+      message: `This is not YAML: ${quote(error.message)}`,
+    }));
+    return { config: DEFAULT_CONFIG, problems };
+  }
+  const read = readClusterConfig(plainValue(() => document.toJS()));
+  return {
+    config: read.config,
+    problems: read.problems.map((problem) => ({ where: `${path}, ${problem.where}`, message: problem.message })),
+  };
+}
+
+/** Aliases that multiply, or that name nothing, only show when the document becomes a value. */
+function plainValue(convert: () => unknown): unknown {
+  try {
+    return convert();
+  } catch (error) {
+    return `a document that cannot be resolved (${String(error)})`;
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new Fault("ERR_INPUT_UNREADABLE", path, error);
+  }
+}

@@ -1,0 +1,43 @@
+/** Opens the port, and says in words why it cannot. */
+import { Fault } from "../fault.ts";
+import type { WebhookServer } from "./server.ts";
+
+export type ListeningAddress = { readonly host: string; readonly port: number };
+
+/** An empty host means every address, of IPv6 too where the node has it. @throws Fault ERR_LISTEN_FAILED. */
+export async function listen(app: WebhookServer, host: string, port: number): Promise<ListeningAddress> {
+  try {
+    await openPort(app, host, port);
+  } catch (error) {
+    throw new Fault("ERR_LISTEN_FAILED", sentenceFor(codeOf(error), host, port), error);
+  }
+  const address = app.server.address();
+  if (address === null || typeof address === "string") throw new Fault("ERR_LISTEN_FAILED", "no address was assigned");
+  return { host: address.address, port: address.port };
+}
+
+async function openPort(app: WebhookServer, host: string, port: number): Promise<void> {
+  if (host !== "") {
+    await app.listen({ host, port });
+    return;
+  }
+  try {
+    await app.listen({ host: "::", port });
+  } catch (error) {
+    // A node without IPv6 has no such address.
+    if (!["EAFNOSUPPORT", "EADDRNOTAVAIL"].includes(codeOf(error))) throw error;
+    await app.listen({ host: "0.0.0.0", port });
+  }
+}
+
+function sentenceFor(code: string, host: string, port: number): string {
+  const where = host === "" ? `port ${port}` : `port ${port} of ${host}`;
+  if (code === "EADDRINUSE") return `${where} is in use by another process`;
+  if (code === "EACCES") return `${where} needs more rights than this process has`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `${host} is no address of this machine`;
+  return `${where}: ${code}`;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}

@@ -1,0 +1,111 @@
+/** A body to the question it asks, or one sentence about why it is none. Pure. */
+import { quote } from "../policy/quote.ts";
+import type { MalformedReason } from "./admission-outcome.ts";
+
+export type ReviewRequest = {
+  readonly uid: string;
+  /** `metadata.namespace` of the Pod may be absent; the request always has it. */
+  readonly namespace: string;
+  readonly dryRun: boolean;
+  /** The Pod to be created; `undefined` when the request is about anything else. */
+  readonly pod: object | undefined;
+  /** Name or generateName, for the log only. */
+  readonly podName: string;
+};
+
+export type ReadReview =
+  | { readonly kind: "request"; readonly request: ReviewRequest }
+  | { readonly kind: "malformed"; readonly reason: MalformedReason; readonly message: string };
+
+const API_VERSION = "admission.k8s.io/v1";
+
+export function readReview(text: string): ReadReview {
+  if (text.trim() === "") return malformed("empty_body", "The body is empty, expected an AdmissionReview as JSON.");
+  let value: unknown;
+  try {
+    // Keys named __proto__ become plain properties here, and the last of two equal keys wins, as in the API server.
+    value = JSON.parse(text);
+  } catch (error) {
+    return readParseError(error, text.length);
+  }
+  return readValue(value);
+}
+
+function readValue(review: unknown): ReadReview {
+  if (!isRecord(review)) {
+    return malformed("wrong_kind", `The body is ${nameOf(review)}, expected an AdmissionReview object.`);
+  }
+  if (review["kind"] !== "AdmissionReview") {
+    return malformed("wrong_kind", `The kind is ${nameOf(review["kind"])}, expected "AdmissionReview".`);
+  }
+  if (review["apiVersion"] !== API_VERSION) {
+    const got = nameOf(review["apiVersion"]);
+    return malformed("wrong_version", `The apiVersion is ${got}; only ${API_VERSION} is spoken here.`);
+  }
+  const request = review["request"];
+  if (!isRecord(request)) {
+    return malformed("no_request", `The field request is ${nameOf(request)}, expected an object.`);
+  }
+  const uid = request["uid"];
+  if (typeof uid !== "string" || uid === "") {
+    return malformed("no_uid", `The field request.uid is ${nameOf(uid)}, expected text.`);
+  }
+  return readRequest(request, uid);
+}
+
+function readRequest(request: Readonly<Record<string, unknown>>, uid: string): ReadReview {
+  const pod = request["object"];
+  const dryRun = request["dryRun"] === true;
+  const creation = isPodCreation(request);
+  if (creation && !isRecord(pod)) {
+    return malformed("no_object", `The field request.object is ${nameOf(pod)}, expected the Pod to be created.`);
+  }
+  const metadata = isRecord(pod) && isRecord(pod["metadata"]) ? pod["metadata"] : {};
+  const namespace = textOf(request["namespace"]) || textOf(metadata["namespace"]) || "default";
+  const podName = textOf(metadata["name"]) || textOf(metadata["generateName"]);
+  return {
+    kind: "request",
+    request: { uid, namespace, dryRun, pod: creation && isRecord(pod) ? pod : undefined, podName },
+  };
+}
+
+/** Fields that are absent count as what the configuration asks for: creations of Pods. */
+function isPodCreation(request: Readonly<Record<string, unknown>>): boolean {
+  const resource = request["resource"];
+  const isPod =
+    !isRecord(resource) || ((resource["group"] ?? "") === "" && (resource["resource"] ?? "pods") === "pods");
+  return (request["operation"] ?? "CREATE") === "CREATE" && isPod && (request["subResource"] ?? "") === "";
+}
+
+/** The engine's own message may quote the body, and with it somebody's secrets; only the position is taken from it. */
+function readParseError(error: unknown, length: number): ReadReview {
+  const detail = error instanceof Error ? error.message : "";
+  if (/^(Unexpected end|Unterminated)/.test(detail)) {
+    return malformed("truncated_json", `The body ends after ${length} characters, before its JSON does.`);
+  }
+  const position = /position ([0-9]+)/.exec(detail)?.[1];
+  return malformed("invalid_json", `The body is not JSON${position === undefined ? "" : `, at position ${position}`}.`);
+}
+
+function malformed(reason: MalformedReason, message: string): ReadReview {
+  return { kind: "malformed", reason, message };
+}
+
+/** Longest name Kubernetes gives anything; longer text in a log line is somebody's attack on it. */
+const NAME_LIMIT_CHARACTERS = 253;
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value.slice(0, NAME_LIMIT_CHARACTERS) : "";
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value === "string") return quote(value);
+  if (value === undefined) return "missing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,141 @@
+/** Every setting of the webhook server, once: its flag, its default, how it is read. Nothing here touches the environment. */
+import { formatDuration, parseDurationMs } from "../contract/duration.ts";
+
+export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Empty text means: not set. */
+export type WebhookSettings = {
+  /** 0 lets the system choose; the log says which. */
+  readonly port: number;
+  readonly host: string;
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  readonly caFile: string;
+  readonly optIn: "label" | "all";
+  readonly configFile: string;
+  readonly image: string;
+  readonly kubeVersion: string;
+  readonly namespace: string;
+  readonly drainDelayMs: number;
+  readonly certificateCheckMs: number;
+  readonly logLevel: LogLevel;
+};
+
+export type Setting<T> = {
+  /** Without the dashes; the environment variable is derived from it. */
+  readonly flag: string;
+  readonly shows: string;
+  readonly fallback: T;
+  readonly fallbackShows: string;
+  /** Completes the sentence "expected …". */
+  readonly expects: string;
+  readonly summary: string;
+  /** `undefined` when the text is not such a value. */
+  readonly parse: (text: string) => T | undefined;
+};
+
+export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookSettings[K]> } = {
+  port: {
+    flag: "port",
+    shows: "PORT",
+    fallback: 8443,
+    fallbackShows: "8443",
+    expects: "a port from 0 to 65535",
+    summary: "TCP port for HTTPS; 0 lets the system choose",
+    parse: (text) => (/^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
+  },
+  host: {
+    flag: "host",
+    shows: "ADDRESS",
+    fallback: "",
+    fallbackShows: "every address",
+    expects: "an IP address or localhost",
+    summary: "address to listen on",
+    parse: (text) => (/^[0-9A-Za-z.:%-]{1,64}$/.test(text) ? text : undefined),
+  },
+  certificateFile: fileSetting(
+    "cert",
+    "made in memory",
+    "PEM file with the certificate chain, read again when it changes",
+  ),
+  keyFile: fileSetting("key", "made in memory", "PEM file with the private key"),
+  caFile: fileSetting(
+    "ca-file",
+    "not written",
+    "where to write the public CA certificate of a certificate made in memory",
+  ),
+  optIn: {
+    flag: "opt-in",
+    shows: "label|all",
+    fallback: "label",
+    fallbackShows: "label",
+    expects: "one of label, all",
+    summary: "label: only Pods that carry the label; all: every Pod it is asked about",
+    parse: (text) => (text === "label" || text === "all" ? text : undefined),
+  },
+  configFile: fileSetting("config", "none", "YAML file with defaults, profiles and onInvalid"),
+  image: {
+    flag: "image",
+    shows: "IMAGE",
+    fallback: "lastcall-manager:0.1.0",
+    fallbackShows: "lastcall-manager:0.1.0",
+    expects: "an image reference without spaces",
+    summary: "image of the manager that Pods get",
+    parse: (text) => (/^[\x21-\x7e]{1,512}$/.test(text) ? text : undefined),
+  },
+  kubeVersion: {
+    flag: "kube-version",
+    shows: "VERSION",
+    fallback: "1.32",
+    fallbackShows: "1.32",
+    expects: "a Kubernetes version such as 1.32 or v1.31.4",
+    summary: "version of the API server; decides whether native sidecars are used",
+    parse: (text) => (/^v?[0-9]{1,2}\.[0-9]{1,3}\+?([.+-][0-9A-Za-z.+-]*)?$/.test(text) ? text : undefined),
+  },
+  namespace: {
+    flag: "namespace",
+    shows: "NAME",
+    fallback: "lastcall",
+    fallbackShows: "lastcall",
+    expects: "a namespace name, lower-case letters, digits and -",
+    summary: "namespace of the server itself: never injected, and part of its certificate's name",
+    parse: (text) => (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text) ? text : undefined),
+  },
+  drainDelayMs: durationSetting("drain-delay", 5_000, "how long it keeps serving after SIGTERM"),
+  certificateCheckMs: durationSetting("certificate-check", 10_000, "how often the certificate is looked at"),
+  logLevel: {
+    flag: "log-level",
+    shows: LOG_LEVELS.join("|"),
+    fallback: "info",
+    fallbackShows: "info",
+    expects: `one of ${LOG_LEVELS.join(", ")}`,
+    summary: "least important line that is logged",
+    parse: (text) => LOG_LEVELS.find((level) => level === text),
+  },
+};
+
+/** The settings in the order the help shows them. */
+export const SETTING_KEYS = Object.keys(SETTINGS) as readonly (keyof WebhookSettings)[];
+
+/** `drain-delay` is also `LASTCALL_DRAIN_DELAY`. */
+export function variableOf(flag: string): string {
+  return `LASTCALL_${flag.toUpperCase().replaceAll("-", "_")}`;
+}
+
+function fileSetting(flag: string, fallbackShows: string, summary: string): Setting<string> {
+  const parse = (text: string) => (text === "" || text.includes("\0") ? undefined : text);
+  return { flag, shows: "FILE", fallback: "", fallbackShows, expects: "a file name", summary, parse };
+}
+
+function durationSetting(flag: string, fallback: number, summary: string): Setting<number> {
+  return {
+    flag,
+    shows: "DURATION",
+    fallback,
+    fallbackShows: formatDuration(fallback),
+    expects: "a duration with a unit, such as 5s or 500ms",
+    summary,
+    parse: parseDurationMs,
+  };
+}

@@ -1,0 +1,33 @@
+/** How the server leaves: it is drained as it drains others. */
+import type { Log } from "./request-log.ts";
+import type { WebhookServer } from "./server.ts";
+
+export type Leaving = {
+  readonly drainDelayMs: number;
+  readonly log: Log;
+  readonly sleep: (ms: number) => Promise<void>;
+};
+
+/** Longest time open requests get after the drain delay; the API server gives up on them after 30 s. */
+const FINISH_LIMIT_MS = 30_000;
+
+/**
+ * Keeps serving and stays ready for the drain delay, because the API server learns late that this replica is gone.
+ * Every answer meanwhile asks its client for a new connection, so that none is in use when the idle ones are closed.
+ */
+export async function leave(app: WebhookServer, how: Leaving): Promise<void> {
+  app.server.prependListener("request", (_request, response) => {
+    response.setHeader("connection", "close");
+  });
+  how.log.info({ drainDelayMs: how.drainDelayMs }, "told to stop, still serving");
+  await how.sleep(how.drainDelayMs);
+  how.log.info("no longer listening");
+  const closed = app.close().then(() => "closed" as const);
+  const late = how.sleep(FINISH_LIMIT_MS).then(() => "late" as const);
+  if ((await Promise.race([closed, late])) === "late") {
+    how.log.warn({ limitMs: FINISH_LIMIT_MS }, "open requests were cut");
+    app.server.closeAllConnections();
+    await closed;
+  }
+  how.log.info("stopped");
+}
