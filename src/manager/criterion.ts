@@ -1,0 +1,50 @@
+/** What ends the draining phase before its deadline. Unknown never does. */
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import type { DrainState } from "./drain-state.ts";
+import type { Observation } from "./observation.ts";
+
+export type Criterion = "quiet" | "connections" | "requests" | "deadline";
+
+/** `auto` is requests where the driver can count them, else quiet. */
+export function criterionOf(settings: DrainSettings): Criterion {
+  if (settings.drainedWhen !== "auto") return settings.drainedWhen;
+  if (settings.driver === "none") return "quiet";
+  return settings.driver === "http" && settings.activeUrl === "" ? "quiet" : "requests";
+}
+
+/** The criterion is judged by looks at the sockets, which have to be dense to date the last traffic. */
+export function watchesSockets(criterion: Criterion): boolean {
+  return criterion === "quiet" || criterion === "connections";
+}
+
+/** Nothing in the Pod could be talked to, and nobody is connected. */
+export function nothingToDrain(observation: Observation): boolean {
+  return observation.known && !observation.hasTcpListener && !observation.hasUdp && observation.openConnections === 0;
+}
+
+/** Datagrams have no quiet: such a Pod gets its delays and no more. */
+export function onlyDatagrams(observation: Observation): boolean {
+  return observation.known && !observation.hasTcpListener && observation.hasUdp && observation.openConnections === 0;
+}
+
+/** Whether the drain is over at `nowMs`, judged by a look or a count of that very moment. */
+export function isDrained(settings: DrainSettings, state: DrainState, nowMs: number): boolean {
+  const criterion = criterionOf(settings);
+  if (criterion === "deadline") return false;
+  if (criterion === "requests") {
+    if (state.countedAtMs !== nowMs || state.active !== 0 || state.activeZeroSinceMs < 0) return false;
+    return nowMs - state.activeZeroSinceMs >= settings.quietPeriodMs;
+  }
+  const seen = state.observation;
+  if (state.lookedAtMs !== nowMs || !seen.known) return false;
+  if (onlyDatagrams(seen)) return true;
+  if (!seen.calm) return false;
+  if (criterion === "connections") return seen.openConnections === 0;
+  return nowMs >= quietDueMs(settings, state);
+}
+
+/** When the quiet period is over if no more traffic comes. Nobody watched before the trigger, so it starts there at the earliest. */
+export function quietDueMs(settings: DrainSettings, state: DrainState): number {
+  const evidenceMs = state.observation.known ? state.observation.lastEvidenceMs : -1;
+  return Math.max(evidenceMs, state.triggeredAtMs) + settings.quietPeriodMs;
+}

@@ -1,0 +1,131 @@
+/**
+ * The drain: `idle → withdrawing → draining → holding → done`, as a pure function of events that carry their time.
+ *
+ * `take` notes what an event says, `advance` moves through as many phases as the moment allows. No order of events
+ * loses a hold, and no late tick moves a deadline.
+ */
+import type { DrainTrigger } from "../contract/drain-report.ts";
+import type { DrainSettings, HookRole } from "../contract/drain-settings.ts";
+import { EXIT_FORCED, EXIT_OK } from "../contract/exit-codes.ts";
+import { lastMinuteDeadlineMs, plannedDeadlineMs, shortenedDeadlineMs } from "./deadline.ts";
+import type { DrainAction, DrainEvent, HookJoined, RelaySaid, Step } from "./drain-event.ts";
+import { advance, finish } from "./drain-phases.ts";
+import { type DrainState, type Hold, NOT_LOOKED } from "./drain-state.ts";
+import { DRAIN_RUNS, FORCED } from "./drain-words.ts";
+import { addHold, answerAll, answerPerformed, dropHold } from "./holds.ts";
+import { takeLook } from "./looks.ts";
+import { nextWake } from "./next-wake.ts";
+import { LONE_HOOK_MS, twoContainersEnd } from "./trigger-rules.ts";
+
+export function step(settings: DrainSettings, state: DrainState, event: DrainEvent): Step {
+  const actions: DrainAction[] = [];
+  const taken = take(settings, state, event, actions);
+  const next = advance(settings, taken, event.nowMs, actions);
+  const wake = nextWake(settings, next, event.nowMs);
+  return { state: next, actions, wakeAtMs: wake.wakeAtMs, lookAtMs: wake.lookAtMs };
+}
+
+function take(settings: DrainSettings, state: DrainState, event: DrainEvent, actions: DrainAction[]): DrainState {
+  switch (event.kind) {
+    case "hook-joined":
+      return takeHook(settings, state, event, actions);
+    case "drain-asked": {
+      const hold: Hold = { id: event.holdId, container: "", role: "drain", peer: "", stage: "held" };
+      const held = addHold(state, hold, actions);
+      return held.phase === "idle" ? begin(settings, held, "hook", event.nowMs, actions) : held;
+    }
+    case "caller-left":
+      return dropHold(state, event.holdId);
+    case "chain-performed":
+      return answerPerformed(state, event.container, actions);
+    case "tick":
+      return event.look === undefined ? state : takeLook(state, event.look, event.nowMs);
+    case "active-counted":
+      return takeCount(state, event.active, event.nowMs);
+    case "relay-said":
+      return takeRelay(settings, state, event, actions);
+    case "sigterm":
+      return takeStop(settings, state, actions, event.nowMs);
+    default:
+      return state;
+  }
+}
+
+function takeHook(settings: DrainSettings, state: DrainState, event: HookJoined, actions: DrainAction[]): DrainState {
+  const role: HookRole = settings.hooks.find((hook) => hook.container === event.container)?.role ?? "app";
+  const hold: Hold = { id: event.holdId, container: event.container, role, peer: event.peer, stage: "held" };
+  const held = addHold(state, hold, actions);
+  const recent = held.joins.filter((join) => state.phase !== "idle" || event.nowMs - join.atMs <= LONE_HOOK_MS);
+  const known = recent.some((join) => join.container === event.container);
+  // The first call of a container is the evidence; its repetitions must not postpone the restart rule.
+  const joins = known ? recent : [...recent, { container: event.container, role, atMs: event.nowMs }];
+  const joined: DrainState = { ...held, joins };
+  if (joined.phase !== "idle") {
+    if (joined.phase !== "done") actions.push({ kind: "learn-kubelet", address: event.peer });
+    return joined;
+  }
+  return twoContainersEnd(joins) ? begin(settings, joined, "two-hooks", event.nowMs, actions) : joined;
+}
+
+/** Fixes the plan. The callers known by now are the kubelet, since only it calls hooks of a Pod that really ends. */
+function begin(
+  settings: DrainSettings,
+  state: DrainState,
+  trigger: DrainTrigger,
+  nowMs: number,
+  actions: DrainAction[],
+): DrainState {
+  for (const hold of state.holds) {
+    if (hold.role !== "drain") actions.push({ kind: "learn-kubelet", address: hold.peer });
+  }
+  const deadlineMs = trigger === "sigterm" ? lastMinuteDeadlineMs(settings, nowMs) : plannedDeadlineMs(settings, nowMs);
+  return {
+    ...state,
+    phase: "withdrawing",
+    outcome: "none",
+    trigger,
+    triggeredAtMs: nowMs,
+    deadlineMs,
+    observation: NOT_LOOKED,
+    lookedAtMs: -1,
+    why: DRAIN_RUNS,
+  };
+}
+
+function takeCount(state: DrainState, active: number, nowMs: number): DrainState {
+  const sinceMs = active === 0 ? (state.activeZeroSinceMs < 0 ? nowMs : state.activeZeroSinceMs) : -1;
+  return { ...state, active, activeZeroSinceMs: sinceMs, countedAtMs: nowMs, counting: false };
+}
+
+/** The relay may confirm that the Pod ends and shorten the drain; its silence or denial changes nothing. */
+function takeRelay(settings: DrainSettings, state: DrainState, event: RelaySaid, actions: DrainAction[]): DrainState {
+  const withdrawnAtMs = event.offered === "out" ? (state.withdrawnAtMs < 0 ? event.nowMs : state.withdrawnAtMs) : -1;
+  const told: DrainState = {
+    ...state,
+    relay: { offered: event.offered, terminating: event.terminating },
+    withdrawnAtMs,
+  };
+  const begun =
+    told.phase === "idle" && event.terminating ? begin(settings, told, "relay", event.nowMs, actions) : told;
+  if (event.graceSeconds < 0 || begun.triggeredAtMs < 0 || begun.phase === "done") return begun;
+  const deadlineMs = shortenedDeadlineMs(settings, begun.triggeredAtMs, begun.deadlineMs, event.graceSeconds);
+  return { ...begun, deadlineMs };
+}
+
+/**
+ * SIGTERM. A native sidecar is signalled when the other containers have ended or the grace period is over: nothing is
+ * left to protect. In classic mode it may also mean that our own hook failed to start, so a running drain goes on until
+ * it is told a second time.
+ */
+function takeStop(settings: DrainSettings, state: DrainState, actions: DrainAction[], nowMs: number): DrainState {
+  if (state.phase === "idle") {
+    const asked: DrainState = { ...state, stopAsked: true };
+    return state.holds.length === 0 ? asked : begin(settings, asked, "sigterm", nowMs, actions);
+  }
+  if (settings.classic && !state.stopAsked && state.phase !== "done") return { ...state, stopAsked: true };
+  const cut = state.holds.length > 0;
+  const ended = state.phase === "done" ? state : finish(state, "forced", FORCED, nowMs);
+  const gone = answerAll(ended, actions);
+  actions.push({ kind: "exit", code: cut ? EXIT_FORCED : EXIT_OK });
+  return { ...gone, phase: "done", doneAtMs: state.doneAtMs < 0 ? nowMs : state.doneAtMs, rearmAtMs: -1 };
+}

@@ -1,0 +1,156 @@
+/** Moves a drain from phase to phase, as far as the moment allows. Pure; the events that led there are noted already. */
+import type { DrainOutcome } from "../contract/drain-report.ts";
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { EXIT_OK } from "../contract/exit-codes.ts";
+import { criterionOf, isDrained, nothingToDrain } from "./criterion.ts";
+import { holdingBoundMs, lastMinuteDeadlineMs } from "./deadline.ts";
+import type { DrainAction } from "./drain-event.ts";
+import { type DrainState, idleState, type Join } from "./drain-state.ts";
+import {
+  APPS_FINISHED,
+  DRAIN_RUNS,
+  NOTHING_LISTENS,
+  NOTHING_OPEN,
+  ONE_CONTAINER,
+  whyDrained,
+  whyTimeout,
+} from "./drain-words.ts";
+import { answerAll, releaseContainer, releaseRole } from "./holds.ts";
+import { completionDueMs, LONE_HOOK_MS } from "./trigger-rules.ts";
+import { withdrawalEndMs, withdrawnByMs } from "./withdrawal.ts";
+
+/** A held proxy is let go when nobody else has had a socket for this long. */
+const OTHERS_GONE_MS = 1_000;
+/** `done` with ports still open after that was no end: the next trigger finds the machine ready. */
+const REARM_MS = 60_000;
+
+export function advance(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
+  let current = state;
+  // Each phase is passed at most once, and `done` may lead back to `idle`.
+  for (let passes = 0; passes < 6; passes += 1) {
+    const next = advanceOnce(settings, current, nowMs, actions);
+    if (next.phase === current.phase) return next;
+    current = next;
+  }
+  return current;
+}
+
+function advanceOnce(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
+  switch (state.phase) {
+    case "idle":
+      return advanceIdle(settings, state, nowMs, actions);
+    case "withdrawing":
+      return advanceWithdrawing(settings, state, nowMs, actions);
+    case "draining":
+      return advanceDraining(settings, state, nowMs, actions);
+    case "holding":
+      return advanceHolding(settings, state, nowMs, actions);
+    case "done":
+      return advanceDone(state, nowMs, actions);
+    default:
+      return state;
+  }
+}
+
+/** The drain itself is over; who may go is decided by the holding phase. */
+export function finish(state: DrainState, outcome: DrainOutcome, why: string, nowMs: number): DrainState {
+  // Whom the proxy outlives is only watched from here on: until now every app was meant to live.
+  return { ...state, phase: "holding", outcome, why, holdingFromMs: nowMs, othersGoneSinceMs: -1 };
+}
+
+function advanceIdle(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
+  if (state.stopAsked && state.lookedAtMs === nowMs) {
+    if (state.observation.known && state.observation.openConnections === 0) {
+      actions.push({ kind: "exit", code: EXIT_OK });
+      return { ...state, phase: "done", outcome: "not-needed", why: NOTHING_OPEN, doneAtMs: nowMs };
+    }
+    const deadlineMs = lastMinuteDeadlineMs(settings, nowMs);
+    return { ...state, phase: "withdrawing", trigger: "sigterm", triggeredAtMs: nowMs, deadlineMs, why: DRAIN_RUNS };
+  }
+  let next = state;
+  for (const join of state.joins) {
+    if (nowMs - join.atMs < LONE_HOOK_MS) continue;
+    next = releaseContainer(next, join.container, actions);
+    next = { ...next, outcome: "restarted", why: ONE_CONTAINER, joins: without(next.joins, join.container) };
+  }
+  return next;
+}
+
+function without(joins: readonly Join[], container: string): Join[] {
+  return joins.filter((join) => join.container !== container);
+}
+
+function advanceWithdrawing(
+  settings: DrainSettings,
+  state: DrainState,
+  nowMs: number,
+  actions: DrainAction[],
+): DrainState {
+  const completedMs = completionDueMs(settings, state.joins, state.triggeredAtMs);
+  if (completedMs >= 0 && nowMs >= completedMs) {
+    // Proxies too: nobody is left whom they could serve.
+    return answerAll(finish(state, "not-needed", APPS_FINISHED, nowMs), actions);
+  }
+  if (nothingToDrain(state.observation)) return finish(state, "not-needed", NOTHING_LISTENS, nowMs);
+  const withdrawnMs = withdrawnByMs(settings, state);
+  const deregistrationFromMs = withdrawnMs >= 0 && nowMs >= withdrawnMs ? withdrawnMs : -1;
+  const counted: DrainState = { ...state, deregistrationFromMs };
+  if (nowMs >= state.deadlineMs) return finishAtDeadline(settings, counted, nowMs);
+  const endMs = withdrawalEndMs(settings, state);
+  if (nowMs < endMs) return counted;
+  actions.push({ kind: "tell-driver" });
+  const stillInRotation = state.relay.offered === "in";
+  // The planned end, so that a late tick lengthens no phase.
+  return { ...counted, phase: "draining", drainingFromMs: endMs, stillInRotation };
+}
+
+function advanceDraining(
+  settings: DrainSettings,
+  state: DrainState,
+  nowMs: number,
+  actions: DrainAction[],
+): DrainState {
+  if (nothingToDrain(state.observation)) return finish(state, "not-needed", NOTHING_LISTENS, nowMs);
+  if (isDrained(settings, state, nowMs)) {
+    return finish(state, "drained", whyDrained(settings, state, nowMs), nowMs);
+  }
+  if (nowMs >= state.deadlineMs) return finishAtDeadline(settings, state, nowMs);
+  if (criterionOf(settings) !== "requests" || state.counting || state.countedAtMs === nowMs) return state;
+  actions.push({ kind: "count-active" });
+  return { ...state, counting: true };
+}
+
+/** Reaching the deadline is the plan of `deadline`, and only there an empty Pod makes it a success. */
+function finishAtDeadline(settings: DrainSettings, state: DrainState, nowMs: number): DrainState {
+  const empty = state.observation.known && state.observation.leftTotal === 0;
+  return empty && criterionOf(settings) === "deadline"
+    ? finish(state, "drained", whyDrained(settings, state, nowMs), nowMs)
+    : finish(state, "timeout", whyTimeout(settings, state, nowMs), nowMs);
+}
+
+function advanceHolding(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
+  let next = releaseRole(state, "app", actions);
+  const overdue = nowMs >= holdingBoundMs(settings, state.deadlineMs);
+  const alone = state.othersGoneSinceMs >= 0 && nowMs - state.othersGoneSinceMs >= OTHERS_GONE_MS;
+  if (overdue || alone) next = releaseRole(next, "mesh-proxy", actions);
+  if (overdue) next = answerAll(next, actions);
+  if (next.holds.some((hold) => hold.role !== "drain")) return next;
+  // A classic manager is a container like the app: its own end must come after the app's ports have closed.
+  const portsClosed = state.observation.known && !state.observation.hasTcpListener;
+  const waits = settings.classic && !portsClosed && next.holds.length > 0;
+  if (waits) return next;
+  const answered = answerAll(next, actions);
+  if (state.stopAsked) actions.push({ kind: "exit", code: EXIT_OK });
+  return { ...answered, phase: "done", doneAtMs: nowMs, rearmAtMs: state.stopAsked ? -1 : nowMs + REARM_MS };
+}
+
+function advanceDone(state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
+  let next = state;
+  next = releaseRole(next, "app", actions);
+  next = releaseRole(next, "mesh-proxy", actions);
+  next = releaseRole(next, "drain", actions);
+  if (state.rearmAtMs < 0 || nowMs < state.rearmAtMs || state.lookedAtMs !== nowMs) return next;
+  if (!state.observation.known) return { ...next, rearmAtMs: nowMs + REARM_MS };
+  if (!state.observation.hasTcpListener) return { ...next, rearmAtMs: -1 };
+  return { ...idleState(state.chained), holds: next.holds, outcome: state.outcome, why: state.why };
+}

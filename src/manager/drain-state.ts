@@ -1,0 +1,93 @@
+/** Everything the drain machine remembers. Times are monotonic milliseconds; -1 means "not yet". */
+import type { DrainOutcome, DrainTrigger, PhaseName } from "../contract/drain-report.ts";
+import type { HookRole } from "../contract/drain-settings.ts";
+import type { Observation } from "./observation.ts";
+
+/** Whether any EndpointSlice still offers the Pod, as the relay tells it. */
+export type Offered = "in" | "out" | "unknown";
+
+/** A call that has not been answered: a container's hook, or the manager's own preStop (role `drain`). */
+export type Hold = {
+  readonly id: number;
+  /** Empty for the manager's own preStop. */
+  readonly container: string;
+  readonly role: HookRole | "drain";
+  readonly peer: string;
+  /** `performing`: the container's own hook runs before the answer. */
+  readonly stage: "held" | "performing";
+};
+
+/** A hook that came; remembered even when its connection vanished, since it says what the kubelet is doing. */
+export type Join = { readonly container: string; readonly role: HookRole; readonly atMs: number };
+
+export type DrainState = {
+  readonly phase: PhaseName;
+  readonly outcome: DrainOutcome;
+  readonly trigger: DrainTrigger;
+  readonly holds: readonly Hold[];
+  readonly joins: readonly Join[];
+  /** Containers whose own hook is performed before their hold is answered. */
+  readonly chained: readonly string[];
+  /** Of these, whose hook was performed in this drain. */
+  readonly performed: readonly string[];
+  readonly triggeredAtMs: number;
+  /** Fixed at the trigger; only a shortened grace period or SIGTERM moves it, and only earlier. */
+  readonly deadlineMs: number;
+  readonly relay: { readonly offered: Offered; readonly terminating: boolean };
+  readonly withdrawnAtMs: number;
+  readonly stillInRotation: boolean;
+  readonly deregistrationFromMs: number;
+  readonly drainingFromMs: number;
+  readonly holdingFromMs: number;
+  readonly doneAtMs: number;
+  /** When a finished drain looks whether the Pod lives on after all. */
+  readonly rearmAtMs: number;
+  readonly observation: Observation;
+  readonly lookedAtMs: number;
+  /** Since when no other process than the mesh proxy has had a TCP socket. */
+  readonly othersGoneSinceMs: number;
+  /** The app runs as the proxy's user, so their sockets cannot be told apart. */
+  readonly sharedUser: boolean;
+  readonly active: number;
+  readonly activeZeroSinceMs: number;
+  readonly countedAtMs: number;
+  /** A question to the driver is under way. */
+  readonly counting: boolean;
+  /** SIGTERM came; leave when the drain is over. */
+  readonly stopAsked: boolean;
+  readonly why: string;
+};
+
+export const NOT_LOOKED: Observation = { known: false, why: "nothing was looked at yet" };
+
+export function idleState(chained: readonly string[]): DrainState {
+  return {
+    phase: "idle",
+    outcome: "none",
+    trigger: "none",
+    holds: [],
+    joins: [],
+    chained,
+    performed: [],
+    triggeredAtMs: -1,
+    deadlineMs: -1,
+    relay: { offered: "unknown", terminating: false },
+    withdrawnAtMs: -1,
+    stillInRotation: false,
+    deregistrationFromMs: -1,
+    drainingFromMs: -1,
+    holdingFromMs: -1,
+    doneAtMs: -1,
+    rearmAtMs: -1,
+    observation: NOT_LOOKED,
+    lookedAtMs: -1,
+    othersGoneSinceMs: -1,
+    sharedUser: false,
+    active: -1,
+    activeZeroSinceMs: -1,
+    countedAtMs: -1,
+    counting: false,
+    stopAsked: false,
+    why: "No drain has run.",
+  };
+}

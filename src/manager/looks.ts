@@ -1,0 +1,18 @@
+/** Takes one look at the sockets into the state. Pure. */
+import type { Look } from "./drain-event.ts";
+import type { DrainState } from "./drain-state.ts";
+
+export function takeLook(state: DrainState, look: Look, nowMs: number): DrainState {
+  const neighbours = look.neighbours;
+  // Once seen, it stays: the app's listener closes long before its last outgoing call.
+  const sharedUser = state.sharedUser || (neighbours.known && neighbours.sharedUser);
+  const gone = neighbours.known && !neighbours.others && !sharedUser;
+  const goneSinceMs = state.othersGoneSinceMs < 0 ? nowMs : state.othersGoneSinceMs;
+  return {
+    ...state,
+    observation: look.observation,
+    lookedAtMs: nowMs,
+    sharedUser,
+    othersGoneSinceMs: gone ? goneSinceMs : -1,
+  };
+}

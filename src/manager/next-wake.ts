@@ -1,0 +1,82 @@
+/** When the machine wants to be woken: never while idle, seldom in a drain, often only where the end is near. */
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { criterionOf, quietDueMs, watchesSockets } from "./criterion.ts";
+import { floorEndMs, holdingBoundMs } from "./deadline.ts";
+import type { DrainState } from "./drain-state.ts";
+import { completionDueMs, restartDueMs } from "./trigger-rules.ts";
+import { withdrawalEndMs } from "./withdrawal.ts";
+
+/** -1 for never. A tick at or after `lookAtMs` carries a look. */
+export type Wake = { readonly wakeAtMs: number; readonly lookAtMs: number };
+
+/** New connections are dated by the look that finds them, so this is also the over-wait they can cause. */
+const LOOK_MS = 150;
+/** A drain that has lasted long ends with a connection whose last byte the kernel dates exactly. */
+const PATIENT_AFTER_MS = 60_000;
+const PATIENT_LOOK_MS = 1_000;
+const COUNT_MS = 200;
+const HOLDING_LOOK_MS = 250;
+
+export function nextWake(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
+  switch (state.phase) {
+    case "idle":
+      return state.stopAsked ? at(nowMs, nowMs) : at(restartDueMs(state.joins), -1);
+    case "withdrawing":
+      return duringWithdrawal(settings, state, nowMs);
+    case "draining":
+      return duringDraining(settings, state, nowMs);
+    case "holding":
+      return duringHolding(settings, state, nowMs);
+    case "done":
+      return at(state.rearmAtMs, state.rearmAtMs);
+    default:
+      return at(-1, -1);
+  }
+}
+
+function duringWithdrawal(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
+  const endMs = Math.max(withdrawalEndMs(settings, state), nowMs + 1);
+  const timerMs = earliest(
+    earliest(state.deadlineMs, endMs),
+    completionDueMs(settings, state.joins, state.triggeredAtMs),
+  );
+  // The first look says whether there is anything to drain; the next ones only serve the end of the delays.
+  if (state.lookedAtMs < state.triggeredAtMs) return at(timerMs, nowMs);
+  if (!watchesSockets(criterionOf(settings))) return at(timerMs, state.deadlineMs);
+  const floorMs = floorEndMs(settings, state.triggeredAtMs) + settings.deregistrationDelayMs;
+  const denseFromMs = floorMs - settings.quietPeriodMs - LOOK_MS;
+  return at(timerMs, Math.min(endMs, Math.max(denseFromMs, state.lookedAtMs + LOOK_MS)));
+}
+
+function duringDraining(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
+  const criterion = criterionOf(settings);
+  if (criterion === "deadline") return at(state.deadlineMs, state.deadlineMs);
+  if (criterion === "requests") {
+    const countMs = state.counting ? -1 : Math.max(nowMs + 1, state.countedAtMs + COUNT_MS);
+    return at(earliest(state.deadlineMs, countMs), state.deadlineMs);
+  }
+  const calm = state.observation.known && state.observation.calm;
+  const patient = !calm && nowMs - state.drainingFromMs > PATIENT_AFTER_MS;
+  const regularMs = Math.max(nowMs + 1, state.lookedAtMs + (patient ? PATIENT_LOOK_MS : LOOK_MS));
+  const dueMs = quietDueMs(settings, state);
+  const lookMs = calm && dueMs > nowMs ? Math.min(dueMs, regularMs) : regularMs;
+  return at(state.deadlineMs, Math.min(lookMs, state.deadlineMs));
+}
+
+function duringHolding(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
+  const boundMs = Math.max(nowMs + 1, holdingBoundMs(settings, state.deadlineMs));
+  const waitsForSockets = state.holds.some(
+    (hold) => hold.stage === "held" && (hold.role === "mesh-proxy" || (hold.role === "drain" && settings.classic)),
+  );
+  return at(boundMs, waitsForSockets ? Math.min(boundMs, Math.max(nowMs + 1, state.lookedAtMs + HOLDING_LOOK_MS)) : -1);
+}
+
+function at(timerMs: number, lookAtMs: number): Wake {
+  return { wakeAtMs: earliest(timerMs, lookAtMs), lookAtMs };
+}
+
+/** The smaller of two moments where -1 is "never". */
+function earliest(oneMs: number, otherMs: number): number {
+  if (oneMs < 0) return otherMs;
+  return otherMs < 0 ? oneMs : Math.min(oneMs, otherMs);
+}

@@ -1,0 +1,530 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
+import type { DrainEvent } from "../../src/manager/drain-event.ts";
+import { drainReportOf } from "../../src/manager/drain-report-of.ts";
+import { idleState } from "../../src/manager/drain-state.ts";
+import type { Observation } from "../../src/manager/observation.ts";
+import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, sigterm, UNKNOWN } from "./drain-script.ts";
+
+const END = [hook(100, 1), ownHook(110, 2)];
+const TWO_APPS: DrainSettings = {
+  ...ONE_APP,
+  hooks: [
+    { container: "app", role: "app" },
+    { container: "web", role: "app" },
+  ],
+};
+const MESH: DrainSettings = {
+  ...ONE_APP,
+  hooks: [
+    { container: "app", role: "app" },
+    { container: "istio-proxy", role: "mesh-proxy" },
+  ],
+};
+
+describe("what starts a drain", () => {
+  test.for([
+    { says: "the manager's own hook", events: END, trigger: "hook" },
+    { says: "the manager's own hook alone", events: [ownHook(100, 2)], trigger: "hook" },
+    {
+      says: "the manager's own hook four seconds after the app's",
+      events: [hook(0, 1), ownHook(4_000, 2)],
+      trigger: "hook",
+    },
+    {
+      says: "hooks of two containers within a second",
+      events: [hook(0, 1), hook(900, 2, "web")],
+      trigger: "two-hooks",
+    },
+    {
+      says: "hooks of two containers one of whose callers has vanished",
+      events: [hook(0, 1), { kind: "caller-left", nowMs: 10, holdId: 1 } as const, hook(500, 2, "web")],
+      trigger: "two-hooks",
+    },
+    {
+      says: "the relay that calls the Pod terminating",
+      events: [
+        hook(0, 1),
+        { kind: "relay-said", nowMs: 300, offered: "unknown", terminating: true, graceSeconds: -1 } as const,
+      ],
+      trigger: "relay",
+    },
+    { says: "SIGTERM while a hook waits", events: [hook(0, 1), sigterm(50)], trigger: "sigterm" },
+  ])("is $says", ({ events, trigger }) => {
+    const played = play({ settings: TWO_APPS, events, untilMs: 50_000 });
+    expect(played.state).toMatchObject({ trigger, phase: "done", outcome: expect.stringMatching(/drained|timeout/) });
+  });
+
+  test.for([
+    { says: "one hook alone", events: [hook(0, 1)] },
+    { says: "two calls of the same hook", events: [hook(0, 1), hook(100, 2)] },
+    { says: "hooks of two containers further apart than a second", events: [hook(0, 1), hook(1_200, 2, "web")] },
+    {
+      says: "a relay that does not call the Pod terminating",
+      events: [
+        hook(0, 1),
+        { kind: "relay-said", nowMs: 10, offered: "in", terminating: false, graceSeconds: -1 } as const,
+      ],
+    },
+  ])("is not $says: that is a restart, released after five seconds", ({ events }) => {
+    const played = play({ settings: TWO_APPS, events });
+    expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
+    expect(played.answered.get(1)).toBe(5_000);
+  });
+
+  test("comes after a restart as well", () => {
+    const played = play({ events: [hook(0, 1), hook(30_000, 2), ownHook(30_010, 3)] });
+    expect(played.answered.get(1)).toBe(5_000);
+    expect(played.state).toMatchObject({ phase: "done", outcome: "drained" });
+    expect(played.answered.get(2)).toBe(35_010);
+  });
+});
+
+describe("how long a drain lasts", () => {
+  test.for([
+    { says: "a quiet Pod gets the drain delay", pod: () => QUIET, ms: 5_000, outcome: "drained" },
+    { says: "traffic is waited for, and then the quiet period", pod: busyUntil(9_110), ms: 11_000, outcome: "drained" },
+    { says: "traffic that never ends meets the deadline", pod: busyUntil(999_999), ms: 65_000, outcome: "timeout" },
+    { says: "an unknown Pod is waited for to the deadline", pod: () => UNKNOWN, ms: 65_000, outcome: "timeout" },
+    {
+      says: "an idle state nobody can know is waited for to the deadline",
+      pod: () => ({ ...QUIET, calm: false, openConnections: 1 }),
+      ms: 65_000,
+      outcome: "timeout",
+    },
+    {
+      says: "a Pod where nothing listens is released at once",
+      pod: () => ({ ...QUIET, hasTcpListener: false }),
+      ms: 0,
+      outcome: "not-needed",
+    },
+    {
+      says: "a Pod that takes datagrams only gets its delays",
+      pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true, calm: false }),
+      ms: 5_000,
+      outcome: "drained",
+    },
+  ] satisfies { says: string; pod: PodAt; ms: number; outcome: string }[])("$says", ({ pod, ms, outcome }) => {
+    const played = play({ events: END, pod });
+    expect(played.state.outcome).toBe(outcome);
+    expect(played.answered.get(1)).toBe(110 + ms);
+    expect(played.answered.get(2)).toBe(110 + ms);
+  });
+
+  test.for([
+    { drainedWhen: "deadline", pod: () => QUIET, ms: 65_000, outcome: "drained" },
+    {
+      drainedWhen: "deadline",
+      pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true }),
+      ms: 65_000,
+      outcome: "drained",
+    },
+    { drainedWhen: "connections", pod: () => ({ ...QUIET, openConnections: 1 }), ms: 65_000, outcome: "timeout" },
+    { drainedWhen: "quiet", pod: () => ({ ...QUIET, openConnections: 1 }), ms: 5_000, outcome: "drained" },
+  ] satisfies { drainedWhen: DrainSettings["drainedWhen"]; pod: PodAt; ms: number; outcome: string }[])(
+    "drained-when $drainedWhen ends after $ms ms as $outcome",
+    ({ drainedWhen, pod, ms, outcome }) => {
+      const played = play({ settings: { ...ONE_APP, drainedWhen }, events: END, pod });
+      expect(played.state.outcome).toBe(outcome);
+      expect(played.answered.get(1)).toBe(110 + ms);
+    },
+  );
+
+  test("connections that close end a drain by connections without a quiet period", () => {
+    const played = play({ settings: { ...ONE_APP, drainedWhen: "connections" }, events: END, pod: busyUntil(20_000) });
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(20_000);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(20_250);
+  });
+
+  test("the deregistration delay follows the drain delay and is reported by itself", () => {
+    const played = play({ settings: { ...ONE_APP, deregistrationDelayMs: 7_000 }, events: END });
+    expect(played.answered.get(1)).toBe(110 + 12_000);
+    expect(drainReportOf(played.state, 999_999).milliseconds).toEqual({
+      withdrawing: 5_000,
+      deregistration: 7_000,
+      draining: 0,
+      holding: 0,
+    });
+  });
+
+  test("a quiet period longer than the delays is watched from the trigger on", () => {
+    const played = play({ settings: { ...ONE_APP, drainDelayMs: 0 }, events: END });
+    expect(played.answered.get(1)).toBe(110 + 2_000);
+  });
+
+  test("an app that goes away during the drain ends it", () => {
+    const played = play({
+      events: END,
+      pod: (nowMs) => (nowMs < 8_000 ? busyUntil(99_999)(nowMs) : { ...QUIET, hasTcpListener: false }),
+    });
+    expect(played.state.outcome).toBe("not-needed");
+    expect(played.answered.get(1)).toBeLessThanOrEqual(8_250);
+  });
+});
+
+describe("with a driver that counts requests", () => {
+  const settings: DrainSettings = { ...ONE_APP, driver: "http", activeUrl: "http://127.0.0.1:8080/active" };
+
+  test("the drain ends a quiet period after the last request", () => {
+    const played = play({ settings, events: END, pod: busyUntil(999_999), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
+    expect(played.state.outcome).toBe("drained");
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
+  });
+
+  test("a driver that does not know is not taken for zero", () => {
+    const played = play({ settings, events: END, active: () => -1 });
+    expect(played.state.outcome).toBe("timeout");
+    expect(played.state.why).toContain("could not tell how many requests");
+  });
+
+  test("it is told once, and not before the delays are over", () => {
+    const played = play({ settings, events: END, active: () => 0 });
+    expect(played.actions.filter((action) => action.kind === "tell-driver").map((action) => action.atMs)).toEqual([
+      5_110,
+    ]);
+  });
+});
+
+describe("a Pod that runs to completion", () => {
+  const settings: DrainSettings = { ...ONE_APP, completes: true };
+
+  test("is done two seconds after a trigger without an app hook, whatever listens", () => {
+    const played = play({ settings, events: [ownHook(100, 1)], pod: busyUntil(999_999) });
+    expect(played.answered.get(1)).toBe(2_100);
+    expect(played.state.outcome).toBe("not-needed");
+  });
+
+  test("is drained as any other when an app hook came", () => {
+    const played = play({ settings, events: [ownHook(100, 1), hook(1_900, 2)] });
+    expect(played.state.outcome).toBe("drained");
+    expect(played.answered.get(1)).toBe(5_100);
+  });
+
+  test("is drained when no app container has our hook, since its absence says nothing", () => {
+    const played = play({ settings: { ...settings, hooks: [] }, events: [ownHook(100, 1)] });
+    expect(played.answered.get(1)).toBe(5_100);
+  });
+});
+
+describe("SIGTERM", () => {
+  test("lets an idle manager with nothing open leave at once", () => {
+    const played = play({ events: [sigterm(50)] });
+    expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 50 });
+  });
+
+  test("without a hook and with traffic uses what time a native sidecar has", () => {
+    const played = play({ events: [sigterm(50)], pod: busyUntil(999_999) });
+    expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 1_850 });
+    expect(played.state).toMatchObject({ trigger: "sigterm", outcome: "timeout" });
+  });
+
+  test("after the drain lets the manager leave at once", () => {
+    const played = play({ events: [...END, sigterm(20_000)] });
+    expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 20_000 });
+    expect(played.state.outcome).toBe("drained");
+  });
+
+  test("in the middle of a native drain cuts it, since the grace period is over", () => {
+    const played = play({ events: [...END, sigterm(3_000)] });
+    expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 3_000 });
+    expect(played.state.outcome).toBe("forced");
+    expect(played.answered.size).toBe(2);
+  });
+
+  test("in the middle of a classic drain waits for its end", () => {
+    const settings = { ...ONE_APP, classic: true };
+    const played = play({ settings, events: [hook(100, 1), sigterm(120)] });
+    expect(played.answered.get(1)).toBe(5_120);
+    expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 5_120 });
+  });
+
+  test("given twice cuts a classic drain too", () => {
+    const settings = { ...ONE_APP, classic: true };
+    const played = play({ settings, events: [...END, sigterm(120), sigterm(130)] });
+    expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 130 });
+  });
+});
+
+describe("who is held until when", () => {
+  const others = (untilMs: number) => (nowMs: number) => ({ known: true, others: nowMs < untilMs, sharedUser: false });
+  const meshEnd = [...END, hook(120, 3, "istio-proxy")];
+
+  test("a mesh proxy stays until nobody else has had a socket for a second", () => {
+    const played = play({ settings: MESH, events: meshEnd, neighbours: others(9_000) });
+    expect(played.answered.get(1)).toBe(5_110);
+    expect(played.answered.get(3)).toBeGreaterThanOrEqual(10_000);
+    expect(played.answered.get(3)).toBeLessThanOrEqual(10_500);
+    expect(played.answered.get(2)).toBe(played.answered.get(3));
+  });
+
+  test("a mesh proxy stays a second even when the app has no socket", () => {
+    const played = play({ settings: MESH, events: meshEnd, neighbours: others(0) });
+    expect((played.answered.get(3) ?? 0) - (played.answered.get(1) ?? 0)).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test.for([
+    { says: "the app runs as the proxy's user", seen: { known: true, others: false, sharedUser: true } },
+    { says: "the proxy cannot be recognised", seen: { known: false, others: false, sharedUser: false } },
+  ])("a mesh proxy stays to the deadline and the app's budget where $says", ({ seen }) => {
+    const played = play({ settings: MESH, events: meshEnd, neighbours: () => seen });
+    expect(played.answered.get(3)).toBe(110 + 65_000 + 30_000);
+  });
+
+  test("a classic manager's own hook outlasts the app's ports", () => {
+    const settings = { ...ONE_APP, classic: true };
+    const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 8_000 });
+    const played = play({ settings, events: END, pod });
+    expect(played.answered.get(1)).toBe(5_110);
+    expect(played.answered.get(2)).toBeGreaterThanOrEqual(8_000);
+    expect(played.answered.get(2)).toBeLessThanOrEqual(8_300);
+  });
+
+  test("a fifth call of one hook answers the first", () => {
+    const events = [ownHook(0, 9), ...[1, 2, 3, 4, 5].map((id) => hook(id * 100, id))];
+    const played = play({ events });
+    expect(played.answered.get(1)).toBe(500);
+    expect(played.answered.get(5)).toBe(5_000);
+  });
+
+  test("a caller that vanishes changes nothing for the others", () => {
+    const played = play({ events: [...END, { kind: "caller-left", nowMs: 1_000, holdId: 2 }], pod: busyUntil(9_000) });
+    expect(played.answered.get(1)).toBe(11_000);
+    expect(played.answered.has(2)).toBe(false);
+  });
+
+  test("hooks that come after the end are answered at once", () => {
+    const played = play({ events: [...END, hook(20_000, 3), ownHook(21_000, 4)] });
+    expect(played.answered.get(3)).toBe(20_000);
+    expect(played.answered.get(4)).toBe(21_000);
+  });
+
+  test("a chained hook is performed once, after the drain and before the answer", () => {
+    const played = play({ events: [...END, hook(200, 3)], chained: ["app"], chainMs: 700 });
+    expect(played.actions.filter((action) => action.kind === "perform-chain").map((action) => action.atMs)).toEqual([
+      5_110,
+    ]);
+    expect([played.answered.get(1), played.answered.get(2), played.answered.get(3)]).toEqual([5_810, 5_810, 5_810]);
+  });
+
+  test("a chained hook is performed for a restart as well", () => {
+    const played = play({ events: [hook(0, 1)], chained: ["app"], chainMs: 700 });
+    expect(played.answered.get(1)).toBe(5_700);
+  });
+});
+
+describe("what the relay adds", () => {
+  const said = (nowMs: number, offered: "in" | "out", terminating: boolean, graceSeconds = -1): DrainEvent => ({
+    kind: "relay-said",
+    nowMs,
+    offered,
+    terminating,
+    graceSeconds,
+  });
+
+  test("a Pod that is still offered goes on serving", () => {
+    const played = play({ events: [...END, said(200, "in", true), said(11_000, "out", true)] });
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(11_250);
+  });
+
+  test("a withdrawal before the floor does not shorten it", () => {
+    const played = play({ events: [...END, said(200, "out", true)] });
+    expect(played.answered.get(1)).toBe(5_110);
+  });
+
+  test("a Pod its kubelet stops by itself is not waited for, and the report says so", () => {
+    const played = play({ events: [...END, said(200, "in", false)] });
+    expect(played.answered.get(1)).toBe(5_110);
+    expect(played.state.why).toContain("still in rotation");
+  });
+
+  test("a shortened grace period takes its time from the drain and not from the app", () => {
+    const played = play({ events: [...END, said(200, "out", true, 50)], pod: busyUntil(999_999) });
+    expect(played.answered.get(1)).toBe(110 + 18_000);
+  });
+
+  test("a grace period below the app's own leaves the drain a second", () => {
+    const played = play({ events: [...END, said(200, "out", true, 10)], pod: busyUntil(999_999) });
+    expect(played.answered.get(1)).toBe(110 + 1_000);
+  });
+});
+
+describe("rest", () => {
+  test("an idle manager is never woken", () => {
+    expect(play({ events: [] }).wakes).toBe(0);
+  });
+
+  test("a quiet drain is woken a few dozen times at most", () => {
+    expect(play({ events: END, untilMs: 30_000 }).wakes).toBeLessThanOrEqual(40);
+  });
+
+  test("a long drain is woken about once a second", () => {
+    const settings = { ...ONE_APP, drainTimeoutMs: 600_000 };
+    expect(play({ settings, events: END, pod: busyUntil(999_999) }).wakes).toBeLessThan(1_100);
+  });
+
+  test("a drain whose Pod lives on for a minute makes the manager ready again", () => {
+    const played = play({ events: [...END, hook(200_000, 3), ownHook(200_010, 4)] });
+    expect(played.answered.get(3)).toBe(205_010);
+  });
+
+  test("a Pod that cannot be seen after the minute is looked at again a minute later", () => {
+    const played = play({ events: END, pod: (nowMs) => (nowMs < 70_000 ? UNKNOWN : QUIET), untilMs: 250_000 });
+    expect(played.state.phase).toBe("idle");
+  });
+
+  test("a drain whose Pod has closed its ports stays done without waking again", () => {
+    const played = play({
+      events: END,
+      pod: (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 }),
+      untilMs: 900_000,
+    });
+    expect(played.state.phase).toBe("done");
+    expect(played.wakes).toBeLessThanOrEqual(40);
+  });
+});
+
+describe("what people read", () => {
+  test("a timeout names the clients that stayed and what would send them away", () => {
+    const played = play({ events: END, pod: busyUntil(999_999) });
+    expect(played.state.why).toBe(
+      "Released 65s after the trigger: the deadline came with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: a proxy driver, or the http driver and an app that answers Connection: close while draining.",
+    );
+  });
+
+  test("an unknown Pod's timeout says what was not known", () => {
+    expect(play({ events: END, pod: () => UNKNOWN }).state.why).toContain("could not be observed: the dump failed");
+  });
+
+  test("a report before any drain is empty", () => {
+    expect(drainReportOf(idleState([]), 5_000)).toMatchObject({
+      phase: "idle",
+      outcome: "none",
+      milliseconds: { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 },
+      left: [],
+      leftTotal: 0,
+    });
+  });
+});
+
+const settingsLike: fc.Arbitrary<DrainSettings> = fc
+  .record({
+    drainDelayMs: fc.integer({ min: 0, max: 20_000 }),
+    deregistrationDelayMs: fc.integer({ min: 0, max: 20_000 }),
+    drainTimeoutMs: fc.integer({ min: 0, max: 90_000 }),
+    quietPeriodMs: fc.integer({ min: 0, max: 10_000 }),
+    drainedWhen: fc.constantFrom("auto", "quiet", "connections", "deadline"),
+    classic: fc.boolean(),
+    completes: fc.boolean(),
+  } as const)
+  .map((some) => ({ ...DEFAULT_SETTINGS, ...some, hooks: MESH.hooks }));
+
+const podLike: fc.Arbitrary<Observation> = fc.oneof(
+  fc.constant(UNKNOWN),
+  fc
+    .record({ openConnections: fc.nat(3), calm: fc.boolean(), hasUdp: fc.boolean() })
+    .map((some) => ({ ...QUIET, ...some, leftTotal: some.openConnections })),
+);
+
+describe("over all inputs", () => {
+  const anyEvents = fc.array(
+    fc.oneof(
+      fc.record({ at: fc.nat(40_000), who: fc.constantFrom("app", "istio-proxy", "own") }),
+      fc.record({ at: fc.nat(40_000), who: fc.constant("leave" as const), id: fc.nat(8) }),
+    ),
+    { maxLength: 8 },
+  );
+  const inOrder = (some: readonly { at: number; who: string; id?: number }[]): DrainEvent[] =>
+    some.map((one, id) => {
+      if (one.who === "leave") return { kind: "caller-left", nowMs: one.at, holdId: one.id ?? 0 };
+      return one.who === "own" ? ownHook(one.at, id) : hook(one.at, id, one.who);
+    });
+
+  test("no app is released before the drain delay, except where nothing was needed or it only restarts", () => {
+    fc.assert(
+      fc.property(settingsLike, fc.array(podLike, { minLength: 1 }), anyEvents, (settings, pods, some) => {
+        const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;
+        const triggerMs = 50_000;
+        const played = play({
+          settings,
+          events: [...inOrder(some), hook(triggerMs, 90), ownHook(triggerMs, 91)],
+          pod,
+          untilMs: 49_000,
+        });
+        const { triggeredAtMs, outcome } = played.state;
+        if (outcome === "not-needed" || outcome === "restarted" || triggeredAtMs < 0) return;
+        for (const [id, atMs] of played.answered) {
+          const joinedBefore = id === 90 || id === 91;
+          if (joinedBefore) expect(atMs).toBeGreaterThanOrEqual(triggeredAtMs + settings.drainDelayMs);
+        }
+      }),
+    );
+  });
+
+  test("every app is released by the deadline, and no late tick moves the deadline", () => {
+    fc.assert(
+      fc.property(settingsLike, fc.array(podLike, { minLength: 1 }), fc.nat(900), (settings, pods, lateMs) => {
+        const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;
+        const played = play({ settings, events: END, pod, lateMs, untilMs: 300_000 });
+        const deadlineMs = 110 + settings.drainDelayMs + settings.deregistrationDelayMs + settings.drainTimeoutMs;
+        expect(played.state.deadlineMs === -1 || played.state.deadlineMs === deadlineMs).toBe(true);
+        expect(played.answered.get(1)).toBeLessThanOrEqual(deadlineMs + lateMs);
+      }),
+    );
+  });
+
+  test("every caller that stays is answered in the end, in whatever order hooks come", () => {
+    fc.assert(
+      fc.property(settingsLike, anyEvents, (settings, some) => {
+        const events = inOrder(some);
+        const left = new Set(events.flatMap((event) => (event.kind === "caller-left" ? [event.holdId] : [])));
+        const played = play({ settings, events, untilMs: 900_000 });
+        for (const event of events) {
+          if (event.kind !== "hook-joined" && event.kind !== "drain-asked") continue;
+          if (!left.has(event.holdId)) expect(played.answered.has(event.holdId)).toBe(true);
+        }
+        expect(played.state.holds).toEqual([]);
+      }),
+    );
+  });
+
+  test("unknown never ends a drain before its deadline", () => {
+    fc.assert(
+      fc.property(settingsLike, (settings) => {
+        const hooked = { ...settings, completes: false };
+        const played = play({ settings: hooked, events: END, pod: () => UNKNOWN });
+        expect(played.state.outcome).toBe("timeout");
+        expect(played.answered.get(1)).toBe(played.state.deadlineMs);
+      }),
+    );
+  });
+
+  test("done stays done for every caller that comes within the minute", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(50_000), { maxLength: 6 }), (times) => {
+        const events = times.map((ms, index) =>
+          index % 2 === 0 ? hook(6_000 + ms, 10 + index) : ownHook(6_000 + ms, 10 + index),
+        );
+        const played = play({ events: [...END, ...events], untilMs: 60_000 });
+        for (const event of events) {
+          if (event.kind === "hook-joined" || event.kind === "drain-asked")
+            expect(played.answered.get(event.holdId)).toBe(event.nowMs);
+        }
+        expect(played.state.phase).toBe("done");
+      }),
+    );
+  });
+
+  test("a drain waits no longer than the last traffic, the quiet period and a quarter of a second", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 50_000 }), fc.integer({ min: 100, max: 5_000 }), (endMs, quietPeriodMs) => {
+        const played = play({ settings: { ...ONE_APP, quietPeriodMs }, events: END, pod: busyUntil(endMs) });
+        const floorMs = 110 + 5_000;
+        expect(played.answered.get(1)).toBeGreaterThanOrEqual(Math.max(floorMs, endMs + quietPeriodMs));
+        expect(played.answered.get(1)).toBeLessThanOrEqual(Math.max(floorMs, endMs + quietPeriodMs) + 250);
+      }),
+    );
+  });
+});
