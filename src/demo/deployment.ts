@@ -1,0 +1,128 @@
+/** The Deployment that is rolled: the sample's or a user's, and the Pods made from it. Pure. */
+import { listAt, numberAt, objectAt, textAt } from "./json-reading.ts";
+import { containersWithoutCommand } from "./pod-plan.ts";
+
+export type SampleChoices = {
+  /** The words that start the sample application. */
+  readonly command: readonly string[];
+  /** Where Pods share a network each must listen on its own address. */
+  readonly listensOnPodAddress: boolean;
+  readonly replicas: number;
+};
+
+const SAMPLE_PORT = 8_080;
+
+export function sampleDeployment(choices: SampleChoices): object {
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "hello", namespace: "demo" },
+    spec: {
+      replicas: choices.replicas,
+      strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      selector: { matchLabels: { app: "hello" } },
+      template: {
+        metadata: { labels: { app: "hello" } },
+        spec: {
+          terminationGracePeriodSeconds: 10,
+          containers: [
+            {
+              name: "app",
+              image: "example.org/hello:1",
+              command: choices.command,
+              ports: [{ name: "http", containerPort: SAMPLE_PORT, protocol: "TCP" }],
+              env: [
+                { name: "PORT", value: String(SAMPLE_PORT) },
+                ...(choices.listensOnPodAddress
+                  ? [{ name: "LISTEN_ON", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "status.podIP" } } }]
+                  : []),
+              ],
+              readinessProbe: { httpGet: { path: "/healthz", port: "http", scheme: "HTTP" }, periodSeconds: 1 },
+            },
+          ],
+        },
+      },
+    },
+  };
+}
+
+/** Annotations of the driver `http` for the sample application. */
+export const SAMPLE_DRIVER: Readonly<Record<string, string>> = {
+  "lastcall.dev/driver": "http",
+  "lastcall.dev/drain-url": `http://127.0.0.1:${SAMPLE_PORT}/drain`,
+  "lastcall.dev/active-url": `http://127.0.0.1:${SAMPLE_PORT}/active`,
+};
+
+/** Adds annotations to the Pod template; what is written there already wins. */
+export function annotated(deployment: object, annotations: Readonly<Record<string, string>>): object {
+  const spec = objectAt(deployment, "spec");
+  const template = objectAt(spec, "template");
+  const metadata = objectAt(template, "metadata");
+  return {
+    ...deployment,
+    spec: {
+      ...spec,
+      template: {
+        ...template,
+        metadata: { ...metadata, annotations: { ...annotations, ...objectAt(metadata, "annotations") } },
+      },
+    },
+  };
+}
+
+/** Problems that keep a user's Deployment from running here, each as a sentence. */
+export function deploymentProblems(deployment: object): string[] {
+  const name = textAt(deployment, "metadata", "name") ?? "";
+  if (textAt(deployment, "kind") !== "Deployment") return ["The file holds no Deployment."];
+  const pod = podOf(deployment, "");
+  const problems = containersWithoutCommand(pod).map(
+    (container) =>
+      `Container ${container} of Deployment ${name} names no command; images are not run here, so write one.`,
+  );
+  if (listAt(pod, "spec", "containers").length === 0) problems.push(`Deployment ${name} has no containers.`);
+  if (servicePort(deployment) === 0) {
+    problems.push(`Deployment ${name} names no port; add a containerPort to the container that takes requests.`);
+  }
+  return problems;
+}
+
+/** Where the Service sends requests: the first declared port; 0 when there is none. */
+export function servicePort(deployment: object): number {
+  for (const container of listAt(deployment, "spec", "template", "spec", "containers")) {
+    for (const port of listAt(container, "ports")) {
+      const number = numberAt(port, "containerPort");
+      if (number !== undefined && (textAt(port, "protocol") ?? "TCP") === "TCP") return number;
+    }
+  }
+  return 0;
+}
+
+/** At most 5: every Pod is several processes on this one machine. */
+export function replicasOf(deployment: object): number {
+  return Math.min(5, Math.max(1, numberAt(deployment, "spec", "replicas") ?? 1));
+}
+
+/** A Pod as the ReplicaSet controller creates it, with the defaults the API server fills in before admission. */
+export function podOf(deployment: object, revision: string): object {
+  const name = textAt(deployment, "metadata", "name") ?? "app";
+  const template = objectAt(deployment, "spec", "template");
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      ...objectAt(template, "metadata"),
+      generateName: `${name}-${revision}-`,
+      namespace: textAt(deployment, "metadata", "namespace") ?? "default",
+      ownerReferences: [
+        { apiVersion: "apps/v1", kind: "ReplicaSet", name: `${name}-${revision}`, uid: revision, controller: true },
+      ],
+    },
+    spec: { restartPolicy: "Always", terminationGracePeriodSeconds: 30, ...objectAt(template, "spec") },
+  };
+}
+
+/** What the API server adds after admission. */
+export function namedPod(pod: object, suffix: string, uid: string): object {
+  const metadata = objectAt(pod, "metadata");
+  return { ...pod, metadata: { ...metadata, name: `${textAt(metadata, "generateName") ?? "pod-"}${suffix}`, uid } };
+}

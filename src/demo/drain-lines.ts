@@ -1,0 +1,57 @@
+/** The drain report in what a manager printed. Pure. */
+import type { DrainReport, OpenConnection } from "../contract/drain-report.ts";
+import { listAt, numberAt, objectAt, textAt } from "./json-reading.ts";
+
+export type DrainSummary = {
+  readonly outcome: string;
+  readonly trigger: string;
+  readonly milliseconds: DrainReport["milliseconds"];
+  readonly left: readonly Pick<OpenConnection, "local" | "peer" | "ageMs">[];
+  readonly leftTotal: number;
+  readonly witness: string;
+  readonly why: string;
+};
+
+/** The last line that tells an outcome, or undefined. Lines of any other kind are passed over. */
+export function drainSummary(lines: readonly string[]): DrainSummary | undefined {
+  for (const line of [...lines].reverse()) {
+    const report = reportIn(line);
+    if (report !== undefined) return report;
+  }
+  return undefined;
+}
+
+function reportIn(line: string): DrainSummary | undefined {
+  if (!line.startsWith("{")) return undefined;
+  const said = parsed(line);
+  const report = textAt(said, "report", "outcome") === undefined ? said : objectAt(said, "report");
+  const outcome = textAt(report, "outcome");
+  const spans = objectAt(report, "milliseconds");
+  if (outcome === undefined || outcome === "none" || !("draining" in spans)) return undefined;
+  return {
+    outcome,
+    trigger: textAt(report, "trigger") ?? "",
+    milliseconds: {
+      withdrawing: numberAt(spans, "withdrawing") ?? 0,
+      deregistration: numberAt(spans, "deregistration") ?? 0,
+      draining: numberAt(spans, "draining") ?? 0,
+      holding: numberAt(spans, "holding") ?? 0,
+    },
+    left: listAt(report, "left").map((open) => ({
+      local: textAt(open, "local") ?? "",
+      peer: textAt(open, "peer") ?? "",
+      ageMs: numberAt(open, "ageMs") ?? 0,
+    })),
+    leftTotal: numberAt(report, "leftTotal") ?? 0,
+    witness: textAt(report, "witness") ?? "",
+    why: textAt(report, "why") ?? "",
+  };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+/** Turns what happens to Pods into endpoint changes, as the EndpointSlice controller does. */
+import type { PodIdentity } from "./pod-runner.ts";
+import type { PodEvent } from "./running-pod.ts";
+import type { EndpointChange } from "./service-endpoints.ts";
+
+/** @returns the consumer of every Pod's events. */
+export function createEndpointFeed(
+  tell: (change: EndpointChange) => void,
+): (pod: PodIdentity, event: PodEvent) => void {
+  const serving = new Set<string>();
+  const terminating = new Set<string>();
+  return ({ address }, event) => {
+    if (event.what === "ready") serving.add(address);
+    else if (event.what === "unready") serving.delete(address);
+    else if (event.what === "deleted") terminating.add(address);
+    else if (event.what !== "gone") return;
+    if (event.what === "gone") tell({ address, gone: true });
+    else tell({ address, serving: serving.has(address), terminating: terminating.has(address) });
+  };
+}

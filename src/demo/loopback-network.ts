@@ -1,0 +1,41 @@
+/**
+ * Every Pod gets a loopback address of its own. Needs no rights at all, but all Pods share one network namespace:
+ * programs must listen on `POD_IP`, and the manager counts only that address's sockets.
+ */
+import { Fault } from "../fault.ts";
+import type { PodNetwork } from "./pod-network.ts";
+
+const FIRST_POD = 10;
+const LAST_POD = 250;
+
+/** @param seed the process id: demos that run at the same time must not share addresses. */
+export function createLoopbackNetwork(seed: number): PodNetwork {
+  const prefix = `127.${64 + (seed % 128)}.${Math.trunc(seed / 128) % 256}`;
+  let next = FIRST_POD;
+  return {
+    kind: "loopback",
+    kubeletAddress: `${prefix}.1`,
+    trafficAddress: `${prefix}.2`,
+    serviceAddress: `${prefix}.3`,
+    attach: () => {
+      if (next > LAST_POD) return Promise.reject(new Fault("ERR_DEMO_FAILED", "no loopback address is left for a Pod"));
+      const address = `${prefix}.${next++}`;
+      return Promise.resolve({
+        address,
+        inside: (argv) => argv,
+        managerArguments: (args) => scopedTo(address, args),
+        release: () => {},
+      });
+    },
+  };
+}
+
+/** The Pod's own loopback is its address here, so URLs that mean "this Pod" must name it. */
+export function scopedTo(address: string, args: readonly string[]): string[] {
+  const adapted = args.map((arg) =>
+    /^--(driver|drain|active)-url=/.test(arg)
+      ? arg.replace(/\/\/(127\.0\.0\.1|localhost)(?=[:/]|$)/, `//${address}`)
+      : arg,
+  );
+  return adapted[0] === "serve" ? [...adapted, `--address-scope=${address}`] : adapted;
+}

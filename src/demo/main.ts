@@ -1,0 +1,179 @@
+/** `lastcall demo`: reads what was asked, chooses a network, runs, tells, and leaves nothing behind. */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Fault } from "../fault.ts";
+import { type DemoRequest, runDemo } from "./demo-run.ts";
+import { annotated, replicasOf, SAMPLE_DRIVER, sampleDeployment, servicePort } from "./deployment.ts";
+import { readDeployment } from "./deployment-file.ts";
+import { createLoopbackNetwork } from "./loopback-network.ts";
+import { createNamespaceNetwork } from "./namespace-network.ts";
+import { DEMO_HELP, type DemoOptions, drainAnnotations, readOptions } from "./options.ts";
+import type { PodNetwork } from "./pod-network.ts";
+import { offerNamespaces, runInside } from "./private-namespaces.ts";
+import { createProcessTable, type ProcessTable } from "./process-table.ts";
+import { realClock } from "./real-clock.ts";
+import { resultJson, storyLines, worstEnd } from "./story.ts";
+import { timelineOf } from "./timeline.ts";
+import { timelineSvg } from "./timeline-svg.ts";
+import { startWebhook } from "./webhook-process.ts";
+
+/** First word of the demo that was started again inside its private namespaces. */
+const INSIDE = "inside-namespaces";
+const EXIT_OK = 0;
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 64;
+const EXIT_INTERRUPTED = 130;
+
+const LASTCALL = fileURLToPath(new URL("../lastcall.ts", import.meta.url));
+const MANAGER = fileURLToPath(new URL("../manager/node-main.ts", import.meta.url));
+const NATIVE_MANAGER = fileURLToPath(new URL("../../build/native/lastcall", import.meta.url));
+const SAMPLE_APP = fileURLToPath(new URL("./sample-app.ts", import.meta.url));
+
+/** Answers the exit status: 0 when no request failed with lastcall, 1 otherwise, 64 for a wrong flag or file. */
+export async function main(args: readonly string[]): Promise<number> {
+  const inside = args[0] === INSIDE;
+  const words = inside ? args.slice(1) : args;
+  const { options, problems } = readOptions(words);
+  if (options.help) {
+    process.stdout.write(DEMO_HELP);
+    return EXIT_OK;
+  }
+  if (problems.length > 0) return complain(problems);
+  if (inside) return runHere(options, () => createNamespaceNetwork());
+  const offer = options.network === "loopback" ? undefined : offerNamespaces();
+  if (offer?.possible === true) {
+    const stop = new AbortController();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
+    return runInside({
+      prefix: offer.prefix,
+      command: [process.execPath, LASTCALL, "demo", INSIDE, ...words],
+      environment: process.env,
+      stop: stop.signal,
+    });
+  }
+  if (options.network === "namespace") return complain([`Network namespaces cannot be made here: ${offer?.why ?? ""}`]);
+  return runHere(options, () => Promise.resolve(createLoopbackNetwork(process.pid)));
+}
+
+async function runHere(options: DemoOptions, makeNetwork: () => Promise<PodNetwork>): Promise<number> {
+  const processes = createProcessTable();
+  const scratch = mkdtempSync(join(tmpdir(), "lastcall-demo-"));
+  // However the program ends, this runs last.
+  process.on("exit", () => {
+    processes.killAll();
+    rmSync(scratch, { recursive: true, force: true });
+  });
+  const leash = watchForStop();
+  try {
+    return await demonstrate(options, await makeNetwork(), processes, scratch);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    process.stderr.write(`lastcall demo: ${error.message}\n`);
+    return EXIT_FAILED;
+  } finally {
+    processes.killAll();
+    leash();
+  }
+}
+
+async function demonstrate(
+  options: DemoOptions,
+  network: PodNetwork,
+  processes: ProcessTable,
+  scratch: string,
+): Promise<number> {
+  const request = await requestOf(options, network);
+  if (request.problems.length > 0) return complain(request.problems);
+  const native = existsSync(NATIVE_MANAGER);
+  const tell = (line: string) => {
+    if (!options.json) process.stdout.write(`${line}\n`);
+  };
+  tell(
+    network.kind === "namespace"
+      ? "Each Pod has a network namespace of its own."
+      : "Each Pod has a loopback address of its own (network namespaces are not used).",
+  );
+  tell(`The manager is ${native ? "the native build" : `the Node build on ${process.version}`}.`);
+  const imageEnvironment = environmentOfImages();
+  const webhook = await startWebhook({
+    clock: realClock,
+    processes,
+    program: [process.execPath, LASTCALL],
+    environment: imageEnvironment,
+    scratch,
+  });
+  const result = await runDemo(request, {
+    clock: realClock,
+    processes,
+    network,
+    random: Math.random,
+    managerProgram: native ? [NATIVE_MANAGER] : [process.execPath, MANAGER],
+    imageEnvironment,
+    webhook: webhook.target,
+    tell,
+  });
+  await webhook.stop();
+  const shown = worstEnd(result.with.ended);
+  if (options.svg !== "" && shown !== undefined) await writeFile(options.svg, timelineSvg(timelineOf(shown)));
+  const facts = { network: network.kind, manager: native ? "native" : "node", propagationMs: options.propagationMs };
+  if (options.json) process.stdout.write(`${resultJson(result, facts)}\n`);
+  else process.stdout.write(`\n${storyLines(result, process.stdout.columns ?? 100).join("\n")}\n`);
+  return result.verdict.status;
+}
+
+type PreparedRequest = DemoRequest & { readonly problems: readonly string[] };
+
+async function requestOf(options: DemoOptions, network: PodNetwork): Promise<PreparedRequest> {
+  const read =
+    options.file === ""
+      ? { deployment: sampleFor(options, network), problems: [] }
+      : await readDeployment(options.file);
+  return {
+    deployment: annotated(read.deployment, drainAnnotations(options)),
+    problems: read.problems,
+    replicas: replicasOf(read.deployment),
+    port: servicePort(read.deployment),
+    options,
+  };
+}
+
+function sampleFor(options: DemoOptions, network: PodNetwork): object {
+  const sample = sampleDeployment({
+    command: [process.execPath, SAMPLE_APP],
+    listensOnPodAddress: network.kind === "loopback",
+    replicas: options.replicas,
+  });
+  return options.driver === "http" ? annotated(sample, SAMPLE_DRIVER) : sample;
+}
+
+/** Ctrl-C, SIGTERM, or the end of the outer demo: leave now; the exit handler cleans up. @returns takes the watch off. */
+function watchForStop(): () => void {
+  const leave = () => process.exit(EXIT_INTERRUPTED);
+  process.on("SIGINT", leave);
+  process.on("SIGTERM", leave);
+  const leashed = process.argv.includes(INSIDE);
+  if (leashed) process.stdin.once("end", leave).once("error", leave).resume();
+  return () => {
+    process.off("SIGINT", leave);
+    process.off("SIGTERM", leave);
+    if (leashed) process.stdin.off("end", leave).destroy();
+  };
+}
+
+/** What an image would set; nothing else of this shell reaches a container. */
+function environmentOfImages(): Record<string, string> {
+  const environment: Record<string, string> = {};
+  for (const name of ["PATH", "HOME", "LANG"]) {
+    const value = process.env[name];
+    if (value !== undefined) environment[name] = value;
+  }
+  return environment;
+}
+
+function complain(problems: readonly string[]): number {
+  for (const problem of problems) process.stderr.write(`lastcall demo: ${problem}\n`);
+  return EXIT_USAGE;
+}

@@ -1,0 +1,76 @@
+/**
+ * Every Pod gets a network namespace of its own, joined by a bridge. Runs only inside the private namespaces that
+ * `private-namespaces.ts` makes, so nothing here needs taking down: it ends with the last process.
+ */
+import { execFile, spawn } from "node:child_process";
+import { promisify } from "node:util";
+import { Fault } from "../fault.ts";
+import type { PodAttachment, PodNetwork } from "./pod-network.ts";
+
+const BRIDGE = "lastcall0";
+const PREFIX = "10.66.0";
+const FIRST_POD = 10;
+const LAST_POD = 250;
+
+/** @throws Fault ERR_DEMO_FAILED when `ip` or `nsenter` is missing or refuses. */
+export async function createNamespaceNetwork(): Promise<PodNetwork> {
+  await ip("link", "set", "lo", "up");
+  await ip("link", "add", BRIDGE, "type", "bridge", "forward_delay", "0");
+  for (const host of [1, 2, 3]) await ip("address", "add", `${PREFIX}.${host}/24`, "dev", BRIDGE);
+  await ip("link", "set", BRIDGE, "up");
+  let next = FIRST_POD;
+  return {
+    kind: "namespace",
+    kubeletAddress: `${PREFIX}.1`,
+    trafficAddress: `${PREFIX}.2`,
+    serviceAddress: `${PREFIX}.3`,
+    attach: () => attach(next++),
+  };
+}
+
+async function attach(host: number): Promise<PodAttachment> {
+  if (host > LAST_POD) throw new Fault("ERR_DEMO_FAILED", "no address is left for a Pod");
+  const address = `${PREFIX}.${host}`;
+  const holder = await holdNamespace();
+  const enter = ["nsenter", `--net=/proc/${holder.pid}/ns/net`, "--"];
+  await ip("link", "add", `pod${host}`, "type", "veth", "peer", "name", "eth0", "netns", String(holder.pid));
+  await ip("link", "set", `pod${host}`, "master", BRIDGE, "up");
+  const inside = (...words: string[]) => run([...enter, "ip", ...words]);
+  await inside("link", "set", "lo", "up");
+  await inside("address", "add", `${address}/24`, "dev", "eth0");
+  await inside("link", "set", "eth0", "up");
+  await inside("route", "add", "default", "via", `${PREFIX}.1`);
+  return {
+    address,
+    inside: (argv) => [...enter, ...argv],
+    managerArguments: (args) => args,
+    release: holder.release,
+  };
+}
+
+type Holder = { readonly pid: number; readonly release: () => void };
+
+/** A namespace lives as long as a process in it: this one waits for the end of its input. */
+function holdNamespace(): Promise<Holder> {
+  const child = spawn("unshare", ["--net", "--", "sh", "-c", "echo ready; exec cat"], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", (error) => reject(new Fault("ERR_DEMO_FAILED", "unshare did not start", error)));
+    child.once("exit", () => reject(new Fault("ERR_DEMO_FAILED", "a Pod's network namespace could not be made")));
+    child.stdout.once("data", () => resolve({ pid: child.pid ?? 0, release: () => child.stdin.end() }));
+  });
+}
+
+function ip(...words: string[]): Promise<void> {
+  return run(["ip", ...words]);
+}
+
+async function run(argv: readonly string[]): Promise<void> {
+  const [program = "", ...args] = argv;
+  try {
+    await promisify(execFile)(program, args, { timeout: 10_000 });
+  } catch (cause) {
+    throw new Fault("ERR_DEMO_FAILED", argv.join(" "), cause);
+  }
+}

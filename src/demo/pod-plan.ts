@@ -1,0 +1,132 @@
+/** What the runner needs from a Pod, read from its manifest. Pure. */
+import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
+import { podGraceSeconds } from "./grace.ts";
+import { listAt, numberAt, objectAt, textAt, textsAt } from "./json-reading.ts";
+
+export type Handler =
+  | { readonly kind: "exec"; readonly command: readonly string[] }
+  | {
+      readonly kind: "httpGet";
+      readonly host: string | undefined;
+      readonly port: number;
+      readonly path: string;
+      readonly secure: boolean;
+      readonly headers: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: "tcpSocket"; readonly port: number }
+  | { readonly kind: "sleep"; readonly seconds: number };
+
+export type ProbePlan = {
+  readonly handler: Handler;
+  readonly periodMs: number;
+  readonly initialDelayMs: number;
+  readonly timeoutMs: number;
+};
+
+/** A literal value, or the path of a field of the Pod. */
+export type VariablePlan = { readonly name: string; readonly value: string; readonly fieldPath: string };
+
+export type ContainerPlan = {
+  readonly name: string;
+  /** `init` runs to its end before the next starts; `sidecar` is an init container with restartPolicy Always. */
+  readonly role: "init" | "sidecar" | "regular";
+  readonly command: readonly string[];
+  readonly args: readonly string[];
+  readonly directory: string | undefined;
+  readonly variables: readonly VariablePlan[];
+  readonly preStop: Handler | undefined;
+  readonly readiness: ProbePlan | undefined;
+  readonly terminationGraceSecondsOfLiveness: number | undefined;
+};
+
+export type PodPlan = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly graceSeconds: number;
+  readonly restarts: boolean;
+  /** In start order: init containers and sidecars as listed, then regular ones. */
+  readonly containers: readonly ContainerPlan[];
+};
+
+export function planPod(pod: object): PodPlan {
+  const policy = textAt(pod, "spec", "restartPolicy") ?? "Always";
+  return {
+    name: textAt(pod, "metadata", "name") ?? "pod",
+    namespace: textAt(pod, "metadata", "namespace") ?? "default",
+    uid: textAt(pod, "metadata", "uid") ?? "",
+    graceSeconds: podGraceSeconds(numberAt(pod, "spec", "terminationGracePeriodSeconds")),
+    restarts: policy === "Always",
+    containers: [
+      ...listAt(pod, "spec", "initContainers").map((container) =>
+        planContainer(container, textAt(container, "restartPolicy") === "Always" ? "sidecar" : "init"),
+      ),
+      ...listAt(pod, "spec", "containers").map((container) => planContainer(container, "regular")),
+    ],
+  };
+}
+
+/** Containers that cannot run here because only their image knows what to run, by name. */
+export function containersWithoutCommand(pod: object): string[] {
+  return planPod(pod)
+    .containers.filter((container) => container.name !== MANAGER_CONTAINER && container.command.length === 0)
+    .map((container) => container.name);
+}
+
+function planContainer(container: unknown, role: ContainerPlan["role"]): ContainerPlan {
+  const readiness = objectAt(container, "readinessProbe");
+  return {
+    name: textAt(container, "name") ?? "",
+    role,
+    command: textsAt(container, "command"),
+    args: textsAt(container, "args"),
+    directory: textAt(container, "workingDir"),
+    variables: listAt(container, "env").map((variable) => ({
+      name: textAt(variable, "name") ?? "",
+      value: textAt(variable, "value") ?? "",
+      fieldPath: textAt(variable, "valueFrom", "fieldRef", "fieldPath") ?? "",
+    })),
+    preStop: planHandler(container, objectAt(container, "lifecycle", "preStop")),
+    readiness: planProbe(container, readiness),
+    terminationGraceSecondsOfLiveness: numberAt(container, "livenessProbe", "terminationGracePeriodSeconds"),
+  };
+}
+
+function planProbe(container: unknown, probe: object): ProbePlan | undefined {
+  const handler = planHandler(container, probe);
+  if (handler === undefined) return undefined;
+  return {
+    handler,
+    periodMs: Math.max(1, numberAt(probe, "periodSeconds") ?? 10) * 1_000,
+    initialDelayMs: (numberAt(probe, "initialDelaySeconds") ?? 0) * 1_000,
+    timeoutMs: Math.max(1, numberAt(probe, "timeoutSeconds") ?? 1) * 1_000,
+  };
+}
+
+function planHandler(container: unknown, owner: object): Handler | undefined {
+  if ("exec" in owner) return { kind: "exec", command: textsAt(owner, "exec", "command") };
+  if ("sleep" in owner) return { kind: "sleep", seconds: numberAt(owner, "sleep", "seconds") ?? 0 };
+  if ("tcpSocket" in owner) return { kind: "tcpSocket", port: portOf(container, objectAt(owner, "tcpSocket")) };
+  if (!("httpGet" in owner)) return undefined;
+  const get = objectAt(owner, "httpGet");
+  const headers: Record<string, string> = {};
+  for (const header of listAt(get, "httpHeaders"))
+    headers[textAt(header, "name") ?? ""] = textAt(header, "value") ?? "";
+  return {
+    kind: "httpGet",
+    host: textAt(get, "host"),
+    port: portOf(container, get),
+    path: textAt(get, "path") ?? "/",
+    secure: textAt(get, "scheme") === "HTTPS",
+    headers,
+  };
+}
+
+/** A number, or the name of one of the container's ports; 0 when neither. */
+function portOf(container: unknown, owner: object): number {
+  const port = numberAt(owner, "port");
+  if (port !== undefined) return port;
+  const name = textAt(owner, "port");
+  const named = listAt(container, "ports").find((candidate) => textAt(candidate, "name") === name);
+  return numberAt(named, "containerPort") ?? 0;
+}

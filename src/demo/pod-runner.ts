@@ -1,0 +1,70 @@
+/**
+ * Runs Pods as local processes under the kubelet's rules, for the demo and for tests of whole processes.
+ *
+ * Modelled: init containers and native sidecars in order; preStop hooks (exec, httpGet, sleep) in parallel and with the
+ * kubelet's idea of failure; ordered stop signals; grace arithmetic in whole seconds, the 2 s floor, SIGKILL; restarts of
+ * containers that exit before the Pod ends; a liveness restart of one container; Pods that run to completion; readiness
+ * probes, to the very end.
+ *
+ * Not modelled: images (every container must name its command; `/lastcall` is the local manager), volumes, resource
+ * limits, users and security contexts, postStart, startup probes, liveness probes that run by themselves, back-off
+ * (a restart comes after {@link RESTART_DELAY_MS}), stop signals other than SIGTERM, `envFrom` and references to
+ * Secrets and ConfigMaps, evictions, and the kubelet's own restarts.
+ */
+import { randomUUID } from "node:crypto";
+import type { Clock } from "./clock.ts";
+import type { CommandSurroundings } from "./container-command.ts";
+import type { PodNetwork } from "./pod-network.ts";
+import { type PodPlan, planPod } from "./pod-plan.ts";
+import type { ProcessTable } from "./process-table.ts";
+import { createRunningPod, type PodEvent, type RunningPod } from "./running-pod.ts";
+
+export type PodRunnerPorts = {
+  readonly clock: Clock;
+  readonly network: PodNetwork;
+  readonly processes: ProcessTable;
+  readonly managerProgram: CommandSurroundings["managerProgram"];
+  readonly imageEnvironment: CommandSurroundings["imageEnvironment"];
+  /** Every event of every Pod as it happens. */
+  readonly onEvent: (pod: PodIdentity, event: PodEvent) => void;
+};
+
+export type PodIdentity = { readonly name: string; readonly address: string };
+
+export type PodRunner = {
+  /** Gives the Pod an address and starts its containers; resolves when all regular ones were started. */
+  readonly start: (pod: object) => Promise<RunningPod>;
+  /** Kills what is left, without any grace. */
+  readonly close: () => Promise<void>;
+};
+
+export function createPodRunner(ports: PodRunnerPorts): PodRunner {
+  const pods = new Set<RunningPod>();
+  return {
+    start: async (manifest) => {
+      const plan = planPod(manifest);
+      const named: PodPlan = plan.uid === "" ? { ...plan, uid: randomUUID() } : plan;
+      const attachment = await ports.network.attach();
+      const pod = createRunningPod(named, {
+        clock: ports.clock,
+        processes: ports.processes,
+        attachment,
+        kubeletAddress: ports.network.kubeletAddress,
+        surroundings: {
+          podAddress: attachment.address,
+          managerProgram: ports.managerProgram,
+          managerArguments: attachment.managerArguments,
+          imageEnvironment: ports.imageEnvironment,
+        },
+        onEvent: (event) => ports.onEvent({ name: named.name, address: attachment.address }, event),
+      });
+      pods.add(pod);
+      await pod.startContainers();
+      return pod;
+    },
+    close: async () => {
+      await Promise.all([...pods].map((pod) => pod.kill()));
+      pods.clear();
+    },
+  };
+}

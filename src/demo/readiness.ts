@@ -1,0 +1,52 @@
+/** Whether a Pod is Ready: every readiness probe of it succeeds. Probing goes on while the Pod ends, as the kubelet's does. */
+import type { ContainerRun } from "./container-run.ts";
+import { type HandlerPorts, probe } from "./lifecycle-handler.ts";
+
+export type Readiness = {
+  readonly isReady: () => boolean;
+  readonly start: () => void;
+  readonly stop: () => void;
+};
+
+/** A Pod without probes is Ready while its regular containers and sidecars run. */
+export function watchReadiness(
+  containers: readonly ContainerRun[],
+  portsOf: (run: ContainerRun) => HandlerPorts,
+  onChange: (ready: boolean) => void,
+): Readiness {
+  const healthy = new Map<string, boolean>();
+  const over = new AbortController();
+  let started = false;
+  let before = false;
+  const counted = containers.filter((run) => run.plan.role !== "init");
+  const isReady = () => started && counted.every((run) => run.isRunning() && (healthy.get(run.plan.name) ?? true));
+  const tell = () => {
+    const now = isReady();
+    if (now !== before) onChange(now);
+    before = now;
+  };
+  const watch = async (run: ContainerRun) => {
+    const plan = run.plan.readiness;
+    if (plan === undefined) return;
+    const ports = portsOf(run);
+    await ports.clock.wait(plan.initialDelayMs, over.signal);
+    while (!over.signal.aborted) {
+      const result = run.isRunning() && (await probe(plan, ports));
+      if (over.signal.aborted) return;
+      healthy.set(run.plan.name, result);
+      tell();
+      // Until the first success the kubelet's period is too coarse for a demo people wait for.
+      await ports.clock.wait(result || before ? plan.periodMs : Math.min(plan.periodMs, 250), over.signal);
+    }
+  };
+  return {
+    isReady,
+    start: () => {
+      for (const run of counted) if (run.plan.readiness !== undefined) healthy.set(run.plan.name, false);
+      started = true;
+      tell();
+      for (const run of counted) void watch(run);
+    },
+    stop: () => over.abort(),
+  };
+}

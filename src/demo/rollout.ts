@@ -1,0 +1,42 @@
+/** Carries a rolling update out, one step at a time. */
+import { Fault } from "../fault.ts";
+import type { Clock } from "./clock.ts";
+import { nextStep } from "./rolling-plan.ts";
+import type { RunningPod } from "./running-pod.ts";
+
+export type RolloutPorts = {
+  readonly clock: Clock;
+  readonly createPod: () => Promise<RunningPod>;
+  /** Waited for right before a Pod's deletion. */
+  readonly beforeDelete: (pod: RunningPod) => Promise<void>;
+};
+
+const POLL_MS = 25;
+/** A Pod that is not Ready by then never will be. */
+export const READY_LIMIT_MS = 30_000;
+
+/** Resolves when the new Pods are Ready and the old ones gone. Throws Fault ERR_DEMO_FAILED when a Pod never gets Ready. */
+export async function rollOut(oldPods: readonly RunningPod[], ports: RolloutPorts): Promise<void> {
+  const old = [...oldPods];
+  const fresh: RunningPod[] = [];
+  const ending: Promise<void>[] = [];
+  let progressMs = ports.clock.nowMs();
+  for (;;) {
+    const freshReady = fresh.filter((pod) => pod.isReady()).length;
+    const step = nextStep({ desired: oldPods.length, old: old.length, fresh: fresh.length, freshReady });
+    if (step === "finished") break;
+    if (step === "wait") {
+      if (ports.clock.nowMs() - progressMs > READY_LIMIT_MS)
+        throw new Fault("ERR_DEMO_FAILED", `a Pod was not Ready within ${READY_LIMIT_MS / 1_000} s`);
+      await ports.clock.wait(POLL_MS);
+      continue;
+    }
+    progressMs = ports.clock.nowMs();
+    if (step === "create") fresh.push(await ports.createPod());
+    const pod = step === "delete" ? old.shift() : undefined;
+    if (pod === undefined) continue;
+    await ports.beforeDelete(pod);
+    ending.push(pod.remove());
+  }
+  await Promise.all(ending);
+}

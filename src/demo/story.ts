@@ -1,0 +1,77 @@
+/** The demo's result as a person reads it, and as a program does. Pure. */
+import type { DrainReport } from "../contract/drain-report.ts";
+import { FAILURE_KINDS } from "./http-client.ts";
+import type { Tally } from "./request-tally.ts";
+import { timelineOf, timelineText } from "./timeline.ts";
+import type { EndedPod, VariantResult } from "./variant.ts";
+import type { Verdict } from "./verdict.ts";
+
+export type DemoResult = {
+  readonly without: VariantResult;
+  readonly with: VariantResult;
+  readonly verdict: Verdict;
+};
+
+export function storyLines(result: DemoResult, width: number): string[] {
+  const shown = worstEnd(result.with.ended);
+  return [
+    ...failureTable(result),
+    "",
+    ...timeSpent(result.with.ended),
+    "",
+    ...(shown === undefined ? [] : [...timelineText(timelineOf(shown), width), ""]),
+    result.verdict.sentence,
+  ];
+}
+
+/** The Pod whose end took longest says most. */
+export function worstEnd(ended: readonly EndedPod[]): EndedPod | undefined {
+  return [...ended].sort((a, b) => b.drainSeconds - a.drainSeconds)[0];
+}
+
+export function resultJson(result: DemoResult, facts: Readonly<Record<string, unknown>>): string {
+  const counts = (tally: Tally) => ({ requests: tally.requests, failed: tally.failed });
+  const more = (tally: Tally) => ({ kinds: tally.kinds, clients: tally.clients });
+  const { without, with: withLastcall, verdict } = result;
+  return JSON.stringify({
+    without: { ...counts(without.tally), ...more(without.tally) },
+    with: {
+      ...counts(withLastcall.tally),
+      drainSeconds: withLastcall.ended.map((end) => end.drainSeconds),
+      ...more(withLastcall.tally),
+      drains: withLastcall.ended.map((end) => ({ pod: end.pod, ...end.summary })),
+    },
+    ...facts,
+    ok: verdict.status === 0,
+    verdict: verdict.sentence,
+  });
+}
+
+function failureTable(result: DemoResult): string[] {
+  const rows: [string, Tally][] = [
+    ["without lastcall", result.without.tally],
+    ["with lastcall", result.with.tally],
+  ];
+  const head = ["", "requests", "failed", ...FAILURE_KINDS];
+  const cells = rows.map(([name, tally]) => [
+    name,
+    ...[tally.requests, tally.failed, ...FAILURE_KINDS.map((kind) => tally.kinds[kind])].map(String),
+  ]);
+  return [head, ...cells].map((row) =>
+    row.map((cell, at) => (at === 0 ? cell.padEnd(17) : cell.padStart((head[at] ?? "").length + 2))).join(""),
+  );
+}
+
+const PHASES: readonly (keyof DrainReport["milliseconds"])[] = ["withdrawing", "deregistration", "draining", "holding"];
+
+function timeSpent(ended: readonly EndedPod[]): string[] {
+  const lines = ["Where the time went, from each deletion to the app's stop signal:"];
+  for (const end of ended) {
+    const phases = PHASES.filter((phase) => (end.summary?.milliseconds[phase] ?? 0) > 0)
+      .map((phase) => `${phase} ${((end.summary?.milliseconds[phase] ?? 0) / 1_000).toFixed(1)} s`)
+      .join(", ");
+    lines.push(`  ${end.pod}  ${end.drainSeconds.toFixed(1)} s${phases === "" ? "" : ` = ${phases}`}`);
+    if (end.summary !== undefined) lines.push(`    ${end.summary.outcome}: ${end.summary.why}`);
+  }
+  return lines;
+}

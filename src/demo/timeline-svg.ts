@@ -1,0 +1,48 @@
+/** The same timeline as a picture. Pure. */
+import type { Timeline } from "./timeline.ts";
+
+const WIDTH = 960;
+const LABELS = 220;
+const ROW = 26;
+const TOP = 64;
+
+export function timelineSvg(timeline: Timeline): string {
+  const height = TOP + timeline.lanes.length * ROW + timeline.marks.length * 18 + 24;
+  const perMs = (WIDTH - LABELS - 20) / (timeline.endMs - timeline.startMs);
+  const x = (ms: number) => LABELS + Math.round((ms - timeline.startMs) * perMs);
+  const parts = [text(12, 24, timeline.title, 'font-weight="bold" font-size="16"')];
+  const bottom = TOP + timeline.lanes.length * ROW;
+  for (let ms = 0; ms <= timeline.endMs; ms += 1_000) {
+    parts.push(`<line x1="${x(ms)}" y1="${TOP - 10}" x2="${x(ms)}" y2="${bottom}" stroke="#ddd"/>`);
+    parts.push(text(x(ms), TOP - 14, String(ms / 1_000), 'fill="#666" text-anchor="middle"'));
+  }
+  timeline.lanes.forEach((lane, index) => {
+    const y = TOP + index * ROW;
+    parts.push(text(12, y + 15, lane.label, ""));
+    for (const span of lane.spans) {
+      const width = Math.max(2, x(span.toMs) - x(span.fromMs));
+      const fill = lane.label.startsWith("lastcall") ? "#2b8a3e" : "#4c6ef5";
+      parts.push(`<rect x="${x(span.fromMs)}" y="${y + 3}" width="${width}" height="${ROW - 10}" fill="${fill}"/>`);
+    }
+  });
+  timeline.marks.forEach((mark, index) => {
+    const y = bottom + 20 + index * 18;
+    parts.push(`<line x1="${x(mark.atMs)}" y1="${TOP - 10}" x2="${x(mark.atMs)}" y2="${bottom}" stroke="#c92a2a"/>`);
+    parts.push(text(12, y, `${(mark.atMs / 1_000).toFixed(2)} s  ${mark.label}`, 'fill="#c92a2a"'));
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
+    `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
+    ...parts,
+    "</svg>",
+    "",
+  ].join("\n");
+}
+
+function text(x: number, y: number, words: string, style: string): string {
+  return `<text x="${x}" y="${y}" ${style}>${escaped(words)}</text>`;
+}
+
+function escaped(words: string): string {
+  return words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

@@ -1,0 +1,30 @@
+/** What the two runs together prove, and the exit status that follows. Pure. */
+import type { DrainSummary } from "./drain-lines.ts";
+import type { Tally } from "./request-tally.ts";
+
+export type Verdict = { readonly status: 0 | 1; readonly sentence: string };
+
+export type Evidence = {
+  readonly without: Tally;
+  readonly with: Tally;
+  readonly summaries: readonly DrainSummary[];
+  readonly propagationMs: number;
+};
+
+export function verdictOf(evidence: Evidence): Verdict {
+  const failed = evidence.with.failed;
+  if (evidence.with.requests === 0) return { status: 1, sentence: "No request was made with lastcall." };
+  if (failed > 0) {
+    const stayed = evidence.summaries.find((summary) => summary.leftTotal > 0);
+    const count = failed === 1 ? "1 request" : `${failed} requests`;
+    const why = stayed === undefined ? "That is not supposed to happen." : stayed.why;
+    return { status: 1, sentence: `${count} failed with lastcall. ${why}` };
+  }
+  if (evidence.without.failed === 0 && evidence.propagationMs > 0)
+    return { status: 1, sentence: "No request failed without lastcall either, so this run shows nothing." };
+  const lost = evidence.without.failed;
+  return {
+    status: 0,
+    sentence: `A rolling update lost ${lost} of ${evidence.without.requests} requests without lastcall and none of ${evidence.with.requests} with it.`,
+  };
+}

@@ -1,0 +1,77 @@
+/** Starts the real webhook server as a process of its own and waits until it serves. */
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { Fault } from "../fault.ts";
+import type { AdmissionTarget } from "./admission-client.ts";
+import { type Clock, waitAtMost } from "./clock.ts";
+import type { ProcessTable } from "./process-table.ts";
+import { connects } from "./tcp-check.ts";
+
+export type WebhookPorts = {
+  readonly clock: Clock;
+  readonly processes: ProcessTable;
+  /** The words that start `lastcall`. */
+  readonly program: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** A folder that is removed at the end. */
+  readonly scratch: string;
+};
+
+export type WebhookProcess = { readonly target: AdmissionTarget; readonly stop: () => Promise<void> };
+
+const START_LIMIT_MS = 20_000;
+const STOP_LIMIT_MS = 2_000;
+
+/** @throws Fault ERR_DEMO_FAILED with the server's last words when it does not serve within 20 s. */
+export async function startWebhook(ports: WebhookPorts): Promise<WebhookProcess> {
+  const port = await freePort();
+  const caFile = join(ports.scratch, "ca.pem");
+  const words: string[] = [];
+  const server = ports.processes.start({
+    argv: [
+      ...ports.program,
+      "webhook",
+      "--host=127.0.0.1",
+      `--port=${port}`,
+      "--opt-in=all",
+      `--ca-file=${caFile}`,
+      // Nobody is left to serve when the demo stops it.
+      "--drain-delay=0s",
+    ],
+    environment: ports.environment,
+    onLine: (line) => {
+      words.push(line);
+      if (words.length > 20) words.shift();
+    },
+  });
+  const untilMs = ports.clock.nowMs() + START_LIMIT_MS;
+  for (;;) {
+    const authority = await readFile(caFile, "utf8").catch(() => "");
+    if (authority.includes("END CERTIFICATE") && (await connects("127.0.0.1", port))) {
+      return {
+        target: { port, authority },
+        stop: async () => {
+          server.signal("SIGTERM");
+          await waitAtMost(ports.clock, STOP_LIMIT_MS, server.exited);
+          server.signal("SIGKILL");
+          await server.exited;
+        },
+      };
+    }
+    if (!server.isRunning() || ports.clock.nowMs() > untilMs)
+      throw new Fault("ERR_DEMO_FAILED", `the webhook did not start: ${words.join(" | ")}`);
+    await ports.clock.wait(50);
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
