@@ -53,6 +53,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
       log,
       meters: createMeters(),
       nowMs: () => performance.now(),
+      leaving: () => stop.told(),
       unreadiness: () => complaintAbout(source.current(), Date.now()),
     },
     source.current(),
@@ -60,7 +61,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   const address = await listen(app, settings.host, settings.port);
   log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
   const watch = setInterval(() => void refresh(source, app, log), settings.certificateCheckMs);
-  const signal = await stop;
+  const signal = await stop.signal;
   // Ctrl-C comes from a person who waits, not from a cluster that still sends requests.
   const drainDelayMs = signal === "SIGINT" ? 0 : settings.drainDelayMs;
   await leave(app, { drainDelayMs, log, sleep: (ms) => sleep(ms, undefined, { ref: false }) });
@@ -77,22 +78,25 @@ function logLines(): ReturnType<typeof pino.destination> {
   return pino.destination({ dest: 1, sync: false, minLength: 4_096, maxLength: 1_048_576, periodicFlush: 200 });
 }
 
+type Stop = { readonly signal: Promise<NodeJS.Signals>; readonly told: () => boolean };
+
 /** The second signal means: now. */
-function stopSignal(log: Log, flush: () => void): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let told = false;
-    const onSignal = (signal: NodeJS.Signals): void => {
+function stopSignal(log: Log, flush: () => void): Stop {
+  let told = false;
+  const signal = new Promise<NodeJS.Signals>((resolve) => {
+    const onSignal = (name: NodeJS.Signals): void => {
       if (told) {
-        log.warn({ signal }, "told to stop twice, ending at once");
+        log.warn({ signal: name }, "told to stop twice, ending at once");
         flush();
         process.exit(EXIT_FORCED);
       }
       told = true;
-      resolve(signal);
+      resolve(name);
     };
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", onSignal);
   });
+  return { signal, told: () => told };
 }
 
 function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRules {

@@ -8,7 +8,11 @@ import { addMutateRoute, BODY_LIMIT_BYTES, type MutatePorts } from "./mutate-rou
 
 export type WebhookServer = FastifyInstance<Server>;
 
-export type ServerPorts = MutatePorts & { readonly unreadiness: Unreadiness };
+export type ServerPorts = MutatePorts & {
+  readonly unreadiness: Unreadiness;
+  /** The process was told to stop: every answer then asks its client for a new connection. */
+  readonly leaving: () => boolean;
+};
 
 export type TlsPair = { readonly cert: string; readonly key: string };
 
@@ -38,6 +42,10 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Tls
     exposeHeadRoutes: false,
     // A request on a kept connection is answered for as long as the process can.
     return503OnClosing: false,
+  });
+  app.addHook("onSend", (_request, reply, _payload, done) => {
+    if (ports.leaving()) reply.header("connection", "close");
+    done();
   });
   addMutateRoute(app, rules, ports);
   addHealthRoutes(app, ports.meters, ports.unreadiness);

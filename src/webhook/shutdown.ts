@@ -13,12 +13,10 @@ const FINISH_LIMIT_MS = 30_000;
 
 /**
  * Keeps serving and stays ready for the drain delay, because the API server learns late that this replica is gone.
- * Every answer meanwhile asks its client for a new connection, so that none is in use when the idle ones are closed.
+ * Every answer meanwhile asks its client for a new connection, so that none is in use when the idle ones are closed;
+ * the server's `leaving` port must say so before this is called.
  */
 export async function leave(app: WebhookServer, how: Leaving): Promise<void> {
-  app.server.prependListener("request", (_request, response) => {
-    response.setHeader("connection", "close");
-  });
   how.log.info({ drainDelayMs: how.drainDelayMs }, "told to stop, still serving");
   await how.sleep(how.drainDelayMs);
   how.log.info("no longer listening");

@@ -1,0 +1,78 @@
+import { X509Certificate } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { certificateFromFiles } from "../../src/webhook/certificates/files.ts";
+import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
+import { complaintAbout } from "../../src/webhook/certificates/source.ts";
+
+const NOW_MS = Date.parse("2026-06-01T12:00:00Z");
+const DAY_MS = 86_400_000;
+const folder = mkdtempSync(join(tmpdir(), "lastcall-certificates-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+test("a certificate made in memory is signed by its CA for every name clients use", async () => {
+  const { source, caCertificate } = await makeCertificate("lastcall", NOW_MS);
+  const leaf = new X509Certificate(source.current().cert);
+  const ca = new X509Certificate(caCertificate);
+  expect(leaf.verify(ca.publicKey)).toBe(true);
+  expect(ca.ca).toBe(true);
+  expect(leaf.ca).toBe(false);
+  expect(leaf.checkHost("localhost")).toBe("localhost");
+  expect(leaf.checkHost("lastcall.lastcall.svc")).toBeDefined();
+  expect(leaf.checkIP("127.0.0.1")).toBe("127.0.0.1");
+  expect(leaf.checkIP("::1")).toBe("::1");
+  expect(leaf.publicKey.asymmetricKeyDetails?.namedCurve).toBe("prime256v1");
+  expect(leaf.toLegacyObject().bits).toBe(256);
+  expect(leaf.signatureAlgorithm).toBe("ecdsa-with-SHA256");
+});
+
+test("the CA certificate carries no key", async () => {
+  expect((await makeCertificate("lastcall", NOW_MS)).caCertificate).not.toContain("PRIVATE");
+});
+
+test("a certificate made in memory is renewed under the same CA before it ends", async () => {
+  const { source, caCertificate } = await makeCertificate("lastcall", NOW_MS);
+  const first = source.current();
+  expect((await source.refresh(NOW_MS + 59 * DAY_MS)).kind).toBe("same");
+  expect((await source.refresh(NOW_MS + 61 * DAY_MS)).kind).toBe("changed");
+  const second = source.current();
+  expect(second.validUntilMs).toBeGreaterThan(first.validUntilMs);
+  expect(new X509Certificate(second.cert).verify(new X509Certificate(caCertificate).publicKey)).toBe(true);
+});
+
+test("a certificate is complained about before and after its time, not within", async () => {
+  const certificate = (await makeCertificate("lastcall", NOW_MS)).source.current();
+  expect(complaintAbout(certificate, NOW_MS)).toBe("");
+  expect(complaintAbout(certificate, NOW_MS - DAY_MS)).toContain("not valid yet");
+  expect(complaintAbout(certificate, NOW_MS + 91 * DAY_MS)).toContain("expired");
+});
+
+test("new files are taken, half of a new pair is not, and the old pair stays meanwhile", async () => {
+  const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
+    made.source.current(),
+  );
+  const cert = file("tls.crt", one?.cert ?? "");
+  const key = file("tls.key", one?.key ?? "");
+  const source = await certificateFromFiles(cert, key);
+  expect((await source.refresh(NOW_MS)).kind).toBe("same");
+  file("tls.crt", two?.cert ?? "");
+  expect((await source.refresh(NOW_MS)).kind).toBe("unusable");
+  expect(source.current().cert).toBe(one?.cert);
+  file("tls.key", two?.key ?? "");
+  expect((await source.refresh(NOW_MS)).kind).toBe("changed");
+  expect(source.current()).toMatchObject({ cert: two?.cert, key: two?.key });
+});
+
+test("files that are missing or no certificate are a fault that names them", async () => {
+  const text = file("text.pem", "hello");
+  await expect(certificateFromFiles(join(folder, "none.crt"), text)).rejects.toThrow(/none\.crt/);
+  await expect(certificateFromFiles(text, text)).rejects.toMatchObject({ code: "ERR_CERTIFICATE_UNREADABLE" });
+});

@@ -1,0 +1,36 @@
+/** Outcomes an injector could give, for tests of what the server makes of them. */
+import type { Explanation, Outcome } from "../../src/injection/outcome.ts";
+import type { Problem } from "../../src/policy/problem.ts";
+import { resolvePolicy } from "../../src/policy/resolve.ts";
+import { POD } from "./pod-review.ts";
+
+export function explanationWith(problems: readonly Problem[] = []): Explanation {
+  const { policy, origin } = resolvePolicy([], {});
+  return { policy, origin, problems };
+}
+
+export const BAD_VALUE: Problem = {
+  code: "bad_value",
+  where: "pod web-0, lastcall.dev/drain-delay",
+  message: 'Got "5", expected a duration.',
+};
+
+type Patched = Extract<Outcome, { kind: "patched" }>;
+
+export const PATCHED: Patched = {
+  kind: "patched",
+  mode: "native",
+  pod: POD,
+  patch: [{ op: "replace", path: "/spec/terminationGracePeriodSeconds", value: 100 }],
+  explanation: explanationWith(),
+};
+
+export const WARNED: Outcome = { ...PATCHED, explanation: explanationWith([BAD_VALUE]) };
+
+export const UNCHANGED: Outcome = { kind: "unchanged", reason: "disabled", explanation: explanationWith() };
+
+export const REFUSED: Extract<Outcome, { kind: "refused" }> = {
+  kind: "refused",
+  message: "The value cannot be read.",
+  explanation: explanationWith([BAD_VALUE]),
+};

@@ -1,0 +1,109 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { InjectionRequest } from "../../src/injection/inject.ts";
+import type { Outcome } from "../../src/injection/outcome.ts";
+import { PATCHED } from "./chosen-outcomes.ts";
+import { JSON_HEADERS, POD, reviewText } from "./pod-review.ts";
+import { samplesOf, serverUnderTest, sum } from "./server-under-test.ts";
+
+type Answered = { readonly statusCode: number; readonly body: string };
+
+function post(server: ReturnType<typeof serverUnderTest>, payload: string): Promise<Answered> {
+  return server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+}
+
+/** Remembers what the injector was given. */
+function listener(): { readonly seen: InjectionRequest[]; readonly inject: (request: InjectionRequest) => Outcome } {
+  const seen: InjectionRequest[] = [];
+  return {
+    seen,
+    inject: (request) => {
+      seen.push(request);
+      return PATCHED;
+    },
+  };
+}
+
+describe("keys that name parts of the language", () => {
+  test("an annotation named __proto__ reaches the injector as an annotation and pollutes nothing", async () => {
+    const { seen, inject } = listener();
+    const text = reviewText().replace('"name":"web-0"', '"name":"web-0","annotations":{"__proto__":"x","a":"b"}');
+    const answer = await post(serverUnderTest({ inject }), text);
+    expect(answer.statusCode).toBe(200);
+    expect(JSON.stringify(seen[0]?.pod)).toContain('"__proto__":"x"');
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    expect(({} as Record<string, unknown>)["a"]).toBeUndefined();
+  });
+
+  test("a Pod with an annotation named __proto__ is injected, and no operation touches it", async () => {
+    const text = reviewText().replace('"name":"web-0"', '"name":"web-0","annotations":{"__proto__":"x"}');
+    const answer = await post(serverUnderTest(), text);
+    expect(answer.statusCode).toBe(200);
+    const response = JSON.parse(answer.body).response;
+    expect(response).toMatchObject({ allowed: true, patchType: "JSONPatch" });
+    expect(Buffer.from(response.patch, "base64").toString()).not.toContain("__proto__");
+  });
+
+  test.for(["__proto__", "constructor", "toString"])(
+    "a whole object under %s is no crash and no pollution",
+    async (key) => {
+      const hostile = `{"${key}":{"polluted":true,"prototype":{"polluted":true}}}`;
+      for (const place of ["", '"object":', '"request":']) {
+        const text =
+          place === "" ? hostile : `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview",${place}${hostile}}`;
+        expect([200, 400]).toContain((await post(serverUnderTest(), text)).statusCode);
+      }
+      expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+    },
+  );
+});
+
+test("of two equal keys the last one counts, as in the API server", async () => {
+  const { seen, inject } = listener();
+  const text = reviewText().replace('"namespace":"shop","object"', '"namespace":"first","namespace":"second","object"');
+  expect((await post(serverUnderTest({ inject }), text)).statusCode).toBe(200);
+  expect(seen[0]?.namespace).toBe("second");
+});
+
+describe("deep nesting", () => {
+  test.for([1_000, 100_000])("%d levels inside the Pod are admitted untouched", async (levels) => {
+    const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    const text = reviewText().replace('"kind":"Pod","metadata"', `"kind":"Pod","future":${deep},"metadata"`);
+    const answer = await post(serverUnderTest(), text);
+    expect(answer.statusCode).toBe(200);
+    expect(JSON.parse(answer.body).response).toMatchObject({ allowed: true, patchType: "JSONPatch" });
+  });
+
+  test("millions of brackets are one sentence", async () => {
+    const answer = await post(serverUnderTest(), "[".repeat(3_000_000));
+    expect(answer.statusCode).toBe(400);
+    expect(answer.body.length).toBeLessThan(200);
+  });
+});
+
+test("whatever arrives, it is answered with one known status, counted once and logged once", {
+  timeout: 60_000,
+}, async () => {
+  const server = serverUnderTest();
+  let sent = 0;
+  const text = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.jsonValue().map((object) => reviewText({ object })),
+    fc.jsonValue().map((spec) => reviewText({ object: { ...POD, spec } })),
+    fc.jsonValue().map((metadata) => reviewText({ object: { ...POD, metadata } })),
+    fc.jsonValue().map((containers) => reviewText({ object: { ...POD, spec: { ...POD.spec, containers } } })),
+    fc.tuple(fc.nat(400), fc.string()).map(([cut, rest]) => reviewText().slice(0, cut) + rest),
+  );
+  await fc.assert(
+    fc.asyncProperty(text, async (payload) => {
+      const answer = await post(server, payload);
+      sent += 1;
+      expect([200, 400]).toContain(answer.statusCode);
+      if (answer.statusCode === 200) expect(JSON.parse(answer.body).response.allowed).toBe(true);
+    }),
+    { numRuns: 400 },
+  );
+  expect(sum(samplesOf(await server.metrics(), "lastcall_admissions_total"))).toBe(sent);
+  expect(server.lines()).toHaveLength(sent);
+});

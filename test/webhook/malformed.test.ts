@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { PATCHED } from "./chosen-outcomes.ts";
+import { JSON_HEADERS, reviewOf, reviewText } from "./pod-review.ts";
+import { samplesOf, serverUnderTest, sum } from "./server-under-test.ts";
+
+type Row = { readonly says: string; readonly payload: string; readonly reason: string; readonly names: RegExp };
+
+function without(field: string): string {
+  return reviewText({ [field]: undefined });
+}
+
+const ROWS: readonly Row[] = [
+  { says: "an empty body", payload: "", reason: "empty_body", names: /body is empty/ },
+  { says: "nothing but spaces", payload: "  \r\n ", reason: "empty_body", names: /body is empty/ },
+  {
+    says: "a body that ends in the middle of an object",
+    payload: reviewText().slice(0, -9),
+    reason: "truncated_json",
+    names: /ends after [0-9]+ characters/,
+  },
+  {
+    says: "a body that ends in the middle of a text",
+    payload: '{"kind":"Admissi',
+    reason: "truncated_json",
+    names: /ends after 16 characters/,
+  },
+  { says: "YAML", payload: "kind: AdmissionReview\n", reason: "invalid_json", names: /not JSON/ },
+  { says: "JSON with a comma too much", payload: '{"a":1,}', reason: "invalid_json", names: /at position 7/ },
+  { says: "binary bytes", payload: "\u0000\u0001\u0002", reason: "invalid_json", names: /not JSON/ },
+  { says: "a list", payload: "[]", reason: "wrong_kind", names: /is a list/ },
+  { says: "null", payload: "null", reason: "wrong_kind", names: /is null/ },
+  { says: "a number", payload: "7", reason: "wrong_kind", names: /is a number/ },
+  { says: "a bare Pod", payload: '{"kind":"Pod","apiVersion":"v1"}', reason: "wrong_kind", names: /is "Pod"/ },
+  {
+    says: "a review of version v1beta1",
+    payload: JSON.stringify({ ...reviewOf(), apiVersion: "admission.k8s.io/v1beta1" }),
+    reason: "wrong_version",
+    names: /"admission\.k8s\.io\/v1beta1"; only admission\.k8s\.io\/v1 is spoken/,
+  },
+  {
+    says: "a review without a request",
+    payload: JSON.stringify({ ...reviewOf(), request: null }),
+    reason: "no_request",
+    names: /request is null/,
+  },
+  { says: "a request without a uid", payload: without("uid"), reason: "no_uid", names: /request\.uid is missing/ },
+  {
+    says: "a uid that is a number",
+    payload: reviewText({ uid: 7 }),
+    reason: "no_uid",
+    names: /request\.uid is a number/,
+  },
+  { says: "a request without an object", payload: without("object"), reason: "no_object", names: /object is missing/ },
+  { says: "a null object", payload: reviewText({ object: null }), reason: "no_object", names: /object is null/ },
+  { says: "a list as object", payload: reviewText({ object: [] }), reason: "no_object", names: /object is a list/ },
+];
+
+describe("a malformed review is answered with 400 and a sentence that names what is wrong", () => {
+  test.for(ROWS)("$says", async ({ payload, reason, names }) => {
+    const { app, lines, metrics } = serverUnderTest({ inject: () => PATCHED });
+    const answer = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.body).toMatch(names);
+    expect(answer.body).toMatch(/^[A-Z].*\.\n$/);
+    expect(answer.headers["content-type"]).toContain("text/plain");
+    const samples = samplesOf(await metrics(), "lastcall_admissions_total");
+    expect([...samples]).toEqual([[`{outcome="malformed",reason="${reason}",mode="none",dry_run="false"}`, 1]]);
+    expect(lines()).toMatchObject([{ msg: "admission answered", outcome: "malformed", reason, status: 400 }]);
+  });
+});
+
+test("a body that is not sent as JSON is answered with 415 and counted", async () => {
+  const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const answer = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
+  expect(answer.statusCode).toBe(415);
+  expect(answer.body).toContain("application/json");
+  expect(await metrics()).toContain('reason="wrong_content_type"');
+});
+
+test("a content type with a character set is JSON all the same", async () => {
+  const { app } = serverUnderTest({ inject: () => PATCHED });
+  const headers = { "content-type": "application/json; charset=utf-8" };
+  const answer = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
+  expect(answer.statusCode).toBe(200);
+});
+
+test("a POST without any body and content type is an empty body", async () => {
+  const { app } = serverUnderTest({ inject: () => PATCHED });
+  const answer = await app.inject({ method: "POST", url: "/mutate" });
+  expect(answer.statusCode).toBe(400);
+  expect(answer.body).toContain("empty");
+});
+
+test("a body above 7 MiB is answered with 413, and one just below is read", async () => {
+  const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
+  const send = (bytes: number) => {
+    const bare = reviewText({ padding: "" });
+    const payload = reviewText({ padding: "x".repeat(bytes - bare.length) });
+    return app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+  };
+  const limit = 7 * 1024 * 1024;
+  expect((await send(limit)).statusCode).toBe(200);
+  const refused = await send(limit + 1);
+  expect(refused.statusCode).toBe(413);
+  expect(refused.body).toContain("7340032 bytes");
+  const samples = samplesOf(await metrics(), "lastcall_admissions_total");
+  expect(sum(samples)).toBe(2);
+  expect([...samples.keys()].join()).toContain('outcome="too_large"');
+});
+
+test("the parse error of a body never repeats the body, which may hold secrets", async () => {
+  const { app, logText } = serverUnderTest({ inject: () => PATCHED });
+  const payload = '{"env":"hunter2" hunter2}';
+  const answer = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+  expect(answer.statusCode).toBe(400);
+  expect(answer.body + logText()).not.toContain("hunter2");
+});

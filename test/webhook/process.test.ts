@@ -1,0 +1,223 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { Agent } from "node:https";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
+import { afterEach, describe, expect, test } from "vitest";
+import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
+import { reviewText } from "./pod-review.ts";
+import { call, keepAliveAgent, type RunningWebhook, spawnWebhook, startWebhook } from "./running-webhook.ts";
+import { samplesOf, sum } from "./server-under-test.ts";
+
+const LIMIT = { timeout: 90_000 };
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function started(args: readonly string[] = [], ca?: string): Promise<RunningWebhook> {
+  const webhook = await startWebhook(args, ca);
+  cleanups.push(webhook.destroy);
+  return webhook;
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "lastcall-process-"));
+  cleanups.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const startedMs = performance.now();
+  while (!(await condition())) {
+    if (performance.now() - startedMs > 30_000) throw new Error("what was waited for did not happen");
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+test(
+  "the program admits a Pod over HTTPS that the written CA verifies, and counts every request once",
+  LIMIT,
+  async () => {
+    const webhook = await started(["--opt-in", "all"]);
+    const agent = keepAliveAgent(4);
+    cleanups.push(() => agent.destroy());
+    const bodies = [reviewText(), reviewText({ dryRun: true }), reviewText({ operation: "UPDATE" }), "", "{", "[]"];
+    const replies = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        call(webhook, { path: "/mutate", body: bodies[index % bodies.length] ?? "", agent }),
+      ),
+    );
+    const first = JSON.parse(replies[0]?.body ?? "");
+    expect(first).toMatchObject({ kind: "AdmissionReview", response: { allowed: true, patchType: "JSONPatch" } });
+    expect(replies.filter((reply) => reply.status === 200)).toHaveLength(30);
+    expect(replies.filter((reply) => reply.status === 400)).toHaveLength(30);
+    const metrics = (await call(webhook, { path: "/metrics" })).body;
+    expect(sum(samplesOf(metrics, "lastcall_admissions_total"))).toBe(60);
+    expect(sum(samplesOf(metrics, "lastcall_admission_duration_seconds_count"))).toBe(60);
+    await until(() => webhook.output().split('"admission answered"').length === 61);
+  },
+);
+
+test("8 MiB are answered with 413 over a real connection, although the sender is still sending", LIMIT, async () => {
+  const webhook = await started();
+  const reply = await call(webhook, { path: "/mutate", body: "x".repeat(8 * 1024 * 1024) });
+  expect(reply.status).toBe(413);
+  expect(reply.body).toContain("7340032");
+});
+
+test("a client that hangs up in the middle of its body is counted and leaves the server well", LIMIT, async () => {
+  const webhook = await started();
+  const socket = connectTls({ host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" });
+  await new Promise((resolve) => socket.once("secureConnect", resolve));
+  socket.write("POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{");
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  socket.destroy();
+  await until(async () => (await call(webhook, { path: "/metrics" })).body.includes('reason="cut_off"'));
+  expect((await call(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
+});
+
+test("TLS 1.1 is refused and TLS 1.2 is spoken", LIMIT, async () => {
+  const webhook = await started();
+  const handshake = (maxVersion: "TLSv1.1" | "TLSv1.2") =>
+    new Promise<string>((resolve) => {
+      const options = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost", maxVersion };
+      const socket = connectTls({ ...options, minVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" }, () => {
+        resolve(socket.getProtocol() ?? "none");
+        socket.destroy();
+      });
+      socket.on("error", () => resolve("refused"));
+    });
+  expect(await handshake("TLSv1.2")).toBe("TLSv1.2");
+  expect(await handshake("TLSv1.1")).toBe("refused");
+});
+
+type Tally = { answered: number; readonly failures: string[]; refused: boolean };
+
+/** One client that never retries. A refused connection is the end: to a cluster, the replica is gone long before. */
+async function askUntilRefused(webhook: RunningWebhook, agent: Agent, tally: Tally): Promise<void> {
+  while (!tally.refused) {
+    const result = await call(webhook, { path: "/mutate", body: reviewText(), agent }).then(
+      (reply) => (reply.status === 200 ? "answered" : `status ${reply.status}`),
+      (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : String(error)),
+    );
+    if (result === "answered") tally.answered += 1;
+    else if (result === "ECONNREFUSED") tally.refused = true;
+    else tally.failures.push(result);
+  }
+}
+
+describe("told to stop", () => {
+  test("it stays ready and answers every request under load, then ends with status 0", LIMIT, async () => {
+    const webhook = await started(["--opt-in=all", "--drain-delay=2s", "--log-level=info"]);
+    const agent = keepAliveAgent(8);
+    cleanups.push(() => agent.destroy());
+    const tally: Tally = { answered: 0, failures: [], refused: false };
+    const clients = Array.from({ length: 8 }, () => askUntilRefused(webhook, agent, tally));
+    await until(() => tally.answered > 50);
+    const before = tally.answered;
+    webhook.signal("SIGTERM");
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const ready = await call(webhook, { path: "/readyz" });
+    expect(ready).toMatchObject({ status: 200, connection: "close" });
+    await Promise.all(clients);
+    expect(tally.failures).toEqual([]);
+    expect(tally.answered - before).toBeGreaterThan(20);
+    expect(await webhook.ended).toMatchObject({ status: 0 });
+    expect(webhook.output()).toMatch(/told to stop, still serving[\s\S]*no longer listening[\s\S]*"stopped"/);
+  });
+
+  test("it finishes a request that is still being sent when it stops listening", LIMIT, async () => {
+    const webhook = await started(["--drain-delay=500ms"]);
+    const socket = connectTls({ host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" });
+    await new Promise((resolve) => socket.once("secureConnect", resolve));
+    let text = "";
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    const body = reviewText();
+    const head = `POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+    socket.write(head + body.slice(0, 10));
+    webhook.signal("SIGTERM");
+    await until(() => webhook.output().includes("no longer listening"));
+    socket.write(body.slice(10));
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await webhook.ended).toMatchObject({ status: 0 });
+  });
+
+  test("idle kept connections do not hold it", LIMIT, async () => {
+    const webhook = await started(["--drain-delay=200ms"]);
+    const agent = keepAliveAgent(3);
+    cleanups.push(() => agent.destroy());
+    await call(webhook, { path: "/healthz", agent });
+    webhook.signal("SIGTERM");
+    expect(await webhook.ended).toMatchObject({ status: 0 });
+    expect(webhook.output()).not.toContain("were cut");
+  });
+
+  test("twice, it ends at once and says so", LIMIT, async () => {
+    const webhook = await started(["--drain-delay=10m"]);
+    webhook.signal("SIGTERM");
+    await until(() => webhook.output().includes("still serving"));
+    webhook.signal("SIGTERM");
+    const end = await webhook.ended;
+    expect(end.status).toBe(3);
+    expect(end.output).toContain("told to stop twice, ending at once");
+  });
+});
+
+test("new certificate files are served to new connections while an open one goes on", LIMIT, async () => {
+  const nowMs = Date.now();
+  const [one, two] = [await makeCertificate("lastcall", nowMs), await makeCertificate("lastcall", nowMs)];
+  const place = folder();
+  const [cert, key] = [join(place, "tls.crt"), join(place, "tls.key")];
+  const write = (made: typeof one) => {
+    writeFileSync(cert, made.source.current().cert);
+    writeFileSync(key, made.source.current().key);
+  };
+  write(one);
+  const webhook = await started([`--cert=${cert}`, `--key=${key}`, "--certificate-check=100ms"], one.caCertificate);
+  const agent = keepAliveAgent(1);
+  cleanups.push(() => agent.destroy());
+  expect((await call(webhook, { path: "/healthz", agent })).status).toBe(200);
+  write(two);
+  const renewed = { ...webhook, ca: two.caCertificate };
+  await until(() =>
+    call(renewed, { path: "/healthz" }).then(
+      (reply) => reply.status === 200,
+      () => false,
+    ),
+  );
+  expect((await call(webhook, { path: "/healthz", agent })).status).toBe(200);
+  await expect(call(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
+  // A key of somebody else changes nothing.
+  const stranger = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+  writeFileSync(key, stranger.export({ type: "pkcs8", format: "pem" }));
+  await until(() => webhook.output().includes("the old one stays"));
+  expect((await call(renewed, { path: "/healthz" })).status).toBe(200);
+});
+
+test("a port in use is one clear line and status 1", LIMIT, async () => {
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => holder.close());
+  const address = holder.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  const end = await spawnWebhook([`--port=${port}`, "--host=127.0.0.1"]).ended;
+  expect(end.status).toBe(1);
+  expect(end.output).toMatch(
+    new RegExp(`^lastcall webhook: .*port ${port} of 127\\.0\\.0\\.1 is in use by another process\n$`),
+  );
+});
+
+test("wrong flags and a wrong configuration file are all told at once with status 64", LIMIT, async () => {
+  const file = join(folder(), "config.yaml");
+  writeFileSync(file, "defaults: {drain-timeout: soon}\nonInvalid: maybe\n");
+  const end = await spawnWebhook(["--port=x", "--opt-in=none", `--config=${file}`]).ended;
+  expect(end.status).toBe(64);
+  expect(end.output.trimEnd().split("\n")).toHaveLength(4);
+  for (const word of ["--port", "--opt-in", "defaults.drain-timeout", "onInvalid"]) expect(end.output).toContain(word);
+});

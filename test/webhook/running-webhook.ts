@@ -1,0 +1,96 @@
+/** The real program as a process of its own, on a port the system chose, with everything it wrote. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
+const START_LIMIT_MS = 30_000;
+
+export type ProcessEnd = { readonly status: number | null; readonly output: string };
+
+export type RunningWebhook = {
+  readonly port: number;
+  readonly pid: number;
+  readonly ca: string;
+  readonly output: () => string;
+  readonly signal: (signal: NodeJS.Signals) => void;
+  readonly ended: Promise<ProcessEnd>;
+  /** Ends the process at once and takes its folder away; for after a test. */
+  readonly destroy: () => Promise<void>;
+};
+
+export function spawnWebhook(args: readonly string[]): {
+  child: ChildProcess;
+  output: () => string;
+  ended: Promise<ProcessEnd>;
+} {
+  const child = spawn(process.execPath, [PROGRAM, "webhook", ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const texts: string[] = [];
+  child.stdout?.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
+  child.stderr?.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
+  const output = () => texts.join("");
+  const ended = once(child, "close").then(([status]) => ({
+    status: typeof status === "number" ? status : null,
+    output: output(),
+  }));
+  return { child, output, ended };
+}
+
+/** `args` are added to a free port; without a certificate of their own the CA is made in memory. */
+export async function startWebhook(args: readonly string[] = [], ownCa?: string): Promise<RunningWebhook> {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-webhook-"));
+  const caFile = join(folder, "ca.pem");
+  const made = ownCa === undefined ? ["--ca-file", caFile] : [];
+  const { child, output, ended } = spawnWebhook(["--port=0", "--host=127.0.0.1", ...made, ...args]);
+  const destroy = async () => {
+    child.kill("SIGKILL");
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const startedMs = performance.now();
+  let port = 0;
+  while (port === 0) {
+    if (child.exitCode !== null || performance.now() - startedMs > START_LIMIT_MS) {
+      await destroy();
+      throw new Error(`the webhook did not start: ${output()}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    port = Number(/"port":([0-9]+).*"msg":"listening"/.exec(output())?.[1] ?? 0);
+  }
+  const ca = ownCa ?? readFileSync(caFile, "utf8");
+  return { port, pid: child.pid ?? 0, ca, output, signal: (name) => child.kill(name), ended, destroy };
+}
+
+export type Reply = { readonly status: number; readonly body: string; readonly connection: string };
+
+export type Call = { readonly path: string; readonly body?: string; readonly agent?: Agent };
+
+/** One request with the CA verified; rejects with the socket's error. */
+export function call(webhook: RunningWebhook, { path, body, agent }: Call): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const headers =
+      body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const method = body === undefined ? "GET" : "POST";
+    const where = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
+    const sent = request({ ...where, path, method, headers, agent: agent ?? false }, (reply) => {
+      let text = "";
+      reply.setEncoding("utf8");
+      reply.on("data", (chunk: string) => {
+        text += chunk;
+      });
+      reply.on("end", () => {
+        resolve({ status: reply.statusCode ?? 0, body: text, connection: reply.headers.connection ?? "" });
+      });
+      reply.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+export function keepAliveAgent(sockets: number): Agent {
+  return new Agent({ keepAlive: true, maxSockets: sockets });
+}

@@ -1,0 +1,80 @@
+/** The server without a port, with an injector the test chooses, and everything it logged and counted. */
+import type { Writable } from "node:stream";
+import { PassThrough } from "node:stream";
+import { type ClusterFacts, injectPod } from "../../src/injection/inject.ts";
+import { DEFAULT_CONFIG } from "../../src/policy/cluster-config.ts";
+import type { AdmissionPorts, AdmissionRules, NamespaceAnnotations } from "../../src/webhook/admit.ts";
+import { createMeters } from "../../src/webhook/metrics.ts";
+import { createLog } from "../../src/webhook/request-log.ts";
+import { buildServer, type WebhookServer } from "../../src/webhook/server.ts";
+
+export const FACTS: ClusterFacts = {
+  apiServerVersion: "1.33",
+  lowestKubeletVersion: undefined,
+  managerImage: "registry.example/lastcall-manager:1",
+  systemNamespaces: ["kube-system", "lastcall"],
+};
+
+export const RULES: AdmissionRules = { optIn: "all", config: DEFAULT_CONFIG, facts: FACTS };
+
+export type Choices = {
+  readonly rules?: Partial<AdmissionRules>;
+  readonly inject?: AdmissionPorts["inject"];
+  readonly namespaceAnnotations?: NamespaceAnnotations;
+  readonly unreadiness?: () => string;
+};
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export type ServerUnderTest = {
+  readonly app: WebhookServer;
+  readonly lines: () => readonly LogLine[];
+  readonly logText: () => string;
+  readonly metrics: () => Promise<string>;
+};
+
+export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
+  const sink = new PassThrough();
+  const texts: string[] = [];
+  sink.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
+  const meters = createMeters();
+  let tokens = 0;
+  const newToken = (): string => {
+    tokens += 1;
+    return String(tokens).padStart(32, "0");
+  };
+  const app = buildServer(
+    { ...RULES, ...choices.rules },
+    {
+      namespaceAnnotations: choices.namespaceAnnotations ?? (async () => ({})),
+      randomness: { newToken },
+      inject: choices.inject ?? injectPod,
+      log: createLog("info", sink as Writable),
+      meters,
+      nowMs: () => performance.now(),
+      leaving: () => false,
+      unreadiness: choices.unreadiness ?? (() => ""),
+    },
+  );
+  const logText = () => texts.join("");
+  const lines = () =>
+    logText()
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line): LogLine => JSON.parse(line));
+  return { app, lines, logText, metrics: () => meters.render() };
+}
+
+/** Samples of one metric: label text to value. */
+export function samplesOf(metrics: string, name: string): ReadonlyMap<string, number> {
+  const samples = new Map<string, number>();
+  for (const line of metrics.split("\n")) {
+    const match = /^([a-z_]+)(\{.*\})? ([0-9.e+-]+)$/.exec(line);
+    if (match?.[1] === name) samples.set(match[2] ?? "", Number(match[3]));
+  }
+  return samples;
+}
+
+export function sum(samples: ReadonlyMap<string, number>): number {
+  return [...samples.values()].reduce((left, right) => left + right, 0);
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { helpText, readSettings } from "../../src/webhook/config.ts";
+import { parseConfigText } from "../../src/webhook/config-file.ts";
+import { SETTING_KEYS, SETTINGS, variableOf } from "../../src/webhook/settings.ts";
+
+test("without flags and variables everything has its default", () => {
+  const { settings, problems } = readSettings([], { PATH: "/bin" });
+  expect(problems).toEqual([]);
+  expect(settings).toMatchObject({ port: 8443, optIn: "label", drainDelayMs: 5_000, logLevel: "info" });
+});
+
+test("every flag can be given as a variable, and the flag wins", () => {
+  for (const key of SETTING_KEYS) {
+    const { flag, parse } = SETTINGS[key];
+    const texts = ["1234", "127.0.0.1", "all", "1.30", "7s", "warn", "elsewhere"].filter(
+      (text) => parse(text) !== undefined && parse(text) !== SETTINGS[key].fallback,
+    );
+    const [first = "", second = first] = texts;
+    expect(readSettings([], { [variableOf(flag)]: first }).settings[key]).toEqual(parse(first));
+    const both = readSettings([`--${flag}`, second], { [variableOf(flag)]: first });
+    expect(both.settings[key]).toEqual(parse(second));
+  }
+});
+
+test("every mistake is told, of flags and variables alike", () => {
+  const args = [
+    "--port",
+    "99999",
+    "--opt-in=some",
+    "--drain-delya",
+    "5s",
+    "--log-level",
+    "info",
+    "--log-level",
+    "warn",
+  ];
+  const { problems } = readSettings(args, { LASTCALL_DRAIN_DELAY: "5", LASTCALL_KUBE_VERSION: "new" });
+  expect(problems.map((problem) => problem.where).sort()).toEqual(
+    [
+      '"--drain-delya"',
+      '"5s"',
+      "--log-level",
+      "--opt-in",
+      "--port",
+      "LASTCALL_DRAIN_DELAY",
+      "LASTCALL_KUBE_VERSION",
+    ].sort(),
+  );
+  expect(problems.map((problem) => problem.message).join(" ")).toContain("did you mean --drain-delay?");
+});
+
+test("a flag without its value is told and does not swallow the next flag", () => {
+  const { problems } = readSettings(["--image", "--port", "1"], {});
+  expect(problems).toContainEqual({ where: "--image", message: "A value is missing." });
+});
+
+test("a variable that is nearly one of ours is told", () => {
+  const { problems } = readSettings([], { LASTCALL_OPTIN: "all" });
+  expect(problems).toEqual([
+    { where: '"LASTCALL_OPTIN"', message: "There is no such variable; did you mean LASTCALL_OPT_IN?" },
+  ]);
+});
+
+test("variables that describe a Service named lastcall are not settings", () => {
+  const environment = {
+    LASTCALL_PORT: "tcp://10.96.0.7:443",
+    LASTCALL_PORT_443_TCP: "tcp://10.96.0.7:443",
+    LASTCALL_PORT_443_TCP_ADDR: "10.96.0.7",
+    LASTCALL_SERVICE_HOST: "10.96.0.7",
+    LASTCALL_SERVICE_PORT: "443",
+  };
+  const { settings, problems } = readSettings([], environment);
+  expect(problems).toEqual([]);
+  expect(settings.port).toBe(8443);
+});
+
+test("half a certificate pair is told, and a CA file beside own files too", () => {
+  expect(readSettings(["--cert", "a"], {}).problems).toHaveLength(1);
+  expect(readSettings(["--cert=a", "--key=b", "--ca-file=c"], {}).problems).toMatchObject([{ where: "--ca-file" }]);
+  expect(readSettings(["--cert=a", "--key=b"], {}).problems).toEqual([]);
+});
+
+test("the help names every flag", () => {
+  for (const key of SETTING_KEYS) expect(helpText()).toContain(`--${SETTINGS[key].flag} `);
+  expect(readSettings(["--help"], {}).help).toBe(true);
+});
+
+describe("the configuration file", () => {
+  test("is read from YAML", () => {
+    const { config, problems } = parseConfigText("defaults: {drain-timeout: 90s}\nonInvalid: deny\n", "c.yaml");
+    expect(problems).toEqual([]);
+    expect(config).toMatchObject({ defaults: { "drain-timeout": "90s" }, onInvalid: "deny" });
+  });
+
+  test("tells every mistake with the file's name", () => {
+    const { problems } = parseConfigText("defaults: {drain-timeout: 90}\nonInvalid: maybe\nprofile: {}\n", "c.yaml");
+    expect(problems).toHaveLength(3);
+    for (const problem of problems) expect(problem.where).toMatch(/^c\.yaml, /);
+  });
+
+  test("that is not YAML is told with its line", () => {
+    const { problems } = parseConfigText("defaults:\n  a: [1\n", "c.yaml");
+    expect(problems[0]?.where).toMatch(/^c\.yaml, line [23]$/);
+  });
+
+  test("whose aliases multiply is a mistake and no crash", () => {
+    const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
+    for (let level = 1; level < 9; level += 1) {
+      const [name, last] = [String.fromCharCode(97 + level), String.fromCharCode(96 + level)];
+      bomb.push(`${name}: &${name} [${Array(9).fill(`*${last}`).join(",")}]`);
+    }
+    expect(parseConfigText(bomb.join("\n"), "c.yaml").problems.length).toBeGreaterThan(0);
+  });
+
+  test("that is empty changes nothing", () => {
+    expect(parseConfigText("", "c.yaml").problems).toEqual([]);
+  });
+});
