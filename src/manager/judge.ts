@@ -1,6 +1,13 @@
 /** Turns raw readings into one judgement per poll. Pure: time and counters are arguments; the state is what was seen before. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
-import type { Observation, Reading } from "./observation.ts";
+import { createAllowance } from "./judge-allowance.ts";
+import { createConnections, type Kind } from "./judge-connections.ts";
+import { createOpensWitness } from "./judge-opens.ts";
+import { createPeers } from "./judge-peers.ts";
+import { createDrainPorts } from "./judge-ports.ts";
+import type { Tally } from "./judge-tally.ts";
+import type { Observation, Reading, TcpSocket } from "./observation.ts";
+import { LISTEN, TIME_WAIT } from "./tcp-states.ts";
 
 export type Judge = {
   /**
@@ -14,9 +21,105 @@ export type Judge = {
   readonly learnKubelet: (address: string) => void;
 };
 
-export function createJudge(_settings: DrainSettings): Judge {
+export function createJudge(settings: DrainSettings): Judge {
+  const ports = createDrainPorts(settings);
+  const peers = createPeers(settings.addressScope);
+  const connections = createConnections();
+  const opens = createOpensWitness(settings.kubeletProbes);
+  const probes = settings.kubeletProbes.map((probe) => {
+    const samePort = settings.kubeletProbes.filter((other) => other.port === probe.port);
+    return { port: probe.port, allowance: createAllowance(samePort) };
+  });
+  const scoped = settings.addressScope !== "";
+  let nowMs = 0;
+  let lastEvidenceMs = -1;
+  let witness = "none";
+
+  const classify = (socket: TcpSocket): Kind => {
+    if (peers.isOwn(socket.peerAddress)) return "own";
+    if (!peers.isKubelet(socket.peerAddress)) return "traffic";
+    // The first entry of a port holds the allowance of all its probes.
+    const probe = probes.find((candidate) => candidate.port === socket.localPort);
+    return probe !== undefined && probe.allowance.take(1, nowMs) === 1 ? "probe" : "traffic";
+  };
+
+  /** Every socket of a drain port from the server's end, whichever end the kernel shows. */
+  const atServerEnd = (socket: TcpSocket): TcpSocket | undefined => {
+    if (socket.state === LISTEN) return undefined;
+    if (ports.has(socket.localPort) && ports.inScope(socket.localAddress)) return socket;
+    // Where client and server share the namespace, the client that closed first keeps the trace of the connection.
+    if (!scoped || socket.state !== TIME_WAIT || !ports.has(socket.peerPort)) return undefined;
+    return ports.inScope(socket.peerAddress) ? fromOtherEnd(socket) : undefined;
+  };
+
+  const lookAt = (reading: Reading): Tally => {
+    connections.begin(nowMs);
+    for (const socket of reading.sockets) {
+      const seen = atServerEnd(socket);
+      if (seen !== undefined) connections.see(seen, classify);
+    }
+    return connections.end();
+  };
+
+  const note = (evidenceMs: number, by: string): void => {
+    if (evidenceMs < 0 || evidenceMs < lastEvidenceMs) return;
+    lastEvidenceMs = evidenceMs;
+    witness = by;
+  };
+
   return {
-    observe: () => ({ known: false, why: "no look at the sockets yet" }),
-    learnKubelet: () => undefined,
+    learnKubelet: peers.learnKubelet,
+    observe: (reading, atMs, ownDials, ownAccepts) => {
+      if (reading === undefined) return { known: false, why: "the kernel's socket tables could not be read" };
+      nowMs = atMs;
+      peers.learnOwn(reading);
+      ports.learn(reading);
+      const found = lookAt(reading);
+      const backlog = waitingAt(reading, ports.isListener);
+      const waiting = waitingAt(reading, (socket) => socket.state === LISTEN && socket.localPort === settings.port);
+      // Always asked, so that its counts stay current, even where its answer cannot be used.
+      const explained = { dials: ownDials, accepts: ownAccepts, waiting, arrived: found.arrived };
+      const outside = opens.sawOutside(reading, explained, nowMs);
+
+      note(found.evidenceMs, reading.source);
+      if (backlog > 0) note(nowMs, reading.source);
+      if (outside && !scoped && lastEvidenceMs < nowMs && !ports.othersReachable(reading)) note(nowMs, "passive-opens");
+      const quiet = backlog === 0 && found.busy === 0;
+      return {
+        known: true,
+        hasTcpListener: reading.sockets.some(ports.isListener),
+        hasUdp: ports.hasUdp(reading),
+        openConnections: found.open,
+        calm: quiet && found.ties === 0 && found.unknown === 0,
+        lastEvidenceMs,
+        witness: quiet && found.ties > 0 ? "tie" : witness === "none" ? reading.source : witness,
+        left: found.left,
+        leftTotal: found.open,
+      };
+    },
+  };
+}
+
+function waitingAt(reading: Reading, listens: (socket: TcpSocket) => boolean): number {
+  let waiting = 0;
+  for (const socket of reading.sockets) if (listens(socket)) waiting = waiting + socket.receiveQueue;
+  return waiting;
+}
+
+function fromOtherEnd(socket: TcpSocket): TcpSocket {
+  return {
+    family: socket.family,
+    state: socket.state,
+    localAddress: socket.peerAddress,
+    localPort: socket.peerPort,
+    peerAddress: socket.localAddress,
+    peerPort: socket.localPort,
+    uid: socket.uid,
+    receiveQueue: 0,
+    sendQueue: 0,
+    lastDataSentMs: -1,
+    lastDataReceivedMs: -1,
+    lastAckReceivedMs: socket.lastAckReceivedMs,
+    bytesReceived: -1,
   };
 }

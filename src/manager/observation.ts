@@ -19,6 +19,7 @@ export type TcpSocket = {
   /** From tcp_info; ages in ms. All -1 where the source cannot tell (/proc/net). */
   readonly lastDataSentMs: number;
   readonly lastDataReceivedMs: number;
+  /** For TIME_WAIT from netlink: since the connection ended. */
   readonly lastAckReceivedMs: number;
   readonly bytesReceived: number;
 };

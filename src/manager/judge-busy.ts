@@ -1,0 +1,42 @@
+/**
+ * Tells an open request from an idle connection without speaking its protocol: who spoke last, and whether the other
+ * side has taken it. Measured on HTTP/1.1, TLS, h2c and event streams; pure.
+ */
+import type { TcpSocket } from "./observation.ts";
+import { CLOSE_WAIT, CLOSING, ESTABLISHED, FIN_WAIT1, LAST_ACK } from "./tcp-states.ts";
+
+/** `tie`: request and answer fell into the same jiffy and nothing says which came last. `unknown`: the source has no ages. */
+export type Work = "busy" | "tie" | "idle" | "unknown";
+
+/** A client that acknowledges at once looks like a tie for ever; a real answer takes its turn within this time. */
+const TIE_LIMIT_MS = 10_000;
+
+export function workOf(socket: TcpSocket): Work {
+  if (unread(socket) > 0 || unsent(socket) > 0) return "busy";
+  if (socket.state !== ESTABLISHED && socket.state !== CLOSE_WAIT) return "idle";
+  if (socket.lastDataReceivedMs < 0 || socket.lastDataSentMs < 0) return "unknown";
+  // A connection that never sent a byte has nothing to be answered.
+  if (socket.bytesReceived === 0 || socket.lastDataReceivedMs > socket.lastDataSentMs) return "idle";
+  // Ages are smaller the newer they are, and come from one clock: even one jiffy of difference is an order.
+  if (socket.lastDataReceivedMs < socket.lastDataSentMs) return "busy";
+  const acknowledgedLater = socket.lastAckReceivedMs < socket.lastDataSentMs;
+  return !acknowledgedLater && socket.lastDataSentMs < TIE_LIMIT_MS ? "tie" : "idle";
+}
+
+/** @returns milliseconds since data last went either way, or -1 where the source cannot tell */
+export function dataAgeMs(socket: TcpSocket): number {
+  if (socket.lastDataSentMs < 0 || socket.lastDataReceivedMs < 0) return -1;
+  return Math.min(socket.lastDataSentMs, socket.lastDataReceivedMs);
+}
+
+/** The peer's FIN counts as one byte in the queue. */
+function unread(socket: TcpSocket): number {
+  const s = socket.state;
+  return s === CLOSE_WAIT || s === LAST_ACK || s === CLOSING ? socket.receiveQueue - 1 : socket.receiveQueue;
+}
+
+/** So does our own: a client that is gone for good never acknowledges it, but has had all its data. */
+function unsent(socket: TcpSocket): number {
+  const s = socket.state;
+  return s === FIN_WAIT1 || s === LAST_ACK || s === CLOSING ? socket.sendQueue - 1 : socket.sendQueue;
+}

@@ -1,0 +1,61 @@
+/** Which ports are drained: what settings name, or what listens where somebody outside can reach it. */
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { canonicalAddress, isAnyAddress, isLoopbackAddress } from "./address-text.ts";
+import { isMeshPort } from "./neighbours.ts";
+import type { Reading, TcpSocket } from "./observation.ts";
+import { LISTEN } from "./tcp-states.ts";
+
+export type DrainPorts = {
+  /** Takes in the listeners of a reading. */
+  readonly learn: (reading: Reading) => void;
+  /** The socket listens on a drain port right now. */
+  readonly isListener: (socket: TcpSocket) => boolean;
+  /** The port is drained, whether or not it still listens: a server that stops accepting still answers. */
+  readonly has: (port: number) => boolean;
+  /** The socket belongs to the local address that counts. */
+  readonly inScope: (localAddress: string) => boolean;
+  /** UDP that could carry traffic is bound. */
+  readonly hasUdp: (reading: Reading) => boolean;
+  /** Some port that is not drained can be reached from outside, so counters cannot tell whose connection it was. */
+  readonly othersReachable: (reading: Reading) => boolean;
+};
+
+export function createDrainPorts(settings: DrainSettings): DrainPorts {
+  const scope = canonicalAddress(settings.addressScope);
+  const named = settings.drainPorts.length > 0;
+  const known = new Set<number>();
+
+  const allowed = (port: number): boolean => {
+    if (port === settings.port || isMeshPort(port) || settings.ignorePorts.includes(port)) return false;
+    return !named || settings.drainPorts.includes(port);
+  };
+  for (const port of settings.drainPorts) if (allowed(port)) known.add(port);
+
+  const reachable = (address: string): boolean => {
+    // In a shared namespace a listener on all addresses may be anybody's, unless settings name its port.
+    if (scope !== "") return address === scope || (named && isAnyAddress(address));
+    return named || !isLoopbackAddress(address);
+  };
+  const isListener = (socket: TcpSocket): boolean =>
+    socket.state === LISTEN && allowed(socket.localPort) && reachable(socket.localAddress);
+
+  return {
+    isListener,
+    learn: (reading) => {
+      for (const socket of reading.sockets) if (isListener(socket)) known.add(socket.localPort);
+    },
+    has: (port) => known.has(port),
+    inScope: (localAddress) => scope === "" || localAddress === scope,
+    hasUdp: (reading) =>
+      reading.udpPorts.some((port) => allowed(port) && (scope === "" || settings.drainPorts.includes(port))),
+    othersReachable: (reading) =>
+      reading.sockets.some(
+        (socket) =>
+          socket.state === LISTEN &&
+          !isLoopbackAddress(socket.localAddress) &&
+          !known.has(socket.localPort) &&
+          socket.localPort !== settings.port &&
+          !isMeshPort(socket.localPort),
+      ),
+  };
+}

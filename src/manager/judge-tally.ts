@@ -1,0 +1,66 @@
+/** What one look at the connections adds up to, and when the newest traffic in it was. */
+import { LEFT_LIMIT, type OpenConnection } from "../contract/drain-report.ts";
+import { endpointText } from "./address-text.ts";
+import { dataAgeMs, type Work, workOf } from "./judge-busy.ts";
+import type { TcpSocket } from "./observation.ts";
+import { stateName } from "./tcp-states.ts";
+
+export type Tally = {
+  readonly nowMs: number;
+  /** Nothing is new in the first look: it only tells what was there before. */
+  readonly first: boolean;
+  open: number;
+  busy: number;
+  ties: number;
+  /** Connections of which the source cannot tell whether they are idle. */
+  unknown: number;
+  /** Connections from outside that were not there in the look before. */
+  arrived: number;
+  /** Monotonic; -1 when no traffic was seen in this look. */
+  evidenceMs: number;
+  readonly left: OpenConnection[];
+};
+
+export function createTally(nowMs: number, first: boolean): Tally {
+  return { nowMs, first, open: 0, busy: 0, ties: 0, unknown: 0, arrived: 0, evidenceMs: -1, left: [] };
+}
+
+/** @param ageMs how long ago; below zero where nobody knows, which then means now */
+export function addEvidence(tally: Tally, ageMs: number): void {
+  tally.evidenceMs = Math.max(tally.evidenceMs, tally.nowMs - Math.max(0, ageMs));
+}
+
+/** @returns whether the connection is at work, as far as one can tell */
+export function addOpen(tally: Tally, socket: TcpSocket, firstSeenMs: number): boolean {
+  const work = workOf(socket);
+  tally.open = tally.open + 1;
+  if (tally.left.length < LEFT_LIMIT) tally.left.push(openConnection(socket, tally.nowMs - firstSeenMs));
+  addWork(tally, work);
+  const ageMs = dataAgeMs(socket);
+  const isNew = firstSeenMs === tally.nowMs && !tally.first;
+  if (work === "busy") addEvidence(tally, 0);
+  // A tie may be an answered request: the bytes are evidence, the doubt is not.
+  else if (ageMs >= 0 || isNew) addEvidence(tally, ageMs);
+  return work === "busy" || work === "tie";
+}
+
+/** A connection that ended and left a trace: the trace dates it. */
+export function addEnded(tally: Tally, socket: TcpSocket): void {
+  const ageMs = dataAgeMs(socket);
+  addEvidence(tally, ageMs >= 0 ? ageMs : socket.lastAckReceivedMs);
+}
+
+function addWork(tally: Tally, work: Work): void {
+  if (work === "busy") tally.busy = tally.busy + 1;
+  else if (work === "tie") tally.ties = tally.ties + 1;
+  else if (work === "unknown") tally.unknown = tally.unknown + 1;
+}
+
+function openConnection(socket: TcpSocket, ageMs: number): OpenConnection {
+  return {
+    local: endpointText(socket.localAddress, socket.localPort),
+    peer: endpointText(socket.peerAddress, socket.peerPort),
+    ageMs,
+    state: stateName(socket.state),
+  };
+}
