@@ -1,17 +1,23 @@
-import type { ClusterConfig } from "../policy/cluster-config.ts";
-import type { Layer } from "../policy/resolve.ts";
-import type { Outcome } from "./outcome.ts";
+/** The whole way of a Pod through the product, with no input or output of its own. */
+import { isWellFormed, podName } from "../kubernetes/pod.ts";
+import { isRawObject, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
+import { ANNOTATIONS, PREFIX } from "../policy/annotation-table.ts";
+import { type ClusterConfig, clusterLayer } from "../policy/cluster-config.ts";
+import type { Problem } from "../policy/problem.ts";
+import { type Layer, resolvePolicy } from "../policy/resolve.ts";
+import type { ClusterFacts } from "./cluster-facts.ts";
+import { labelProblems, reasonToSkip } from "./decision.ts";
+import { applyEdit } from "./edit.ts";
+import { findInjected, type Injected } from "./injected.ts";
+import { planManager } from "./manager-plan.ts";
+import { chooseMode } from "./mode.ts";
+import type { Explanation, Outcome, SkipReason } from "./outcome.ts";
+import { diffPods } from "./patch.ts";
+import type { PlanRequest } from "./plan-request.ts";
+import { restorePod } from "./restore.ts";
+import { planSleep } from "./sleep-plan.ts";
 
-/** What the injector must know about the cluster; pure data, gathered by the caller. */
-export type ClusterFacts = {
-  /** The API server's version, e.g. `1.32`; text such as `v1.31.4-eks-abc` is accepted. */
-  readonly apiServerVersion: string;
-  /** Lowest kubelet version of all Linux nodes; `undefined` when the list is empty or stale (then it is not believed). */
-  readonly lowestKubeletVersion: string | undefined;
-  readonly managerImage: string;
-  /** Namespaces that are never touched, lastcall's own among them. */
-  readonly systemNamespaces: readonly string[];
-};
+export type { ClusterFacts } from "./cluster-facts.ts";
 
 export type InjectionRequest = {
   /** The raw object as received; never passed through a typed model. */
@@ -31,12 +37,93 @@ export type Randomness = {
   readonly newToken: () => string;
 };
 
-/** The whole way of a Pod through the product, with no input or output of its own. Deterministic given its arguments. */
+/**
+ * Deterministic given its arguments, and a fixed point: an injected Pod is first taken back as far as its parts are
+ * still ours, planned anew, and compared with what was received.
+ */
 export function injectPod(
-  _request: InjectionRequest,
-  _config: ClusterConfig,
-  _facts: ClusterFacts,
-  _randomness: Randomness,
+  request: InjectionRequest,
+  config: ClusterConfig,
+  facts: ClusterFacts,
+  randomness: Randomness,
 ): Outcome {
-  throw new Error("not built yet");
+  const received: RawObject = isRawObject(request.pod) ? request.pod : {};
+  const where = `pod ${podName(received)}`;
+  const resolved = resolvePolicy(layersOf(received, request, config), config.profiles);
+  const injected = findInjected(received);
+  const { mode, problems: modeProblems } = chooseMode(resolved.policy.mode, facts, standingMode(injected), where);
+  const known = [...labelProblems(received, where), ...resolved.problems, ...modeProblems];
+  const explain = (more: readonly Problem[] = []): Explanation => ({
+    policy: resolved.policy,
+    origin: resolved.origin,
+    problems: [...known, ...more],
+  });
+  const skip = (reason: SkipReason, more: readonly Problem[] = []): Outcome => ({
+    kind: "unchanged",
+    reason,
+    explanation: explain(more),
+  });
+
+  const early = reasonToSkip({
+    pod: received,
+    namespace: request.namespace,
+    optIn: request.optIn,
+    inject: resolved.policy.inject,
+    overridden: request.overrides.some((layer) => layer.annotations[INJECT] === "enabled"),
+    systemNamespaces: facts.systemNamespaces,
+    mode,
+  });
+  if (early !== undefined) return skip(early);
+  if (!isWellFormed(received)) return skip("invalid_pod");
+
+  const pod = injected === undefined ? received : restorePod(received, injected);
+  const planning: PlanRequest = {
+    pod,
+    injected,
+    policy: resolved.policy,
+    mode,
+    image: facts.managerImage,
+    namespaceAnnotations: request.namespaceAnnotations,
+    where,
+    newToken: randomness.newToken,
+  };
+  const plan = mode === "sleep" ? planSleep(planning) : planManager(planning);
+  if (plan.kind === "skip") return skip(plan.reason, plan.problems);
+  const explanation = explain(plan.problems);
+  const unreadable = explanation.problems.filter(isUnreadable);
+  if (unreadable.length > 0 && config.onInvalid === "deny")
+    return { kind: "refused", message: refusal(explanation.problems), explanation };
+  if (unreadable.length > 0 && config.onInvalid === "skip") return skip("invalid_value", plan.problems);
+
+  const changed = plan.edits.reduce(applyEdit, pod);
+  const patch = diffPods(received, changed);
+  if (patch.length === 0) return skip("up_to_date", plan.problems);
+  return { kind: "patched", mode, pod: changed, patch, explanation };
+}
+
+const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
+
+/** Nearest first. */
+function layersOf(pod: RawObject, request: InjectionRequest, config: ClusterConfig): readonly Layer[] {
+  const annotations = objectAt(objectAt(pod, "metadata"), "annotations") ?? {};
+  return [
+    ...request.overrides,
+    { scope: "pod", name: podName(pod), annotations },
+    { scope: "namespace", name: request.namespace, annotations: request.namespaceAnnotations },
+    clusterLayer(config),
+  ];
+}
+
+function standingMode(injected: Injected | undefined): "native" | "classic" | undefined {
+  if (injected?.manager === undefined) return undefined;
+  return injected.manager.list === "initContainers" ? "native" : "classic";
+}
+
+/** What `onInvalid` is about. A misspelt name or a limit is worth a warning, never a stopped rollout. */
+function isUnreadable(problem: Problem): boolean {
+  return problem.code === "bad_value" || problem.code === "unknown_profile";
+}
+
+function refusal(problems: readonly Problem[]): string {
+  return `lastcall refuses this Pod: ${problems.map(({ where, message }) => `${where}: ${message}`).join(" ")}`;
 }

@@ -1,0 +1,36 @@
+/** What a person should know about the containers' hooks. */
+import { containersOf, nameOf } from "../kubernetes/pod.ts";
+import type { RawObject } from "../kubernetes/raw-json.ts";
+import type { PodPolicy } from "../policy/annotation-table.ts";
+import type { Problem } from "../policy/problem.ts";
+import { quote } from "../policy/quote.ts";
+import type { HookPlan } from "./hook-plan.ts";
+
+export type ChosenContainers = { readonly names: readonly string[]; readonly problems: readonly Problem[] };
+
+/** The regular containers that `containers` names; all of them when it names none that exists. */
+export function chosenContainers(pod: RawObject, policy: PodPolicy, where: string): ChosenContainers {
+  const regular = containersOf(pod).map(nameOf);
+  const known = policy.containers.filter((name) => regular.includes(name));
+  const problems = policy.containers
+    .filter((name) => !regular.includes(name))
+    .map((name): Problem => {
+      const message = `No regular container is named ${quote(name)}; there are ${regular.join(", ").slice(0, 100)}.`;
+      return { code: "unknown_container", where: `${where}, lastcall.dev/containers`, message };
+    });
+  return { names: known.length > 0 ? known : regular, problems };
+}
+
+/** One problem per container that is not held because it keeps its hook. */
+export function keptHookProblems(hooks: readonly HookPlan[], policy: PodPolicy, where: string): readonly Problem[] {
+  return hooks.flatMap((hook) => {
+    if (hook.kind !== "keep" || hook.hook === "") return [];
+    const message = `It keeps its own ${hook.hook} preStop and is not held; ${alternatives(hook.hook, policy)}.`;
+    return [{ code: "own_hook_kept", where: `${where}, container ${hook.container}`, message } as const];
+  });
+}
+
+function alternatives(hook: string, policy: PodPolicy): string {
+  const canChain = (hook === "httpGet" || hook === "sleep") && policy.preStop !== "chain";
+  return `lastcall.dev/prestop: ${canChain ? "chain or " : ""}replace would change that`;
+}

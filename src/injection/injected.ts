@@ -1,0 +1,111 @@
+/** Finds what an earlier injection left in a Pod, whoever made it. */
+import { ORIGINAL_VARIABLE, TOKEN_VARIABLE } from "../contract/manager-environment.ts";
+import { parseServeFlags } from "../contract/serve-flags.ts";
+import { type ContainerList, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../kubernetes/pod.ts";
+import { listAt, objectAt, objectsAt, type RawObject, sameJson, textAt, valueAt } from "../kubernetes/raw-json.ts";
+import { gracePeriodSeconds } from "./grace.ts";
+import { environmentValue, isManager } from "./manager-container.ts";
+import { chainSeconds, type OriginalRecord, parseRecord } from "./original-record.ts";
+import { sleepHandler } from "./sleeping-hook.ts";
+import { readSleepNote } from "./status-note.ts";
+
+/** The manager as it stands in the Pod. */
+export type StandingManager = {
+  readonly list: ContainerList;
+  readonly at: number;
+  readonly container: RawObject;
+  readonly token: string | undefined;
+  readonly port: number;
+};
+
+export type Injected = {
+  /** `undefined` in sleep mode. */
+  readonly manager: StandingManager | undefined;
+  readonly record: OriginalRecord;
+  /** The grace period that injection gave the Pod; any other value is somebody else's. */
+  readonly grace: number;
+  /** Our handlers as they stand, by container, with whatever the API server added to them. */
+  readonly handlers: ReadonlyMap<string, RawObject>;
+};
+
+export function findInjected(pod: RawObject): Injected | undefined {
+  return findManager(pod) ?? findSleep(pod);
+}
+
+function findManager(pod: RawObject): Injected | undefined {
+  for (const list of ["initContainers", "containers"] as const) {
+    const containers = listAt(objectAt(pod, "spec"), list);
+    const at = containers.findIndex((container) => typeof container === "object" && isManagerLike(container));
+    if (at >= 0) return describe(pod, list, at, containers[at] as RawObject);
+  }
+  return undefined;
+}
+
+function isManagerLike(container: unknown): boolean {
+  return container !== null && !Array.isArray(container) && isManager(container as RawObject);
+}
+
+function describe(pod: RawObject, list: ContainerList, at: number, container: RawObject): Injected {
+  const flags = listAt(container, "args").filter((arg) => typeof arg === "string");
+  const { settings } = parseServeFlags(flags.slice(1));
+  const token = environmentValue(container, TOKEN_VARIABLE);
+  const record = parseRecord(environmentValue(container, ORIGINAL_VARIABLE) ?? "") ?? {
+    grace: Math.floor(settings.appGraceMs / 1_000),
+    probes: [],
+    preStop: {},
+    chain: {},
+    annotations: {},
+    blank: {},
+  };
+  const held = settings.hooks.map((hook) => hook.container);
+  const handlers = containersOf(pod).flatMap((candidate) => {
+    const handler = objectAt(objectAt(candidate, "lifecycle"), "preStop");
+    const name = nameOf(candidate);
+    const ours = handler !== undefined && isOurHold(handler, name, settings.port, held.includes(name));
+    return ours ? [[name, handler] as const] : [];
+  });
+  return {
+    manager: {
+      list,
+      at,
+      container,
+      token: token !== undefined && TOKEN.test(token) ? token : undefined,
+      port: settings.port,
+    },
+    record,
+    grace: gracePeriodSeconds(record.grace ?? DEFAULT_GRACE_SECONDS, settings, chainSeconds(record.chain)),
+    handlers: new Map(handlers),
+  };
+}
+
+const TOKEN = /^[0-9A-Za-z_-]{8,128}$/;
+
+/** Istio rewrites hooks so that its agent makes the call for kubelet; such a hook still ends at ours. */
+function isOurHold(handler: RawObject, container: string, port: number, held: boolean): boolean {
+  const httpGet = objectAt(handler, "httpGet");
+  const path = textAt(httpGet, "path") ?? "";
+  if (httpGet === undefined || Object.keys(handler).length !== 1) return false;
+  if (held && path === `/app-lifecycle/${container}/prestopz`) return true;
+  const [before, token = "", ...rest] = path.split("/");
+  return before === "" && TOKEN.test(token) && rest.join("/") === `prestop/${container}` && httpGet["port"] === port;
+}
+
+function findSleep(pod: RawObject): Injected | undefined {
+  const note = readSleepNote(pod);
+  if (note === undefined) return undefined;
+  const wanted = sleepHandler(note.seconds);
+  const containers = objectsAt(objectAt(pod, "spec"), "containers");
+  const handlers = containers.flatMap((container) => {
+    const handler = valueAt(objectAt(container, "lifecycle"), "preStop");
+    return note.hooks.includes(nameOf(container)) && sameJson(handler, wanted)
+      ? [[nameOf(container), wanted] as const]
+      : [];
+  });
+  if (handlers.length === 0 || handlers.length !== note.hooks.length) return undefined;
+  return {
+    manager: undefined,
+    record: note.record,
+    grace: (note.record.grace ?? DEFAULT_GRACE_SECONDS) + note.seconds,
+    handlers: new Map(handlers),
+  };
+}

@@ -1,0 +1,141 @@
+/** Native and classic mode: the manager in the Pod, its hooks, and the grace period that holds the drain. */
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { annotationsOf, DEFAULT_GRACE_SECONDS } from "../kubernetes/pod.ts";
+import type { RawObject } from "../kubernetes/raw-json.ts";
+import type { Problem } from "../policy/problem.ts";
+import { blankParents, probeEntry } from "./blank-parents.ts";
+import { driverOf, socketMount } from "./driver.ts";
+import { type Draft, type Economy, planWithinRecord } from "./economy.ts";
+import type { Edit } from "./edit.ts";
+import { choosePort } from "./free-port.ts";
+import { gracePeriodSeconds } from "./grace.ts";
+import { type HookPlan, hasOnlyOwnHooks, planHooks } from "./hook-plan.ts";
+import { chosenContainers, keptHookProblems } from "./hook-problems.ts";
+import { annotationValues, holdEdits, placeOf } from "./manager-changes.ts";
+import { makeManager, renewManager } from "./manager-container.ts";
+import { planResources } from "./manager-resources.ts";
+import { conflictProblems, managerSettings, type SettingsRequest } from "./manager-settings.ts";
+import { chainSeconds, type OriginalRecord } from "./original-record.ts";
+import { graceProblems, meshProblems, repairProblems, resourceProblems, socketProblems } from "./plan-problems.ts";
+import { atLeastStanding, originalGrace, type Plan, type PlanRequest } from "./plan-request.ts";
+import { probeGraceEdits } from "./probe-grace.ts";
+import { replacedAnnotations, replacedHandlers } from "./replaced-handlers.ts";
+
+export function planManager(request: PlanRequest): Plan {
+  const port = choosePort(request.pod, request.policy.port, request.policy.drainPorts);
+  if (port === undefined) return { kind: "skip", reason: "port_conflict", problems: [] };
+  // One token for all drafts: only the last of them counts.
+  const token = request.injected?.manager?.token ?? request.newToken();
+  return planWithinRecord(request.where, (economy) => draftManager(request, economy, { port, token }));
+}
+
+type Address = { readonly port: number; readonly token: string };
+
+function draftManager(given: PlanRequest, economy: Economy, address: Address): Draft {
+  const policy = economy.keepsHooks ? { ...given.policy, preStop: "keep" as const } : given.policy;
+  const request: PlanRequest = { ...given, policy };
+  const { pod, where } = request;
+  const chosen = chosenContainers(pod, policy, where);
+  const hooks = planHooks(pod, policy, chosen.names);
+  const settingsRequest = settingsRequestOf(request, hooks, address.port);
+  const settings = managerSettings(settingsRequest);
+  const changes = changesOf({ request, economy, hooks, settings, address });
+  const record = recordOf(request, hooks, changes);
+  const problems: readonly Problem[] = [...chosen.problems, ...keptHookProblems(hooks, policy, where)];
+  if (hasOnlyOwnHooks(hooks) && settings.driver === "none")
+    return { plan: { kind: "skip", reason: "own_hooks", problems }, record };
+  const container = managerOf(request, settings, address.token, record);
+  const seconds = changes.reduce((sum, edit) => (edit.kind === "set-grace" ? edit.seconds : sum), 0);
+  return {
+    record,
+    plan: {
+      kind: "edits",
+      edits: [{ ...placeOf(request), container }, ...changes],
+      problems: [
+        ...problems,
+        ...conflictProblems(settingsRequest, settings, where),
+        ...resourceProblems(pod, policy, where),
+        ...socketProblems(pod, policy, where),
+        ...graceProblems(seconds, where),
+        ...meshProblems(pod, address.port, where),
+        ...repairProblems(request),
+      ],
+    },
+  };
+}
+
+function settingsRequestOf(request: PlanRequest, hooks: readonly HookPlan[], port: number): SettingsRequest {
+  const { pod, policy, mode } = request;
+  return {
+    pod,
+    policy,
+    classic: mode === "classic",
+    port,
+    driver: driverOf(pod, policy),
+    hooks,
+    originalSeconds: originalGrace(request) ?? DEFAULT_GRACE_SECONDS,
+    chainSeconds: chainSeconds(chainOf(hooks)),
+  };
+}
+
+type Changing = {
+  readonly request: PlanRequest;
+  readonly economy: Economy;
+  readonly hooks: readonly HookPlan[];
+  readonly settings: DrainSettings;
+  readonly address: Address;
+};
+
+/** Everything but the container. */
+function changesOf({ request, economy, hooks, settings, address }: Changing): readonly Edit[] {
+  const { pod } = request;
+  const originalSeconds = originalGrace(request) ?? DEFAULT_GRACE_SECONDS;
+  const needed = gracePeriodSeconds(originalSeconds, settings, chainSeconds(chainOf(hooks)));
+  const values = economy.leavesAnnotations ? {} : annotationValues(request, hooks, address.port);
+  return [
+    ...holdEdits(
+      request,
+      settings.hooks.map((hook) => hook.container),
+      address,
+    ),
+    { kind: "set-grace", seconds: atLeastStanding(pod, needed) },
+    ...(economy.leavesProbes ? [] : probeGraceEdits(pod, originalSeconds)),
+    ...(Object.keys(values).length > 0 ? [{ kind: "annotate", values } as const] : []),
+  ];
+}
+
+function recordOf(request: PlanRequest, hooks: readonly HookPlan[], changes: readonly Edit[]): OriginalRecord {
+  const { pod } = request;
+  const values = changes.flatMap((edit) => (edit.kind === "annotate" ? Object.keys(edit.values) : []));
+  const held = hooks.flatMap((hook) => (hook.kind === "hold" ? [hook.container] : []));
+  return {
+    grace: originalGrace(request),
+    probes: changes.flatMap((edit) => (edit.kind === "set-probe-grace" ? [probeEntry(edit)] : [])),
+    preStop: replacedHandlers(pod, held),
+    chain: chainOf(hooks),
+    annotations: replacedAnnotations(annotationsOf(pod), values),
+    blank: blankParents(pod, [...changes, { ...placeOf(request), container: {} }]),
+  };
+}
+
+function chainOf(hooks: readonly HookPlan[]): OriginalRecord["chain"] {
+  const entries = hooks.flatMap((hook) =>
+    hook.kind === "hold" && hook.chained !== undefined ? [[hook.container, hook.chained] as const] : [],
+  );
+  return Object.fromEntries(entries);
+}
+
+function managerOf(request: PlanRequest, settings: DrainSettings, token: string, record: OriginalRecord): RawObject {
+  const { pod, policy, mode, image, injected } = request;
+  const made = makeManager({
+    native: mode === "native",
+    image,
+    settings,
+    token,
+    record,
+    resources: planResources(pod, policy.resources).resources,
+    mount: policy.driverUrl.startsWith("unix:") ? socketMount(pod, policy.driverUrl) : undefined,
+  });
+  const standing = injected?.manager;
+  return standing?.list === placeOf(request).list ? renewManager(standing.container, made) : made;
+}

@@ -1,0 +1,83 @@
+/** Requests and limits of the manager that leave the Pod's quality-of-service class as it is. */
+import { containersOf, initContainersOf, isNativeSidecar } from "../kubernetes/pod.ts";
+import {
+  type ComputeResource,
+  limitOf,
+  podLevelResources,
+  type QosClass,
+  qosClass,
+  requestOf,
+} from "../kubernetes/qos.ts";
+import { parseQuantity } from "../kubernetes/quantity.ts";
+import { objectAt, type RawObject, valueAt } from "../kubernetes/raw-json.ts";
+import type { ResourcesChoice } from "../policy/resources-codec.ts";
+
+/** CRI-O refuses limits below 12 MiB; starting takes up to 4.3 MB. */
+const MEMORY_LIMIT = "16Mi";
+const MEMORY_REQUEST = "2Mi";
+const GUARANTEED_CPU = "10m";
+const SMALLEST_CPU = "1m";
+
+export type ManagerResourcesPlan = {
+  /** `undefined`: say nothing about resources. */
+  readonly resources: RawObject | undefined;
+  /** Pod-level resources have no room for what would have been asked. */
+  readonly noHeadroom: boolean;
+};
+
+export function planResources(pod: RawObject, choice: ResourcesChoice): ManagerResourcesPlan {
+  if (choice !== "auto") return { resources: { requests: choice.requests, limits: choice.limits }, noHeadroom: false };
+  const podLevel = podLevelResources(pod);
+  if (podLevel === undefined) return { resources: resourcesFor(pod, qosClass(pod)), noHeadroom: false };
+  const wanted = resourcesFor(pod, "Burstable");
+  return fits(pod, podLevel, wanted)
+    ? { resources: wanted, noHeadroom: false }
+    : { resources: undefined, noHeadroom: true };
+}
+
+function resourcesFor(pod: RawObject, qos: QosClass): RawObject | undefined {
+  if (qos === "BestEffort") return undefined;
+  if (qos === "Guaranteed") {
+    const amounts = { cpu: GUARANTEED_CPU, memory: MEMORY_LIMIT };
+    return { requests: amounts, limits: { ...amounts } };
+  }
+  // An HPA on CPU fails for a Pod with a container that requests none, and needs none where nobody does.
+  const siblingsAskCpu = containersOf(pod).some((container) => requestOf(objectAt(container, "resources"), "cpu") > 0);
+  const requests = siblingsAskCpu ? { cpu: SMALLEST_CPU, memory: MEMORY_REQUEST } : { memory: MEMORY_REQUEST };
+  return { requests, limits: { memory: MEMORY_LIMIT } };
+}
+
+/** The API server refuses containers that together request more than the Pod, or alone limit more. */
+function fits(pod: RawObject, podLevel: RawObject, wanted: RawObject | undefined): boolean {
+  return (["cpu", "memory"] as const).every((name) => {
+    const request = requestOf(wanted, name);
+    const podRequest = requestOf(podLevel, name);
+    const podLimit = limitOf(podLevel, name);
+    const fitsRequest = podRequest === 0 || requestedByAll(pod, name) + request <= podRequest;
+    return fitsRequest && (podLimit === 0 || limitOf(wanted, name) <= podLimit);
+  });
+}
+
+/** Regular containers and native sidecars run together; an init container runs beside the sidecars before it. */
+function requestedByAll(pod: RawObject, name: ComputeResource): number {
+  let sidecars = 0;
+  let initPeak = 0;
+  for (const container of initContainersOf(pod)) {
+    const request = requestOf(objectAt(container, "resources"), name);
+    if (isNativeSidecar(container)) sidecars += request;
+    else initPeak = Math.max(initPeak, sidecars + request);
+  }
+  const regular = containersOf(pod).reduce((sum, c) => sum + requestOf(objectAt(c, "resources"), name), 0);
+  return Math.max(sidecars + regular, initPeak);
+}
+
+/** Whether resources somebody chose change the class; only possible when they chose. */
+export function changesQos(before: QosClass, resources: RawObject | undefined): boolean {
+  const asks = (list: string) =>
+    (["cpu", "memory"] as const).some((name) => (parseQuantity(valueAt(objectAt(resources, list), name)) ?? 0) > 0);
+  if (before === "BestEffort") return asks("requests") || asks("limits");
+  if (before !== "Guaranteed") return false;
+  return !(["cpu", "memory"] as const).every(
+    (name) => limitOf(resources, name) > 0 && requestOf(resources, name) === limitOf(resources, name),
+  );
+}

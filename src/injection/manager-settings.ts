@@ -1,0 +1,66 @@
+/** Policy and Pod to the settings the manager gets as flags. */
+import type { DrainSettings, DriverName } from "../contract/drain-settings.ts";
+import { runsToCompletion } from "../kubernetes/pod.ts";
+import type { RawObject } from "../kubernetes/raw-json.ts";
+import type { PodPolicy } from "../policy/annotation-table.ts";
+import type { Problem } from "../policy/problem.ts";
+import { fitSpans, writableMs } from "./grace.ts";
+import type { HookPlan } from "./hook-plan.ts";
+import { kubeletProbesOf } from "./kubelet-probes.ts";
+
+export type SettingsRequest = {
+  readonly pod: RawObject;
+  readonly policy: PodPolicy;
+  readonly classic: boolean;
+  readonly port: number;
+  readonly driver: DriverName;
+  readonly hooks: readonly HookPlan[];
+  readonly originalSeconds: number;
+  readonly chainSeconds: number;
+};
+
+export function managerSettings(request: SettingsRequest): DrainSettings {
+  const { pod, policy, classic, port, driver, hooks, originalSeconds } = request;
+  return {
+    port,
+    ...fitSpans(originalSeconds, { ...policy, drainDelayMs: drainDelayMs(policy, hooks) }, request.chainSeconds),
+    quietPeriodMs: policy.quietPeriodMs,
+    appGraceMs: writableMs(originalSeconds * 1_000),
+    drainedWhen: countsNothing(policy, driver) ? "auto" : policy.drainedWhen,
+    driver,
+    driverUrl: policy.driverUrl,
+    drainUrl: policy.drainUrl,
+    activeUrl: policy.activeUrl,
+    drainPorts: policy.drainPorts,
+    ignorePorts: policy.ignorePorts.filter((ignored) => !policy.drainPorts.includes(ignored)),
+    hooks: hooks.flatMap((hook) => (hook.kind === "hold" ? [{ container: hook.container, role: hook.role }] : [])),
+    kubeletProbes: kubeletProbesOf(pod),
+    completes: runsToCompletion(pod),
+    classic,
+    addressScope: "",
+  };
+}
+
+/** A hook that only slept is replaced by a wait that is at least as long. */
+export function drainDelayMs(policy: PodPolicy, hooks: readonly HookPlan[]): number {
+  const slept = hooks.map((hook) => (hook.kind === "hold" ? hook.sleptSeconds * 1_000 : 0));
+  return Math.max(policy.drainDelayMs, ...slept);
+}
+
+/** Values that are each fine but not together; the message says which one yields. */
+export function conflictProblems(request: SettingsRequest, settings: DrainSettings, where: string): readonly Problem[] {
+  const { policy, driver } = request;
+  const messages: string[] = [];
+  const both = policy.ignorePorts.filter((port) => policy.drainPorts.includes(port));
+  if (both.length > 0) messages.push(`drain-ports and ignore-ports both name ${both.join(", ")}; drain-ports wins.`);
+  if (countsNothing(policy, driver)) messages.push("drained-when: requests needs a driver that counts; auto is used.");
+  if (driver === "http" && policy.drainUrl === "" && policy.activeUrl === "")
+    messages.push("Driver http has neither drain-url nor active-url, so it has nobody to talk to.");
+  if (settings.drainTimeoutMs < policy.drainTimeoutMs)
+    messages.push("The grace period would exceed 2147483647 s; the drain timeout is cut until it fits.");
+  return messages.map((message) => ({ code: "conflicting_values", where, message }));
+}
+
+function countsNothing(policy: PodPolicy, driver: DriverName): boolean {
+  return policy.drainedWhen === "requests" && driver === "none";
+}

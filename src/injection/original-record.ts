@@ -1,0 +1,117 @@
+/**
+ * What injection changed, so that a second pass and uninject can take it back: the content of LASTCALL_ORIGINAL.
+ *
+ * The manager reads `chain` and nothing else of it.
+ */
+import { isRawObject, objectAt, type RawObject, wholeNumberAt } from "../kubernetes/raw-json.ts";
+
+/** A hook the manager performs after the drain and before it answers that container's hold. */
+export type ChainedHook =
+  | {
+      readonly httpGet: {
+        readonly port: number;
+        readonly path: string;
+        readonly scheme?: string;
+        readonly httpHeaders?: readonly unknown[];
+      };
+    }
+  | { readonly sleep: { readonly seconds: number } };
+
+/** Something that was there but empty: what absent would not give back. */
+export type Blank = null | Readonly<Record<string, never>> | readonly never[];
+
+export type OriginalRecord = {
+  /** `terminationGracePeriodSeconds`; null when the Pod had none. */
+  readonly grace: number | null;
+  /** `app/liveness`, `app/startup`: probes that got the Pod's original grace period. */
+  readonly probes: readonly string[];
+  /** Replaced handlers by container. */
+  readonly preStop: Readonly<Record<string, unknown>>;
+  readonly chain: Readonly<Record<string, ChainedHook>>;
+  /** Annotations set or changed; null when there was none. */
+  readonly annotations: Readonly<Record<string, string | null>>;
+  /** By `metadata`, `annotations`, `initContainers`, `grace`, `lifecycle/<container>`, `<container>/liveness`. */
+  readonly blank: Readonly<Record<string, Blank>>;
+};
+
+/** Longest record, in UTF-8 bytes. It sits in every Pod and in every watch of it. */
+export const RECORD_LIMIT_BYTES = 4_096;
+
+/** The same text for the same record, without the parts that hold nothing. */
+export function formatRecord(record: OriginalRecord): string {
+  const { grace, probes, preStop, chain, annotations, blank } = record;
+  return JSON.stringify({
+    grace,
+    ...(probes.length > 0 ? { probes } : {}),
+    ...(isEmpty(preStop) ? {} : { preStop }),
+    ...(isEmpty(chain) ? {} : { chain }),
+    ...(isEmpty(annotations) ? {} : { annotations }),
+    ...(isEmpty(blank) ? {} : { blank }),
+  });
+}
+
+export function recordBytes(record: OriginalRecord): number {
+  return new TextEncoder().encode(formatRecord(record)).length;
+}
+
+/** `undefined` when the text is no record; parts of it that make no sense are dropped. */
+export function parseRecord(text: string): OriginalRecord | undefined {
+  try {
+    return readRecord(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+export function readRecord(value: unknown): OriginalRecord | undefined {
+  if (!isRawObject(value)) return undefined;
+  const grace = wholeNumberAt(value, "grace") ?? null;
+  if (grace !== null && grace < 0) return undefined;
+  const probes = value["probes"];
+  return {
+    grace,
+    probes: Array.isArray(probes) ? probes.filter((probe) => typeof probe === "string") : [],
+    preStop: entriesWhere(objectAt(value, "preStop"), (handler): handler is unknown => isHandler(handler)),
+    chain: entriesWhere(objectAt(value, "chain"), isChainedHook),
+    annotations: entriesWhere(objectAt(value, "annotations"), isTextOrNull),
+    blank: entriesWhere(objectAt(value, "blank"), isBlank),
+  };
+}
+
+/** Seconds the chained hooks may take in all; a GET gets 5 s. */
+export function chainSeconds(chain: OriginalRecord["chain"]): number {
+  return Object.values(chain).reduce(
+    (sum, hook) => sum + ("sleep" in hook ? hook.sleep.seconds : CHAINED_GET_SECONDS),
+    0,
+  );
+}
+
+const CHAINED_GET_SECONDS = 5;
+
+function isEmpty(record: RawObject): boolean {
+  return Object.keys(record).length === 0;
+}
+
+function entriesWhere<T>(record: RawObject | undefined, fits: (value: unknown) => value is T): Record<string, T> {
+  const entries = Object.entries(record ?? {}).flatMap(([key, value]) => (fits(value) ? [[key, value] as const] : []));
+  return Object.fromEntries(entries);
+}
+
+function isHandler(value: unknown): boolean {
+  return value === null || isRawObject(value);
+}
+
+function isChainedHook(value: unknown): value is ChainedHook {
+  if (!isRawObject(value)) return false;
+  if ((wholeNumberAt(objectAt(value, "sleep"), "seconds") ?? -1) >= 0) return true;
+  const httpGet = objectAt(value, "httpGet");
+  return wholeNumberAt(httpGet, "port") !== undefined && typeof httpGet?.["path"] === "string";
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || typeof value === "string";
+}
+
+function isBlank(value: unknown): value is Blank {
+  return value === null || (Array.isArray(value) ? value.length === 0 : isRawObject(value) && isEmpty(value));
+}

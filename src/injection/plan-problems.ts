@@ -1,0 +1,52 @@
+/** What a person should know about a plan beside its hooks. */
+import { podLevelResources, qosClass } from "../kubernetes/qos.ts";
+import type { RawObject } from "../kubernetes/raw-json.ts";
+import type { PodPolicy } from "../policy/annotation-table.ts";
+import type { Problem } from "../policy/problem.ts";
+import { quote } from "../policy/quote.ts";
+import { socketMount } from "./driver.ts";
+import { AUTOSCALER_WAIT_SECONDS } from "./grace.ts";
+import { changesQos, planResources } from "./manager-resources.ts";
+import { capturingInits } from "./mesh.ts";
+import type { PlanRequest } from "./plan-request.ts";
+
+export function graceProblems(seconds: number, where: string): readonly Problem[] {
+  if (seconds <= AUTOSCALER_WAIT_SECONDS) return [];
+  const message = `The grace period is now ${seconds} s; cluster-autoscaler waits 600 s by default, spot nodes far less.`;
+  return [{ code: "long_grace", where: `${where}, terminationGracePeriodSeconds`, message }];
+}
+
+export function resourceProblems(pod: RawObject, policy: PodPolicy, where: string): readonly Problem[] {
+  const { resources, noHeadroom } = planResources(pod, policy.resources);
+  if (noHeadroom) {
+    const message = "The Pod's own resources leave no room for the manager's requests and limits; it gets none.";
+    return [{ code: "no_headroom", where: `${where}, spec.resources`, message }];
+  }
+  const before = qosClass(pod);
+  if (policy.resources === "auto" || podLevelResources(pod) !== undefined || !changesQos(before, resources)) return [];
+  const message = `These resources of the manager end the Pod's class ${before}; auto would keep it.`;
+  return [{ code: "conflicting_values", where: `${where}, lastcall.dev/resources`, message }];
+}
+
+export function socketProblems(pod: RawObject, policy: PodPolicy, where: string): readonly Problem[] {
+  if (!policy.driverUrl.startsWith("unix:") || socketMount(pod, policy.driverUrl) !== undefined) return [];
+  const message = `No container mounts the folder of ${quote(policy.driverUrl)}, so the driver cannot be reached.`;
+  return [{ code: "socket_unmounted", where: `${where}, lastcall.dev/driver-url`, message }];
+}
+
+export function meshProblems(pod: RawObject, port: number, where: string): readonly Problem[] {
+  return capturingInits(pod, port).map((init) => ({
+    code: "mesh_captures_port",
+    where: `${where}, init container ${init}`,
+    message: `Its redirection is rendered already without port ${port}; strict mTLS would block the hooks.`,
+  }));
+}
+
+/** A standing native manager that another webhook stripped would be an init container that never ends. */
+export function repairProblems({ injected, mode, where }: PlanRequest): readonly Problem[] {
+  const manager = injected?.manager;
+  if (mode !== "native" || manager?.list !== "initContainers") return [];
+  if (manager.container["restartPolicy"] === "Always") return [];
+  const message = "Its restartPolicy: Always was gone, which would block the Pod's start; it is back.";
+  return [{ code: "manager_repaired", where: `${where}, container lastcall`, message }];
+}

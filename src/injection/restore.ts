@@ -1,0 +1,104 @@
+/** Takes an injection back, as far as what it wrote still stands. */
+import { annotationsOf, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../kubernetes/pod.ts";
+import { objectAt, type RawObject, valueAt, without } from "../kubernetes/raw-json.ts";
+import { STATUS_ANNOTATION } from "../policy/annotation-table.ts";
+import { DEFAULT_CONTAINER, defaultContainerOf } from "./default-container.ts";
+import { changeContainer, changeSpec, type ProbeName } from "./edit.ts";
+import type { Injected } from "./injected.ts";
+import { isMeshExclusion, withPort } from "./mesh.ts";
+import type { OriginalRecord } from "./original-record.ts";
+
+/** The Pod as it was before; whatever others changed since then stays. */
+export function restorePod(pod: RawObject, injected: Injected): RawObject {
+  const steps: readonly ((pod: RawObject) => RawObject)[] = [
+    (p) => restoreProbes(p, injected.record),
+    (p) => restoreHooks(p, injected),
+    (p) => restoreGrace(p, injected),
+    (p) => restoreAnnotations(p, injected),
+    (p) => removeManager(p, injected),
+  ];
+  return steps.reduce((restored, step) => step(restored), pod);
+}
+
+function removeManager(pod: RawObject, { manager, record }: Injected): RawObject {
+  if (manager === undefined) return pod;
+  return changeSpec(pod, (spec) => {
+    const list = valueAt(spec, manager.list);
+    const rest = Array.isArray(list) ? list.filter((container) => container !== manager.container) : [];
+    if (rest.length > 0) return { ...spec, [manager.list]: rest };
+    return restoreBlank(spec, manager.list, record, manager.list);
+  });
+}
+
+function restoreHooks(pod: RawObject, { handlers, record }: Injected): RawObject {
+  let restored = pod;
+  for (const name of handlers.keys()) {
+    restored = changeContainer(restored, name, (container) => {
+      const lifecycle = objectAt(container, "lifecycle") ?? {};
+      if (Object.hasOwn(record.preStop, name))
+        return { ...container, lifecycle: { ...lifecycle, preStop: record.preStop[name] } };
+      const rest = without(lifecycle, "preStop");
+      if (Object.keys(rest).length > 0) return { ...container, lifecycle: rest };
+      return restoreBlank(container, "lifecycle", record, `lifecycle/${name}`);
+    });
+  }
+  return restored;
+}
+
+function restoreGrace(pod: RawObject, { grace, record }: Injected): RawObject {
+  return changeSpec(pod, (spec) => {
+    if (spec["terminationGracePeriodSeconds"] !== grace) return spec;
+    if (record.grace !== null) return { ...spec, terminationGracePeriodSeconds: record.grace };
+    return restoreBlank(spec, "terminationGracePeriodSeconds", record, "grace");
+  });
+}
+
+const PROBES: ReadonlyMap<string, ProbeName> = new Map([
+  ["liveness", "livenessProbe"],
+  ["startup", "startupProbe"],
+]);
+
+function restoreProbes(pod: RawObject, record: OriginalRecord): RawObject {
+  let restored = pod;
+  for (const entry of record.probes) {
+    const [name = "", short = ""] = entry.split("/");
+    const probe = PROBES.get(short);
+    if (probe === undefined) continue;
+    restored = changeContainer(restored, name, (container) => {
+      const parts = objectAt(container, probe);
+      if (parts === undefined || parts["terminationGracePeriodSeconds"] !== (record.grace ?? DEFAULT_GRACE_SECONDS))
+        return container;
+      return { ...container, [probe]: restoreBlank(parts, "terminationGracePeriodSeconds", record, entry) };
+    });
+  }
+  return restored;
+}
+
+function restoreAnnotations(pod: RawObject, injected: Injected): RawObject {
+  const metadata = objectAt(pod, "metadata");
+  const before = annotationsOf(pod);
+  let annotations: RawObject = before;
+  for (const [key, old] of Object.entries(injected.record.annotations)) {
+    if (!isStillOurs(pod, injected, key, old)) continue;
+    annotations = old === null ? without(annotations, key) : { ...annotations, [key]: old };
+  }
+  if (metadata === undefined || annotations === before) return pod;
+  if (Object.keys(annotations).length > 0) return { ...pod, metadata: { ...metadata, annotations } };
+  const emptied = restoreBlank(metadata, "annotations", injected.record, "annotations");
+  if (Object.keys(emptied).length > 0) return { ...pod, metadata: emptied };
+  return restoreBlank(pod, "metadata", injected.record, "metadata");
+}
+
+/** Whether the annotation still says what injection wrote, which follows from the Pod and the record. */
+function isStillOurs(pod: RawObject, { manager }: Injected, key: string, old: string | null): boolean {
+  const value = annotationsOf(pod)[key];
+  if (key === STATUS_ANNOTATION) return value !== undefined;
+  if (key === DEFAULT_CONTAINER) return value === defaultContainerOf(containersOf(pod).map(nameOf));
+  return isMeshExclusion(key) && manager !== undefined && value === withPort(old ?? "", manager.port);
+}
+
+/** Removes the key, or puts back the nothing that was written there. */
+function restoreBlank(parent: RawObject, key: string, record: OriginalRecord, name: string): RawObject {
+  if (!Object.hasOwn(record.blank, name)) return without(parent, key);
+  return { ...parent, [key]: record.blank[name] };
+}

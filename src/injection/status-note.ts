@@ -1,0 +1,54 @@
+/** The status annotation: a note for people. Only sleep mode, which adds no container, must find its record there. */
+import { VERSION } from "../contract/version.ts";
+import { annotationsOf } from "../kubernetes/pod.ts";
+import { isRawObject, listAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
+import { STATUS_ANNOTATION } from "../policy/annotation-table.ts";
+import { formatRecord, type OriginalRecord, readRecord } from "./original-record.ts";
+import type { Mode } from "./outcome.ts";
+
+/** More names than this would make the note longer than anyone reads. */
+const KEPT_LIMIT = 10;
+
+export function managerNote(mode: Mode, keptHooks: readonly string[]): string {
+  return JSON.stringify({
+    version: VERSION,
+    mode,
+    ...(keptHooks.length > 0 ? { ownHooks: keptHooks.slice(0, KEPT_LIMIT) } : {}),
+  });
+}
+
+export type SleepNote = {
+  readonly seconds: number;
+  /** Containers whose hook is our sleep. */
+  readonly hooks: readonly string[];
+  readonly record: OriginalRecord;
+};
+
+export function sleepNote(note: SleepNote): string {
+  const { seconds, hooks, record } = note;
+  return JSON.stringify({
+    version: VERSION,
+    mode: "sleep",
+    seconds,
+    hooks,
+    original: JSON.parse(formatRecord(record)),
+  });
+}
+
+/** What the annotation says about itself. The caller believes it only as far as the Pod agrees. */
+export function readSleepNote(pod: RawObject): SleepNote | undefined {
+  const text = textAt(annotationsOf(pod), STATUS_ANNOTATION);
+  if (text?.startsWith("{") !== true) return undefined;
+  let note: unknown;
+  try {
+    note = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRawObject(note) || note["mode"] !== "sleep") return undefined;
+  const seconds = wholeNumberAt(note, "seconds");
+  const record = readRecord(note["original"]);
+  const hooks = listAt(note, "hooks").filter((name) => typeof name === "string");
+  if (seconds === undefined || seconds < 1 || record === undefined || hooks.length === 0) return undefined;
+  return { seconds, hooks, record };
+}

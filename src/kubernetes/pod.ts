@@ -1,0 +1,87 @@
+/** A Pod as it comes over the wire, seen through readers that never trust its shape. */
+import { isAbsent, isRawObject, listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
+
+/** What the API server fills in when a Pod does not say; manifests on disk lack it. */
+export const DEFAULT_GRACE_SECONDS = 30;
+
+export type ContainerList = "initContainers" | "containers";
+
+export function containersOf(pod: RawObject): readonly RawObject[] {
+  return objectsAt(objectAt(pod, "spec"), "containers");
+}
+
+export function initContainersOf(pod: RawObject): readonly RawObject[] {
+  return objectsAt(objectAt(pod, "spec"), "initContainers");
+}
+
+/** Containers that live as long as the Pod: the regular ones and native sidecars. */
+export function lastingContainersOf(pod: RawObject): readonly RawObject[] {
+  return [...initContainersOf(pod).filter(isNativeSidecar), ...containersOf(pod)];
+}
+
+export function isNativeSidecar(initContainer: RawObject): boolean {
+  return textAt(initContainer, "restartPolicy") === "Always";
+}
+
+export function nameOf(container: RawObject): string {
+  return textAt(container, "name") ?? "";
+}
+
+export function annotationsOf(pod: RawObject): RawObject {
+  return objectAt(objectAt(pod, "metadata"), "annotations") ?? {};
+}
+
+export function labelsOf(pod: RawObject): RawObject {
+  return objectAt(objectAt(pod, "metadata"), "labels") ?? {};
+}
+
+/** For messages. Pods of controllers have no name yet when they are admitted. */
+export function podName(pod: RawObject): string {
+  const metadata = objectAt(pod, "metadata");
+  const name = textAt(metadata, "name") ?? textAt(metadata, "generateName") ?? "";
+  return name === "" ? "without name" : name;
+}
+
+/** Never and OnFailure end by themselves; Always is the default. */
+export function runsToCompletion(pod: RawObject): boolean {
+  const policy = textAt(objectAt(pod, "spec"), "restartPolicy");
+  return policy === "Never" || policy === "OnFailure";
+}
+
+/**
+ * Whether every part that injection copies or reads by name has the shape the API server demands. Everything else
+ * may be anything: the API server tells the user.
+ */
+export function isWellFormed(pod: RawObject): boolean {
+  const metadata = valueAt(pod, "metadata");
+  const spec = objectAt(pod, "spec");
+  if (spec === undefined || !isObjectOrAbsent(metadata)) return false;
+  if (isRawObject(metadata) && !(isObjectOrAbsent(metadata["annotations"]) && isObjectOrAbsent(metadata["labels"])))
+    return false;
+  const grace = valueAt(spec, "terminationGracePeriodSeconds");
+  if (!isAbsent(grace) && !(typeof grace === "number" && Number.isSafeInteger(grace) && grace >= 0)) return false;
+  const containers = valueAt(spec, "containers");
+  const initContainers = valueAt(spec, "initContainers");
+  if (!Array.isArray(containers) || containers.length === 0) return false;
+  if (!isAbsent(initContainers) && !Array.isArray(initContainers)) return false;
+  const all: readonly unknown[] = [...containers, ...listAt(spec, "initContainers")];
+  return all.every(isContainer) && new Set(all.map((container) => nameOf(container as RawObject))).size === all.length;
+}
+
+/** A container's name goes into flags and paths, so it must be the RFC 1123 label Kubernetes wants. */
+function isContainer(value: unknown): boolean {
+  if (!isRawObject(value)) return false;
+  const name = valueAt(value, "name");
+  if (typeof name !== "string" || name.length > 63 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)) return false;
+  const lifecycle = valueAt(value, "lifecycle");
+  const parts = ["livenessProbe", "startupProbe", "resources"].map((key) => valueAt(value, key));
+  return (
+    isObjectOrAbsent(lifecycle) &&
+    (!isRawObject(lifecycle) || isObjectOrAbsent(lifecycle["preStop"])) &&
+    parts.every(isObjectOrAbsent)
+  );
+}
+
+function isObjectOrAbsent(value: unknown): boolean {
+  return isAbsent(value) || isRawObject(value);
+}

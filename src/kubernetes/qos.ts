@@ -1,0 +1,52 @@
+/** The quality-of-service class the API server will give a Pod. */
+import { containersOf, initContainersOf } from "./pod.ts";
+import { parseQuantity } from "./quantity.ts";
+import { objectAt, type RawObject, valueAt } from "./raw-json.ts";
+
+export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
+
+export type ComputeResource = "cpu" | "memory";
+
+const COMPUTE: readonly ComputeResource[] = ["cpu", "memory"];
+
+/**
+ * Containers and init containers count alike; resources of the Pod itself count instead of theirs.
+ *
+ * @see https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
+ */
+export function qosClass(pod: RawObject): QosClass {
+  const podLevel = podLevelResources(pod);
+  const holders =
+    podLevel === undefined
+      ? [...initContainersOf(pod), ...containersOf(pod)].map((container) => objectAt(container, "resources"))
+      : [podLevel];
+  const nothing = holders.every((resources) =>
+    COMPUTE.every((name) => requestOf(resources, name) === 0 && limitOf(resources, name) === 0),
+  );
+  if (nothing) return "BestEffort";
+  const guaranteed = holders.every((resources) =>
+    COMPUTE.every((name) => {
+      const limit = limitOf(resources, name);
+      return limit > 0 && requestOf(resources, name) === limit;
+    }),
+  );
+  return guaranteed ? "Guaranteed" : "Burstable";
+}
+
+/** Resources of the Pod as a whole, if it names any CPU or memory. */
+export function podLevelResources(pod: RawObject): RawObject | undefined {
+  const resources = objectAt(objectAt(pod, "spec"), "resources");
+  const named = COMPUTE.some((name) => requestOf(resources, name) > 0 || limitOf(resources, name) > 0);
+  return named ? resources : undefined;
+}
+
+/** Cores or bytes; 0 when not set. A limit without a request is the request too. */
+export function requestOf(resources: RawObject | undefined, name: ComputeResource): number {
+  const requests = objectAt(resources, "requests");
+  if (valueAt(requests, name) === undefined) return limitOf(resources, name);
+  return parseQuantity(valueAt(requests, name)) ?? 0;
+}
+
+export function limitOf(resources: RawObject | undefined, name: ComputeResource): number {
+  return parseQuantity(valueAt(objectAt(resources, "limits"), name)) ?? 0;
+}
