@@ -14,7 +14,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "./clock.ts";
 import type { CommandSurroundings } from "./container-command.ts";
-import type { PodNetwork } from "./pod-network.ts";
+import type { PodAttachment, PodNetwork } from "./pod-network.ts";
 import { type PodPlan, planPod } from "./pod-plan.ts";
 import type { ProcessTable } from "./process-table.ts";
 import { createRunningPod, type PodEvent, type RunningPod } from "./running-pod.ts";
@@ -40,11 +40,14 @@ export type PodRunner = {
 
 export function createPodRunner(ports: PodRunnerPorts): PodRunner {
   const pods = new Set<RunningPod>();
+  // Addresses stay until the end: a Pod that is gone refuses connections instead of swallowing them.
+  const attachments = new Set<PodAttachment>();
   return {
     start: async (manifest) => {
       const plan = planPod(manifest);
       const named: PodPlan = plan.uid === "" ? { ...plan, uid: randomUUID() } : plan;
       const attachment = await ports.network.attach();
+      attachments.add(attachment);
       const pod = createRunningPod(named, {
         clock: ports.clock,
         processes: ports.processes,
@@ -65,6 +68,8 @@ export function createPodRunner(ports: PodRunnerPorts): PodRunner {
     close: async () => {
       await Promise.all([...pods].map((pod) => pod.kill()));
       pods.clear();
+      for (const attachment of attachments) attachment.release();
+      attachments.clear();
     },
   };
 }

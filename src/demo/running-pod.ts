@@ -139,7 +139,6 @@ export function createRunningPod(plan: PodPlan, ports: RunningPodPorts): Running
       .finally(() => {
         podGone.abort();
         readiness.stop();
-        attachment.release();
         note("", "gone");
         tellGone();
       });

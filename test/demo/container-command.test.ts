@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import {
+  type CommandSurroundings,
+  containerEnvironment,
+  execCommand,
+  expand,
+  mainCommand,
+} from "../../src/demo/container-command.ts";
+import { scopedTo } from "../../src/demo/loopback-network.ts";
+import { planPod } from "../../src/demo/pod-plan.ts";
+
+const PLAN = planPod({
+  metadata: { name: "web-1", namespace: "shop", uid: "u-1" },
+  spec: {
+    initContainers: [{ name: "lastcall", restartPolicy: "Always", args: ["serve", "--port=17890"] }],
+    containers: [
+      {
+        name: "app",
+        command: ["run", "$(GREETING)"],
+        args: ["$$(GREETING)", "$(NOBODY)"],
+        env: [
+          { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+          { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+          { name: "GREETING", value: "hi $(POD_NAME)" },
+        ],
+      },
+    ],
+  },
+});
+
+const AROUND: CommandSurroundings = {
+  podAddress: "127.70.0.10",
+  managerProgram: ["node", "manager.ts"],
+  managerArguments: (args) => scopedTo("127.70.0.10", args),
+  imageEnvironment: { PATH: "/bin" },
+};
+
+function containerNamed(name: string) {
+  const found = PLAN.containers.find((container) => container.name === name);
+  if (found === undefined) throw new Error(`no container ${name}`);
+  return found;
+}
+
+test("variables come from literals, from other variables and from fields of the Pod, and nothing else leaks in", () => {
+  expect(containerEnvironment(containerNamed("app"), PLAN, AROUND)).toEqual({
+    PATH: "/bin",
+    HOSTNAME: "web-1",
+    POD_NAME: "web-1",
+    POD_IP: "127.70.0.10",
+    GREETING: "hi web-1",
+  });
+});
+
+test("a command may use variables, two dollar signs write one, an unknown name stays as written", () => {
+  const command = mainCommand(containerNamed("app"), { GREETING: "hello" }, AROUND);
+  expect(command).toEqual(["run", "hello", "$(GREETING)", "$(NOBODY)"]);
+  expect(expand("$$", {})).toBe("$");
+});
+
+test("the manager's container and its hook run the local manager", () => {
+  expect(mainCommand(containerNamed("lastcall"), {}, AROUND)).toEqual([
+    "node",
+    "manager.ts",
+    "serve",
+    "--port=17890",
+    "--address-scope=127.70.0.10",
+  ]);
+  expect(execCommand(["/lastcall", "drain"], AROUND).slice(0, 3)).toEqual(["node", "manager.ts", "drain"]);
+  expect(execCommand(["/bin/lastcall"], AROUND)).toEqual(["/bin/lastcall"]);
+});
+
+test("on a shared network the Pod's own loopback means its address", () => {
+  const args = scopedTo("127.70.0.10", ["serve", "--drain-url=http://127.0.0.1:8080/drain", "--driver=http"]);
+  expect(args).toEqual([
+    "serve",
+    "--drain-url=http://127.70.0.10:8080/drain",
+    "--driver=http",
+    "--address-scope=127.70.0.10",
+  ]);
+});

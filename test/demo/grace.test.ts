@@ -1,0 +1,23 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { graceAfter, podGraceSeconds, stopSeconds } from "../../src/demo/grace.ts";
+
+test("a hook that takes 1.9 seconds costs one second of the grace period", () => {
+  expect(graceAfter(30, 1_900)).toBe(29);
+  expect(graceAfter(30, 999)).toBe(30);
+});
+
+test("a container always gets at least two seconds between its stop signal and the kill", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 3_600 }), fc.integer({ min: 0, max: 4_000_000 }), (grace, elapsedMs) => {
+      const seconds = stopSeconds(graceAfter(grace, elapsedMs));
+      expect(seconds).toBeGreaterThanOrEqual(2);
+      expect(seconds).toBeLessThanOrEqual(Math.max(2, grace));
+    }),
+  );
+});
+
+test("a Pod that names no grace period has 30 seconds, and 0 stays 0", () => {
+  expect(podGraceSeconds(undefined)).toBe(30);
+  expect(podGraceSeconds(0)).toBe(0);
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { drainAnnotations, readOptions } from "../../src/demo/options.ts";
+
+const annotationsFor = (...args: string[]) => drainAnnotations(readOptions(args).options);
+
+test("the drain delay is left to the product where the default outlasts the propagation", () => {
+  expect(annotationsFor()).toEqual({});
+  expect(annotationsFor("--propagation", "0s")).toEqual({});
+});
+
+test("the drain delay is raised above a long propagation, and a chosen one wins", () => {
+  expect(annotationsFor("--propagation=8s")).toEqual({ "lastcall.dev/drain-delay": "11s" });
+  expect(annotationsFor("--propagation=8s", "--drain-delay=9500ms")).toEqual({
+    "lastcall.dev/drain-delay": "9500ms",
+  });
+});
+
+test("with clients that never leave the drain timeout is short unless one is chosen", () => {
+  expect(annotationsFor("--endless-clients")).toEqual({ "lastcall.dev/drain-timeout": "8s" });
+  expect(annotationsFor("--endless-clients", "--drain-timeout=3s")).toEqual({ "lastcall.dev/drain-timeout": "3s" });
+});
+
+test("every wrong flag is told, each in a sentence", () => {
+  const { problems } = readOptions(["--propagation=2", "--driver=envoy", "--replicas=9", "--path=x"]);
+  expect(problems).toEqual([
+    '--replicas got "9", expected a number from 1 to 5.',
+    '--path got "x", expected a path that begins with /.',
+    '--propagation got "2", expected a duration with a unit, such as 2s.',
+    '--driver got "envoy", expected none or http.',
+  ]);
+});
+
+test("an unknown flag is a problem", () => {
+  expect(readOptions(["--propagatoin=2s"]).problems.join()).toContain("--propagatoin");
+});

@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { type StopNote, type StoppingContainer, terminate } from "../../src/demo/termination.ts";
+import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
+
+type Script = {
+  readonly sidecar?: boolean;
+  readonly hookMs?: number;
+  readonly hookFails?: string;
+  /** From the stop signal to the exit; never when absent. */
+  readonly exitsAfterMs?: number;
+};
+
+/** Containers that behave as written, and what was seen of their end as `time what container`. */
+function scene(scripts: Readonly<Record<string, Script>>) {
+  const clock = createVirtualClock();
+  const seen: string[] = [];
+  const note = (entry: StopNote) => seen.push(`${clock.nowMs()} ${entry.what} ${entry.container}`);
+  const containers = Object.entries(scripts).map(([name, script]) => actor(name, script, clock));
+  const end = async (graceSeconds: number) => {
+    await clock.runUntil(terminate({ containers, graceSeconds, clock, note }));
+    return seen;
+  };
+  return { end, seen };
+}
+
+function actor(name: string, script: Script, clock: VirtualClock): StoppingContainer {
+  let running = true;
+  let leave = () => {};
+  const exited = new Promise<void>((resolve) => {
+    leave = () => {
+      running = false;
+      resolve();
+    };
+  });
+  const { hookMs, hookFails, exitsAfterMs } = script;
+  return {
+    name,
+    sidecar: script.sidecar ?? false,
+    isRunning: () => running,
+    exited,
+    signal: (signal) => {
+      if (signal === "SIGKILL") leave();
+      else if (exitsAfterMs !== undefined) void clock.wait(exitsAfterMs).then(leave);
+    },
+    ...(hookFails === undefined ? {} : { runHook: () => Promise.reject(new Error(hookFails)) }),
+    ...(hookMs === undefined ? {} : { runHook: () => clock.wait(hookMs) }),
+  };
+}
+
+test("all hooks start together, those of sidecars too", async () => {
+  const seen = await scene({
+    mesh: { sidecar: true, hookMs: 10, exitsAfterMs: 0 },
+    app: { hookMs: 4_000, exitsAfterMs: 0 },
+    web: { hookMs: 2_000, exitsAfterMs: 0 },
+  }).end(30);
+  expect(seen.filter((line) => line.includes("hook-started"))).toEqual([
+    "0 hook-started mesh",
+    "0 hook-started app",
+    "0 hook-started web",
+  ]);
+});
+
+test("a container without a hook gets its stop signal at once", async () => {
+  const seen = await scene({ app: { hookMs: 5_000, exitsAfterMs: 0 }, plain: { exitsAfterMs: 0 } }).end(30);
+  expect(seen).toContain("0 SIGTERM plain");
+  expect(seen).toContain("5000 SIGTERM app");
+});
+
+test("sidecars are signalled after every regular container has exited, the last one listed first", async () => {
+  const seen = await scene({
+    first: { sidecar: true, exitsAfterMs: 100 },
+    second: { sidecar: true, exitsAfterMs: 100 },
+    app: { hookMs: 3_000, exitsAfterMs: 500 },
+  }).end(30);
+  expect(seen.filter((line) => line.includes("SIGTERM"))).toEqual([
+    "3000 SIGTERM app",
+    "3500 SIGTERM second",
+    "3600 SIGTERM first",
+  ]);
+});
+
+test("when a hook outlasts the grace period everybody is signalled then and killed 2 s later", async () => {
+  const seen = await scene({ mesh: { sidecar: true }, app: { hookMs: 60_000 } }).end(6);
+  expect(seen).toContain("6000 SIGTERM app");
+  expect(seen).toContain("6000 SIGTERM mesh");
+  expect(seen).toContain("8000 SIGKILL app");
+  expect(seen).toContain("8000 SIGKILL mesh");
+});
+
+test("a hook is paid from the grace period in whole seconds", async () => {
+  const seen = await scene({ app: { hookMs: 3_900 } }).end(10);
+  expect(seen).toContain("3900 SIGTERM app");
+  expect(seen).toContain("10900 SIGKILL app");
+});
+
+test("a failing hook leads to the stop signal at once", async () => {
+  const seen = await scene({ app: { hookFails: "connection refused", exitsAfterMs: 0 } }).end(30);
+  expect(seen).toEqual(["0 hook-started app", "0 FailedPreStopHook app", "0 SIGTERM app", "0 exited app"]);
+});
+
+test("with a grace period of zero no hook runs and the kill comes after the floor", async () => {
+  const seen = await scene({ app: { hookMs: 1_000 } }).end(0);
+  expect(seen).toEqual(["0 SIGTERM app", "2000 SIGKILL app", "2000 exited app"]);
+});
+
+test("a container that exits during its hook is not signalled", async () => {
+  const clock = createVirtualClock();
+  const seen: string[] = [];
+  const app = actor("app", { hookMs: 5_000, exitsAfterMs: 0 }, clock);
+  app.signal("SIGTERM");
+  const work = terminate({ containers: [app], graceSeconds: 30, clock, note: (entry) => seen.push(entry.what) });
+  await clock.runUntil(work);
+  expect(seen).toEqual(["hook-started", "hook-ended", "exited"]);
+});

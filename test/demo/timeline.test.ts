@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { merged, type PodEnd, timelineOf, timelineText } from "../../src/demo/timeline.ts";
+import { timelineSvg } from "../../src/demo/timeline-svg.ts";
+
+const END: PodEnd = {
+  pod: "hello-1",
+  address: "10.66.0.10",
+  deletedMs: 100_000,
+  propagationMs: 2_000,
+  events: [
+    { atMs: 100_000, container: "", what: "deleted", detail: "" },
+    { atMs: 107_000, container: "app", what: "SIGTERM", detail: "" },
+    { atMs: 107_020, container: "app", what: "exited", detail: "" },
+    { atMs: 107_030, container: "lastcall", what: "SIGTERM", detail: "" },
+    { atMs: 107_100, container: "lastcall", what: "exited", detail: "" },
+    { atMs: 107_110, container: "", what: "gone", detail: "" },
+  ],
+  forwarded: [
+    { pod: "10.66.0.10", fromMs: 99_000, toMs: 101_000 },
+    { pod: "10.66.0.10", fromMs: 100_500, toMs: 104_000 },
+    { pod: "10.66.0.11", fromMs: 100_000, toMs: 107_000 },
+  ],
+  summary: {
+    outcome: "drained",
+    trigger: "two-hooks",
+    milliseconds: { withdrawing: 5_000, deregistration: 0, draining: 2_000, holding: 0 },
+    left: [],
+    leftTotal: 0,
+    witness: "netlink",
+    why: "",
+  },
+};
+
+test("the timeline of a Pod's end shows the proxy's lateness, its own connections only, phases and processes", () => {
+  const lanes = Object.fromEntries(timelineOf(END).lanes.map((lane) => [lane.label, lane.spans]));
+  expect(lanes).toEqual({
+    "API offers the Pod": [{ fromMs: -1_000, toMs: 0 }],
+    "proxy sends new connections": [{ fromMs: -1_000, toMs: 2_000 }],
+    "open connections": [{ fromMs: -1_000, toMs: 4_000 }],
+    "lastcall: withdrawing": [{ fromMs: 0, toMs: 5_000 }],
+    "lastcall: draining": [{ fromMs: 5_000, toMs: 7_000 }],
+    "container app runs": [{ fromMs: -1_000, toMs: 7_020 }],
+    "container lastcall runs": [{ fromMs: -1_000, toMs: 7_100 }],
+  });
+});
+
+test("the terminal picture has one row per lane, no row wider than asked for, and every mark", () => {
+  const timeline = timelineOf(END);
+  const lines = timelineText(timeline, 90);
+  expect(lines.length).toBe(2 + timeline.lanes.length + timeline.marks.length);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(90);
+  expect(lines.join("\n")).toContain("7.00 s  SIGTERM to app");
+  const phase = lines.find((line) => line.startsWith("lastcall: draining")) ?? "";
+  // 5 s to 7 s of -1 s to 7.61 s.
+  expect(phase.indexOf("█") / phase.length).toBeGreaterThan(0.7);
+});
+
+test("overlapping connections become one span, and no moment is lost or added", () => {
+  const span = fc.tuple(fc.integer({ min: 0, max: 99 }), fc.integer({ min: 0, max: 30 }));
+  fc.assert(
+    fc.property(fc.array(span), (pairs) => {
+      const spans = pairs.map(([fromMs, length]) => ({ fromMs, toMs: fromMs + length }));
+      const result = merged(spans);
+      for (let at = 0; at < 130; at++) {
+        const covered = (list: typeof spans) => list.some((one) => one.fromMs <= at && at <= one.toMs);
+        expect(covered(result)).toBe(covered(spans));
+      }
+      for (const [index, one] of result.slice(1).entries())
+        expect(one.fromMs).toBeGreaterThan(result[index]?.toMs ?? 0);
+    }),
+  );
+});
+
+test("the picture file names every lane and escapes what a name may hold", () => {
+  const svg = timelineSvg(timelineOf({ ...END, pod: "a<b>&c" }));
+  expect(svg).toContain("The end of Pod a&lt;b&gt;&amp;c");
+  for (const lane of timelineOf(END).lanes) expect(svg).toContain(lane.label);
+  expect(svg.startsWith("<svg ")).toBe(true);
+});

@@ -1,0 +1,48 @@
+/** A clock that jumps from one waiter to the next as soon as nothing else can happen. */
+import type { Clock } from "../../src/demo/clock.ts";
+
+export type VirtualClock = Clock & {
+  /** Runs until the work is over; waits take no real time. */
+  readonly runUntil: (work: Promise<unknown>) => Promise<void>;
+};
+
+type Waiter = { readonly atMs: number; readonly wake: () => void };
+
+export function createVirtualClock(): VirtualClock {
+  let nowMs = 0;
+  const waiters = new Set<Waiter>();
+  return {
+    nowMs: () => nowMs,
+    wait: (ms, stop) =>
+      new Promise((resolve) => {
+        if (stop?.aborted === true) {
+          resolve();
+          return;
+        }
+        const waiter: Waiter = {
+          atMs: nowMs + ms,
+          wake: () => {
+            waiters.delete(waiter);
+            resolve();
+          },
+        };
+        waiters.add(waiter);
+        stop?.addEventListener("abort", waiter.wake);
+      }),
+    runUntil: async (work) => {
+      let over = false;
+      const watch = work.finally(() => {
+        over = true;
+      });
+      for (;;) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (over) break;
+        const next = [...waiters].sort((a, b) => a.atMs - b.atMs)[0];
+        if (next === undefined) throw new Error("everybody waits for something that is not time");
+        nowMs = Math.max(nowMs, next.atMs);
+        next.wake();
+      }
+      await watch;
+    },
+  };
+}
