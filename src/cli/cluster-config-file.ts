@@ -1,0 +1,35 @@
+/** `--config FILE`: the same file the webhook reads. Every mistake is printed before anything is done. */
+import { type ClusterConfig, DEFAULT_CONFIG, readClusterConfig } from "../policy/cluster-config.ts";
+import { decodeManifest } from "./manifest/decode.ts";
+import { parseManifest } from "./manifest/parse.ts";
+import { problemLine, systemMessage } from "./open-manifests.ts";
+import type { Ports } from "./ports.ts";
+
+/** @returns `undefined` after printing what is wrong. */
+export function readConfig(path: string | undefined, ports: Ports): ClusterConfig | undefined {
+  if (path === undefined) return DEFAULT_CONFIG;
+  const read = parseConfig(path, ports);
+  for (const line of read.problems) ports.err(`error: ${line}\n`);
+  return read.problems.length === 0 ? read.config : undefined;
+}
+
+type ReadConfig = { readonly config: ClusterConfig; readonly problems: readonly string[] };
+
+function parseConfig(path: string, ports: Ports): ReadConfig {
+  const failed = (message: string): ReadConfig => ({ config: DEFAULT_CONFIG, problems: [`${path}: ${message}`] });
+  let bytes: Uint8Array;
+  try {
+    bytes = ports.readFile(path);
+  } catch (cause) {
+    return failed(systemMessage(cause));
+  }
+  const decoded = decodeManifest(bytes);
+  if (!decoded.ok) return failed(decoded.message);
+  const { documents, problems } = parseManifest(decoded.text);
+  if (problems.length > 0) {
+    return { config: DEFAULT_CONFIG, problems: problems.map((problem) => problemLine({ ...problem, file: path })) };
+  }
+  if (documents.length > 1) return failed(`it holds ${documents.length} documents; one is expected`);
+  const read = readClusterConfig(documents[0]?.value);
+  return { config: read.config, problems: read.problems.map(({ where, message }) => `${path}, ${where}: ${message}`) };
+}

@@ -1,0 +1,51 @@
+/** What each command does once its flags are read. Each answers the exit status. */
+import { createTwoFilesPatch } from "diff";
+import { EXIT_DONE, EXIT_ERROR, EXIT_NOTHING_TO_DO } from "./exit-statuses.ts";
+import { explain } from "./explanation.ts";
+import { explanationText } from "./explanation-text.ts";
+import { jsonReport, printReport, statusOf, succeeded, writeManifests } from "./output.ts";
+import type { Ports } from "./ports.ts";
+import type { CommandRequest, InjectRequest } from "./request.ts";
+import { type ChangedManifest, injectManifests, type Transformed, uninjectManifests } from "./transform.ts";
+
+export async function runInject(request: InjectRequest, ports: Ports): Promise<number> {
+  return write(await injectManifests(request, ports), request.json, ports);
+}
+
+export async function runUninject(request: CommandRequest, ports: Ports): Promise<number> {
+  return write(await uninjectManifests(request, ports), request.json, ports);
+}
+
+function write(result: Transformed, json: boolean, ports: Ports): number {
+  if (printReport(result, json, ports.err)) writeManifests(result, ports);
+  return statusOf(result);
+}
+
+export async function runDiff(request: InjectRequest, ports: Ports): Promise<number> {
+  const result = await injectManifests(request, ports);
+  const diffs = result.manifests.filter(({ before, after }) => before !== after).map(unifiedDiff);
+  if (request.json) ports.out(`${JSON.stringify({ diffs, ...jsonReport(result) })}\n`);
+  else if (printReport(result, false, ports.err)) for (const { diff } of diffs) ports.out(diff);
+  return statusOf(result);
+}
+
+function unifiedDiff({ name, before, after }: ChangedManifest): { readonly file: string; readonly diff: string } {
+  const file = name.replaceAll("\\", "/");
+  const patch = createTwoFilesPatch(`a/${file}`, `b/${file}`, before, after, undefined, undefined, { context: 3 });
+  // The first line is a ruler that only some tools of old expect.
+  return { file: name, diff: patch.replace(/^=+\n/, "") };
+}
+
+export async function runExplain(request: InjectRequest, ports: Ports): Promise<number> {
+  const result = await injectManifests(request, ports);
+  const explanations = result.decisions.map(explain);
+  if (request.json) {
+    const { warnings, problems } = result;
+    ports.out(`${JSON.stringify({ workloads: explanations, warnings, problems })}\n`);
+  } else {
+    printReport({ ...result, reports: [] }, false, ports.err);
+    ports.out(explanations.map(explanationText).join("\n"));
+  }
+  if (!succeeded(result)) return EXIT_ERROR;
+  return explanations.length > 0 ? EXIT_DONE : EXIT_NOTHING_TO_DO;
+}

@@ -1,0 +1,44 @@
+/** Edits of a list in block style. */
+import { isMap, type YAMLSeq } from "yaml";
+import { sameJson } from "../../kubernetes/raw-json.ts";
+import { alignItems } from "./align.ts";
+import { insertLines, lineAbove, removeLines } from "./block-lines.ts";
+import { columnOf, dashOf, endOfItem, startsItsLine } from "./layout.ts";
+import { renderFlow, renderItem } from "./render.ts";
+import { meaningOf, type Work } from "./work.ts";
+
+/** @returns false when the list becomes empty, or its first dash shares a line with another. */
+export function rewriteBlockList(work: Work, node: YAMLSeq, intended: readonly unknown[]): boolean {
+  if (intended.length === 0) return false;
+  const old = node.items.map((item) => meaningOf(work, item));
+  const first = dashOf(node, 0);
+  if (first < 0 || !startsItsLine(work.text, first)) return sameJson(old, intended);
+  for (const step of alignItems(old, intended)) {
+    if (step.kind === "keep") rewriteItem(work, node, { index: step.index, value: step.value });
+    else if (step.kind === "remove")
+      removeLines(work, dashOf(node, step.index), endOfItem(work.text, node, step.index));
+    else {
+      const column = columnOf(work.text, first);
+      const above = step.after < 0 ? lineAbove(work.text, first) : endOfItem(work.text, node, step.after);
+      insertLines(work, above, (habits) => " ".repeat(column) + renderItem(step.value, column, habits));
+    }
+  }
+  return true;
+}
+
+function rewriteItem(work: Work, list: YAMLSeq, what: { readonly index: number; readonly value: unknown }): void {
+  const item = list.items[what.index];
+  const lossy = work.lossy;
+  if (work.rewrite(item, what.value)) {
+    work.lossy = lossy;
+    return;
+  }
+  const dash = dashOf(list, what.index);
+  const column = columnOf(work.text, dash);
+  const text = isMap(item) && item.flow === true ? `- ${renderFlow(what.value, work.habits)}` : undefined;
+  work.splices.push({
+    start: dash,
+    end: endOfItem(work.text, list, what.index),
+    insert: text ?? renderItem(what.value, column, work.habits),
+  });
+}

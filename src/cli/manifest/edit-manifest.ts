@@ -1,0 +1,52 @@
+/** Changes the Pods of one manifest and proves that the text now means exactly that. */
+import { type PodPlace, podsIn, withPodAt } from "../../kubernetes/pod-template.ts";
+import { sameJson } from "../../kubernetes/raw-json.ts";
+import { type ManifestProblem, type ParsedDocument, type ParsedManifest, parseManifest } from "./parse.ts";
+import { rewriteDocument } from "./rewrite.ts";
+import { applySplices } from "./splice.ts";
+
+/** @returns the new Pod, or `undefined` to leave it as it is. */
+export type PodEdit = (place: PodPlace, document: ParsedDocument) => object | undefined;
+
+export type EditedManifest =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problem: ManifestProblem };
+
+export function editManifest(text: string, manifest: ParsedManifest, edit: PodEdit): EditedManifest {
+  const intended = manifest.documents.map((document) => intendedValue(document, edit));
+  if (manifest.documents.every((document, index) => document.value === intended[index])) return { ok: true, text };
+  let wrong: number | undefined;
+  for (const restoreKept of [true, false]) {
+    const splices = manifest.documents.flatMap((document, index) =>
+      document.value === intended[index] ? [] : rewriteDocument(text, document, intended[index], { restoreKept }),
+    );
+    const changed = applySplices(text, splices);
+    wrong = changed === undefined ? 0 : firstDifference(changed, intended);
+    if (changed !== undefined && wrong === undefined) return { ok: true, text: changed };
+  }
+  return { ok: false, problem: cannotEdit(manifest.documents[wrong ?? 0]) };
+}
+
+function intendedValue(document: ParsedDocument, edit: PodEdit): unknown {
+  return podsIn(document.value).reduce((value: unknown, place) => {
+    const pod = edit(place, document);
+    return pod === undefined ? value : withPodAt(value, place.path, pod);
+  }, document.value);
+}
+
+/** Index of the first document that does not mean what it should. */
+function firstDifference(text: string, intended: readonly unknown[]): number | undefined {
+  const { documents, problems } = parseManifest(text);
+  if (problems.length > 0 || documents.length !== intended.length) return Math.max(0, (problems[0]?.document ?? 1) - 1);
+  const index = documents.findIndex((document, at) => !sameJson(document.value, intended[at]));
+  return index < 0 ? undefined : index;
+}
+
+function cannotEdit(document: ParsedDocument | undefined): ManifestProblem {
+  return {
+    document: document?.number ?? 0,
+    place: undefined,
+    message:
+      "this document is written in a way that cannot be edited in place (an anchor, alias, merge key or tag around the Pod); write that part out and try again",
+  };
+}

@@ -1,0 +1,85 @@
+/** From `-f` arguments to parsed manifests. Every mistake is collected; nothing stops at the first file. */
+import { decodeManifest } from "./manifest/decode.ts";
+import { type ManifestProblem, type ParsedManifest, parseManifest } from "./manifest/parse.ts";
+import type { Ports } from "./ports.ts";
+
+export type OpenManifest = {
+  /** As given, or found in a folder; `standard input` for `-`. */
+  readonly name: string;
+  readonly text: string;
+  readonly byteOrderMark: string;
+  readonly parsed: ParsedManifest;
+};
+
+/** A problem with the name of its file. */
+export type FileProblem = ManifestProblem & { readonly file: string };
+
+export type OpenedManifests = {
+  readonly manifests: readonly OpenManifest[];
+  readonly problems: readonly FileProblem[];
+  /** Things that work but deserve a word. */
+  readonly warnings: readonly FileProblem[];
+};
+
+export async function openManifests(paths: readonly string[], ports: Ports): Promise<OpenedManifests> {
+  const manifests: OpenManifest[] = [];
+  const problems: FileProblem[] = [];
+  for (const path of paths) {
+    for (const source of await sourcesOf(path, ports)) {
+      if ("message" in source) problems.push(wholeFile(source.name, source.message));
+      else {
+        const decoded = decodeManifest(source.bytes);
+        if (decoded.ok) manifests.push({ name: source.name, ...decoded, parsed: parseManifest(decoded.text) });
+        else problems.push(wholeFile(source.name, decoded.message));
+      }
+    }
+  }
+  for (const { name, parsed } of manifests)
+    problems.push(...parsed.problems.map((problem) => ({ ...problem, file: name })));
+  const warnings = manifests.flatMap(({ name, parsed }) =>
+    parsed.documents.flatMap(({ repeated }) => repeated.map((problem) => ({ ...problem, file: name }))),
+  );
+  return { manifests, problems, warnings };
+}
+
+type Source =
+  | { readonly name: string; readonly bytes: Uint8Array }
+  | { readonly name: string; readonly message: string };
+
+async function sourcesOf(path: string, ports: Ports): Promise<readonly Source[]> {
+  if (path === "-") return [{ name: "standard input", bytes: await ports.readStandardInput() }];
+  try {
+    const files = ports.listManifests(path);
+    if (files.length === 0) return [{ name: path, message: "the folder holds no *.yaml, *.yml or *.json file" }];
+    return files.map((file) => readSource(file, ports));
+  } catch (cause) {
+    return [{ name: path, message: systemMessage(cause) }];
+  }
+}
+
+function readSource(name: string, ports: Ports): Source {
+  try {
+    return { name, bytes: ports.readFile(name) };
+  } catch (cause) {
+    return { name, message: systemMessage(cause) };
+  }
+}
+
+function wholeFile(file: string, message: string): FileProblem {
+  return { file, document: 0, place: undefined, message };
+}
+
+export function systemMessage(cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  if (code === "ENOENT") return "there is no such file or folder";
+  if (code === "EACCES" || code === "EPERM") return "reading it is not permitted";
+  return `it cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+}
+
+/** `deploy.yaml, document 2, line 7, column 3: …` */
+export function problemLine({ file, document, place, message }: FileProblem): string {
+  const parts = [file];
+  if (document > 0) parts.push(`document ${document}`);
+  if (place !== undefined) parts.push(`line ${place.line}, column ${place.column}`);
+  return `${parts.join(", ")}: ${message}`;
+}

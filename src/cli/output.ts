@@ -1,0 +1,56 @@
+/** Where results and reports go: manifests to standard output or a folder, what happened to standard error. */
+import { EXIT_DONE, EXIT_ERROR, EXIT_NOTHING_TO_DO } from "./exit-statuses.ts";
+import { problemLine } from "./open-manifests.ts";
+import type { Ports } from "./ports.ts";
+import type { ChangedManifest, Transformed } from "./transform.ts";
+import { reportLines } from "./workload-report.ts";
+
+/**
+ * Prints the report. With `json` it is one object on one stream: `{"workloads", "warnings", "problems"}`.
+ *
+ * @returns false when something is wrong, so that nothing half-done is written
+ */
+export function printReport(result: Transformed, json: boolean, print: (text: string) => void): boolean {
+  if (json) print(`${JSON.stringify(jsonReport(result))}\n`);
+  else {
+    for (const warning of result.warnings) print(`warning: ${problemLine(warning)}\n`);
+    for (const report of result.reports) print(`${reportLines(report).join("\n")}\n`);
+    for (const problem of result.problems) print(`error: ${problemLine(problem)}\n`);
+  }
+  return succeeded(result);
+}
+
+export function jsonReport({ reports, warnings, problems }: Transformed): object {
+  return { workloads: reports, warnings, problems };
+}
+
+export function succeeded({ problems, reports }: Transformed): boolean {
+  return problems.length === 0 && reports.every(({ outcome }) => outcome !== "refused");
+}
+
+export function hasChanged({ manifests }: Transformed): boolean {
+  return manifests.some(({ before, after }) => before !== after);
+}
+
+export function statusOf(result: Transformed): number {
+  if (!succeeded(result)) return EXIT_ERROR;
+  return hasChanged(result) ? EXIT_DONE : EXIT_NOTHING_TO_DO;
+}
+
+/** One manifest is written as it is; several get a document marker between them where none stands. */
+export function joinManifests(manifests: readonly ChangedManifest[]): string {
+  let text = "";
+  for (const { after } of manifests) {
+    if (text !== "") {
+      if (!text.endsWith("\n")) text += "\n";
+      if (!/^\ufeff?(---|%)/.test(after)) text += "---\n";
+    }
+    // A byte-order mark is allowed only in front of everything.
+    text += text === "" ? after : after.replace(/^\ufeff/, "");
+  }
+  return text;
+}
+
+export function writeManifests(result: Transformed, ports: Ports): void {
+  ports.out(joinManifests(result.manifests));
+}

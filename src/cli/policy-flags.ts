@@ -1,0 +1,41 @@
+/** Every annotation as a flag: `--drain-timeout 90s` is the annotation `lastcall.dev/drain-timeout`, nearer than the Pod's own. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { ANNOTATIONS, FIELDS, type Field, fallbackText, PREFIX } from "../policy/annotation-table.ts";
+import { quote } from "../policy/quote.ts";
+import type { Layer } from "../policy/resolve.ts";
+
+/** Opting in and out is what the annotation and the label are for; the command line was asked. */
+export const POLICY_FLAGS: readonly Field[] = FIELDS.filter((field) => field !== "inject");
+
+/** How the origin of a value given by flag reads, after the word "pod". */
+export const FLAG_LAYER = "command line";
+
+export function addPolicyFlags(command: Command): Command {
+  for (const field of POLICY_FLAGS) {
+    const { name, codec, summary } = ANNOTATIONS[field];
+    const option = new Option(`--${name} <value>`, `${summary} Default: ${fallbackText(field)}.`);
+    option.helpGroup("Policy (each is also an annotation):");
+    option.argParser((text: string) => {
+      if (codec.parse(text) === undefined)
+        throw new InvalidArgumentError(`Got ${quote(text)}, expected ${codec.expects}.`);
+      return text;
+    });
+    command.addOption(option);
+  }
+  return command;
+}
+
+/** The flags that were given, as the nearest layer; none when no flag was given. */
+export function overridesFrom(options: Readonly<Record<string, unknown>>): readonly Layer[] {
+  const annotations: Record<string, string> = {};
+  for (const field of POLICY_FLAGS) {
+    const { name } = ANNOTATIONS[field];
+    const value = options[camelCase(name)];
+    if (typeof value === "string") annotations[PREFIX + name] = value;
+  }
+  return Object.keys(annotations).length === 0 ? [] : [{ scope: "pod", name: FLAG_LAYER, annotations }];
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,13 @@
+/** What the command line needs from outside, as function types. Tests pass plain functions. */
+
+export type Ports = {
+  /** Paths of the manifests in a folder, or the path itself when it is a file. Throws what the system throws. */
+  readonly listManifests: (path: string) => readonly string[];
+  readonly readFile: (path: string) => Uint8Array;
+  readonly readStandardInput: () => Promise<Uint8Array>;
+  readonly writeFile: (path: string, text: string) => void;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** 32 hexadecimal characters nobody can guess. */
+  readonly randomToken: () => string;
+};

@@ -1,0 +1,143 @@
+/** The commands and their flags. Reads words, never files: what it finds out goes to the command as plain values. */
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { parseVersion } from "../kubernetes/version.ts";
+import { quote } from "../policy/quote.ts";
+import { readConfig } from "./cluster-config-file.ts";
+import { runDiff, runExplain, runInject, runUninject } from "./commands.ts";
+import { EXIT_DONE, EXIT_ERROR } from "./exit-statuses.ts";
+import { addPolicyFlags, overridesFrom } from "./policy-flags.ts";
+import type { Ports } from "./ports.ts";
+import type { CommandRequest, InjectRequest } from "./request.ts";
+
+/** Native sidecars have been there since 1.29 and cannot be switched off since 1.33; a newer default suits most. */
+const DEFAULT_KUBE_VERSION = "1.35";
+const DEFAULT_IMAGE = "lastcall-manager:0.1.0";
+/** What `kubectl` uses where a document names none. */
+const DEFAULT_NAMESPACE = "default";
+
+const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
+
+/** Runs one command line to its end. Commands are read, and their results written, only through `ports`. */
+export async function runCommandLine(args: readonly string[], ports: Ports): Promise<number> {
+  let status = EXIT_DONE;
+  const program = buildProgram(ports, (result) => {
+    status = result;
+  });
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return status;
+  } catch (cause) {
+    if (!(cause instanceof CommanderError)) throw cause;
+    return cause.exitCode === 0 ? EXIT_DONE : EXIT_ERROR;
+  }
+}
+
+type Flags = Readonly<Record<string, unknown>>;
+type Runner = (request: InjectRequest, ports: Ports) => Promise<number>;
+
+function buildProgram(ports: Ports, finish: (status: number) => void): Command {
+  const program = new Command("lastcall");
+  program
+    .description("Makes Pods end without dropping a request. Manifests in, injected manifests out.")
+    .exitOverride()
+    .configureOutput({ writeOut: ports.out, writeErr: ports.err })
+    .showSuggestionAfterError()
+    .helpCommand(true)
+    .addHelpText("after", EXIT_HELP);
+  const withConfig = (run: Runner) => async (options: Flags) => {
+    const config = readConfig(textFlag(options, "config"), ports);
+    finish(config === undefined ? EXIT_ERROR : await run(injectRequest(options, config), ports));
+  };
+  addInjectFlags(program.command("inject").description("print the manifests with every Pod injected")).action(
+    withConfig(runInject),
+  );
+  addFileFlags(program.command("uninject").description("print the manifests as they were before injection")).action(
+    async (options: Flags) => finish(await runUninject(commandRequest(options), ports)),
+  );
+  addInjectFlags(program.command("diff").description("print what inject would change, as a unified diff")).action(
+    withConfig(runDiff),
+  );
+  addInjectFlags(
+    program
+      .command("explain")
+      .description("print every value with its origin, the decision and its reason, and how a Pod will end"),
+  ).action(withConfig(runExplain));
+  // These two live in rooms of their own, which the program's entry loads; here they are only listed.
+  program
+    .command("webhook")
+    .description("serve the admission webhook (see: lastcall webhook --help)")
+    .allowUnknownOption();
+  program.command("demo").description("show a rolling update with and without lastcall (see: lastcall demo --help)");
+  return program;
+}
+
+const EXIT_HELP = `
+Exit status: 0 done, 1 an error (nothing was written to standard output), 2 nothing to do.`;
+
+function addFileFlags(command: Command): Command {
+  return command
+    .option(
+      "-f, --filename <file>",
+      "file, folder (*.yaml, *.yml, *.json, with all below) or - ; repeatable",
+      collect,
+      [],
+    )
+    .option("-n, --namespace <name>", "namespace of documents that name none", DEFAULT_NAMESPACE)
+    .option("--json", "report as JSON", false)
+    .allowExcessArguments(false);
+}
+
+function addInjectFlags(command: Command): Command {
+  addFileFlags(command)
+    .addOption(versionOption("--kube-version <version>", "version of the API server", DEFAULT_KUBE_VERSION))
+    .addOption(
+      versionOption("--kubelet-version <version>", "oldest kubelet of the cluster (default: as --kube-version)"),
+    )
+    .option("--image <image>", "image of the manager", DEFAULT_IMAGE)
+    .option("--config <file>", "cluster configuration: defaults, profiles, onInvalid")
+    .option("--token-seed <text>", "make tokens reproducible: the same workload gets the same one");
+  return addPolicyFlags(command);
+}
+
+function versionOption(flags: string, summary: string, fallback?: string): Option {
+  const option = new Option(flags, summary).argParser((text: string) => {
+    if (parseVersion(text) !== undefined) return text;
+    throw new InvalidArgumentError(`Got ${quote(text)}, expected a Kubernetes version such as 1.32.`);
+  });
+  return fallback === undefined ? option : option.default(fallback);
+}
+
+function collect(path: string, before: readonly string[]): readonly string[] {
+  return [...before, path];
+}
+
+function commandRequest(options: Flags): CommandRequest {
+  const given = options["filename"];
+  const paths = Array.isArray(given) ? given.map(String) : [];
+  return {
+    paths: paths.length === 0 ? ["-"] : paths,
+    json: options["json"] === true,
+    namespace: textFlag(options, "namespace") ?? DEFAULT_NAMESPACE,
+  };
+}
+
+function injectRequest(options: Flags, config: InjectRequest["config"]): InjectRequest {
+  const apiServerVersion = textFlag(options, "kubeVersion") ?? DEFAULT_KUBE_VERSION;
+  return {
+    ...commandRequest(options),
+    config,
+    facts: {
+      apiServerVersion,
+      lowestKubeletVersion: textFlag(options, "kubeletVersion") ?? apiServerVersion,
+      managerImage: textFlag(options, "image") ?? DEFAULT_IMAGE,
+      systemNamespaces: SYSTEM_NAMESPACES,
+    },
+    overrides: overridesFrom(options),
+    tokenSeed: textFlag(options, "tokenSeed"),
+  };
+}
+
+function textFlag(options: Flags, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === "string" ? value : undefined;
+}

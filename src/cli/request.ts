@@ -1,0 +1,19 @@
+/** What the flags of a command ask for, as plain values. */
+import type { ClusterFacts } from "../injection/inject.ts";
+import type { ClusterConfig } from "../policy/cluster-config.ts";
+import type { Layer } from "../policy/resolve.ts";
+
+export type CommandRequest = {
+  /** `-f`, in the order given. */
+  readonly paths: readonly string[];
+  readonly json: boolean;
+  /** For documents that name none. */
+  readonly namespace: string;
+};
+
+export type InjectRequest = CommandRequest & {
+  readonly facts: ClusterFacts;
+  readonly config: ClusterConfig;
+  readonly overrides: readonly Layer[];
+  readonly tokenSeed: string | undefined;
+};

@@ -1,0 +1,43 @@
+/** What will happen when a Pod ends, as moments after the deletion. */
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { formatDuration } from "../contract/duration.ts";
+
+export type Moment = {
+  /** After the Pod was told to end. */
+  readonly atMs: number;
+  readonly what: string;
+};
+
+export function timelineOf(settings: DrainSettings, graceSeconds: number): readonly Moment[] {
+  const withdrawnMs = settings.drainDelayMs + settings.deregistrationDelayMs;
+  const deadlineMs = withdrawnMs + settings.drainTimeoutMs;
+  const app = formatDuration(settings.appGraceMs);
+  return [
+    { atMs: 0, what: "the Pod is told to end; every hook starts, and the Pod stays in service and accepts everything" },
+    { atMs: settings.drainDelayMs, what: "the drain delay is over: endpoint changes have reached every proxy" },
+    ...(settings.deregistrationDelayMs > 0
+      ? [{ atMs: withdrawnMs, what: "the deregistration delay is over: external load balancers have let go" }]
+      : []),
+    { atMs: withdrawnMs, what: `earliest end of the drain: ${endOf(settings)}; then the containers get SIGTERM` },
+    { atMs: deadlineMs, what: `deadline: whatever is still open, the containers get SIGTERM and ${app} of their own` },
+    { atMs: graceSeconds * 1_000, what: "the grace period is over: what still runs is killed" },
+  ];
+}
+
+export function sleepTimeline(sleepMs: number, graceSeconds: number): readonly Moment[] {
+  return [
+    { atMs: 0, what: "the Pod is told to end; the containers sleep and stay in service" },
+    { atMs: sleepMs, what: "the containers get SIGTERM" },
+    { atMs: graceSeconds * 1_000, what: "the grace period is over: what still runs is killed" },
+  ];
+}
+
+function endOf(settings: DrainSettings): string {
+  const quiet = formatDuration(settings.quietPeriodMs);
+  if (settings.drainedWhen === "deadline") return "only at the deadline (drained-when: deadline)";
+  if (settings.drainedWhen === "connections") return "when no connection is open";
+  if (settings.drainedWhen === "requests" || (settings.drainedWhen === "auto" && settings.driver !== "none")) {
+    return `when the driver has counted no active request for ${quiet}`;
+  }
+  return `when traffic has been absent for ${quiet}`;
+}

@@ -1,0 +1,119 @@
+/** The way of all manifests through one change: open, edit, report. No output of its own. */
+
+import { injectPod } from "../injection/inject.ts";
+import type { Explanation, Outcome } from "../injection/outcome.ts";
+import { uninjectPod } from "../injection/uninject.ts";
+import type { PodPlace } from "../kubernetes/pod-template.ts";
+import { editManifest, type PodEdit } from "./manifest/edit-manifest.ts";
+import { namespacesIn } from "./namespaces.ts";
+import { type FileProblem, type OpenManifest, openManifests } from "./open-manifests.ts";
+import type { Ports } from "./ports.ts";
+import type { CommandRequest, InjectRequest } from "./request.ts";
+import { tokensFor } from "./token-source.ts";
+import { injectionReport, type WorkloadName, type WorkloadReport } from "./workload-report.ts";
+
+/** One manifest before and after. The byte-order mark is in both. */
+export type ChangedManifest = { readonly name: string; readonly before: string; readonly after: string };
+
+/** What `explain` wants to know beyond the report. */
+export type Decision = {
+  readonly report: WorkloadReport;
+  readonly pod: object;
+  readonly outcome: Outcome;
+  readonly explanation: Explanation;
+};
+
+export type Transformed = {
+  readonly manifests: readonly ChangedManifest[];
+  readonly reports: readonly WorkloadReport[];
+  readonly decisions: readonly Decision[];
+  readonly problems: readonly FileProblem[];
+  readonly warnings: readonly FileProblem[];
+};
+
+export async function injectManifests(request: InjectRequest, ports: Ports): Promise<Transformed> {
+  const opened = await openManifests(request.paths, ports);
+  const namespaces = namespacesIn(opened.manifests);
+  const decisions: Decision[] = [];
+  const edit =
+    (file: string): PodEdit =>
+    (place, document) => {
+      const name = workloadName({ file, document: document.number, place, fallback: request.namespace });
+      const outcome = injectPod(
+        {
+          pod: place.pod,
+          namespace: name.namespace,
+          optIn: "all",
+          namespaceAnnotations: namespaces.get(name.namespace) ?? {},
+          overrides: request.overrides,
+        },
+        request.config,
+        request.facts,
+        tokensFor(place, name.namespace, request.tokenSeed, ports.randomToken),
+      );
+      const report = injectionReport(name, place.pod, outcome);
+      decisions.push({ report, pod: place.pod, outcome, explanation: outcome.explanation });
+      return outcome.kind === "patched" ? outcome.pod : undefined;
+    };
+  const changed = changeAll(opened.manifests, edit);
+  return {
+    manifests: changed.manifests,
+    reports: decisions.map(({ report }) => report),
+    decisions,
+    problems: [...opened.problems, ...changed.problems],
+    warnings: opened.warnings,
+  };
+}
+
+export async function uninjectManifests(request: CommandRequest, ports: Ports): Promise<Transformed> {
+  const opened = await openManifests(request.paths, ports);
+  const reports: WorkloadReport[] = [];
+  const edit =
+    (file: string): PodEdit =>
+    (place, document) => {
+      const name = workloadName({ file, document: document.number, place, fallback: request.namespace });
+      const result = uninjectPod(place.pod);
+      const outcome = result.kind === "uninjected" ? "uninjected" : "not-injected";
+      reports.push({ ...name, outcome, problems: [] });
+      return result.kind === "uninjected" ? result.pod : undefined;
+    };
+  const changed = changeAll(opened.manifests, edit);
+  return {
+    manifests: changed.manifests,
+    reports,
+    decisions: [],
+    problems: [...opened.problems, ...changed.problems],
+    warnings: opened.warnings,
+  };
+}
+
+function changeAll(
+  manifests: readonly OpenManifest[],
+  edit: (file: string) => PodEdit,
+): { readonly manifests: readonly ChangedManifest[]; readonly problems: readonly FileProblem[] } {
+  const problems: FileProblem[] = [];
+  const changed = manifests.map(({ name, text, byteOrderMark, parsed }) => {
+    const edited = editManifest(text, parsed, edit(name));
+    if (!edited.ok) problems.push({ ...edited.problem, file: name });
+    return { name, before: byteOrderMark + text, after: byteOrderMark + (edited.ok ? edited.text : text) };
+  });
+  return { manifests: changed, problems };
+}
+
+type Found = {
+  readonly file: string;
+  readonly document: number;
+  readonly place: PodPlace;
+  readonly fallback: string;
+};
+
+function workloadName({ file, document, place, fallback }: Found): WorkloadName {
+  const cut = place.owner.indexOf("/");
+  return {
+    file,
+    document,
+    kind: cut < 0 ? place.owner : place.owner.slice(0, cut),
+    namespace: place.namespace === "" ? fallback : place.namespace,
+    name: cut < 0 ? "" : place.owner.slice(cut + 1),
+  };
+}

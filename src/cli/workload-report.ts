@@ -1,0 +1,59 @@
+/** What happened to one workload, for people and for machines. */
+import type { Mode, Outcome } from "../injection/outcome.ts";
+import { SKIP_REASONS, type SkipReason } from "../injection/outcome.ts";
+import { DEFAULT_GRACE_SECONDS } from "../kubernetes/pod.ts";
+import { isRawObject, objectAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
+import type { Problem } from "../policy/problem.ts";
+
+export type WorkloadReport = {
+  readonly file: string;
+  readonly document: number;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly outcome: "injected" | "skipped" | "refused" | "uninjected" | "not-injected";
+  readonly mode?: Mode;
+  readonly reason?: SkipReason;
+  /** A sentence: why it was skipped or refused. */
+  readonly because?: string;
+  readonly graceSeconds?: { readonly before: number; readonly after: number };
+  readonly problems: readonly Problem[];
+};
+
+export type WorkloadName = Pick<WorkloadReport, "file" | "document" | "kind" | "namespace" | "name">;
+
+export function injectionReport(name: WorkloadName, pod: object, outcome: Outcome): WorkloadReport {
+  const { problems } = outcome.explanation;
+  if (outcome.kind === "refused") return { ...name, outcome: "refused", because: outcome.message, problems };
+  if (outcome.kind === "unchanged") {
+    return { ...name, outcome: "skipped", reason: outcome.reason, because: SKIP_REASONS[outcome.reason], problems };
+  }
+  const graceSeconds = { before: graceOf(pod), after: graceOf(outcome.pod) };
+  return { ...name, outcome: "injected", mode: outcome.mode, graceSeconds, problems };
+}
+
+export function graceOf(pod: unknown): number {
+  const spec = isRawObject(pod) ? objectAt(pod, "spec") : undefined;
+  return wholeNumberAt(spec, "terminationGracePeriodSeconds") ?? DEFAULT_GRACE_SECONDS;
+}
+
+/** One line for the outcome and one for each problem. */
+export function reportLines(report: WorkloadReport): readonly string[] {
+  const warnings = report.problems.map(({ where, message }) => `  ${where}: ${message}`);
+  return [`${titleOf(report)}: ${outcomeText(report)}`, ...warnings];
+}
+
+export function titleOf({ kind, namespace, name }: WorkloadName): string {
+  return `${kind} ${namespace}/${name === "" ? "(no name)" : name}`;
+}
+
+export function outcomeText(report: WorkloadReport): string {
+  if (report.outcome === "injected") {
+    const grace = report.graceSeconds;
+    return `injected ${report.mode}${grace === undefined ? "" : `, grace ${grace.before} → ${grace.after} s`}`;
+  }
+  if (report.outcome === "skipped") return `skipped (${report.reason}): ${report.because}`;
+  if (report.outcome === "refused") return `refused: ${report.because}`;
+  if (report.outcome === "uninjected") return "uninjected";
+  return "not injected, left as it is";
+}
