@@ -69,5 +69,5 @@ function releaseHold(state: DrainState, hold: Hold, actions: DrainAction[]): Dra
 }
 
 function performing(hold: Hold): Hold {
-  return { ...hold, stage: "performing" };
+  return { id: hold.id, container: hold.container, role: hold.role, peer: hold.peer, stage: "performing" };
 }

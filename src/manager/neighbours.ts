@@ -1,19 +1,17 @@
 /** Whether anyone but the mesh proxy still has a TCP socket: what a held proxy waits for. */
-import type { Reading } from "./observation.ts";
+import type { Reading, TcpSocket } from "./observation.ts";
+import { LISTEN, SYN_RECV, TIME_WAIT } from "./tcp-states.ts";
 
 /** One look; `known` is false when the proxy cannot be recognised. */
 export type Neighbours = {
   readonly known: boolean;
-  /** A TCP socket of another user than the proxy's, ours and TIME_WAIT aside. */
+  /** A TCP socket of another user than the proxy's, ours, TIME_WAIT and unfinished handshakes aside. */
   readonly others: boolean;
   /** Something that is no proxy listens as the proxy's user. */
   readonly sharedUser: boolean;
 };
 
 export const UNKNOWN_NEIGHBOURS: Neighbours = { known: false, others: false, sharedUser: false };
-
-const LISTEN = 10;
-const TIME_WAIT = 6;
 
 /**
  * The proxy is recognised by its user: whoever listens on a mesh port. Our own sockets are recognised by our port and
@@ -26,14 +24,20 @@ export function neighboursIn(reading: Reading | undefined, ownPort: number): Nei
     if (socket.state === LISTEN && isMeshPort(socket.localPort)) proxyUsers.push(socket.uid);
   }
   if (proxyUsers.length === 0) return UNKNOWN_NEIGHBOURS;
-  let others = false;
-  let sharedUser = false;
-  for (const socket of reading.sockets) {
-    if (socket.state === TIME_WAIT || socket.localPort === ownPort || socket.peerPort === ownPort) continue;
-    if (!proxyUsers.includes(socket.uid)) others = true;
-    else if (socket.state === LISTEN && !isMeshPort(socket.localPort)) sharedUser = true;
-  }
-  return { known: true, others, sharedUser };
+  const theirs = reading.sockets.filter((socket) => isSomeones(socket, ownPort));
+  return {
+    known: true,
+    others: theirs.some((socket) => !proxyUsers.includes(socket.uid)),
+    sharedUser: theirs.some(
+      (socket) => proxyUsers.includes(socket.uid) && socket.state === LISTEN && !isMeshPort(socket.localPort),
+    ),
+  };
+}
+
+/** The kernel knows no owner for TIME_WAIT and for a handshake that is not finished. */
+function isSomeones(socket: TcpSocket, ownPort: number): boolean {
+  if (socket.state === TIME_WAIT || socket.state === SYN_RECV) return false;
+  return socket.localPort !== ownPort && socket.peerPort !== ownPort;
 }
 
 /** Istio's and Linkerd's ports. */

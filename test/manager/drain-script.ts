@@ -87,7 +87,7 @@ export function play(script: Script): Played {
       queue.shift();
       nowMs = Math.max(nowMs, event.nowMs);
       feed({ ...event, nowMs });
-    } else if (isOver(script, state.phase, dueMs)) {
+    } else if (event === undefined && isOver(script, state.phase, dueMs)) {
       return { state, actions, answered, wakes };
     } else {
       nowMs = dueMs;

@@ -1,0 +1,124 @@
+/** The manager's HTTP side: answers at once, or holds a call until told. Decides nothing about the drain. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { isLocalCaller, plainAddress } from "./caller-address.ts";
+import { createConnectionTable } from "./connection-table.ts";
+import type { NowMs } from "./ports.ts";
+import { routeOf } from "./route.ts";
+
+/** Whom the server tells about calls. */
+export type HookCalls = {
+  readonly onHook: (holdId: number, container: string, peer: string) => void;
+  readonly onDrain: (holdId: number) => void;
+  /** The caller of a hold has gone without its answer. */
+  readonly onLeft: (holdId: number) => void;
+  readonly status: () => string;
+  readonly onListening: () => void;
+  /** The address cannot be had now; the server tries again by itself. */
+  readonly onRefused: (message: string) => void;
+};
+
+export type HookServer = {
+  readonly open: (calls: HookCalls) => void;
+  /** Answers one hold; unknown numbers are ignored, since callers may leave at any time. */
+  readonly answer: (holdId: number, body: string) => void;
+  /** Connections accepted since the start; a running total. */
+  readonly accepted: () => number;
+};
+
+/** A sidecar that exits makes its Pod NotReady, so a taken port is waited for. */
+const RETRY_MS = 5_000;
+/** A request that stalls half-way is cut by the connection table; this only stops what that cannot see. */
+const SOCKET_TIMEOUT_MS = 6_000;
+
+type Waiting = { readonly id: number; readonly res: ServerResponse; readonly socket: Socket };
+
+export function createHookServer(settings: DrainSettings, token: string, nowMs: NowMs): HookServer {
+  const table = createConnectionTable(nowMs);
+  const containers = settings.hooks.map((hook) => hook.container);
+  let waiting: Waiting[] = [];
+  let lastId = 0;
+
+  const send = (socket: Socket, res: ServerResponse, status: number, body: string): void => {
+    res.on("finish", () => {
+      table.dismiss(socket);
+      // The header alone does not close the connection in every runtime.
+      socket.end();
+    });
+    res.writeHead(status, {
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(body)),
+      connection: "close",
+    });
+    res.end(body);
+  };
+
+  const hold = (socket: Socket, res: ServerResponse, onLeft: (holdId: number) => void): number => {
+    lastId = lastId + 1;
+    const id = lastId;
+    table.keep(socket);
+    socket.setTimeout(0);
+    waiting.push({ id, res, socket });
+    res.on("close", () => {
+      if (!waiting.some((one) => one.id === id)) return;
+      waiting = waiting.filter((one) => one.id !== id);
+      onLeft(id);
+    });
+    return id;
+  };
+
+  const handle = (req: IncomingMessage, res: ServerResponse, calls: HookCalls): void => {
+    const socket = req.socket;
+    const peer = plainAddress(socket.remoteAddress ?? "");
+    const local = isLocalCaller(peer, settings.addressScope);
+    const route = routeOf({ method: req.method ?? "", url: req.url ?? "", local }, token, containers);
+    // A body is of no interest, but unread it would keep the request open.
+    req.on("data", () => {});
+    switch (route.kind) {
+      case "status":
+        send(socket, res, 200, calls.status());
+        return;
+      case "prestop":
+        calls.onHook(hold(socket, res, calls.onLeft), route.container, peer);
+        return;
+      case "drain":
+        calls.onDrain(hold(socket, res, calls.onLeft));
+        return;
+      default:
+        send(socket, res, 404, NOT_FOUND);
+    }
+  };
+
+  const open = (calls: HookCalls): void => {
+    const server: Server = createServer((req, res) => {
+      try {
+        handle(req, res, calls);
+      } catch {
+        // One broken call must not take the others' holds with it.
+        req.socket.destroy();
+      }
+    });
+    server.setTimeout(SOCKET_TIMEOUT_MS);
+    server.on("connection", (socket: Socket) => table.admit(socket));
+    server.on("error", (error) => {
+      calls.onRefused(error.message);
+      setTimeout(() => open(calls), RETRY_MS);
+    });
+    if (settings.addressScope === "") server.listen(settings.port, calls.onListening);
+    else server.listen(settings.port, settings.addressScope, calls.onListening);
+  };
+
+  return {
+    open,
+    answer: (holdId, body) => {
+      const one = waiting.find((candidate) => candidate.id === holdId);
+      if (one === undefined) return;
+      waiting = waiting.filter((candidate) => candidate.id !== holdId);
+      send(one.socket, one.res, 200, body);
+    },
+    accepted: table.accepted,
+  };
+}
+
+const NOT_FOUND = '{"error":"not found"}';

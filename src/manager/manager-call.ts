@@ -1,0 +1,94 @@
+/** One call from the command line to the manager in the same Pod, over a plain socket so that every stage shows. */
+import { connect } from "node:net";
+
+export type ManagerCall = {
+  readonly host: string;
+  readonly port: number;
+  readonly method: "GET" | "POST";
+  /** With the token in it, which is why it never appears in a message. */
+  readonly path: string;
+  /** For the connection and, unless it waits, the answer. */
+  readonly withinMs: number;
+  /** Once connected, the answer is waited for without a limit. */
+  readonly waits: boolean;
+};
+
+export type CallEnd =
+  | { readonly kind: "answered"; readonly status: number; readonly body: string }
+  | { readonly kind: "unreachable"; readonly message: string }
+  | { readonly kind: "left"; readonly message: string };
+
+const RETRY_MS = 100;
+/** A report is at most a few kilobytes. */
+const LONGEST_ANSWER = 65_536;
+
+/** Calls `done` exactly once. */
+export function callManager(call: ManagerCall, nowMs: () => number, done: (end: CallEnd) => void): void {
+  const giveUpAtMs = nowMs() + call.withinMs;
+  let settled = false;
+  const settle = (end: CallEnd): void => {
+    if (settled) return;
+    settled = true;
+    done(end);
+  };
+  const attempt = (): void => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let connected = false;
+    let over = false;
+    const socket = connect({ host: call.host, port: call.port });
+    const patience = setTimeout(
+      () => {
+        lose(connected ? "it accepted the call and said nothing" : "nothing accepts connections there");
+      },
+      Math.max(1, giveUpAtMs - nowMs()),
+    );
+    const lose = (message: string): void => {
+      if (over) return;
+      over = true;
+      clearTimeout(patience);
+      socket.destroy();
+      if (connected) settle({ kind: "left", message });
+      else if (nowMs() + RETRY_MS < giveUpAtMs) setTimeout(attempt, RETRY_MS);
+      else settle({ kind: "unreachable", message });
+    };
+    const finish = (): void => {
+      if (over) return;
+      const end = answerIn(Buffer.concat(chunks).toString("utf8"));
+      if (end === undefined) lose("it left before answering");
+      else {
+        over = true;
+        clearTimeout(patience);
+        socket.destroy();
+        settle(end);
+      }
+    };
+    socket.on("connect", () => {
+      connected = true;
+      if (call.waits) clearTimeout(patience);
+      socket.write(
+        `${call.method} ${call.path} HTTP/1.1\r\nHost: manager\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      );
+    });
+    socket.on("data", (chunk: Buffer) => {
+      size = size + chunk.length;
+      if (size > LONGEST_ANSWER) lose("its answer is too long to be the manager's");
+      else chunks.push(chunk);
+    });
+    socket.on("end", finish);
+    socket.on("close", finish);
+    socket.on("error", (error) => lose(error.message));
+  };
+  attempt();
+}
+
+/** @returns undefined when the text is no whole answer */
+function answerIn(text: string): CallEnd | undefined {
+  const cut = text.indexOf("\r\n\r\n");
+  if (cut < 0 || !text.startsWith("HTTP/1.1 ")) return undefined;
+  const head = text.slice(0, cut);
+  const body = text.slice(cut + 4);
+  const length = /\r\ncontent-length: ([0-9]{1,6})/i.exec(head);
+  if (length === null || Number(length[1] ?? "") !== Buffer.byteLength(body)) return undefined;
+  return { kind: "answered", status: Number(text.slice(9, 12)), body };
+}

@@ -1,0 +1,23 @@
+/** Everything the manager gets from its main: the two builds differ in nothing else. */
+import type { Log } from "./log-line.ts";
+import type { Libc, NowMs, ReadText } from "./ports.ts";
+
+/** Variables, read once by the main; empty when not set. */
+export type Environment = {
+  readonly token: string;
+  readonly original: string;
+  readonly podName: string;
+  readonly podNamespace: string;
+};
+
+export type Outside = {
+  readonly environment: Environment;
+  readonly libc: Libc;
+  readonly readText: ReadText;
+  readonly nowMs: NowMs;
+  /** One line to standard output. */
+  readonly log: Log;
+  /** One line to standard error, for a person at a terminal. */
+  readonly complain: Log;
+  readonly exit: (code: number) => void;
+};

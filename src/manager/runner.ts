@@ -1,0 +1,135 @@
+/** Feeds the drain machine with events and time, and carries out what it asks for. Decides nothing. */
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { performChainedHook } from "./chained-hook-call.ts";
+import type { DrainAction, DrainEvent, Look } from "./drain-event.ts";
+import { step } from "./drain-machine.ts";
+import { drainReportOf } from "./drain-report-of.ts";
+import { idleState } from "./drain-state.ts";
+import type { Judge } from "./judge.ts";
+import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
+import type { ManagerDriver } from "./manager-driver.ts";
+import { neighboursIn } from "./neighbours.ts";
+import type { ChainedHook } from "./original-hooks.ts";
+import type { NowMs } from "./ports.ts";
+import type { SocketReader } from "./sockets.ts";
+
+export type RunnerParts = {
+  readonly settings: DrainSettings;
+  readonly speaker: Speaker;
+  readonly chained: readonly ChainedHook[];
+  readonly nowMs: NowMs;
+  readonly readSockets: SocketReader;
+  readonly judge: Judge;
+  readonly driver: ManagerDriver;
+  /** Connections the manager has accepted; a running total. */
+  readonly accepted: () => number;
+  readonly answer: (holdId: number, body: string) => void;
+  readonly log: Log;
+  readonly exit: (code: number) => void;
+};
+
+export type Runner = {
+  readonly hear: (event: DrainEvent) => void;
+  /** The report as JSON. */
+  readonly status: () => string;
+};
+
+/** Longer timers overflow in the runtimes; waking up too early is harmless. */
+const LONGEST_TIMER_MS = 1_000_000_000;
+/** For answers that are still on their way out. */
+const LAST_WORDS_MS = 20;
+
+export function createRunner(parts: RunnerParts): Runner {
+  const { settings, speaker, nowMs } = parts;
+  let state = idleState(parts.chained.map((hook) => hook.container));
+  let timer: NodeJS.Timeout | null = null;
+  let lookAtMs = -1;
+  let chainDials = 0;
+
+  const look = (atMs: number): Look => {
+    const reading = parts.readSockets();
+    const dials = parts.driver.dials() + chainDials;
+    return {
+      observation: parts.judge.observe(reading, atMs, dials, parts.accepted()),
+      neighbours: neighboursIn(reading, settings.port),
+    };
+  };
+
+  const onTimer = (): void => {
+    timer = null;
+    const atMs = nowMs();
+    const due = lookAtMs >= 0 && atMs >= lookAtMs;
+    hear({ kind: "tick", nowMs: atMs, look: due ? look(atMs) : undefined });
+  };
+
+  const plan = (wakeAtMs: number): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (wakeAtMs < 0) return;
+    timer = setTimeout(onTimer, Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(wakeAtMs - nowMs()))));
+  };
+
+  const warn = (message: string, detail: string): void => {
+    if (detail !== "") parts.log(noteLine(speaker, "warn", message, detail));
+  };
+
+  const performChain = (container: string): void => {
+    const hook = parts.chained.find((one) => one.container === container);
+    const performed = (failure: string): void => {
+      warn("chained hook failed", failure);
+      hear({ kind: "chain-performed", nowMs: nowMs(), container });
+    };
+    if (hook !== undefined && hook.kind === "http-get") chainDials = chainDials + 1;
+    if (hook === undefined) performed("");
+    else performChainedHook(hook, performed);
+  };
+
+  const status = (): string => JSON.stringify(drainReportOf(state, nowMs()));
+
+  const perform = (action: DrainAction): void => {
+    switch (action.kind) {
+      case "answer":
+        parts.answer(action.holdId, status());
+        return;
+      case "perform-chain":
+        performChain(action.container);
+        return;
+      case "tell-driver":
+        parts.driver.tellDraining((failure) => warn("driver could not be told", failure));
+        return;
+      case "count-active":
+        parts.driver.countActive((active) => hear({ kind: "active-counted", nowMs: nowMs(), active }));
+        return;
+      case "learn-kubelet":
+        parts.judge.learnKubelet(action.address);
+        return;
+      case "exit": {
+        const code = action.code;
+        setTimeout(() => parts.exit(code), LAST_WORDS_MS);
+        return;
+      }
+      default:
+        return;
+    }
+  };
+
+  const tell = (atMs: number): void => {
+    const report = drainReportOf(state, atMs);
+    const sinceTriggerMs = state.triggeredAtMs < 0 ? 0 : atMs - state.triggeredAtMs;
+    const held = state.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
+    parts.log(phaseLine(speaker, report, sinceTriggerMs, held));
+    if (state.phase === "done" || state.outcome === "restarted") parts.log(reportLine(speaker, report));
+  };
+
+  const hear = (event: DrainEvent): void => {
+    const before = state;
+    const next = step(settings, before, event);
+    state = next.state;
+    lookAtMs = next.lookAtMs;
+    plan(next.wakeAtMs);
+    if (state.phase !== before.phase || state.outcome !== before.outcome) tell(event.nowMs);
+    for (const action of next.actions) perform(action);
+  };
+
+  return { hear, status };
+}

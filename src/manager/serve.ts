@@ -1,0 +1,49 @@
+/** Assembles the running manager: server, runner, observation, driver. */
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { createHookServer } from "./hook-server.ts";
+import { createJudge } from "./judge.ts";
+import { noteLine } from "./log-line.ts";
+import { driverOf, isKnownDriver } from "./manager-driver.ts";
+import { readChainedHooks } from "./original-hooks.ts";
+import type { Outside } from "./outside.ts";
+import { createRunner } from "./runner.ts";
+import { createSocketReader } from "./sockets.ts";
+
+export type Served = { readonly onStopSignal: () => void };
+
+export function serve(asked: DrainSettings, outside: Outside): Served {
+  const { environment, nowMs } = outside;
+  const speaker = { pod: environment.podName, namespace: environment.podNamespace };
+  const note = (level: "info" | "warn", message: string, detail: string): void =>
+    outside.log(noteLine(speaker, level, message, detail));
+  const settings: DrainSettings = isKnownDriver(asked) ? asked : { ...asked, driver: "none" };
+  if (!isKnownDriver(asked))
+    note("warn", "driver is not part of this build", `${asked.driver}; sockets decide instead`);
+  const chained = readChainedHooks(environment.original);
+  if (chained.problem !== "") note("warn", "chained hooks are not performed", chained.problem);
+
+  const server = createHookServer(settings, environment.token, nowMs);
+  const runner = createRunner({
+    settings,
+    speaker,
+    chained: chained.hooks,
+    nowMs,
+    readSockets: createSocketReader(outside.libc, outside.readText),
+    judge: createJudge(settings),
+    driver: driverOf(settings),
+    accepted: server.accepted,
+    answer: server.answer,
+    log: outside.log,
+    exit: outside.exit,
+  });
+  const address = settings.addressScope === "" ? `port ${settings.port}` : `${settings.addressScope}:${settings.port}`;
+  server.open({
+    onHook: (holdId, container, peer) => runner.hear({ kind: "hook-joined", nowMs: nowMs(), holdId, container, peer }),
+    onDrain: (holdId) => runner.hear({ kind: "drain-asked", nowMs: nowMs(), holdId }),
+    onLeft: (holdId) => runner.hear({ kind: "caller-left", nowMs: nowMs(), holdId }),
+    status: runner.status,
+    onListening: () => note("info", "listening", address),
+    onRefused: (message) => note("warn", "cannot listen, trying again in 5s", message),
+  });
+  return { onStopSignal: () => runner.hear({ kind: "sigterm", nowMs: nowMs() }) };
+}
