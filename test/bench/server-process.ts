@@ -1,0 +1,32 @@
+/** Starts a server that logs the port it got, and ends it again. */
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+
+export type ServerProcess = {
+  readonly name: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly stop: () => Promise<void>;
+};
+
+/** The log goes to a file: reading it would take CPU time from the measurement. */
+export async function startServer(name: string, args: readonly string[], logFile: string): Promise<ServerProcess> {
+  const log = openSync(logFile, "w");
+  const child = spawn(process.execPath, args, { stdio: ["ignore", log, "inherit"] });
+  closeSync(log);
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  let port = 0;
+  for (let waits = 0; port === 0 && waits < 600 && child.exitCode === null; waits += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    port = Number(/"port":([0-9]+)/.exec(readFileSync(logFile, "utf8"))?.[1] ?? 0);
+  }
+  if (port === 0) {
+    child.kill("SIGKILL");
+    throw new Error(`${name} did not start`);
+  }
+  const stop = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  return { name, port, pid: child.pid ?? 0, stop };
+}
