@@ -1,0 +1,38 @@
+/** Takes a URL of the settings apart. Only IP literals: nobody here asks a resolver. Pure. */
+
+export type HttpTarget = {
+  readonly host: string;
+  readonly port: number;
+  /** Path and query. */
+  readonly path: string;
+  /** What stood after `#`, percent-decoded; empty when nothing did. */
+  readonly selector: string;
+};
+
+const PATTERN = /^http:\/\/([0-9.]{7,15}|\[[0-9a-fA-F:.]{2,45}\])(:[0-9]{1,5})?([/?][^#]*)?(#.*)?$/;
+
+/** @returns undefined for anything that could not be dialled as written, control characters and spaces included */
+export function parseHttpTarget(url: string): HttpTarget | undefined {
+  if (/[^\x21-\x7e]/.test(url)) return undefined;
+  const match = PATTERN.exec(url);
+  if (match === null) return undefined;
+  const host = match[1] ?? "";
+  const port = (match[2] ?? "") === "" ? 80 : Number((match[2] ?? "").slice(1));
+  const path = match[3] ?? "";
+  const selector = decoded((match[4] ?? "").slice(1));
+  if (port < 1 || port > 65_535 || selector === undefined) return undefined;
+  return {
+    host: host.startsWith("[") ? host.slice(1, host.length - 1) : host,
+    port,
+    path: path.startsWith("/") ? path : `/${path}`,
+    selector,
+  };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

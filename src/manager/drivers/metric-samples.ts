@@ -1,0 +1,100 @@
+/** Finds samples in the text format of Prometheus by name and labels. Pure. */
+
+type Label = { readonly name: string; readonly value: string };
+type Series = { readonly name: string; readonly labels: readonly Label[]; readonly end: number };
+
+/**
+ * @param selector a metric name, with labels that must all be there: `name{label="x"}`
+ * @returns the sum of all that fit; NaN when none fits, or one that fits is no number
+ */
+export function sumOfSamples(text: string, selector: string): number {
+  const wanted = readSeries(selector);
+  if (wanted === undefined || wanted.end !== selector.length) return Number.NaN;
+  let sum = 0;
+  let found = false;
+  let start = 0;
+  while (start < text.length) {
+    const stop = text.indexOf("\n", start);
+    const end = stop < 0 ? text.length : stop;
+    // Most lines are another metric: look at the name before anything is taken apart.
+    if (text.startsWith(wanted.name, start)) {
+      const line = text.slice(start, end).trim();
+      const series = readSeries(line);
+      if (series !== undefined && fits(series, wanted)) {
+        sum = sum + sampleValue(line.slice(series.end));
+        found = true;
+      }
+    }
+    start = end + 1;
+  }
+  return found ? sum : Number.NaN;
+}
+
+function fits(series: Series, wanted: Series): boolean {
+  if (series.name !== wanted.name) return false;
+  return wanted.labels.every((label) => series.labels.some((l) => l.name === label.name && l.value === label.value));
+}
+
+/** A value may be followed by a timestamp. */
+function sampleValue(rest: string): number {
+  if (rest.charAt(0) !== " " && rest.charAt(0) !== "\t") return Number.NaN;
+  const words = rest.trim().split(/[ \t]+/);
+  const value = words[0] ?? "";
+  if (words.length > 2 || !/^[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?$/.test(value)) return Number.NaN;
+  return Number(value);
+}
+
+/** @returns the name and labels at the start of a line, and where they end */
+function readSeries(line: string): Series | undefined {
+  const nameEnd = endOfName(line, 0);
+  if (nameEnd === 0) return undefined;
+  const name = line.slice(0, nameEnd);
+  const labels: Label[] = [];
+  if (line.charAt(nameEnd) !== "{") return { name, labels, end: nameEnd };
+  let at = skipSpaces(line, nameEnd + 1);
+  while (at < line.length && line.charAt(at) !== "}") {
+    const labelEnd = endOfName(line, at);
+    const valueStart = line.indexOf('"', labelEnd) + 1;
+    if (labelEnd === at || valueStart === 0 || line.slice(labelEnd, valueStart).trim() !== '="') return undefined;
+    const value = readQuoted(line, valueStart);
+    if (value === undefined) return undefined;
+    labels.push({ name: line.slice(at, labelEnd), value: value.text });
+    at = skipSpaces(line, value.end);
+    if (line.charAt(at) === ",") at = skipSpaces(line, at + 1);
+    else if (line.charAt(at) !== "}") return undefined;
+  }
+  return at < line.length ? { name, labels, end: at + 1 } : undefined;
+}
+
+function skipSpaces(line: string, from: number): number {
+  let at = from;
+  while (line.charAt(at) === " " || line.charAt(at) === "\t") at = at + 1;
+  return at;
+}
+
+function endOfName(line: string, from: number): number {
+  let at = from;
+  while (at < line.length && isNameCode(line.charCodeAt(at))) at = at + 1;
+  return at;
+}
+
+/** Letters, digits, `_` and `:`. */
+function isNameCode(code: number): boolean {
+  if (code >= 97 && code <= 122) return true;
+  return (code >= 48 && code <= 58) || (code >= 65 && code <= 90) || code === 95;
+}
+
+function readQuoted(line: string, from: number): { readonly text: string; readonly end: number } | undefined {
+  let text = "";
+  let at = from;
+  while (at < line.length) {
+    const next = line.charAt(at);
+    if (next === '"') return { text, end: at + 1 };
+    if (next === "\\") {
+      at = at + 1;
+      text = `${text}${line.charAt(at) === "n" ? "\n" : line.charAt(at)}`;
+    } else text = `${text}${next}`;
+    at = at + 1;
+  }
+  return undefined;
+}
