@@ -1,0 +1,55 @@
+/** An outcome to the answer the API server reads. */
+import type { AdmissionReview } from "../kubernetes/admission.ts";
+import { type Outcome, SKIP_REASONS, type SkipReason } from "./outcome.ts";
+
+/** kubectl prints warnings whole up to here; the API server may cut longer ones. */
+const WARNING_LIMIT = 120;
+
+/** Unprocessable: the request was understood, its values were not. */
+const REFUSED_STATUS = 422;
+
+/** Skipping for these would surprise the person who asked for injection; the other reasons are everyday. */
+const SURPRISING: readonly SkipReason[] = [
+  "host_network",
+  "zero_grace",
+  "classic_would_block_completion",
+  "name_taken",
+  "port_conflict",
+  "own_hooks",
+  "invalid_value",
+];
+
+/** One answer for every outcome, so that uid, status and base64 cannot be forgotten. */
+export function toReview(uid: string, outcome: Outcome): AdmissionReview {
+  const warnings = warningsOf(outcome);
+  const told = warnings.length === 0 ? {} : { warnings };
+  const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" } as const;
+  switch (outcome.kind) {
+    case "refused": {
+      const status = { code: REFUSED_STATUS, message: outcome.message };
+      return { ...review, response: { uid, allowed: false, status, ...told } };
+    }
+    case "unchanged":
+      return { ...review, response: { uid, allowed: true, ...told } };
+    case "patched": {
+      const patch = Buffer.from(JSON.stringify(outcome.patch)).toString("base64");
+      return { ...review, response: { uid, allowed: true, patchType: "JSONPatch", patch, ...told } };
+    }
+  }
+}
+
+/** One per problem, and one when the Pod was left alone for a reason its owner should hear of. */
+export function warningsOf(outcome: Outcome): readonly string[] {
+  const skipped =
+    outcome.kind === "unchanged" && SURPRISING.includes(outcome.reason)
+      ? [`lastcall: not injected: ${SKIP_REASONS[outcome.reason]}`]
+      : [];
+  const problems = outcome.explanation.problems.map(({ where, message }) => `lastcall: ${where}: ${message}`);
+  return [...skipped, ...problems].map(fit);
+}
+
+/** Names of Pods and containers come from outside: no control characters, one line. */
+function fit(text: string): string {
+  const clean = text.replace(/[^\x20-\x7e]/g, "?");
+  return clean.length > WARNING_LIMIT ? `${clean.slice(0, WARNING_LIMIT - 3)}...` : clean;
+}

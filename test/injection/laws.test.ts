@@ -1,0 +1,193 @@
+/** What holds for every Pod, whoever wrote it. */
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import jsonPatch, { type Operation } from "fast-json-patch";
+import { expect, test } from "vitest";
+import { parseServeFlags } from "../../src/contract/serve-flags.ts";
+import type { Outcome } from "../../src/injection/outcome.ts";
+import { uninjectPod } from "../../src/injection/uninject.ts";
+import { arbitraryPod } from "./arbitrary-pod.ts";
+import { type Given, inject } from "./given.ts";
+import { oracleQos } from "./qos-oracle.ts";
+
+const RUNS = { numRuns: 1_500 };
+const TIME_LIMIT = 120_000;
+
+const arbitraryGiven: fc.Arbitrary<Given> = fc
+  .constantFrom("1.28", "1.29", "v1.31.2-eks-1", "1.32", "1.36+", "unknown")
+  .chain((apiServerVersion) =>
+    fc.constantFrom("v1.28.9", "v1.31.0", undefined).map((lowestKubeletVersion) => ({
+      facts: { apiServerVersion, lowestKubeletVersion },
+    })),
+  );
+
+type Patched = Extract<Outcome, { kind: "patched" }>;
+
+/** Runs `law` for every Pod that gets a patch, and makes sure that these are many. */
+function everyPatched(law: (pod: object, outcome: Patched, given: Given) => void): void {
+  let patched = 0;
+  fc.assert(
+    fc.property(arbitraryPod, arbitraryGiven, (pod, given) => {
+      const outcome = inject(pod, given);
+      if (outcome.kind !== "patched") return;
+      patched += 1;
+      law(pod, outcome, given);
+    }),
+    RUNS,
+  );
+  expect(patched).toBeGreaterThan(RUNS.numRuns / 3);
+}
+
+function deepFrozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) deepFrozen(part);
+  }
+  return value;
+}
+
+function specOf(pod: object): Record<string, unknown> {
+  return (pod as { readonly spec: Record<string, unknown> }).spec;
+}
+
+function graceOf(pod: object): number {
+  return (specOf(pod)["terminationGracePeriodSeconds"] as number | null | undefined) ?? 30;
+}
+
+type Container = {
+  readonly name: string;
+  readonly args?: readonly string[];
+  readonly resources?: { readonly requests?: Record<string, string>; readonly limits?: Record<string, string> };
+};
+
+function managerIn(pod: object): Container | undefined {
+  const { containers, initContainers } = specOf(pod) as Record<string, readonly Container[] | null | undefined>;
+  return [...(initContainers ?? []), ...(containers ?? [])].find((container) => container.name === "lastcall");
+}
+
+test("a second injection changes nothing, whichever replica makes it", { timeout: TIME_LIMIT }, () => {
+  everyPatched((_pod, first, given) => {
+    const second = inject(first.pod, { ...given, token: "f".repeat(32) });
+    expect(second).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
+  });
+});
+
+test("taking an injection out gives the original back", { timeout: TIME_LIMIT }, () => {
+  everyPatched((pod, { pod: changed, mode }) => {
+    const back = uninjectPod(changed);
+    expect(back, mode).toStrictEqual({ kind: "uninjected", pod });
+  });
+});
+
+test("the patch, applied to the object as received, gives the Pod of the outcome", { timeout: TIME_LIMIT }, () => {
+  everyPatched((pod, { patch, pod: changed }) => {
+    const operations = JSON.parse(JSON.stringify(patch)) as Operation[];
+    const received = JSON.parse(JSON.stringify(pod)) as object;
+    expect(jsonPatch.applyPatch(received, operations, true).newDocument).toStrictEqual(changed);
+  });
+});
+
+test("the quality-of-service class stays what it was", { timeout: TIME_LIMIT }, () => {
+  const seen = new Set<string>();
+  everyPatched((pod, { pod: changed }) => {
+    const before = oracleQos(pod);
+    seen.add(before);
+    expect(oracleQos(changed)).toBe(before);
+  });
+  expect(seen.size).toBe(3);
+});
+
+test("the grace period is never lowered, exceeds the drain timeout and fits 32 bits", { timeout: TIME_LIMIT }, () => {
+  everyPatched((pod, { pod: changed }) => {
+    const grace = graceOf(changed);
+    expect(grace).toBeGreaterThanOrEqual(graceOf(pod));
+    expect(grace).toBeLessThanOrEqual(2_147_483_647);
+    const manager = managerIn(changed);
+    if (manager === undefined) return;
+    const { settings, problems } = parseServeFlags(manager.args?.slice(1) ?? []);
+    expect(problems).toEqual([]);
+    expect(grace * 1_000).toBeGreaterThan(settings.drainTimeoutMs);
+    if (grace < 2_147_483_647) {
+      const spansMs = settings.drainDelayMs + settings.deregistrationDelayMs + settings.drainTimeoutMs;
+      expect(grace).toBeGreaterThanOrEqual(graceOf(pod) + spansMs / 1_000 + 5);
+    }
+  });
+});
+
+test("the input is never written to", { timeout: TIME_LIMIT }, () => {
+  everyPatched((pod, _outcome, given) => {
+    const frozen = deepFrozen(structuredClone(pod));
+    expect(() => inject(frozen, given)).not.toThrow();
+  });
+});
+
+test("every container keeps its place and every field of it that injection does not speak of", {
+  timeout: TIME_LIMIT,
+}, () => {
+  everyPatched((pod, { pod: changed }) => {
+    for (const list of ["containers", "initContainers"]) {
+      const before = (specOf(pod)[list] ?? []) as readonly Container[];
+      const after = ((specOf(changed)[list] ?? []) as readonly Container[]).filter((c) => c.name !== "lastcall");
+      expect(after.map(withoutOurs)).toStrictEqual(before.map(withoutOurs));
+    }
+    const { metadata: _m, spec: _s, ...rest } = pod as Record<string, unknown>;
+    expect(changed).toMatchObject(rest);
+  });
+});
+
+function withoutOurs(container: Container): object {
+  const { lifecycle: _l, livenessProbe: _p, startupProbe: _s, ...rest } = container as Record<string, unknown>;
+  return rest;
+}
+
+test("the API server would accept what the manager requests beside the Pod's own resources", {
+  timeout: TIME_LIMIT,
+}, () => {
+  everyPatched((pod, { pod: changed }) => {
+    if (specOf(pod)["resources"] === undefined) return;
+    const limits = (specOf(pod)["resources"] as { limits?: { memory?: string } }).limits;
+    if (limits?.memory === "8Mi") expect(managerIn(changed)?.resources?.limits?.["memory"]).toBeUndefined();
+  });
+});
+
+const hostileKeys = fc.constantFrom(
+  ...["metadata", "spec", "containers", "initContainers", "name", "annotations", "labels", "lifecycle", "preStop"],
+  ...["livenessProbe", "resources", "args", "env", "ports", "lastcall", "__proto__", "constructor", "toJSON"],
+  ...["terminationGracePeriodSeconds", "restartPolicy", "httpGet", "affinity", "nodeSelectorTerms"],
+);
+
+const hostileJson = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 7, withCrossShrink: true },
+    fc.constantFrom<unknown>(null, 0, -1, 1.5, 1e300, "", "lastcall", "serve", "--port=x", true, "\u0000", "17890"),
+    fc.array(tie("value"), { maxLength: 3 }),
+    // Through text, as it arrives: only so `__proto__` becomes a key of its own.
+    fc
+      .array(fc.tuple(hostileKeys, tie("value")), { maxLength: 5 })
+      .map((entries) => Object.fromEntries(entries) as unknown),
+  ),
+})).value;
+
+test("no JSON whatever makes it throw, and its patch always applies", { timeout: TIME_LIMIT }, () => {
+  fc.assert(
+    fc.property(hostileJson, hostileJson, hostileJson, (metadata, spec, container) => {
+      const containers = [container, { name: "app" }];
+      for (const pod of [spec, { metadata, spec }, { metadata, spec: { ...toObject(spec), containers } }]) {
+        const received = JSON.parse(JSON.stringify(pod ?? null)) as object;
+        const outcome = inject(received);
+        uninjectPod(received);
+        if (outcome.kind !== "patched") continue;
+        const operations = JSON.parse(JSON.stringify(outcome.patch)) as Operation[];
+        const applied = jsonPatch.applyPatch(JSON.parse(JSON.stringify(pod)), operations, true).newDocument;
+        // Not the runner's equality: it asks `constructor`, which is a key like any other here.
+        expect(isDeepStrictEqual(applied, outcome.pod)).toBe(true);
+        expect(isDeepStrictEqual(uninjectPod(outcome.pod), { kind: "uninjected", pod: received })).toBe(true);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+function toObject(value: unknown): object {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}

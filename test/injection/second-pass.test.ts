@@ -1,0 +1,201 @@
+/** The second call for the same Pod, after the API server and other webhooks had their turn. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { uninjectPod } from "../../src/injection/uninject.ts";
+import { arbitraryPod } from "./arbitrary-pod.ts";
+import { codes, inject, injected, TOKEN } from "./given.ts";
+
+type Loose = { [key: string]: unknown };
+type LoosePod = { metadata: Loose; spec: { [key: string]: unknown; containers: Loose[]; initContainers: Loose[] } };
+
+function copy(pod: object): LoosePod {
+  return JSON.parse(JSON.stringify(pod)) as LoosePod;
+}
+
+const WEB = {
+  metadata: { name: "web-0" },
+  spec: { terminationGracePeriodSeconds: 30, containers: [{ name: "app", image: "app:1" }] },
+};
+
+/** What the API server's defaults and the ServiceAccount plugin do to every container of a changed Pod. */
+function asStored(pod: object): LoosePod {
+  const stored = copy(pod);
+  const { containers, initContainers } = stored.spec;
+  for (const container of [...(containers ?? []), ...(initContainers ?? [])]) {
+    container["imagePullPolicy"] ??= "IfNotPresent";
+    container["terminationMessagePath"] ??= "/dev/termination-log";
+    container["terminationMessagePolicy"] ??= "File";
+    container["resources"] ??= {};
+    const mounts = (container["volumeMounts"] ?? []) as unknown[];
+    const token = { name: "kube-api-access-x", mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" };
+    if (container["name"] === "lastcall") container["volumeMounts"] = [...mounts, { ...token, readOnly: true }];
+    const handler = (container["lifecycle"] as Loose | undefined)?.["preStop"] as Loose | undefined;
+    const httpGet = handler?.["httpGet"] as Loose | undefined;
+    if (httpGet !== undefined) httpGet["scheme"] ??= "HTTP";
+    for (const entry of (container["env"] ?? []) as Loose[]) {
+      const fieldRef = (entry["valueFrom"] as Loose | undefined)?.["fieldRef"] as Loose | undefined;
+      if (fieldRef !== undefined) fieldRef["apiVersion"] ??= "v1";
+    }
+  }
+  return stored;
+}
+
+test("defaults the API server adds to our parts are left where they are", { timeout: 120_000 }, () => {
+  fc.assert(
+    fc.property(arbitraryPod, (pod) => {
+      const first = inject(pod);
+      if (first.kind !== "patched") return;
+      expect(inject(asStored(first.pod), { token: "e".repeat(32) })).toMatchObject({ reason: "up_to_date" });
+    }),
+    { numRuns: 800 },
+  );
+});
+
+test("limits a LimitRange adds to the manager stay", () => {
+  const pod = copy(injected(WEB));
+  const manager = pod.spec.initContainers[0] as Loose;
+  manager["resources"] = { requests: { cpu: "50m", memory: "32Mi" }, limits: { cpu: "50m", memory: "32Mi" } };
+  expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
+});
+
+test("variables and mounts other webhooks give the manager stay", () => {
+  const pod = copy(injected(WEB));
+  const manager = pod.spec.initContainers[0] as Loose;
+  manager["env"] = [...(manager["env"] as unknown[]), { name: "AWS_ROLE_ARN", value: "x" }];
+  expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
+});
+
+test("a registry mirror may rewrite the manager's image", () => {
+  const pod = copy(injected(WEB));
+  (pod.spec.initContainers[0] as Loose)["image"] = "mirror.local/cache/lastcall-manager:0.1.0";
+  expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
+});
+
+test("an older version's image is replaced and the token is kept", () => {
+  const pod = copy(injected(WEB));
+  (pod.spec.initContainers[0] as Loose)["image"] = "registry.example/lastcall-manager:0.0.9";
+  const again = injected(pod, { token: "e".repeat(32) });
+  expect(again).toEqual(injected(WEB));
+});
+
+test("a replica of another version and the first one agree in the end", () => {
+  const newer = { facts: { managerImage: "registry.example/lastcall-manager:0.2.0" } };
+  const upgraded = injected(injected(WEB), newer);
+  expect(inject(upgraded, newer)).toMatchObject({ reason: "up_to_date" });
+});
+
+test("a stripped restartPolicy comes back with a problem", () => {
+  const pod = copy(injected(WEB));
+  delete (pod.spec.initContainers[0] as Loose)["restartPolicy"];
+  const outcome = inject(pod);
+  expect(codes(outcome)).toEqual(["manager_repaired"]);
+  expect(outcome).toMatchObject({ kind: "patched", pod: injected(WEB) });
+});
+
+test("a mesh proxy that another webhook appends gets its hook and the mesh its port exclusion", () => {
+  const pod = copy(injected(WEB));
+  pod.spec.containers.push({ name: "istio-proxy", image: "istio/proxyv2" });
+  const again = injected(pod) as LoosePod;
+  expect(again.spec.containers[1]).toMatchObject({
+    lifecycle: { preStop: { httpGet: { path: `/${TOKEN}/prestop/istio-proxy`, port: 17_890 } } },
+  });
+  expect((again.spec.initContainers[0] as Loose)["args"]).toContain("--hooks=app:app,istio-proxy:mesh-proxy");
+  expect(again.metadata["annotations"]).toMatchObject({
+    "traffic.sidecar.istio.io/excludeInboundPorts": "17890",
+  });
+  expect(inject(again)).toMatchObject({ reason: "up_to_date" });
+});
+
+test("an init container put in front by another webhook stays in front", () => {
+  const pod = copy(injected(WEB));
+  pod.spec.initContainers.unshift({ name: "istio-validation", image: "istio/proxyv2" });
+  expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
+});
+
+test("a hook that Istio's agent took over is taken for ours", () => {
+  const pod = copy(injected(WEB));
+  (pod.spec.containers[0] as Loose)["lifecycle"] = {
+    preStop: { httpGet: { path: "/app-lifecycle/app/prestopz", port: 15_020 } },
+  };
+  expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
+  expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: WEB });
+});
+
+test("a port somebody declares later moves the manager and every hook with it", () => {
+  const pod = copy(injected(WEB));
+  pod.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
+  const again = injected(pod) as LoosePod;
+  expect(again.spec.containers[0]).toMatchObject({ lifecycle: { preStop: { httpGet: { port: 17_891 } } } });
+  expect((again.spec.initContainers[0] as Loose)["lifecycle"]).toEqual({
+    preStop: { exec: { command: ["/lastcall", "drain", "--port=17891"] } },
+  });
+  expect(inject(again)).toMatchObject({ reason: "up_to_date" });
+});
+
+test("a grace period somebody raised afterwards is kept and survives taking the injection out", () => {
+  const pod = copy(injected(WEB));
+  pod.spec["terminationGracePeriodSeconds"] = 500;
+  expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
+  expect(uninjectPod(pod)).toMatchObject({ pod: { spec: { terminationGracePeriodSeconds: 500 } } });
+});
+
+test("a grace period a policy clamped is raised again from the same original", () => {
+  const pod = copy(injected(WEB));
+  pod.spec["terminationGracePeriodSeconds"] = 60;
+  expect(inject(pod)).toMatchObject({ kind: "patched", pod: { spec: { terminationGracePeriodSeconds: 100 } } });
+});
+
+test("a longer drain timeout on a copied Pod counts from the original grace period", () => {
+  const pod = copy(injected(WEB));
+  pod.metadata["annotations"] = { ...(pod.metadata["annotations"] as Loose), "lastcall.dev/drain-timeout": "90s" };
+  expect(injected(pod)).toMatchObject({ spec: { terminationGracePeriodSeconds: 130 } });
+});
+
+test("a replica that has lost sight of the nodes does not turn a native manager into a classic one", () => {
+  const knows = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: "1.29.4" } };
+  const blind = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: undefined } };
+  expect(inject(injected(WEB, knows), blind)).toMatchObject({ reason: "up_to_date" });
+});
+
+test("a lost token is renewed in the manager and in every hook", () => {
+  const pod = copy(injected(WEB));
+  const manager = pod.spec.initContainers[0] as Loose;
+  manager["env"] = (manager["env"] as Loose[]).filter((entry) => entry["name"] !== "LASTCALL_TOKEN");
+  const again = injected(pod, { token: "e".repeat(32) }) as LoosePod;
+  expect(again.spec.containers[0]).toMatchObject({
+    lifecycle: { preStop: { httpGet: { path: `/${"e".repeat(32)}/prestop/app` } } },
+  });
+  expect(inject(again)).toMatchObject({ reason: "up_to_date" });
+});
+
+test("a forged status annotation neither stops nor fakes an injection", () => {
+  const forged = {
+    ...WEB,
+    metadata: { annotations: { "lastcall.dev/status": '{"version":"0.1.0","mode":"native"}' } },
+  };
+  expect(inject(forged)).toMatchObject({ kind: "patched", mode: "native" });
+  expect(uninjectPod(forged)).toEqual({ kind: "not-injected" });
+  const sleepy = '{"version":"0.1.0","mode":"sleep","seconds":5,"hooks":["app"],"original":{"grace":30}}';
+  expect(uninjectPod({ ...WEB, metadata: { annotations: { "lastcall.dev/status": sleepy } } })).toEqual({
+    kind: "not-injected",
+  });
+});
+
+test("an injected Pod without its annotations is still known and taken back", () => {
+  const pod = copy(injected(WEB));
+  pod.metadata = { name: "web-0-copy" };
+  expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { ...WEB, metadata: { name: "web-0-copy" } } });
+});
+
+test("a hook somebody wrote over ours is not taken out", () => {
+  const pod = copy(injected(WEB));
+  const theirs = { preStop: { exec: { command: ["theirs"] } } };
+  (pod.spec.containers[0] as Loose)["lifecycle"] = theirs;
+  expect(uninjectPod(pod)).toEqual({
+    kind: "uninjected",
+    pod: {
+      ...WEB,
+      spec: { ...WEB.spec, containers: [{ name: "app", image: "app:1", lifecycle: theirs }] },
+    },
+  });
+});
