@@ -1,0 +1,399 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
+import { createJudge } from "../../src/manager/judge.ts";
+import * as tcp from "../../src/manager/tcp-states.ts";
+import { CLIENT, judging, listener, NODE, POD, reading, socket } from "./judge-room.ts";
+
+const ended = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
+
+describe("a look", () => {
+  test("is unknown when the kernel could not be read, and says so", () => {
+    const seen = createJudge(DEFAULT_SETTINGS).observe(undefined, 10, 0, 0);
+    expect(seen).toEqual({ known: false, why: expect.stringContaining("could not be read") });
+  });
+
+  test("is calm with an idle connection and dates its last byte", () => {
+    const seen = judging().look(
+      reading([listener(), socket({ lastDataSentMs: 300, lastDataReceivedMs: 304, lastAckReceivedMs: 260 })]),
+      10_000,
+    );
+    expect(seen).toMatchObject({
+      calm: true,
+      lastEvidenceMs: 9_700,
+      openConnections: 1,
+      hasTcpListener: true,
+      witness: "netlink",
+    });
+  });
+
+  test("is not calm while a request is open, and that is evidence now", () => {
+    const seen = judging().look(
+      reading([listener(), socket({ lastDataSentMs: 9_000, lastDataReceivedMs: 700 })]),
+      10_000,
+    );
+    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 10_000 });
+  });
+
+  test("is not calm on a tie, names it, and dates it by the bytes rather than the doubt", () => {
+    const seen = judging().look(
+      reading([listener(), socket({ lastDataSentMs: 200, lastDataReceivedMs: 200, lastAckReceivedMs: 200 })]),
+      10_000,
+    );
+    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 9_800, witness: "tie" });
+  });
+
+  test("is not calm while connections wait for accept", () => {
+    const seen = judging().look(reading([listener({ receiveQueue: 3 })]), 10_000);
+    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 10_000 });
+  });
+
+  test("is not calm while a handshake is under way", () => {
+    const seen = judging().look(
+      reading([listener(), socket({ state: tcp.SYN_RECV, lastDataSentMs: -1, lastDataReceivedMs: -1 })]),
+      10_000,
+    );
+    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 10_000, openConnections: 0 });
+  });
+
+  test("is never calm over an open connection whose idleness the source cannot tell", () => {
+    const blind = { lastDataSentMs: -1, lastDataReceivedMs: -1, lastAckReceivedMs: -1, bytesReceived: -1 };
+    const { look } = judging();
+    expect(look(reading([listener(), socket(blind)], { source: "proc" }), 1_000)).toMatchObject({
+      calm: false,
+      lastEvidenceMs: -1,
+    });
+    expect(look(reading([listener(), socket(blind)], { source: "proc" }), 2_000)).toMatchObject({
+      calm: false,
+      lastEvidenceMs: -1,
+    });
+    expect(look(reading([listener()], { source: "proc" }), 3_000)).toMatchObject({
+      calm: true,
+      lastEvidenceMs: -1,
+      witness: "proc",
+    });
+  });
+
+  test("keeps the evidence of an earlier look", () => {
+    const { judge, look } = judging();
+    look(reading([listener(), socket({ receiveQueue: 9 })]), 1_000);
+    expect(judge.observe(undefined, 1_500, 0, 0).known).toBe(false);
+    expect(look(reading([listener(), socket()]), 2_000).lastEvidenceMs).toBe(1_000);
+  });
+
+  test("says no evidence where the last byte is older than the clock", () => {
+    expect(judging().look(reading([listener(), socket()]), 1_000).lastEvidenceMs).toBe(-1);
+  });
+});
+
+describe("connections between looks", () => {
+  test("that ended are dated by what the kernel kept of them", () => {
+    const { look } = judging();
+    look(reading([listener()]), 1_000);
+    const seen = look(reading([listener(), socket({ ...ended, lastAckReceivedMs: 60 })]), 1_150);
+    expect(seen).toMatchObject({ calm: true, lastEvidenceMs: 1_090, openConnections: 0 });
+  });
+
+  test("that had ended before the first look are no news", () => {
+    expect(
+      judging().look(reading([listener(), socket({ ...ended, lastAckReceivedMs: 60 })]), 1_000).lastEvidenceMs,
+    ).toBe(-1);
+  });
+
+  test("count once, not again at every look", () => {
+    const { look } = judging();
+    look(reading([listener()]), 1_000);
+    look(reading([listener(), socket({ ...ended, lastAckReceivedMs: -1 })]), 1_150);
+    expect(look(reading([listener(), socket({ ...ended, lastAckReceivedMs: -1 })]), 1_300).lastEvidenceMs).toBe(1_150);
+  });
+
+  test("that take the addresses of an ended one are new", () => {
+    const { look } = judging();
+    look(reading([listener(), socket({ ...ended, lastAckReceivedMs: 500 })]), 1_000);
+    const fresh = socket({ lastDataSentMs: 20, lastDataReceivedMs: 20, lastAckReceivedMs: 20, bytesReceived: 0 });
+    const seen = look(reading([listener(), fresh]), 2_000);
+    expect(seen.lastEvidenceMs).toBe(1_980);
+    expect(seen.left[0]?.ageMs).toBe(0);
+  });
+
+  test("that worked in the last look and are gone without a trace were traffic until now", () => {
+    const { look } = judging();
+    look(reading([listener(), socket({ receiveQueue: 5 })]), 1_000);
+    expect(look(reading([listener()]), 1_150)).toMatchObject({ calm: true, lastEvidenceMs: 1_150 });
+  });
+
+  test("that were idle and are closed are no traffic", () => {
+    const { look } = judging();
+    look(reading([listener(), socket()]), 1_000);
+    expect(look(reading([listener(), socket({ ...ended, lastAckReceivedMs: 10 })]), 1_150).lastEvidenceMs).toBe(-1);
+  });
+
+  test("stay drained when the server has closed its listener", () => {
+    const { look } = judging();
+    look(reading([listener(), socket({ receiveQueue: 5 })]), 1_000);
+    expect(look(reading([socket({ receiveQueue: 5 })]), 1_150)).toMatchObject({
+      calm: false,
+      openConnections: 1,
+      hasTcpListener: false,
+    });
+  });
+
+  test("shown twice in one dump count once", () => {
+    expect(judging().look(reading([listener(), socket(), socket()]), 1_000).openConnections).toBe(1);
+  });
+
+  test("are counted all and named up to twenty", () => {
+    const many = Array.from({ length: 300 }, (_, n) => socket({ peerPort: 20_000 + n }));
+    const { look } = judging();
+    look(reading([listener(), ...many]), 1_000);
+    const seen = look(reading([listener(), ...many]), 4_000);
+    expect(seen.left).toHaveLength(20);
+    expect(seen.leftTotal).toBe(300);
+    expect(seen.left[0]).toEqual({ local: `${POD}:8080`, peer: `${CLIENT}:20000`, ageMs: 3_000, state: "ESTABLISHED" });
+  });
+});
+
+describe("the kernel's count of handshakes", () => {
+  test("proves a connection that came and went between two looks", () => {
+    const { look } = judging();
+    look(reading([listener()]), 1_000);
+    expect(look(reading([listener()], { passiveOpens: 101 }), 1_150)).toMatchObject({
+      lastEvidenceMs: 1_150,
+      witness: "passive-opens",
+      calm: true,
+    });
+  });
+
+  test.for([
+    { says: "the manager's own accepts", dials: 0, accepts: 3, over: { passiveOpens: 103 } },
+    { says: "the manager's own dials", dials: 2, accepts: 0, over: { passiveOpens: 102, activeOpens: 52 } },
+    { says: "connections between containers", dials: 0, accepts: 0, over: { passiveOpens: 104, activeOpens: 54 } },
+    {
+      says: "dialled connections that hide accepted ones",
+      dials: 0,
+      accepts: 0,
+      over: { passiveOpens: 101, activeOpens: 53 },
+    },
+    { says: "a count that cannot be read", dials: 0, accepts: 0, over: { passiveOpens: -1 } },
+    { says: "a count that jumped back", dials: 0, accepts: 0, over: { passiveOpens: 3, activeOpens: 1 } },
+  ])("proves nothing from $says", ({ dials, accepts, over }) => {
+    const { look } = judging();
+    look(reading([listener()]), 1_000);
+    expect(look(reading([listener()], over), 1_150, dials, accepts).lastEvidenceMs).toBe(-1);
+  });
+
+  test("still proves what exceeds the manager's own share", () => {
+    const { look } = judging();
+    look(reading([listener()]), 1_000);
+    expect(look(reading([listener()], { passiveOpens: 104, activeOpens: 51 }), 1_150, 1, 2).lastEvidenceMs).toBe(1_150);
+  });
+
+  test("waits its turn for connections at the manager's own port that are not accepted yet", () => {
+    const { look } = judging();
+    const ours = listener({ localPort: 17_890 });
+    look(reading([listener(), ours]), 1_000);
+    expect(look(reading([listener(), { ...ours, receiveQueue: 2 }], { passiveOpens: 102 }), 1_150).lastEvidenceMs).toBe(
+      -1,
+    );
+    expect(look(reading([listener(), ours], { passiveOpens: 102 }), 1_300, 0, 2).lastEvidenceMs).toBe(-1);
+  });
+
+  test("does not date again what the look itself has found", () => {
+    const { look } = judging();
+    look(reading([listener()]), 1_000);
+    const found = socket({ ...ended, lastAckReceivedMs: 120 });
+    expect(look(reading([listener(), found], { passiveOpens: 101 }), 1_150).lastEvidenceMs).toBe(1_030);
+  });
+
+  test("is not asked where a port that is not drained can be reached", () => {
+    const { look } = judging({ ignorePorts: [9_090] });
+    const both = [listener(), listener({ localPort: 9_090 })];
+    look(reading(both), 1_000);
+    expect(look(reading(both, { passiveOpens: 105 }), 1_150).lastEvidenceMs).toBe(-1);
+  });
+
+  test("is not asked where the Pod shares its network namespace", () => {
+    const { look } = judging({ addressScope: "127.0.1.5" });
+    const at = [listener({ localAddress: "127.0.1.5" })];
+    look(reading(at), 1_000);
+    expect(look(reading(at, { passiveOpens: 105 }), 1_150).lastEvidenceMs).toBe(-1);
+  });
+
+  test("allows the kubelet its probes and no more", () => {
+    const { look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
+    let passiveOpens = 100;
+    look(reading([listener()], { passiveOpens }), 1_000);
+    for (let nowMs = 2_000; nowMs <= 20_000; nowMs += 1_000) {
+      passiveOpens += 1;
+      expect(look(reading([listener()], { passiveOpens }), nowMs).lastEvidenceMs).toBe(-1);
+    }
+    expect(look(reading([listener()], { passiveOpens: passiveOpens + 3 }), 20_150).lastEvidenceMs).toBe(20_150);
+  });
+});
+
+describe("drain ports", () => {
+  test.for([
+    { says: "loopback", over: { localAddress: "127.0.0.1" } },
+    { says: "IPv6 loopback", over: { family: 10, localAddress: "::1" } },
+    { says: "the manager", over: { localPort: 17_890 } },
+    { says: "Istio's inbound port", over: { localPort: 15_006 } },
+    { says: "Istio's last port", over: { localPort: 15_090 } },
+    { says: "Linkerd's inbound port", over: { localPort: 4_143 } },
+    { says: "an ignored port", over: { localPort: 9_100 } },
+  ])("leave out $says", ({ over }) => {
+    const at = listener(over);
+    const seen = judging({ ignorePorts: [9_100] }).look(
+      reading([at, socket({ localPort: at.localPort, receiveQueue: 8 }), { ...at, receiveQueue: 4 }]),
+      1_000,
+    );
+    expect(seen).toMatchObject({ hasTcpListener: false, openConnections: 0, calm: true });
+  });
+
+  test("are those the settings name and no others, even on loopback", () => {
+    const { look } = judging({ drainPorts: [9_000] });
+    const seen = look(
+      reading([listener({ localPort: 9_000, localAddress: "127.0.0.1" }), listener({ receiveQueue: 4 })]),
+      1_000,
+    );
+    expect(seen).toMatchObject({ hasTcpListener: true, calm: true });
+    expect(look(reading([listener({ receiveQueue: 4 })]), 2_000).hasTcpListener).toBe(false);
+  });
+
+  test("are not the far ports of connections the Pod dialled", () => {
+    const dialled = socket({ localPort: 45_000, peerPort: 5_432, receiveQueue: 7 });
+    expect(judging().look(reading([listener(), dialled]), 1_000)).toMatchObject({ openConnections: 0, calm: true });
+  });
+
+  test("of one address count only that address, loopback or not", () => {
+    const { look } = judging({ addressScope: "127.0.1.5" });
+    const mine = { localAddress: "127.0.1.5" };
+    const other = { localAddress: "127.0.1.6" };
+    const seen = look(
+      reading([
+        listener(mine),
+        listener(other),
+        socket({ ...mine, peerAddress: "127.0.0.1" }),
+        socket({ ...other, receiveQueue: 9 }),
+      ]),
+      9_000,
+    );
+    expect(seen).toMatchObject({ hasTcpListener: true, openConnections: 1, calm: true, lastEvidenceMs: 4_000 });
+    expect(look(reading([listener(other), listener({ receiveQueue: 3 })]), 9_500)).toMatchObject({
+      hasTcpListener: false,
+      calm: true,
+    });
+  });
+
+  test("of one address see the trace that a client in the same namespace kept", () => {
+    const { look } = judging({ addressScope: "127.0.1.5" });
+    const at = [listener({ localAddress: "127.0.1.5" })];
+    look(reading(at), 1_000);
+    const trace = socket({
+      ...ended,
+      localAddress: "127.0.0.1",
+      localPort: 41_000,
+      peerAddress: "127.0.1.5",
+      peerPort: 8080,
+      lastAckReceivedMs: 40,
+    });
+    expect(look(reading([...at, trace]), 1_150).lastEvidenceMs).toBe(1_110);
+  });
+
+  test("count UDP that is neither ours nor ignored", () => {
+    const { look } = judging({ ignorePorts: [53] });
+    expect(look(reading([], { udpPorts: [53, 17_890] }), 1).hasUdp).toBe(false);
+    expect(look(reading([], { udpPorts: [53, 5_000] }), 2).hasUdp).toBe(true);
+  });
+});
+
+describe("peers", () => {
+  test("of the Pod itself bring no new connections but still hold their requests", () => {
+    const { look } = judging();
+    const own = { localAddress: POD, peerAddress: POD };
+    look(reading([listener()]), 1_000);
+    expect(look(reading([listener(), socket({ ...own, ...ended, lastAckReceivedMs: 5 })]), 1_150).lastEvidenceMs).toBe(
+      -1,
+    );
+    expect(look(reading([listener(), socket({ ...own, peerPort: 6, receiveQueue: 3 })]), 1_300).calm).toBe(false);
+  });
+
+  test("behind Istio's sidecar are somebody else's", () => {
+    const { look } = judging();
+    look(reading([listener()]), 1_000);
+    const passed = socket({ ...ended, localAddress: "127.0.0.1", peerAddress: "127.0.0.6", lastAckReceivedMs: 5 });
+    expect(look(reading([listener(), passed]), 1_150).lastEvidenceMs).toBe(1_145);
+  });
+
+  const probe = (port: number) => socket({ ...ended, peerAddress: NODE, peerPort: port, lastAckReceivedMs: 5 });
+
+  test("that are the kubelet bring probes up to the probes' own rate", () => {
+    const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
+    judge.learnKubelet(`::ffff:${NODE}`);
+    look(reading([listener()]), 1_000);
+    expect(look(reading([listener(), probe(1), probe(2)]), 1_150).lastEvidenceMs).toBe(-1);
+    expect(look(reading([listener(), probe(1), probe(2), probe(3)]), 1_300).lastEvidenceMs).toBe(1_295);
+  });
+
+  test("that are the kubelet on a port without probes are clients", () => {
+    const { judge, look } = judging({ kubeletProbes: [{ port: 9, periodMs: 10_000 }] });
+    judge.learnKubelet(NODE);
+    look(reading([listener()]), 1_000);
+    expect(look(reading([listener(), probe(1)]), 1_150).lastEvidenceMs).toBe(1_145);
+  });
+
+  test("with an address of the Pod are never believed to be the kubelet", () => {
+    const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
+    judge.learnKubelet(POD);
+    expect(look(reading([listener(), socket({ peerAddress: POD, receiveQueue: 3 })]), 1_000).calm).toBe(false);
+  });
+
+  test("that are the kubelet and stay longer than any probe are clients after all", () => {
+    const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
+    judge.learnKubelet(NODE);
+    const long = socket({ peerAddress: NODE, receiveQueue: 3 });
+    expect(look(reading([listener(), long]), 1_000)).toMatchObject({ calm: true, openConnections: 0 });
+    expect(look(reading([listener(), long]), 11_001)).toMatchObject({ calm: false, openConnections: 1 });
+  });
+});
+
+describe("whatever the kernel shows", () => {
+  const anySocket = fc.record({
+    family: fc.constantFrom(2, 10),
+    state: fc.integer({ min: 0, max: 13 }),
+    localAddress: fc.constantFrom(POD, "127.0.0.1", "0.0.0.0", "::"),
+    localPort: fc.constantFrom(8080, 17_890, 15_006, 40_000),
+    peerAddress: fc.constantFrom(CLIENT, POD, NODE, "127.0.0.1", "127.0.0.6"),
+    peerPort: fc.integer({ min: 1, max: 6 }),
+    uid: fc.constantFrom(0, 1000),
+    receiveQueue: fc.integer({ min: 0, max: 3 }),
+    sendQueue: fc.integer({ min: 0, max: 3 }),
+    lastDataSentMs: fc.integer({ min: -1, max: 30_000 }),
+    lastDataReceivedMs: fc.integer({ min: -1, max: 30_000 }),
+    lastAckReceivedMs: fc.integer({ min: -1, max: 30_000 }),
+    bytesReceived: fc.integer({ min: -1, max: 50 }),
+  });
+
+  test("evidence never lies in the future and never moves back", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.array(anySocket, { maxLength: 12 }), fc.nat(2_000), fc.nat(5)), { maxLength: 12 }),
+        (looks) => {
+          const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 500 }] });
+          judge.learnKubelet(NODE);
+          let nowMs = 0;
+          let before = -1;
+          let passiveOpens = 0;
+          for (const [sockets, laterMs, opens] of looks) {
+            nowMs += laterMs;
+            passiveOpens += opens;
+            const seen = look(reading([listener(), ...sockets], { passiveOpens }), nowMs);
+            expect(seen.lastEvidenceMs).toBeLessThanOrEqual(nowMs);
+            expect(seen.lastEvidenceMs).toBeGreaterThanOrEqual(before);
+            expect(seen.left.length).toBe(Math.min(20, seen.leftTotal));
+            before = seen.lastEvidenceMs;
+          }
+        },
+      ),
+    );
+  });
+});
