@@ -34,6 +34,8 @@ export type ServiceProxy = {
   readonly close: () => Promise<void>;
 };
 
+const REFUSAL_MS = 5;
+
 export async function startServiceProxy(ports: ServiceProxyPorts): Promise<ServiceProxy> {
   let inApi: readonly Endpoint[] = [];
   let known: readonly Endpoint[] = [];
@@ -43,6 +45,12 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
   const refused = new Set<number>();
   const forwarded: { pod: string; fromMs: number; toMs: number }[] = [];
 
+  const refuse = (client: Socket) => {
+    client.on("error", () => {});
+    refused.add(client.remotePort ?? 0);
+    // A client that is reset before it has seen its connection cannot say which port it had.
+    void ports.clock.wait(REFUSAL_MS, closing.signal).then(() => client.resetAndDestroy());
+  };
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const usable = usableEndpoints(known);
     const endpoint = usable[turn++ % Math.max(1, usable.length)];
@@ -50,8 +58,7 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
     client.once("close", () => sockets.delete(client));
     client.setNoDelay(true);
     if (endpoint === undefined) {
-      refused.add(client.remotePort ?? 0);
-      client.resetAndDestroy();
+      refuse(client);
       return;
     }
     const entry = { pod: endpoint.address, fromMs: ports.clock.nowMs(), toMs: -1 };
@@ -64,14 +71,14 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
       noDelay: true,
     });
     sockets.add(pod);
-    const clientPort = client.remotePort ?? 0;
-    refused.delete(clientPort);
+    refused.delete(client.remotePort ?? 0);
     pod.once("close", () => {
       sockets.delete(pod);
       entry.toMs = ports.clock.nowMs();
     });
     join(client, pod, (error) => {
-      if (isRefusal(error)) refused.add(clientPort);
+      if (isRefusal(error)) refuse(client);
+      else client.resetAndDestroy();
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -111,13 +118,12 @@ function join(client: Socket, pod: Socket, onPodError: (error: Error) => void): 
   client.on("error", () => pod.resetAndDestroy());
   pod.on("error", (error) => {
     onPodError(error);
-    client.resetAndDestroy();
   });
   client.once("close", () => {
     if (!pod.writableEnded) pod.destroy();
   });
-  pod.once("close", () => {
-    if (!client.writableEnded) client.destroy();
+  pod.once("close", (failed) => {
+    if (!failed && !client.writableEnded) client.destroy();
   });
 }
 

@@ -1,0 +1,80 @@
+import { createServer, type Server } from "node:http";
+import { afterEach, expect, test } from "vitest";
+import { DEFAULT_LOAD, startLoad } from "../../src/demo/load.ts";
+import { realClock } from "../../src/demo/real-clock.ts";
+import { createRequestCounter } from "../../src/demo/request-tally.ts";
+
+const NOBODY = { ...DEFAULT_LOAD, newConnectionClients: 0, pooledClients: 0, slowClients: 0, endlessClients: 0 };
+
+let server: Server;
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** Counts the requests of every connection. */
+async function counting(delayMs = 0) {
+  const perConnection: number[] = [];
+  const paths: string[] = [];
+  const places = new WeakMap<object, number>();
+  server = createServer((request, response) => {
+    const place = places.get(request.socket) ?? perConnection.push(0) - 1;
+    places.set(request.socket, place);
+    perConnection[place] = (perConnection[place] ?? 0) + 1;
+    paths.push(request.url ?? "");
+    setTimeout(() => response.end("hi"), delayMs);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  const counter = createRequestCounter();
+  const ports = {
+    clock: realClock,
+    counter,
+    random: Math.random,
+    target: {
+      clock: realClock,
+      host: "127.0.0.1",
+      port,
+      localAddress: "127.0.0.1",
+      timeoutMs: 10_000,
+      wasRefused: () => false,
+    },
+  };
+  return { ports, counter, perConnection, paths, port };
+}
+
+test("a client of new connections never asks twice on one", async () => {
+  const { ports, perConnection, counter } = await counting();
+  const load = startLoad({ ...NOBODY, newConnectionClients: 2 }, ports);
+  await expect.poll(() => perConnection.length, { timeout: 10_000 }).toBeGreaterThan(10);
+  await load.stop();
+  expect(Math.max(...perConnection)).toBe(1);
+  expect(counter.tally()).toMatchObject({ requests: perConnection.length, failed: 0 });
+});
+
+test("a pooled connection ends after its life, between two requests, and the next one takes over", async () => {
+  const { ports, perConnection, counter } = await counting();
+  const load = startLoad({ ...NOBODY, pooledClients: 1, poolLifeMs: 400 }, ports);
+  await expect.poll(() => perConnection.length, { timeout: 10_000 }).toBeGreaterThan(3);
+  await load.stop();
+  expect(Math.max(...perConnection)).toBeGreaterThan(1);
+  expect(counter.tally().failed).toBe(0);
+});
+
+test("an endless client stays on its connection", async () => {
+  const { ports, perConnection } = await counting();
+  const load = startLoad({ ...NOBODY, endlessClients: 1, poolLifeMs: 100 }, ports);
+  await expect.poll(() => perConnection[0] ?? 0, { timeout: 10_000 }).toBeGreaterThan(20);
+  await load.stop();
+  expect(perConnection).toHaveLength(1);
+});
+
+test("stopping waits for the answers under way and counts them", async () => {
+  const { ports, counter, paths, port } = await counting(700);
+  const load = startLoad(NOBODY, ports);
+  load.askLong("127.0.0.1", port, 5_000);
+  await expect.poll(() => paths, { timeout: 10_000 }).toEqual(["/slow?ms=5000"]);
+  await load.stop();
+  expect(counter.tally().clients.long).toEqual({ requests: 1, failed: 0 });
+});

@@ -1,0 +1,63 @@
+/** Real Pods on loopback addresses, with small shell scripts as containers. */
+import { createLoopbackNetwork } from "../../src/demo/loopback-network.ts";
+import { createPodRunner, type PodRunner } from "../../src/demo/pod-runner.ts";
+import { createProcessTable } from "../../src/demo/process-table.ts";
+import { realClock } from "../../src/demo/real-clock.ts";
+import type { RunningPod } from "../../src/demo/running-pod.ts";
+
+/** Exits at SIGTERM; `up` is printed once that works. */
+export const OBEDIENT = "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done";
+/** Goes on at SIGTERM. */
+export const STUBBORN = "trap '' TERM; echo up; while :; do sleep 0.05; done";
+
+export function container(name: string, script: string, more: object = {}): object {
+  return { name, command: ["sh", "-c", script], ...more };
+}
+
+export function sidecar(name: string, script: string, more: object = {}): object {
+  return { ...container(name, script, more), restartPolicy: "Always" };
+}
+
+export function execHook(script: string): object {
+  return { lifecycle: { preStop: { exec: { command: ["sh", "-c", script] } } } };
+}
+
+export function pod(spec: object): object {
+  return { metadata: { name: "web", namespace: "test" }, spec };
+}
+
+let seed = process.pid * 64;
+
+export function createTestRunner(): PodRunner {
+  return createPodRunner({
+    clock: realClock,
+    network: createLoopbackNetwork(seed++),
+    processes: createProcessTable(),
+    managerProgram: ["sh", "-c", "exit 9"],
+    imageEnvironment: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
+    onEvent: () => {},
+  });
+}
+
+/** Waits, at most 10 s, until the Pod has told what is looked for. */
+export async function until(pod: RunningPod, ...wanted: readonly string[]): Promise<void> {
+  for (let i = 0; i < 500; i++) {
+    const told = story(pod);
+    if (wanted.every((line) => told.includes(line))) return;
+    await realClock.wait(20);
+  }
+  throw new Error(`waited for ${wanted.join(", ")}; saw ${story(pod).join(", ")}`);
+}
+
+/** What happened, as `what container` or, for output, `container: line`. */
+export function story(pod: RunningPod): string[] {
+  return pod.events.map((event) =>
+    event.what === "line" ? `${event.container}: ${event.detail}` : `${event.what} ${event.container}`.trim(),
+  );
+}
+
+export function secondsBetween(pod: RunningPod, from: string, to: string): number {
+  const told = story(pod);
+  const at = (line: string) => pod.events[told.indexOf(line)]?.atMs ?? Number.NaN;
+  return (at(to) - at(from)) / 1_000;
+}
