@@ -1,6 +1,5 @@
 /** The grace period as a sum a person can check. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
-import { formatDuration } from "../contract/duration.ts";
 
 export type GraceArithmetic = {
   readonly seconds: number;
@@ -23,8 +22,6 @@ export function graceArithmetic(settings: DrainSettings, graceSeconds: number): 
 }
 
 export function graceSentence({ seconds, parts }: GraceArithmetic): string {
-  const sum = parts
-    .map((part) => `${formatDuration(Math.round(part.seconds * MS_PER_SECOND))} ${part.what}`)
-    .join(" + ");
+  const sum = parts.map((part) => `${part.seconds} s ${part.what}`).join(" + ");
   return `${seconds} s = ${sum}`;
 }

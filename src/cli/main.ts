@@ -1,11 +1,15 @@
 /** The command line's connection to the system; the only file of the room that touches it. */
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Ports } from "./ports.ts";
 import { runCommandLine } from "./program.ts";
 
 export function main(args: readonly string[]): Promise<number> {
+  // A reader that has seen enough (`| head`) is no error of ours.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
   return runCommandLine(args, SYSTEM);
 }
 
@@ -13,7 +17,6 @@ const SYSTEM: Ports = {
   listManifests,
   readFile: (path) => readFileSync(path),
   readStandardInput,
-  writeFile: (path, text) => writeFileSync(path, text),
   out: (text) => {
     process.stdout.write(text);
   },

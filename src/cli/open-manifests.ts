@@ -1,6 +1,7 @@
 /** From `-f` arguments to parsed manifests. Every mistake is collected; nothing stops at the first file. */
 import { decodeManifest } from "./manifest/decode.ts";
 import { type ManifestProblem, type ParsedManifest, parseManifest } from "./manifest/parse.ts";
+import { oddityOf } from "./odd-document.ts";
 import type { Ports } from "./ports.ts";
 
 export type OpenManifest = {
@@ -37,7 +38,9 @@ export async function openManifests(paths: readonly string[], ports: Ports): Pro
   for (const { name, parsed } of manifests)
     problems.push(...parsed.problems.map((problem) => ({ ...problem, file: name })));
   const warnings = manifests.flatMap(({ name, parsed }) =>
-    parsed.documents.flatMap(({ repeated }) => repeated.map((problem) => ({ ...problem, file: name }))),
+    parsed.documents.flatMap((document) =>
+      [...document.repeated, ...oddityOf(document)].map((problem) => ({ ...problem, file: name })),
+    ),
   );
   return { manifests, problems, warnings };
 }

@@ -5,7 +5,6 @@ export type Ports = {
   readonly listManifests: (path: string) => readonly string[];
   readonly readFile: (path: string) => Uint8Array;
   readonly readStandardInput: () => Promise<Uint8Array>;
-  readonly writeFile: (path: string, text: string) => void;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   /** 32 hexadecimal characters nobody can guess. */

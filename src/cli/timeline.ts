@@ -14,9 +14,8 @@ export function timelineOf(settings: DrainSettings, graceSeconds: number): reado
   const app = formatDuration(settings.appGraceMs);
   return [
     { atMs: 0, what: "the Pod is told to end; every hook starts, and the Pod stays in service and accepts everything" },
-    { atMs: settings.drainDelayMs, what: "the drain delay is over: endpoint changes have reached every proxy" },
     ...(settings.deregistrationDelayMs > 0
-      ? [{ atMs: withdrawnMs, what: "the deregistration delay is over: external load balancers have let go" }]
+      ? [{ atMs: settings.drainDelayMs, what: "the drain delay is over; external load balancers get their time" }]
       : []),
     { atMs: withdrawnMs, what: `earliest end of the drain: ${endOf(settings)}; then the containers get SIGTERM` },
     { atMs: deadlineMs, what: `deadline: whatever is still open, the containers get SIGTERM and ${app} of their own` },

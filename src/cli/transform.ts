@@ -6,7 +6,7 @@ import { uninjectPod } from "../injection/uninject.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";
 import { editManifest, type PodEdit } from "./manifest/edit-manifest.ts";
 import { namespacesIn } from "./namespaces.ts";
-import { type FileProblem, type OpenManifest, openManifests } from "./open-manifests.ts";
+import { type FileProblem, type OpenedManifests, type OpenManifest, openManifests } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
 import { tokensFor } from "./token-source.ts";
@@ -56,13 +56,8 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
       return outcome.kind === "patched" ? outcome.pod : undefined;
     };
   const changed = changeAll(opened.manifests, edit);
-  return {
-    manifests: changed.manifests,
-    reports: decisions.map(({ report }) => report),
-    decisions,
-    problems: [...opened.problems, ...changed.problems],
-    warnings: opened.warnings,
-  };
+  const reports = decisions.map(({ report }) => report);
+  return { ...collect(opened, changed, reports), decisions };
 }
 
 export async function uninjectManifests(request: CommandRequest, ports: Ports): Promise<Transformed> {
@@ -78,19 +73,28 @@ export async function uninjectManifests(request: CommandRequest, ports: Ports): 
       return result.kind === "uninjected" ? result.pod : undefined;
     };
   const changed = changeAll(opened.manifests, edit);
+  return { ...collect(opened, changed, reports), decisions: [] };
+}
+
+function collect(
+  opened: OpenedManifests,
+  changed: Changed,
+  reports: readonly WorkloadReport[],
+): Omit<Transformed, "decisions"> {
+  // Of a document that could not be written only the problem is true.
+  const failed = ({ file, document }: WorkloadReport): boolean =>
+    changed.problems.some((problem) => problem.file === file && problem.document === document);
   return {
     manifests: changed.manifests,
-    reports,
-    decisions: [],
+    reports: reports.filter((report) => !failed(report)),
     problems: [...opened.problems, ...changed.problems],
     warnings: opened.warnings,
   };
 }
 
-function changeAll(
-  manifests: readonly OpenManifest[],
-  edit: (file: string) => PodEdit,
-): { readonly manifests: readonly ChangedManifest[]; readonly problems: readonly FileProblem[] } {
+type Changed = { readonly manifests: readonly ChangedManifest[]; readonly problems: readonly FileProblem[] };
+
+function changeAll(manifests: readonly OpenManifest[], edit: (file: string) => PodEdit): Changed {
   const problems: FileProblem[] = [];
   const changed = manifests.map(({ name, text, byteOrderMark, parsed }) => {
     const edited = editManifest(text, parsed, edit(name));

@@ -3,9 +3,11 @@ import { isMap, type YAMLSeq } from "yaml";
 import { sameJson } from "../../kubernetes/raw-json.ts";
 import { alignItems } from "./align.ts";
 import { insertLines, lineAbove, removeLines } from "./block-lines.ts";
+import { keepLines, restoreLines } from "./kept-lines.ts";
 import { columnOf, dashOf, endOfItem, startsItsLine } from "./layout.ts";
+import { isList } from "./plain-value.ts";
 import { renderFlow, renderItem } from "./render.ts";
-import { meaningOf, type Work } from "./work.ts";
+import { fits, meaningOf, type Work } from "./work.ts";
 
 /** @returns false when the list becomes empty, or its first dash shares a line with another. */
 export function rewriteBlockList(work: Work, node: YAMLSeq, intended: readonly unknown[]): boolean {
@@ -28,17 +30,22 @@ export function rewriteBlockList(work: Work, node: YAMLSeq, intended: readonly u
 
 function rewriteItem(work: Work, list: YAMLSeq, what: { readonly index: number; readonly value: unknown }): void {
   const item = list.items[what.index];
-  const lossy = work.lossy;
-  if (work.rewrite(item, what.value)) {
-    work.lossy = lossy;
-    return;
-  }
+  if (fits(work, item, what.value)) return;
   const dash = dashOf(list, what.index);
+  const extent = { start: dash, end: endOfItem(work.text, list, what.index) };
+  // Only what was edited inside braces is kept at the dash; in block style each key keeps its own lines.
+  const isInline = !isMap(item) || item.flow === true;
+  if (isInline && restoreLines(work, extent, (kept) => isList(kept) && sameJson(kept[0], what.value))) return;
+  const before = { splices: work.splices.length, lossy: work.lossy };
+  work.lossy = false;
+  const inside = work.rewrite(item, what.value);
+  if (inside && work.lossy && isInline) work.splices.splice(before.splices, 0, ...keepLines(work, extent));
+  work.lossy = before.lossy;
+  if (inside) return;
   const column = columnOf(work.text, dash);
-  const text = isMap(item) && item.flow === true ? `- ${renderFlow(what.value, work.habits)}` : undefined;
-  work.splices.push({
-    start: dash,
-    end: endOfItem(work.text, list, what.index),
+  const text = isInline && isMap(item) ? `- ${renderFlow(what.value, work.habits)}` : undefined;
+  work.splices.push(...keepLines(work, extent), {
+    ...extent,
     insert: text ?? renderItem(what.value, column, work.habits),
   });
 }

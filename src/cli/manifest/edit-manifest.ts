@@ -4,6 +4,7 @@ import { sameJson } from "../../kubernetes/raw-json.ts";
 import { type ManifestProblem, type ParsedDocument, type ParsedManifest, parseManifest } from "./parse.ts";
 import { rewriteDocument } from "./rewrite.ts";
 import { applySplices } from "./splice.ts";
+import type { Restore } from "./work.ts";
 
 /** @returns the new Pod, or `undefined` to leave it as it is. */
 export type PodEdit = (place: PodPlace, document: ParsedDocument) => object | undefined;
@@ -16,9 +17,9 @@ export function editManifest(text: string, manifest: ParsedManifest, edit: PodEd
   const intended = manifest.documents.map((document) => intendedValue(document, edit));
   if (manifest.documents.every((document, index) => document.value === intended[index])) return { ok: true, text };
   let wrong: number | undefined;
-  for (const restoreKept of [true, false]) {
+  for (const restore of TRIES) {
     const splices = manifest.documents.flatMap((document, index) =>
-      document.value === intended[index] ? [] : rewriteDocument(text, document, intended[index], { restoreKept }),
+      document.value === intended[index] ? [] : rewriteDocument(text, document, intended[index], restore),
     );
     const changed = applySplices(text, splices);
     wrong = changed === undefined ? 0 : firstDifference(changed, intended);
@@ -26,6 +27,8 @@ export function editManifest(text: string, manifest: ParsedManifest, edit: PodEd
   }
   return { ok: false, problem: cannotEdit(manifest.documents[wrong ?? 0]) };
 }
+
+const TRIES: readonly Restore[] = ["all", "changed", "nothing"];
 
 function intendedValue(document: ParsedDocument, edit: PodEdit): unknown {
   return podsIn(document.value).reduce((value: unknown, place) => {
@@ -47,6 +50,6 @@ function cannotEdit(document: ParsedDocument | undefined): ManifestProblem {
     document: document?.number ?? 0,
     place: undefined,
     message:
-      "this document is written in a way that cannot be edited in place (an anchor, alias, merge key or tag around the Pod); write that part out and try again",
+      "this document is written in a way that cannot be edited in place (an anchor, alias, merge key, tag or ? key around the Pod); write that part out and try again",
   };
 }

@@ -14,6 +14,7 @@ export type NodeReading = {
   readonly value: unknown;
   readonly values: ReadonlyMap<Node, unknown>;
   readonly repeated: readonly RepeatedKey[];
+  readonly anchors: ReadonlyMap<string, unknown>;
 };
 
 /** Values that `&name` stands for, in document order. */
@@ -23,7 +24,7 @@ export type Anchors = Map<string, unknown>;
 export function readNode(root: ParsedNode | Node | null, anchors: Anchors = new Map()): NodeReading {
   const reader = new Reader(anchors);
   const value = root === null ? null : reader.read(root).value;
-  return { value, values: reader.values, repeated: reader.repeated };
+  return { value, values: reader.values, repeated: reader.repeated, anchors };
 }
 
 /** A key as kubectl would see it: text, or what was written. */

@@ -1,33 +1,28 @@
 /** Changes the value behind a key in block style: inside where possible, else as a whole with the old lines kept. */
 import { isAlias, isMap, isScalar, isSeq, type Pair } from "yaml";
 import { isRawObject, sameJson } from "../../kubernetes/raw-json.ts";
-import { readKeepsake, writeKeepsake } from "./keepsake.ts";
-import {
-  columnOf,
-  endOfColon,
-  endOfNode,
-  endOfPair,
-  eolAt,
-  keyStart,
-  lineEnd,
-  lineStart,
-  startsItsLine,
-} from "./layout.ts";
+import { keepLines, restoreLines } from "./kept-lines.ts";
+import { columnOf, endOfColon, endOfNode, endOfPair, eolAt, keyStart, lineEnd, startsItsLine } from "./layout.ts";
 import { keyText } from "./node-value.ts";
-import { parseManifest } from "./parse.ts";
 import { isList } from "./plain-value.ts";
 import { type Habits, renderAfterColon, renderScalar } from "./render.ts";
 import type { Splice } from "./splice.ts";
 import { fits, isNode, meaningOf, noteAnchor, type Work } from "./work.ts";
 
 export function rewritePair(work: Work, pair: Pair, value: unknown): void {
-  if (fits(work, pair.value, value)) return;
-  const ownLine = startsItsLine(work.text, keyStart(pair));
-  if (ownLine && restoreKept(work, pair, value)) return;
+  const extent = { start: keyStart(pair), end: endOfPair(work.text, pair) };
+  const asKept = (kept: unknown) => isRawObject(kept) && sameJson(kept[keyText(pair.key)], value);
+  if (fits(work, pair.value, value)) {
+    // An alias that had to be written out may say the same as before by now.
+    if (work.restore === "all") restoreLines(work, extent, () => false);
+    return;
+  }
+  if (restoreLines(work, extent, asKept)) return;
+  const ownLine = startsItsLine(work.text, extent.start);
   const before = { splices: work.splices.length, lossy: work.lossy };
   work.lossy = false;
   const inside = sharesParts(work, pair.value, value) && work.rewrite(pair.value, value);
-  if (inside && work.lossy && ownLine) work.splices.splice(before.splices, 0, ...keepLines(work, pair));
+  if (inside && work.lossy && ownLine) work.splices.splice(before.splices, 0, ...keepLines(work, extent));
   work.lossy = before.lossy || (work.lossy && !ownLine);
   if (!inside) replaceValue(work, pair, value);
 }
@@ -51,7 +46,8 @@ function replaceValue(work: Work, pair: Pair, value: unknown): void {
     fillEmpty(work, endOfColon(pair), renderAfterColon(value, column, habits));
     return;
   }
-  if (!isCanonical(work, pair, habits)) work.splices.push(...keepLines(work, pair));
+  if (!isCanonical(work, pair, habits))
+    work.splices.push(...keepLines(work, { start: keyStart(pair), end: endOfPair(work.text, pair) }));
   work.splices.push(replacement(work, pair, value, habits));
 }
 
@@ -81,31 +77,4 @@ function replacement(work: Work, pair: Pair, value: unknown, habits: Habits): Sp
     return { start: Math.min(lineEnd(work.text, colon), end), end, insert: "" };
   }
   return { start: colon, end, insert: renderAfterColon(value, columnOf(work.text, keyStart(pair)), habits) };
-}
-
-function keepLines(work: Work, pair: Pair): Splice[] {
-  if (!startsItsLine(work.text, keyStart(pair))) return [];
-  const start = lineStart(work.text, keyStart(pair));
-  // Lines kept earlier are the author's own; ours of the last pass need no memory.
-  if (readKeepsake(work.text, start) !== undefined) return [];
-  const eol = eolAt(work.text, lineEnd(work.text, start), work.habits.eol);
-  const column = columnOf(work.text, keyStart(pair));
-  const comment = writeKeepsake(work.text.slice(start, endOfPair(work.text, pair)), column, eol);
-  return comment === undefined ? [] : [{ start, end: start, insert: comment }];
-}
-
-function restoreKept(work: Work, pair: Pair, value: unknown): boolean {
-  if (!work.restoreKept) return false;
-  const start = lineStart(work.text, keyStart(pair));
-  const kept = readKeepsake(work.text, start);
-  if (kept === undefined || !keptMeans(kept.lines, keyText(pair.key), value)) return false;
-  work.splices.push({ start: kept.start, end: endOfPair(work.text, pair), insert: kept.lines });
-  return true;
-}
-
-/** Lines with an alias mean nothing alone; the comparison after all edits decides about them. */
-function keptMeans(lines: string, key: string, value: unknown): boolean {
-  const [document] = parseManifest(lines).documents;
-  if (document === undefined) return /[*]/.test(lines);
-  return isRawObject(document.value) && sameJson(document.value[key], value);
 }

@@ -16,6 +16,8 @@ export type ParsedDocument = {
   readonly tree: Document.Parsed;
   readonly value: unknown;
   readonly values: ReadonlyMap<Node, unknown>;
+  /** What each `&name` stands for. */
+  readonly anchors: ReadonlyMap<string, unknown>;
   /** Keys written twice in one mapping; the last one counts, as for kubectl. */
   readonly repeated: readonly ManifestProblem[];
 };
@@ -36,7 +38,7 @@ export function parseManifest(text: string): ParsedManifest {
     return { line, column: col };
   };
   const trees = treesOf(text, lines);
-  if (trees === undefined) return { documents: [], problems: [whole("the document is nested too deeply to be read")] };
+  if (trees === undefined) return { documents: [], problems: [whole(TOO_DEEP)] };
   const documents: ParsedDocument[] = [];
   const problems: ManifestProblem[] = [];
   for (const [index, tree] of trees.entries()) {
@@ -52,21 +54,23 @@ export function parseManifest(text: string): ParsedManifest {
       continue;
     }
     try {
-      const { value, values, repeated } = readNode(tree.contents);
+      const { value, values, anchors, repeated } = readNode(tree.contents);
       const warnings = repeated.map(({ key, offset }) => ({
         document: number,
         place: place(offset),
         message: `the key "${key}" is given twice in one mapping; the last one counts`,
       }));
-      documents.push({ number, tree, value, values, repeated: warnings });
+      documents.push({ number, tree, value, values, anchors, repeated: warnings });
     } catch (cause) {
       if (!(cause instanceof TooLarge) && !(cause instanceof RangeError)) throw cause;
-      const message = cause instanceof TooLarge ? cause.message : "the document is nested too deeply to be read";
+      const message = cause instanceof TooLarge ? cause.message : TOO_DEEP;
       problems.push({ document: number, place: place(tree.range[0]), message });
     }
   }
   return { documents, problems };
 }
+
+const TOO_DEEP = "the document is nested too deeply to be read";
 
 const TEMPLATE_MESSAGE =
   "this is a template that has not been rendered yet ({{ … }}); run helm template (or your tool's equivalent) first and pipe its output here";
@@ -104,6 +108,7 @@ function kubernetesTags(tags: Tags): Tags {
 
 function syntaxMessage(message: string): string {
   const first = message.split("\n")[0] ?? message;
+  if (first.includes("call stack")) return TOO_DEEP;
   return `not valid YAML or JSON: ${first}`;
 }
 

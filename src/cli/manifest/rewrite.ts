@@ -11,27 +11,22 @@ import { habitsOf } from "./habits.ts";
 import type { ParsedDocument } from "./parse.ts";
 import { isList } from "./plain-value.ts";
 import type { Splice } from "./splice.ts";
-import { fits, meaningOf, noteAnchor, noteAnchorsIn, type Work } from "./work.ts";
-
-export type RewriteOptions = {
-  /** Put kept lines back where they mean what is wanted. Off for a second try. */
-  readonly restoreKept: boolean;
-};
+import { fits, meaningOf, noteAnchor, noteAnchorsIn, type Restore, type Work } from "./work.ts";
 
 /** @returns the splices that should make the document equal `intended`. The caller parses again and compares. */
 export function rewriteDocument(
   text: string,
   document: ParsedDocument,
   intended: unknown,
-  options: RewriteOptions,
+  restore: Restore,
 ): readonly Splice[] {
   const work: Work = {
     text,
     habits: habitsOf(text, document.tree.contents),
     values: document.values,
-    anchors: new Map(),
+    anchors: new Map(document.anchors),
     hasAliases: [...document.values.keys()].some(isAlias),
-    restoreKept: options.restoreKept,
+    restore,
     splices: [],
     lossy: false,
     rewrite: (node, value) => rewriteNode(work, node, value),

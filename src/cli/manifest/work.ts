@@ -5,14 +5,20 @@ import { type Anchors, readNode } from "./node-value.ts";
 import type { Habits } from "./render.ts";
 import type { Splice } from "./splice.ts";
 
+/**
+ * How far kept lines are put back: `all`: also aliases whose written-out value has not changed; `changed`: only where
+ * the value changes; `nothing`. Each is a try; what does not mean the intended is not taken.
+ */
+export type Restore = "all" | "changed" | "nothing";
+
 export type Work = {
   readonly text: string;
   readonly habits: Habits;
   readonly values: ReadonlyMap<Node, unknown>;
-  /** What `&name` stands for once the edits before are made. */
+  /** What `&name` stands for: at first as read, then as the edits before have made it. */
   readonly anchors: Anchors;
   readonly hasAliases: boolean;
-  readonly restoreKept: boolean;
+  readonly restore: Restore;
   readonly splices: Splice[];
   /** A flow edit threw text away that cannot be written again exactly. */
   lossy: boolean;

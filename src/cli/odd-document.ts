@@ -1,0 +1,33 @@
+/** Documents that look like a slip: left as they are, but worth a word. */
+import { isRawObject, textAt } from "../kubernetes/raw-json.ts";
+import { quote } from "../policy/quote.ts";
+import type { ManifestProblem, ParsedDocument } from "./manifest/parse.ts";
+
+/** Where Kubernetes itself has the kinds that hold Pods. Other groups may use the same names for other things. */
+const HOME: Readonly<Record<string, readonly string[]>> = {
+  Pod: ["v1"],
+  PodTemplate: ["v1"],
+  ReplicationController: ["v1"],
+  Deployment: ["apps", "extensions"],
+  ReplicaSet: ["apps", "extensions"],
+  StatefulSet: ["apps"],
+  DaemonSet: ["apps", "extensions"],
+  Job: ["batch"],
+  CronJob: ["batch"],
+};
+const BUILT_IN = ["v1", "apps", "batch", "extensions"];
+
+export function oddityOf({ number, value }: ParsedDocument): readonly ManifestProblem[] {
+  const oddity = (message: string): readonly ManifestProblem[] => [{ document: number, place: undefined, message }];
+  if (value === null) return [];
+  if (!isRawObject(value))
+    return oddity("this is no Kubernetes object (a mapping with apiVersion and kind); left as it is");
+  const kind = textAt(value, "kind") ?? "";
+  const apiVersion = textAt(value, "apiVersion") ?? "";
+  const home = Object.hasOwn(HOME, kind) ? HOME[kind] : undefined;
+  const group = apiVersion.split("/")[0] ?? "";
+  if (home === undefined || home.includes(group)) return [];
+  if (apiVersion === "") return oddity(`this ${kind} has no apiVersion; left as it is`);
+  if (!BUILT_IN.includes(group)) return [];
+  return oddity(`Kubernetes has no ${kind} in apiVersion ${quote(apiVersion)}; left as it is`);
+}

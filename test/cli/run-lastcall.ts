@@ -1,0 +1,46 @@
+/** The command line in this process, on files that exist only in a map. */
+import { createHash } from "node:crypto";
+import { runCommandLine } from "../../src/cli/program.ts";
+
+export type Ran = { readonly status: number; readonly out: string; readonly err: string };
+
+export type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** `-` in `files` is standard input. Tokens count up, so that two new ones differ. */
+export async function lastcall(args: readonly string[], files: Files = {}): Promise<Ran> {
+  let out = "";
+  let err = "";
+  let tokens = 0;
+  const read = (path: string): Uint8Array => {
+    const content = files[path];
+    if (content === undefined) throw Object.assign(new Error(`no ${path}`), { code: "ENOENT" });
+    return typeof content === "string" ? new TextEncoder().encode(content) : content;
+  };
+  const status = await runCommandLine(args, {
+    listManifests: (path) => {
+      const below = Object.keys(files).filter((name) => name.startsWith(`${path}/`));
+      return below.length > 0 ? below.sort() : [read(path) && path];
+    },
+    readFile: read,
+    readStandardInput: async () => read("-"),
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    randomToken: () => {
+      tokens += 1;
+      return createHash("sha256").update(`token ${tokens}`).digest("hex").slice(0, 32);
+    },
+  });
+  return { status, out, err };
+}
+
+export async function injected(text: string, ...flags: readonly string[]): Promise<string> {
+  return (await lastcall(["inject", ...flags], { "-": text })).out;
+}
+
+export async function uninjected(text: string): Promise<string> {
+  return (await lastcall(["uninject"], { "-": text })).out;
+}
