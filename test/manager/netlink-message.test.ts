@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { dumpTcp } from "../../src/manager/netlink-dump.ts";
+import { dumpRequest, readPart } from "../../src/manager/netlink-message.ts";
+import type { TcpSocket } from "../../src/manager/observation.ts";
+import { DONE, message, playback, REFUSED, socketMessage, tcpInfo } from "./netlink-room.ts";
+
+function read(bytes: Buffer, length = bytes.length) {
+  const sockets: TcpSocket[] = [];
+  return { end: readPart(bytes, length, 1, sockets), sockets };
+}
+
+describe("one part of a dump", () => {
+  test("gives a socket with its ages and counts", () => {
+    const { end, sockets } = read(
+      socketMessage({ receiveQueue: 3, sendQueue: 4, uid: 65_532, info: tcpInfo(11, 22, 33, 5_000_000_000) }),
+    );
+    expect(end).toBe("more");
+    expect(sockets).toEqual([
+      {
+        family: 2,
+        state: 1,
+        localAddress: "10.1.0.7",
+        localPort: 8080,
+        peerAddress: "10.2.0.9",
+        peerPort: 50_000,
+        uid: 65_532,
+        receiveQueue: 3,
+        sendQueue: 4,
+        lastDataSentMs: 11,
+        lastDataReceivedMs: 22,
+        lastAckReceivedMs: 33,
+        bytesReceived: 5_000_000_000,
+      },
+    ]);
+  });
+
+  test("writes mapped IPv6 addresses as IPv4 and others shortest", () => {
+    const mapped = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1];
+    const plain = [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xab, 0xc];
+    const { sockets } = read(socketMessage({ family: 10, local: mapped, peer: plain }));
+    expect(sockets[0]).toMatchObject({ localAddress: "10.0.0.1", peerAddress: "2001:db8::ab0c" });
+  });
+
+  test("has no ages where the kernel sent no tcp_info", () => {
+    expect(read(socketMessage()).sockets[0]).toMatchObject({
+      lastDataSentMs: -1,
+      lastDataReceivedMs: -1,
+      lastAckReceivedMs: -1,
+      bytesReceived: -1,
+    });
+  });
+
+  test("has ages without counts where the kernel is old", () => {
+    expect(read(socketMessage({ info: tcpInfo(1, 2, 3, 9, 104) })).sockets[0]).toMatchObject({
+      lastDataSentMs: 1,
+      bytesReceived: -1,
+    });
+  });
+
+  test("has no ages where tcp_info is too short for them", () => {
+    expect(read(socketMessage({ info: tcpInfo(1, 2, 3, 9, 56) })).sockets[0]).toMatchObject({
+      lastDataSentMs: -1,
+      lastAckReceivedMs: -1,
+    });
+  });
+
+  test("tells when a connection ended by what is left of its TIME_WAIT", () => {
+    expect(read(socketMessage({ state: 6, timer: 3, expiresMs: 59_700 })).sockets[0]?.lastAckReceivedMs).toBe(300);
+    expect(read(socketMessage({ state: 6, timer: 3, expiresMs: 4_294_967_295 })).sockets[0]?.lastAckReceivedMs).toBe(
+      -1,
+    );
+  });
+
+  test.for([
+    { says: "nothing at all", end: "garbled", bytes: Buffer.alloc(0) },
+    { says: "half a header", end: "garbled", bytes: DONE.subarray(0, 9) },
+    { says: "a length below the header's", end: "garbled", bytes: Buffer.alloc(16) },
+    { says: "a length beyond the part", end: "garbled", bytes: socketMessage().subarray(0, 60) },
+    { says: "an answer to somebody else", end: "garbled", bytes: message(3, Buffer.alloc(4), 2, 7) },
+    { says: "a message too short for a socket", end: "garbled", bytes: message(20, Buffer.alloc(71)) },
+    { says: "an unknown address family", end: "garbled", bytes: socketMessage({ family: 5 }) },
+    { says: "an unknown kind of message", end: "garbled", bytes: message(99, Buffer.alloc(80)) },
+    { says: "an interrupted dump", end: "inconsistent", bytes: socketMessage({}, 0x12) },
+    { says: "an end that was interrupted", end: "inconsistent", bytes: message(3, Buffer.alloc(4), 0x12) },
+    { says: "a refusal", end: "refused", bytes: REFUSED },
+    { says: "the end", end: "done", bytes: DONE },
+  ])("ends as $end on $says", ({ end, bytes }) => {
+    expect(read(bytes).end).toBe(end);
+  });
+
+  test("is garbled when more came than the buffer holds", () => {
+    expect(read(DONE, DONE.length + 4).end).toBe("garbled");
+  });
+
+  test("survives attributes that lie about their length", () => {
+    for (const size of [0, 3, 5, 200, 65_535]) {
+      const bytes = socketMessage({ info: tcpInfo(1, 2, 3, 4) });
+      bytes.writeUInt16LE(size, 88);
+      expect(read(bytes).sockets[0]?.lastDataSentMs).toBe(size === 5 ? 1 : -1);
+    }
+  });
+
+  test("never throws and never reads past its bytes, whatever they are", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(500), (bytes, length) => {
+        expect(["more", "done", "inconsistent", "refused", "garbled"]).toContain(read(Buffer.from(bytes), length).end);
+      }),
+    );
+  });
+
+  test("never throws on an answer with flipped bytes", () => {
+    const whole = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4) }), socketMessage({ family: 10 }), DONE]);
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { maxLength: 8 }),
+        fc.nat(whole.length),
+        (flips, cut) => {
+          const bytes = Buffer.from(whole.subarray(0, cut));
+          for (const [at, value] of flips) if (at < bytes.length) bytes.writeUInt8(value, at);
+          const { end, sockets } = read(bytes);
+          if (end === "more" || end === "done") for (const s of sockets) expect(s.localPort).toBeLessThan(65_536);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("a dump", () => {
+  test("asks for TCP with tcp_info in every state", () => {
+    const bytes = dumpRequest(10, 1);
+    expect([bytes.length, bytes[16], bytes[17], bytes[18], bytes.readUInt32LE(20)]).toEqual([72, 10, 6, 2, 0xfff]);
+  });
+
+  test("puts the parts of several answers together", () => {
+    const { libc, open } = playback({
+      2: [Buffer.concat([socketMessage(), socketMessage({ localPort: 81 })]), socketMessage({ localPort: 82 }), DONE],
+    });
+    const dump = dumpTcp(libc, 2);
+    expect(dump.kind === "whole" && dump.sockets.map((s) => s.localPort)).toEqual([8080, 81, 82]);
+    expect(open()).toBe(0);
+  });
+
+  test.for([
+    { says: "missing when it stops before its end", kind: "missing", parts: [socketMessage()] },
+    { says: "missing when it is refused", kind: "missing", parts: [REFUSED] },
+    { says: "missing when nothing comes", kind: "missing", parts: [] },
+    { says: "inconsistent when the kernel says so", kind: "inconsistent", parts: [socketMessage({}, 0x12), DONE] },
+    {
+      says: "inconsistent when a part is cut",
+      kind: "inconsistent",
+      parts: [socketMessage(), socketMessage().subarray(0, 80), DONE],
+    },
+    {
+      says: "inconsistent when a part is larger than the buffer",
+      kind: "inconsistent",
+      parts: [Buffer.concat(Array.from({ length: 500 }, () => socketMessage())), DONE],
+    },
+  ])("is $says", ({ kind, parts }) => {
+    const { libc, open } = playback({ 2: parts });
+    expect(dumpTcp(libc, 2).kind).toBe(kind);
+    expect(open()).toBe(0);
+  });
+});

@@ -1,0 +1,100 @@
+/** Netlink answers built by hand, and a C library that plays them back. */
+import type { Libc } from "../../src/manager/ports.ts";
+
+export type Made = {
+  readonly family?: number;
+  readonly state?: number;
+  readonly timer?: number;
+  readonly expiresMs?: number;
+  readonly localPort?: number;
+  readonly peerPort?: number;
+  readonly local?: readonly number[];
+  readonly peer?: readonly number[];
+  readonly uid?: number;
+  readonly receiveQueue?: number;
+  readonly sendQueue?: number;
+  /** tcp_info as bytes; none when absent. */
+  readonly info?: Buffer;
+};
+
+export function message(type: number, body: Buffer, flags = 2, sequence = 1): Buffer {
+  const head = Buffer.alloc(16);
+  head.writeUInt32LE(16 + body.length, 0);
+  head.writeUInt16LE(type, 4);
+  head.writeUInt16LE(flags, 6);
+  head.writeUInt32LE(sequence, 8);
+  return Buffer.concat([head, body]);
+}
+
+export const DONE = message(3, Buffer.alloc(4));
+export const REFUSED = message(2, Buffer.alloc(20));
+
+export function socketMessage(made: Made = {}, flags = 2): Buffer {
+  const body = Buffer.alloc(72);
+  body.writeUInt8(made.family ?? 2, 0);
+  body.writeUInt8(made.state ?? 1, 1);
+  body.writeUInt8(made.timer ?? 0, 2);
+  body.writeUInt16BE(made.localPort ?? 8080, 4);
+  body.writeUInt16BE(made.peerPort ?? 50_000, 6);
+  for (const [n, byte] of (made.local ?? [10, 1, 0, 7]).entries()) body.writeUInt8(byte, 8 + n);
+  for (const [n, byte] of (made.peer ?? [10, 2, 0, 9]).entries()) body.writeUInt8(byte, 24 + n);
+  body.writeUInt32LE(made.expiresMs ?? 0, 52);
+  body.writeUInt32LE(made.receiveQueue ?? 0, 56);
+  body.writeUInt32LE(made.sendQueue ?? 0, 60);
+  body.writeUInt32LE(made.uid ?? 1000, 64);
+  if (made.info === undefined) return message(20, body, flags);
+  // Another attribute first: the one that is wanted has to be looked for.
+  return message(20, Buffer.concat([body, attribute(8, Buffer.from([0])), attribute(2, made.info)]), flags);
+}
+
+export function tcpInfo(sent: number, received: number, ack: number, bytesReceived: number, length = 248): Buffer {
+  const info = Buffer.alloc(248);
+  info.writeUInt32LE(sent, 44);
+  info.writeUInt32LE(received, 52);
+  info.writeUInt32LE(ack, 56);
+  info.writeBigUInt64LE(BigInt(bytesReceived), 128);
+  return info.subarray(0, length);
+}
+
+function attribute(type: number, value: Buffer): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUInt16LE(4 + value.length, 0);
+  head.writeUInt16LE(type, 2);
+  return Buffer.concat([head, value, Buffer.alloc((4 - (value.length % 4)) % 4)]);
+}
+
+export type Played = { readonly libc: Libc; readonly open: () => number };
+
+/** Plays one list of parts per family: `recv` copies the next part, and answers -1 when there is none. */
+export function playback(byFamily: { readonly [family: number]: readonly Buffer[] }): Played {
+  const waiting = new Map<number, Buffer[]>();
+  let fds = 10;
+  let open = 0;
+  return {
+    open: () => open,
+    libc: {
+      available: true,
+      socket: () => {
+        open += 1;
+        fds += 1;
+        return fds;
+      },
+      send: (fd, bytes) => {
+        waiting.set(fd, [...(byFamily[bytes[16] ?? 0] ?? [])]);
+        return bytes.length;
+      },
+      recv: (fd, bytes) => {
+        const part = waiting.get(fd)?.shift();
+        if (part === undefined) return -1;
+        bytes.set(part.subarray(0, bytes.length));
+        return part.length;
+      },
+      connect: () => -1,
+      setsockopt: () => 0,
+      close: () => {
+        open -= 1;
+        return 0;
+      },
+    },
+  };
+}
