@@ -55,7 +55,7 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
       decisions.push({ report, pod: place.pod, outcome, explanation: outcome.explanation });
       return outcome.kind === "patched" ? outcome.pod : undefined;
     };
-  const changed = changeAll(opened.manifests, edit);
+  const changed = changeAll(opened.manifests, edit, true);
   const reports = decisions.map(({ report }) => report);
   return { ...collect(opened, changed, reports), decisions };
 }
@@ -72,7 +72,7 @@ export async function uninjectManifests(request: CommandRequest, ports: Ports): 
       reports.push({ ...name, outcome, problems: [] });
       return result.kind === "uninjected" ? result.pod : undefined;
     };
-  const changed = changeAll(opened.manifests, edit);
+  const changed = changeAll(opened.manifests, edit, false);
   return { ...collect(opened, changed, reports), decisions: [] };
 }
 
@@ -94,10 +94,10 @@ function collect(
 
 type Changed = { readonly manifests: readonly ChangedManifest[]; readonly problems: readonly FileProblem[] };
 
-function changeAll(manifests: readonly OpenManifest[], edit: (file: string) => PodEdit): Changed {
+function changeAll(manifests: readonly OpenManifest[], edit: (file: string) => PodEdit, keep: boolean): Changed {
   const problems: FileProblem[] = [];
   const changed = manifests.map(({ name, text, byteOrderMark, parsed }) => {
-    const edited = editManifest(text, parsed, edit(name));
+    const edited = editManifest(text, parsed, edit(name), keep);
     if (!edited.ok) problems.push({ ...edited.problem, file: name });
     return { name, before: byteOrderMark + text, after: byteOrderMark + (edited.ok ? edited.text : text) };
   });

@@ -13,13 +13,14 @@ export type EditedManifest =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: ManifestProblem };
 
-export function editManifest(text: string, manifest: ParsedManifest, edit: PodEdit): EditedManifest {
+/** @param keep whether lines that cannot be written again are kept as a comment, for the way back. */
+export function editManifest(text: string, manifest: ParsedManifest, edit: PodEdit, keep: boolean): EditedManifest {
   const intended = manifest.documents.map((document) => intendedValue(document, edit));
   if (manifest.documents.every((document, index) => document.value === intended[index])) return { ok: true, text };
   let wrong: number | undefined;
   for (const restore of TRIES) {
     const splices = manifest.documents.flatMap((document, index) =>
-      document.value === intended[index] ? [] : rewriteDocument(text, document, intended[index], restore),
+      document.value === intended[index] ? [] : rewriteDocument(text, document, intended[index], { restore, keep }),
     );
     const changed = applySplices(text, splices);
     wrong = changed === undefined ? 0 : firstDifference(changed, intended);

@@ -10,7 +10,7 @@ export type Extent = { readonly start: number; readonly end: number };
 
 /** The comment to put above, or nothing where lines cannot be kept or were kept before. */
 export function keepLines(work: Work, { start, end }: Extent): readonly Splice[] {
-  if (!startsItsLine(work.text, start)) return [];
+  if (!work.keep || !startsItsLine(work.text, start)) return [];
   const from = lineStart(work.text, start);
   // What an earlier pass kept is the author's own; what stands below it is ours and needs no memory.
   if (readKeepsake(work.text, from) !== undefined) return [];

@@ -18,7 +18,7 @@ export function rewriteDocument(
   text: string,
   document: ParsedDocument,
   intended: unknown,
-  restore: Restore,
+  options: { readonly restore: Restore; readonly keep: boolean },
 ): readonly Splice[] {
   const work: Work = {
     text,
@@ -26,7 +26,8 @@ export function rewriteDocument(
     values: document.values,
     anchors: new Map(document.anchors),
     hasAliases: [...document.values.keys()].some(isAlias),
-    restore,
+    restore: options.restore,
+    keep: options.keep,
     splices: [],
     lossy: false,
     rewrite: (node, value) => rewriteNode(work, node, value),

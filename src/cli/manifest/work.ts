@@ -19,6 +19,8 @@ export type Work = {
   readonly anchors: Anchors;
   readonly hasAliases: boolean;
   readonly restore: Restore;
+  /** Whether replaced lines are kept as a comment: when injecting, not when taking it back. */
+  readonly keep: boolean;
   readonly splices: Splice[];
   /** A flow edit threw text away that cannot be written again exactly. */
   lossy: boolean;

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import { injected, lastcall, uninjected } from "./run-lastcall.ts";
+
+const POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n";
+const CONTAINERS = "spec:\n  containers:\n  - name: app\n    image: shop/web:1.4\n";
+
+/** Texts that a reader which parses and prints again would change. */
+const TEXTS: readonly { readonly says: string; readonly text: string }[] = [
+  { says: "Windows line ends", text: (POD + CONTAINERS).replaceAll("\n", "\r\n") },
+  { says: "no line break at the end", text: (POD + CONTAINERS).trimEnd() },
+  { says: "several blank lines at the end", text: `${POD}${CONTAINERS}\n\n\n` },
+  { says: "a byte-order mark", text: `\ufeff${POD}${CONTAINERS}` },
+  {
+    says: "comments everywhere",
+    text: `# top\n${POD}  # about the spec\nspec: # here\n  # the list\n  containers: # c\n  # first\n  - name: app # n\n    # inside\n    image: b # i\n  # behind\n# end\n`,
+  },
+  {
+    says: "comments at odd columns",
+    text: `${POD}spec:\n  containers:\n# left\n  - name: app\n          # right\n    image: b\n      # deeper\n`,
+  },
+  {
+    says: "dashes below the key and four columns a step",
+    text: `${POD}spec:\n    containers:\n        -   name: app\n            image: b\n            ports:\n                -   containerPort: 80\n`,
+  },
+  { says: "every kind of quote", text: `${POD}spec:\n  'containers':\n  - "name": 'app'\n    image: "b\\u0041"\n` },
+  {
+    says: "block scalars at the end of every part",
+    text: `${POD}  annotations:\n    note: |+\n      text\n\n    # tail\nspec:\n  containers:\n  - name: app\n    args:\n    - >-\n      one\n      two\n\n    - |2\n        kept\n\n\n# end\n`,
+  },
+  {
+    says: "braces in a block",
+    text: `${POD}spec: {containers: [{name: app, image: b}, {name: side,   image: c }] } # x\n`,
+  },
+  {
+    says: "braces over several lines with a comma at the end",
+    text: `---\n{\n  apiVersion: "v1", kind: "Pod",\n  metadata: { name: "web", },\n  spec: {\n    containers: [{\n      name: "app", # first\n      image: "b",\n    }],\n  },\n}\n`,
+  },
+  {
+    says: "JSON in one line",
+    text: '{"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"app","image":"b"}]}}',
+  },
+  {
+    says: "JSON with spaces in one line",
+    text: '{"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"containers": [{"name": "app"}]}}\n',
+  },
+  {
+    says: "JSON with tabs and empty parts",
+    text: `${JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { annotations: {} }, spec: { initContainers: [], containers: [{ name: "app", lifecycle: {} }] } }, null, "\t")}\n`,
+  },
+  {
+    says: "JSON with Windows line ends",
+    text: JSON.stringify(
+      { kind: "Pod", apiVersion: "v1", spec: { containers: [{ name: "app" }] } },
+      null,
+      4,
+    ).replaceAll("\n", "\r\n"),
+  },
+  {
+    says: "empty parts",
+    text: `${POD}  annotations: {}\nspec:\n  initContainers: []\n  containers:\n  - name: app\n    lifecycle: {}\n`,
+  },
+  {
+    says: "parts that are null in three ways",
+    text: `${POD}  annotations: # none\nspec:\n  initContainers: ~ # none\n  terminationGracePeriodSeconds:\n  containers:\n  - name: app\n    lifecycle: null\n`,
+  },
+  {
+    says: "a grace period in hexadecimal",
+    text: `${POD}spec:\n  terminationGracePeriodSeconds: 0x1E # hex\n  containers:\n  - name: app\n`,
+  },
+  {
+    says: "a sleeping hook with comments and mixed quotes",
+    text: `${POD}spec:\n  containers:\n  - name: app\n    lifecycle:\n      preStop: # wait\n        exec:\n\n          # for the proxies\n          command: ['sh', "-c", 'sleep 7']   # seven\n    image: b\n`,
+  },
+  {
+    says: "a sleeping hook inside braces",
+    text: `${POD}spec:\n  containers:\n  - {name: app, lifecycle: {preStop: {exec: {command: ["sleep",'5']}}}, image: b} # x\n`,
+  },
+  {
+    says: "a sleeping hook on the dash's line",
+    text: `${POD}spec:\n  containers:\n  - lifecycle:\n      preStop:\n        sleep: {"seconds": 5}\n    name: app\n`,
+  },
+  {
+    says: "a key given twice",
+    text: `${POD}spec:\n  terminationGracePeriodSeconds: 10\n  containers:\n  - name: app\n  terminationGracePeriodSeconds: 45 # last\n`,
+  },
+  {
+    says: "documents of others around",
+    text: `# first\nkind: ConfigMap\ndata: {a:   b}\n...\n---   # second\n${POD}${CONTAINERS}---\n- odd\n--- |\n text\n`,
+  },
+  { says: "a YAML directive", text: `%YAML 1.2\n---\n${POD}${CONTAINERS}...\n` },
+  {
+    says: "tags that say what is there anyway",
+    text: `${POD}spec: !!map\n  containers: !!seq\n  - !!map\n    name: app\n    image: !!str b\n`,
+  },
+  {
+    says: "keys that are dangerous in JavaScript",
+    text: `${POD}  __proto__: {x: 1}\nspec:\n  __proto__:\n    hostNetwork: true\n  containers:\n  - name: app\n    constructor: {prototype: 1}\n`,
+  },
+  {
+    says: "two Deployments of one template by alias",
+    text: `apiVersion: v1\nkind: List\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: a}\n  spec:\n    template: &t\n      spec:\n        containers:\n        - name: app\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: b}\n  spec:\n    template: *t  # the same\n`,
+  },
+  {
+    says: "containers through merge keys",
+    text: `${POD}x-base: &base\n  name: app\n  image: b\nspec:\n  containers:\n  - <<: *base\n    image: c # newer\n  - <<: *base\n    name: side\n`,
+  },
+  {
+    says: "the list of containers by alias",
+    text: `${POD}x-list: &list\n- name: app\n  image: b\nspec:\n  containers: *list # above\n`,
+  },
+  {
+    says: "an alias of the grace period elsewhere",
+    text: `${POD}spec: &s\n  terminationGracePeriodSeconds: &g 30\n  activeDeadlineSeconds: *g\n  containers: &c\n  - &n\n    name: app\n`,
+  },
+];
+
+describe("a manifest comes back byte for byte after inject and uninject", () => {
+  test.for(TEXTS)("with $says", async ({ text }) => {
+    const once = await lastcall(["inject"], { "-": text });
+    expect(once.status, once.err).toBe(0);
+    expect(once.out).toContain("/prestop/app");
+    expect(await uninjected(once.out)).toBe(text);
+    expect(await lastcall(["inject"], { "-": once.out })).toMatchObject({ status: 2, out: once.out });
+  });
+});
+
+const FLAGS: readonly (readonly string[])[] = [
+  ["--mode", "sleep"],
+  ["--kube-version", "1.28"],
+  ["--drain-timeout", "10m", "--prestop", "replace"],
+];
+
+describe("so it does in other modes", () => {
+  test.for(TEXTS.flatMap(({ says, text }) => FLAGS.map((flags) => ({ says, text, flags: flags.join(" ") }))))(
+    "with $says and $flags",
+    async ({ text, flags }) => {
+      const once = await injected(text, ...flags.split(" "));
+      expect(once).not.toBe(text);
+      expect(await uninjected(once)).toBe(text);
+    },
+  );
+});
+
+test("a second injection with other values changes our lines and still comes back", async () => {
+  for (const { text } of TEXTS) {
+    const once = await injected(text);
+    const again = await lastcall(["inject", "--drain-timeout", "90s"], { "-": once });
+    expect(again.status, again.err).toBe(0);
+    expect(again.out).toContain("--drain-timeout=90s");
+    expect(await uninjected(again.out)).toBe(text);
+  }
+});
+
+test("new lines are written as the lines around them", async () => {
+  const text = `apiVersion: v1\nkind: Pod\nspec:\n    containers:\n        - name: app\n          image: b # c\n`;
+  const { out } = await lastcall(["inject", "--mode", "sleep"], { "-": text });
+  expect(out).toContain(
+    "        - name: app\n          image: b # c\n          lifecycle:\n              preStop:\n                  sleep:\n                      seconds: 5\n    terminationGracePeriodSeconds: 35\n",
+  );
+});
+
+test("lines that cannot be written again are kept as a comment above", async () => {
+  const text = `${POD}spec:\n  containers:\n  - name: app\n    lifecycle:\n      preStop:\n        exec:\n          command: ["sleep", "7"] # s\n`;
+  expect(await injected(text)).toContain(
+    [
+      "      # lastcall keeps: preStop:",
+      "      # lastcall keeps:   exec:",
+      '      # lastcall keeps:     command: ["sleep", "7"]',
+      "      preStop:",
+      "        httpGet:",
+    ].join("\n"),
+  );
+});
+
+test("a comment of the author that looks like a kept line is not taken for one", async () => {
+  const text = `${POD}spec:\n  # lastcall keeps: terminationGracePeriodSeconds: 5\n  terminationGracePeriodSeconds: 30\n  containers:\n  - name: app\n`;
+  expect(await uninjected(await injected(text))).toBe(text);
+});
+
+test("injected text means what the injector decided, for a reader that shares nothing with the program", async () => {
+  const { parse } = await import("yaml");
+  const plain = parse(await injected(`${POD}${CONTAINERS}`, "--token-seed", "s"));
+  const json = JSON.parse(await injected(JSON.stringify(parse(`${POD}${CONTAINERS}`)), "--token-seed", "s"));
+  expect(json).toEqual(plain);
+  expect(plain.spec.initContainers[0].restartPolicy).toBe("Always");
+});
