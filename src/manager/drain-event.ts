@@ -1,4 +1,5 @@
 /** What the drain machine hears and what it asks for. Plain data both ways; the runner does the rest. */
+import type { PhaseName } from "../contract/drain-report.ts";
 import type { DrainState, Offered } from "./drain-state.ts";
 import type { Neighbours } from "./neighbours.ts";
 import type { Observation } from "./observation.ts";
@@ -38,6 +39,8 @@ export type DrainEvent =
   | { readonly kind: "sigterm"; readonly nowMs: number };
 
 export type DrainAction =
+  /** Tells the log; a drain can pass several phases in one step. */
+  | { readonly kind: "entered"; readonly phase: PhaseName }
   | { readonly kind: "answer"; readonly holdId: number }
   /** Perform the container's own preStop hook, then report `chain-performed`. */
   | { readonly kind: "perform-chain"; readonly container: string }

@@ -78,6 +78,7 @@ function begin(
   for (const hold of state.holds) {
     if (hold.role !== "drain") actions.push({ kind: "learn-kubelet", address: hold.peer });
   }
+  actions.push({ kind: "entered", phase: "withdrawing" });
   const deadlineMs = trigger === "sigterm" ? lastMinuteDeadlineMs(settings, nowMs) : plannedDeadlineMs(settings, nowMs);
   return {
     ...state,
@@ -126,6 +127,7 @@ function takeStop(settings: DrainSettings, state: DrainState, actions: DrainActi
   const cut = state.holds.length > 0;
   const ended = state.phase === "done" ? state : finish(state, "forced", FORCED, nowMs);
   const gone = answerAll(ended, actions);
+  if (state.phase !== "done") actions.push({ kind: "entered", phase: "done" });
   actions.push({ kind: "exit", code: cut ? EXIT_FORCED : EXIT_OK });
   return { ...gone, phase: "done", doneAtMs: state.doneAtMs < 0 ? nowMs : state.doneAtMs, rearmAtMs: -1 };
 }

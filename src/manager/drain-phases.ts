@@ -30,6 +30,7 @@ export function advance(settings: DrainSettings, state: DrainState, nowMs: numbe
   for (let passes = 0; passes < 6; passes += 1) {
     const next = advanceOnce(settings, current, nowMs, actions);
     if (next.phase === current.phase) return next;
+    actions.push({ kind: "entered", phase: next.phase });
     current = next;
   }
   return current;

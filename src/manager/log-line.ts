@@ -1,5 +1,5 @@
 /** One JSON line per thing worth telling; the container runtime adds the time. */
-import type { DrainReport } from "../contract/drain-report.ts";
+import type { DrainReport, PhaseName } from "../contract/drain-report.ts";
 
 export type Log = (line: string) => void;
 
@@ -10,21 +10,23 @@ export function noteLine(speaker: Speaker, level: "info" | "warn", message: stri
   return JSON.stringify({ level, message, detail, pod: speaker.pod, namespace: speaker.namespace });
 }
 
-/** @param held containers whose hooks wait for an answer */
-export function phaseLine(
-  speaker: Speaker,
-  report: DrainReport,
-  sinceTriggerMs: number,
-  held: readonly string[],
-): string {
+export type PhaseNews = {
+  readonly phase: PhaseName;
+  readonly report: DrainReport;
+  readonly sinceTriggerMs: number;
+  /** Containers whose hooks wait for an answer. */
+  readonly held: readonly string[];
+};
+
+export function phaseLine(speaker: Speaker, news: PhaseNews): string {
   return JSON.stringify({
     level: "info",
     message: "drain phase",
-    phase: report.phase,
-    outcome: report.outcome,
-    trigger: report.trigger,
-    sinceTriggerMs: Math.round(sinceTriggerMs),
-    held: held.join(","),
+    phase: news.phase,
+    outcome: news.report.outcome,
+    trigger: news.report.trigger,
+    sinceTriggerMs: Math.round(news.sinceTriggerMs),
+    held: news.held.join(","),
     pod: speaker.pod,
     namespace: speaker.namespace,
   });

@@ -1,4 +1,6 @@
 /** Feeds the drain machine with events and time, and carries out what it asks for. Decides nothing. */
+
+import type { PhaseName } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { performChainedHook } from "./chained-hook-call.ts";
 import type { DrainAction, DrainEvent, Look } from "./drain-event.ts";
@@ -86,8 +88,20 @@ export function createRunner(parts: RunnerParts): Runner {
 
   const status = (): string => JSON.stringify(drainReportOf(state, nowMs()));
 
+  const tell = (phase: PhaseName): void => {
+    const atMs = nowMs();
+    const report = drainReportOf(state, atMs);
+    const sinceTriggerMs = state.triggeredAtMs < 0 ? 0 : atMs - state.triggeredAtMs;
+    const held = state.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
+    parts.log(phaseLine(speaker, { phase, report, sinceTriggerMs, held }));
+    if (phase === "done") parts.log(reportLine(speaker, report));
+  };
+
   const perform = (action: DrainAction): void => {
     switch (action.kind) {
+      case "entered":
+        tell(action.phase);
+        return;
       case "answer":
         parts.answer(action.holdId, status());
         return;
@@ -113,21 +127,14 @@ export function createRunner(parts: RunnerParts): Runner {
     }
   };
 
-  const tell = (atMs: number): void => {
-    const report = drainReportOf(state, atMs);
-    const sinceTriggerMs = state.triggeredAtMs < 0 ? 0 : atMs - state.triggeredAtMs;
-    const held = state.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
-    parts.log(phaseLine(speaker, report, sinceTriggerMs, held));
-    if (state.phase === "done" || state.outcome === "restarted") parts.log(reportLine(speaker, report));
-  };
-
   const hear = (event: DrainEvent): void => {
     const before = state;
     const next = step(settings, before, event);
     state = next.state;
     lookAtMs = next.lookAtMs;
     plan(next.wakeAtMs);
-    if (state.phase !== before.phase || state.outcome !== before.outcome) tell(event.nowMs);
+    // A restart changes no phase, and is worth a line all the same.
+    if (state.outcome === "restarted" && before.outcome !== "restarted") tell("idle");
     for (const action of next.actions) perform(action);
   };
 

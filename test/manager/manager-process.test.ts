@@ -1,0 +1,266 @@
+import { createServer } from "node:net";
+import { afterAll, describe, expect, test } from "vitest";
+import {
+  call,
+  dial,
+  endApp,
+  endManagers,
+  hookPath,
+  ownAddress,
+  pause,
+  run,
+  startApp,
+  startManager,
+  statusOf,
+  TOKEN,
+} from "./manager-process.ts";
+
+afterAll(endManagers);
+
+/** Everything here waits for real time on a machine others use too; bounds are about order, not about speed. */
+const PATIENT = 60_000;
+const phase = (name: string) => (line: Record<string, unknown>) =>
+  line["message"] === "drain phase" && line["phase"] === name;
+
+describe("a Pod's end", { timeout: PATIENT }, () => {
+  test("holds the app's hook and the manager's own until the drain is over, then lets SIGTERM end it", async () => {
+    const manager = await startManager();
+    const app = await startApp(manager.address);
+    const held = call(manager, hookPath());
+    const own = await run(["drain", `--address-scope=${manager.address}`]);
+    const answer = await held;
+    expect(own.code).toBe(0);
+    expect(JSON.parse(own.out)).toMatchObject({ phase: "done", outcome: "drained", trigger: "hook" });
+    expect(answer).toMatchObject({ status: 200, closes: true });
+    expect(answer.ms).toBeGreaterThanOrEqual(500);
+    manager.kill("SIGTERM");
+    expect((await manager.ended).code).toBe(0);
+    const phases = manager.lines().flatMap((line) => (line["message"] === "drain phase" ? [line["phase"]] : []));
+    expect(phases).toEqual(["withdrawing", "draining", "holding", "done"]);
+    await endApp(app);
+  });
+
+  test("waits for a request that is still being answered", async () => {
+    const manager = await startManager();
+    const app = await startApp(manager.address);
+    let answeredMs = 0;
+    const request = app.slow(3_000).then(() => {
+      answeredMs = performance.now();
+    });
+    await pause(200);
+    const held = call(manager, hookPath());
+    await call(manager, `/${TOKEN}/drain`, "POST");
+    const releasedMs = performance.now();
+    await Promise.all([held, request]);
+    expect(answeredMs).toBeGreaterThan(0);
+    expect(releasedMs).toBeGreaterThan(answeredMs);
+    expect(await statusOf(manager)).toMatchObject({ outcome: "drained" });
+    manager.kill("SIGKILL");
+    await endApp(app);
+  });
+
+  test("names the connection that stayed when the deadline comes", async () => {
+    const manager = await startManager({
+      flags: ["--drain-delay=300ms", "--quiet-period=5s", "--drain-timeout=1s", "--hooks=app:app"],
+    });
+    const app = await startApp(manager.address);
+    const request = app.slow(8_000).catch(() => {});
+    await pause(200);
+    await call(manager, `/${TOKEN}/drain`, "POST");
+    const report = await statusOf(manager);
+    expect(report).toMatchObject({ outcome: "timeout", leftTotal: 1 });
+    expect(report["why"]).toContain("to port 8080");
+    manager.kill("SIGKILL");
+    await endApp(app);
+    await request;
+  });
+
+  test("goes on when every caller has vanished", async () => {
+    const manager = await startManager();
+    const app = await startApp(manager.address);
+    for (const [method, path] of [
+      ["GET", hookPath()],
+      ["POST", `/${TOKEN}/drain`],
+    ]) {
+      const socket = await dial(manager);
+      socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
+      await pause(100);
+      socket.resetAndDestroy();
+    }
+    await manager.until(phase("done"));
+    expect(await statusOf(manager)).toMatchObject({ outcome: "drained", trigger: "hook" });
+    const late = await call(manager, hookPath());
+    expect(late.status).toBe(200);
+    manager.kill("SIGKILL");
+    await endApp(app);
+  });
+
+  test("is over at once when nothing in the Pod listens", async () => {
+    const manager = await startManager({ flags: ["--drain-delay=30s", "--hooks=app:app"] });
+    const own = await run(["drain", `--address-scope=${manager.address}`]);
+    expect(JSON.parse(own.out)).toMatchObject({ outcome: "not-needed" });
+    manager.kill("SIGKILL");
+  });
+
+  test("is over after two seconds in a Pod that runs to completion and whose apps have finished", async () => {
+    const manager = await startManager({ flags: ["--drain-delay=30s", "--completes", "--hooks=app:app"] });
+    const sidecar = await startApp(manager.address);
+    const own = await run(["drain", `--address-scope=${manager.address}`]);
+    expect(JSON.parse(own.out)).toMatchObject({ outcome: "not-needed" });
+    manager.kill("SIGKILL");
+    await endApp(sidecar);
+  });
+
+  test("performs the container's own hook before the answer", async () => {
+    // The hook is called on 127.0.0.1, as inside a Pod.
+    const local = await startApp("127.0.0.1", 0);
+    const chain = { chain: { app: { httpGet: { port: local.port, path: "/bye?ms=400" } } } };
+    const manager = await startManager({ env: { LASTCALL_ORIGINAL: JSON.stringify(chain) } });
+    const app = await startApp(manager.address);
+    let releasedAfter: readonly string[] = [];
+    const held = call(manager, hookPath()).then(() => {
+      releasedAfter = [...local.asked];
+    });
+    await call(manager, `/${TOKEN}/drain`, "POST");
+    await held;
+    expect(releasedAfter).toEqual(["/bye?ms=400"]);
+    expect(await statusOf(manager)).toMatchObject({ outcome: "drained", phase: "done" });
+    manager.kill("SIGKILL");
+    await endApp(app);
+    await endApp(local);
+  });
+
+  test("takes the same time when the wall clock jumps", async () => {
+    const jumping = "data:text/javascript,let%20n=0;Date.now=()=>(n=(n%2BMath.PI*1e12)%258e15)";
+    const manager = await startManager({ env: { NODE_OPTIONS: `--import=${jumping}` } });
+    const app = await startApp(manager.address);
+    const held = call(manager, hookPath());
+    await call(manager, `/${TOKEN}/drain`, "POST");
+    expect((await held).ms).toBeGreaterThanOrEqual(500);
+    expect(await statusOf(manager)).toMatchObject({ outcome: "drained", milliseconds: { withdrawing: 500 } });
+    manager.kill("SIGKILL");
+    await endApp(app);
+  });
+});
+
+describe("what is no end of the Pod", { timeout: PATIENT }, () => {
+  test("one hook alone is a restart: it is released and the manager stays ready", async () => {
+    const manager = await startManager();
+    const app = await startApp(manager.address);
+    const answer = await call(manager, hookPath());
+    expect(JSON.parse(answer.body)).toMatchObject({ phase: "idle", outcome: "restarted" });
+    expect(answer.ms).toBeGreaterThanOrEqual(4_990);
+    const own = await run(["drain", `--address-scope=${manager.address}`]);
+    expect(JSON.parse(own.out)).toMatchObject({ outcome: "drained", trigger: "hook" });
+    manager.kill("SIGKILL");
+    await endApp(app);
+  });
+
+  test.for([
+    { says: "another token", path: "/another/status", method: "GET" },
+    { says: "no token", path: "/status", method: "GET" },
+    { says: "an empty token", path: "//status", method: "GET" },
+    { says: "a container that has no hook of ours", path: `/${TOKEN}/prestop/else`, method: "GET" },
+    { says: "a drain by GET", path: `/${TOKEN}/drain`, method: "GET" },
+    { says: "a hook by POST", path: hookPath(), method: "POST" },
+    { says: "a longer path", path: `${hookPath()}/x`, method: "GET" },
+    { says: "a very long path", path: `/${TOKEN}/status?${"x".repeat(4_000)}`, method: "GET" },
+  ])("$says gets 404 and changes nothing", async ({ path, method }) => {
+    const manager = await startManager();
+    expect((await call(manager, path, method)).status).toBe(404);
+    expect(await statusOf(manager)).toMatchObject({ phase: "idle", outcome: "none" });
+    manager.kill("SIGKILL");
+  });
+});
+
+describe("signals and starting", { timeout: PATIENT }, () => {
+  test("SIGTERM ends an idle manager with nothing open", async () => {
+    const manager = await startManager();
+    manager.kill("SIGTERM");
+    expect((await manager.ended).code).toBe(0);
+  });
+
+  test("SIGTERM in the middle of a drain answers who waits and says so by its status", async () => {
+    const manager = await startManager({ flags: ["--drain-delay=30s", "--hooks=app:app"] });
+    const app = await startApp(manager.address);
+    const held = call(manager, hookPath());
+    const own = call(manager, `/${TOKEN}/drain`, "POST");
+    await manager.until(phase("withdrawing"));
+    await pause(200);
+    manager.kill("SIGTERM");
+    expect(JSON.parse((await own).body)).toMatchObject({ outcome: "forced" });
+    await held;
+    expect((await manager.ended).code).toBe(3);
+    await endApp(app);
+  });
+
+  test("an address in use is waited for", async () => {
+    const address = ownAddress();
+    const blocker = createServer();
+    await new Promise<void>((resolve) => blocker.listen(17_890, address, resolve));
+    const manager = await startManager({ address });
+    expect(manager.lines()[0]).toMatchObject({ level: "warn", message: "cannot listen, trying again in 5s" });
+    await new Promise<void>((resolve) => blocker.close(() => resolve()));
+    await manager.until((line) => line["message"] === "listening");
+    expect(await statusOf(manager)).toMatchObject({ phase: "idle" });
+    manager.kill("SIGKILL");
+  });
+
+  test("flags that are wrong are all printed, and the status is 64", async () => {
+    const end = await run(["serve", "--port=x", "--drain-delay=5", "--colour=red"], { LASTCALL_TOKEN: "a b" });
+    expect(end.code).toBe(64);
+    for (const word of ["--port", "--drain-delay", "--colour", "LASTCALL_TOKEN"]) expect(end.err).toContain(word);
+  });
+
+  test.for([
+    { args: [], says: "usage" },
+    { args: ["dance"], says: "there is no command dance" },
+    { args: ["hook"], says: "not there yet" },
+    { args: ["status", "--drain-delay=5s"], says: "unknown flag --drain-delay" },
+  ])("the words '$args' are answered with '$says' and the status 64", async ({ args, says }) => {
+    const end = await run(args);
+    expect(end).toMatchObject({ code: 64, out: "" });
+    expect(end.err).toContain(says);
+  });
+
+  test("version names the program", async () => {
+    expect(await run(["version"])).toMatchObject({ code: 0, out: "lastcall-manager 0.1.0\n" });
+  });
+});
+
+describe("drain and status without a manager", { timeout: PATIENT }, () => {
+  test.for(["drain", "status"])("%s gives up after two seconds with the status 4", async (command) => {
+    const end = await run([command, `--address-scope=${ownAddress()}`]);
+    expect(end.code).toBe(4);
+    expect(end.err).toContain("no manager answers");
+    expect(end.err).not.toContain(TOKEN);
+  });
+
+  test("drain gives up on something that accepts and says nothing", async () => {
+    const address = ownAddress();
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(17_890, address, resolve));
+    const end = await run(["drain", `--address-scope=${address}`]);
+    expect(end.code).toBe(4);
+    expect(end.err).toContain("said nothing");
+    silent.close();
+  });
+
+  test("drain ends with the status 4 when the manager dies under it", async () => {
+    const manager = await startManager({ flags: ["--drain-delay=50s", "--hooks=app:app"] });
+    const app = await startApp(manager.address);
+    const own = run(["drain", `--address-scope=${manager.address}`]);
+    await manager.until(phase("withdrawing"));
+    manager.kill("SIGKILL");
+    expect((await own).code).toBe(4);
+    await endApp(app);
+  });
+
+  test("drain with another Pod's token says so", async () => {
+    const manager = await startManager();
+    const end = await run(["drain", `--address-scope=${manager.address}`], { LASTCALL_TOKEN: "another" });
+    expect(end.code).toBe(64);
+    expect(end.err).toContain("does not know this LASTCALL_TOKEN");
+    manager.kill("SIGKILL");
+  });
+});

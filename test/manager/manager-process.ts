@@ -1,0 +1,189 @@
+/** A real manager as a child process, on a loopback address of its own so that test files cannot disturb each other. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer, get, request, type Server } from "node:http";
+import { connect, type Socket } from "node:net";
+
+export const TOKEN = "t0ken-of-this-test";
+const MAIN = new URL("../../src/manager/node-main.ts", import.meta.url).pathname;
+const PORT = 17_890;
+
+let lastAddress = 0;
+
+/** No two Pods of one test run share an address: the process id tells workers apart, the count tells tests apart. */
+export function ownAddress(): string {
+  lastAddress += 1;
+  return `127.${1 + (process.pid % 200)}.${1 + (Math.floor(process.pid / 200) % 200)}.${lastAddress}`;
+}
+
+export type Finished = {
+  readonly code: number | null;
+  readonly ms: number;
+  readonly out: string;
+  readonly err: string;
+};
+
+export type Manager = {
+  readonly address: string;
+  readonly lines: () => readonly Record<string, unknown>[];
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly ended: Promise<Finished>;
+  readonly until: (what: (line: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
+};
+
+export type Start = {
+  readonly address?: string;
+  readonly env?: Record<string, string>;
+  readonly flags?: readonly string[];
+};
+
+const running = new Set<ChildProcess>();
+
+/** Ends whatever a failed test left. */
+export function endManagers(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
+function launch(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): { child: ChildProcess; ended: Promise<Finished> } {
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  let out = "";
+  let err = "";
+  child.stdout?.on("data", (chunk: Buffer) => {
+    out += chunk.toString("utf8");
+  });
+  child.stderr?.on("data", (chunk: Buffer) => {
+    err += chunk.toString("utf8");
+  });
+  const ended = new Promise<Finished>((resolve) => {
+    child.on("close", (code) => {
+      running.delete(child);
+      resolve({ code, ms: performance.now() - startedMs, out, err });
+    });
+  });
+  return { child, ended };
+}
+
+/** Starts `serve` and waits until it listens, or until it says that it cannot. */
+export async function startManager(start: Start = {}): Promise<Manager> {
+  const address = start.address ?? ownAddress();
+  const flags = start.flags ?? ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
+  const { child, ended } = launch(["serve", `--address-scope=${address}`, ...flags], start.env);
+  const lines: Record<string, unknown>[] = [];
+  const watchers = new Set<() => void>();
+  let rest = "";
+  child.stdout?.on("data", (chunk: Buffer) => {
+    const parts = (rest + chunk.toString("utf8")).split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) lines.push(JSON.parse(part));
+    for (const watcher of watchers) watcher();
+  });
+  const until: Manager["until"] = (what) =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        const found = lines.find(what);
+        if (found === undefined) return;
+        watchers.delete(look);
+        resolve(found);
+      };
+      watchers.add(look);
+      void ended.then((end) => reject(new Error(`the manager ended: ${JSON.stringify(end)}`)));
+      look();
+    });
+  await until((line) => String(line["message"]).includes("listen"));
+  return { address, lines: () => lines, kill: (signal) => child.kill(signal), ended, until };
+}
+
+/** Runs one command of the manager to its end. */
+export function run(args: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
+  return launch(args, env).ended;
+}
+
+export type Answer = { readonly status: number; readonly body: string; readonly ms: number; readonly closes: boolean };
+
+/** One request as the kubelet would make it. */
+export function call(manager: { readonly address: string }, path: string, method = "GET"): Promise<Answer> {
+  const startedMs = performance.now();
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: manager.address, port: PORT, path, method, agent: false }, (res) => {
+      let body = "";
+      res.on("data", (chunk: Buffer) => {
+        body += chunk.toString("utf8");
+      });
+      res.on("end", () =>
+        resolve({
+          status: res.statusCode ?? 0,
+          body,
+          ms: performance.now() - startedMs,
+          closes: res.headers.connection === "close",
+        }),
+      );
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+export const hookPath = (container = "app") => `/${TOKEN}/prestop/${container}`;
+
+export async function statusOf(manager: { readonly address: string }): Promise<Record<string, unknown>> {
+  const answer = await call(manager, `/${TOKEN}/status`);
+  return JSON.parse(answer.body);
+}
+
+/** A bare connection to the manager. Errors are part of what is tried, so they only end it. */
+export function dial(manager: { readonly address: string }): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: manager.address, port: PORT });
+    socket.on("error", reject);
+    socket.on("connect", () => resolve(socket));
+  });
+}
+
+/** When the other side has closed the connection, in milliseconds from now. */
+export function closed(socket: Socket): Promise<number> {
+  const startedMs = performance.now();
+  return new Promise((resolve) => {
+    socket.on("close", () => resolve(performance.now() - startedMs));
+    socket.resume();
+  });
+}
+
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+export type App = {
+  readonly server: Server;
+  readonly port: number;
+  readonly slow: (ms: number) => Promise<void>;
+  readonly asked: string[];
+};
+
+/** An app in the Pod; port 0 takes any. `slow` sends it a request that takes that long. */
+export async function startApp(address: string, port = 8_080): Promise<App> {
+  const asked: string[] = [];
+  const server = createServer((req, res) => {
+    asked.push(req.url ?? "");
+    setTimeout(() => res.end("done"), Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0"));
+  });
+  await new Promise<void>((resolve) => server.listen(port, address, resolve));
+  const slow = (ms: number) =>
+    new Promise<void>((resolve, reject) => {
+      get({ host: address, port, path: `/?ms=${ms}`, agent: false }, (res) => {
+        res.resume();
+        res.on("end", resolve);
+      }).on("error", reject);
+    });
+  const at = server.address();
+  return { server, port: typeof at === "object" && at !== null ? at.port : port, slow, asked };
+}
+
+export function endApp(app: App): Promise<void> {
+  app.server.closeAllConnections();
+  return new Promise((resolve) => app.server.close(() => resolve()));
+}

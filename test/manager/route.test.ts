@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isLocalCaller, plainAddress } from "../../src/manager/caller-address.ts";
+import { routeOf } from "../../src/manager/route.ts";
+import { sameText } from "../../src/manager/same-text.ts";
+
+const at = (method: string, url: string, local = true) => routeOf({ method, url, local }, "abc", ["app", "web-1"]);
+
+describe("routes", () => {
+  test.for([
+    { method: "GET", url: "/abc/prestop/app", route: { kind: "prestop", container: "app" } },
+    { method: "GET", url: "/abc/prestop/web-1?x=1", route: { kind: "prestop", container: "web-1" } },
+    { method: "POST", url: "/abc/drain", route: { kind: "drain" } },
+    { method: "GET", url: "/abc/status", route: { kind: "status" } },
+  ])("$method $url is known", ({ method, url, route }) => {
+    expect(at(method, url)).toEqual(route);
+  });
+
+  test("a drain from outside the Pod is nobody's, even with the token", () => {
+    expect(at("POST", "/abc/drain", false)).toEqual({ kind: "nothing" });
+  });
+
+  test("no text without the token is a route", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom("GET", "POST", "HEAD"), (text, method) => {
+        fc.pre(!text.startsWith("/abc/"));
+        expect(at(method, text)).toEqual({ kind: "nothing" });
+      }),
+    );
+  });
+
+  test("two texts are the same only when they are, and no empty secret opens anything", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (given, expected) => {
+        expect(sameText(given, expected)).toBe(given === expected && expected !== "");
+        expect(sameText(expected, expected)).toBe(expected !== "");
+      }),
+    );
+  });
+
+  test.for([
+    { address: "::ffff:127.0.0.1", scope: "", local: true },
+    { address: "127.4.5.6", scope: "", local: true },
+    { address: "::1", scope: "", local: true },
+    { address: "10.0.0.7", scope: "", local: false },
+    { address: "::ffff:10.0.0.7", scope: "", local: false },
+    { address: "10.0.0.7", scope: "10.0.0.7", local: true },
+    { address: "", scope: "", local: false },
+  ])("a caller at '$address' with the scope '$scope' is local: $local", ({ address, scope, local }) => {
+    expect(isLocalCaller(plainAddress(address), scope)).toBe(local);
+  });
+});
