@@ -12,6 +12,8 @@ import type { CommandRequest, InjectRequest } from "./request.ts";
 /** Native sidecars have been there since 1.29 and cannot be switched off since 1.33; a newer default suits most. */
 const DEFAULT_KUBE_VERSION = "1.35";
 const DEFAULT_IMAGE = "lastcall-manager:0.1.0";
+/** A cluster whose nodes cannot be listed: its kubelets are not believed to be new. */
+const UNKNOWN = "unknown";
 /** What `kubectl` uses where a document names none. */
 const DEFAULT_NAMESPACE = "default";
 
@@ -91,7 +93,10 @@ function addInjectFlags(command: Command): Command {
   addFileFlags(command)
     .addOption(versionOption("--kube-version <version>", "version of the API server", DEFAULT_KUBE_VERSION))
     .addOption(
-      versionOption("--kubelet-version <version>", "oldest kubelet of the cluster (default: as --kube-version)"),
+      versionOption(
+        "--kubelet-version <version>",
+        "oldest kubelet of the cluster, or unknown (default: as --kube-version)",
+      ),
     )
     .option("--image <image>", "image of the manager", DEFAULT_IMAGE)
     .option("--config <file>", "cluster configuration: defaults, profiles, onInvalid")
@@ -101,7 +106,7 @@ function addInjectFlags(command: Command): Command {
 
 function versionOption(flags: string, summary: string, fallback?: string): Option {
   const option = new Option(flags, summary).argParser((text: string) => {
-    if (parseVersion(text) !== undefined) return text;
+    if (parseVersion(text) !== undefined || (fallback === undefined && text === UNKNOWN)) return text;
     throw new InvalidArgumentError(`Got ${quote(text)}, expected a Kubernetes version such as 1.32.`);
   });
   return fallback === undefined ? option : option.default(fallback);
@@ -123,12 +128,13 @@ function commandRequest(options: Flags): CommandRequest {
 
 function injectRequest(options: Flags, config: InjectRequest["config"]): InjectRequest {
   const apiServerVersion = textFlag(options, "kubeVersion") ?? DEFAULT_KUBE_VERSION;
+  const kubelet = textFlag(options, "kubeletVersion") ?? apiServerVersion;
   return {
     ...commandRequest(options),
     config,
     facts: {
       apiServerVersion,
-      lowestKubeletVersion: textFlag(options, "kubeletVersion") ?? apiServerVersion,
+      lowestKubeletVersion: kubelet === UNKNOWN ? undefined : kubelet,
       managerImage: textFlag(options, "image") ?? DEFAULT_IMAGE,
       systemNamespaces: SYSTEM_NAMESPACES,
     },

@@ -1,0 +1,79 @@
+/** The golden cases through the command line: the same Pods come out as through the webhook. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { injectPod } from "../../src/injection/inject.ts";
+import { type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
+import { lastcall } from "./run-lastcall.ts";
+
+/** Whoever gives a file to the command line has opted in: these cases exist for the webhook alone. */
+const cases = goldenNames()
+  .map(goldenCase)
+  .filter(({ request }) => request.optIn === "all");
+
+function flagsOf({ facts, request }: GoldenCase): readonly string[] {
+  return [
+    ...["--namespace", request.namespace],
+    ...["--kube-version", facts.apiServerVersion],
+    ...["--kubelet-version", facts.lowestKubeletVersion ?? "unknown"],
+    ...["--image", facts.managerImage],
+    ...["--config", "config.yaml"],
+    ...["-f", "namespace.yaml", "-f", "pod.yaml"],
+  ];
+}
+
+function namespaceOf({ request }: GoldenCase): string {
+  return stringify({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: request.namespace, annotations: request.namespaceAnnotations },
+  });
+}
+
+function readCase(golden: GoldenCase, file: string): string {
+  return readFileSync(join(golden.folder, file), "utf8");
+}
+
+/** As a person would write it for kubectl, which needs a kind and takes a bare `yes` for true. */
+function manifestOf(golden: GoldenCase): string {
+  const text = readCase(golden, "input.yaml");
+  const sameForKubectl = isDeepStrictEqual(parse(text, { version: "1.1" }), parse(text));
+  const manifest = sameForKubectl ? text : stringify(parse(text), { version: "1.1" });
+  return /^kind: Pod$/m.test(text) ? manifest : KIND + manifest;
+}
+
+const KIND = "apiVersion: v1\nkind: Pod\n";
+
+describe.for(cases)("$name", (golden) => {
+  const input = manifestOf(golden);
+  const files = { "namespace.yaml": namespaceOf(golden), "config.yaml": stringify(golden.config), "pod.yaml": input };
+  const outcome = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
+
+  test("comes out of the command line as written down", async () => {
+    const { status, out, err } = await lastcall(["inject", ...flagsOf(golden)], files, golden.token);
+    expect(status, err).toBe({ patched: 0, refused: 1, unchanged: 2 }[outcome.kind]);
+    if (outcome.kind === "refused") expect(out).toBe("");
+    else {
+      const pod = parse(out.slice(files["namespace.yaml"].length + "---\n".length));
+      expect(pod).toEqual({ ...parse(KIND), ...parse(readCase(golden, "output.yaml")) });
+    }
+  });
+
+  test("is reported with the reason and every problem written down", async () => {
+    const { err } = await lastcall(["inject", "--json", ...flagsOf(golden)], files, golden.token);
+    const [report] = JSON.parse(err).workloads;
+    expect(report.problems).toEqual(outcome.explanation.problems);
+    expect(report.outcome).toBe({ patched: "injected", refused: "refused", unchanged: "skipped" }[outcome.kind]);
+    expect(report.reason).toBe(outcome.kind === "unchanged" ? outcome.reason : undefined);
+    expect(report.mode).toBe(outcome.kind === "patched" ? outcome.mode : undefined);
+  });
+
+  test("comes back from the command line byte for byte", async () => {
+    const once = await lastcall(["inject", ...flagsOf(golden)], files, golden.token);
+    const back = await lastcall(["uninject"], { "-": once.out });
+    const before = await lastcall(["uninject"], { "-": input });
+    expect(back.out).toBe(once.status === 1 ? "" : `${files["namespace.yaml"]}---\n${before.out}`);
+  });
+});
