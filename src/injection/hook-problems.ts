@@ -25,12 +25,13 @@ export function chosenContainers(pod: RawObject, policy: PodPolicy, where: strin
 export function keptHookProblems(hooks: readonly HookPlan[], policy: PodPolicy, where: string): readonly Problem[] {
   return hooks.flatMap((hook) => {
     if (hook.kind !== "keep" || hook.hook === "") return [];
-    const message = `It keeps its own ${hook.hook} preStop and is not held; ${alternatives(hook.hook, policy)}.`;
+    const message = `It keeps its own ${hook.hook} preStop and is not held by the drain${alternatives(hook.hook, policy)}.`;
     return [{ code: "own_hook_kept", where: `${where}, container ${hook.container}`, message } as const];
   });
 }
 
 function alternatives(hook: string, policy: PodPolicy): string {
+  if (policy.preStop === "replace") return "";
   const canChain = (hook === "httpGet" || hook === "sleep") && policy.preStop !== "chain";
-  return `lastcall.dev/prestop: ${canChain ? "chain or " : ""}replace would change that`;
+  return `; lastcall.dev/prestop: ${canChain ? "chain or " : ""}replace would change that`;
 }

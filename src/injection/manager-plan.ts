@@ -41,7 +41,7 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
   const settings = managerSettings(settingsRequest);
   const changes = changesOf({ request, economy, hooks, settings, address });
   const record = recordOf(request, hooks, changes);
-  const problems: readonly Problem[] = [...chosen.problems, ...keptHookProblems(hooks, policy, where)];
+  const problems: readonly Problem[] = [...chosen.problems, ...keptHookProblems(hooks, given.policy, where)];
   if (hasOnlyOwnHooks(hooks) && settings.driver === "none")
     return { plan: { kind: "skip", reason: "own_hooks", problems }, record };
   const container = managerOf(request, settings, address.token, record);

@@ -37,10 +37,13 @@ export type OriginalRecord = {
 /** Longest record, in UTF-8 bytes. It sits in every Pod and in every watch of it. */
 export const RECORD_LIMIT_BYTES = 4_096;
 
-/** The same text for the same record, without the parts that hold nothing. */
+/**
+ * The same text for the same record, without the parts that hold nothing. Kubelet replaces `$(NAME)` in variables, so
+ * no dollar sign is written as itself.
+ */
 export function formatRecord(record: OriginalRecord): string {
   const { grace, probes, preStop, chain, annotations, blank } = record;
-  return JSON.stringify({
+  const text = JSON.stringify({
     grace,
     ...(probes.length > 0 ? { probes } : {}),
     ...(isEmpty(preStop) ? {} : { preStop }),
@@ -48,6 +51,7 @@ export function formatRecord(record: OriginalRecord): string {
     ...(isEmpty(annotations) ? {} : { annotations }),
     ...(isEmpty(blank) ? {} : { blank }),
   });
+  return text.replaceAll("$", "\\u0024");
 }
 
 export function recordBytes(record: OriginalRecord): number {

@@ -10,7 +10,7 @@ import { arbitraryPod } from "./arbitrary-pod.ts";
 import { type Given, inject } from "./given.ts";
 import { oracleQos } from "./qos-oracle.ts";
 
-const RUNS = { numRuns: 1_500 };
+const RUNS = { numRuns: 600 };
 const TIME_LIMIT = 120_000;
 
 const arbitraryGiven: fc.Arbitrary<Given> = fc
@@ -184,7 +184,7 @@ test("no JSON whatever makes it throw, and its patch always applies", { timeout:
         expect(isDeepStrictEqual(uninjectPod(outcome.pod), { kind: "uninjected", pod: received })).toBe(true);
       }
     }),
-    { numRuns: 3_000 },
+    { numRuns: 2_000 },
   );
 });
 

@@ -47,7 +47,7 @@ test("defaults the API server adds to our parts are left where they are", { time
       if (first.kind !== "patched") return;
       expect(inject(asStored(first.pod), { token: "e".repeat(32) })).toMatchObject({ reason: "up_to_date" });
     }),
-    { numRuns: 800 },
+    { numRuns: 300 },
   );
 });
 

@@ -1,0 +1,72 @@
+/**
+ * The golden cases as data, for every door a Pod can come through.
+ *
+ * A case is a folder: `input.yaml` (one Pod), `settings.yaml` (what differs from the usual cluster, if anything),
+ * `output.yaml` (the Pod afterwards) and `report.txt` (what was decided and why).
+ */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import type { ClusterFacts, InjectionRequest } from "../../src/injection/inject.ts";
+import { type ClusterConfig, DEFAULT_CONFIG } from "../../src/policy/cluster-config.ts";
+
+export const CORPUS = import.meta.dirname;
+
+export type GoldenCase = {
+  readonly name: string;
+  readonly folder: string;
+  readonly request: InjectionRequest;
+  readonly config: ClusterConfig;
+  readonly facts: ClusterFacts;
+  /** The same for the same case. A door with tokens of its own compares with these put in their place. */
+  readonly token: string;
+};
+
+type Settings = {
+  readonly namespace?: string;
+  readonly optIn?: "label" | "all";
+  readonly namespaceAnnotations?: Readonly<Record<string, unknown>>;
+  readonly config?: Partial<ClusterConfig>;
+  /** `lowestKubeletVersion: null` means unknown. */
+  readonly facts?: { readonly apiServerVersion?: string; readonly lowestKubeletVersion?: string | null };
+};
+
+const USUAL: ClusterFacts = {
+  apiServerVersion: "v1.34.1",
+  lowestKubeletVersion: "v1.33.0",
+  managerImage: "registry.example/lastcall-manager:0.1.0",
+  systemNamespaces: ["kube-system"],
+};
+
+export function goldenNames(): readonly string[] {
+  return readdirSync(CORPUS, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+export function goldenCase(name: string): GoldenCase {
+  const folder = join(CORPUS, name);
+  const settingsFile = join(folder, "settings.yaml");
+  const settings = (existsSync(settingsFile) ? parse(readFileSync(settingsFile, "utf8")) : {}) as Settings;
+  const { lowestKubeletVersion, ...facts } = settings.facts ?? {};
+  return {
+    name,
+    folder,
+    request: {
+      pod: parse(readFileSync(join(folder, "input.yaml"), "utf8")) as object,
+      namespace: settings.namespace ?? "shop",
+      optIn: settings.optIn ?? "all",
+      namespaceAnnotations: settings.namespaceAnnotations ?? {},
+      overrides: [],
+    },
+    config: { ...DEFAULT_CONFIG, ...settings.config },
+    facts: {
+      ...USUAL,
+      ...facts,
+      ...(lowestKubeletVersion === undefined ? {} : { lowestKubeletVersion: lowestKubeletVersion ?? undefined }),
+    },
+    token: createHash("sha256").update(`golden ${name}`).digest("hex").slice(0, 32),
+  };
+}

@@ -1,0 +1,95 @@
+/** One input, one Pod out: the cases people can read. `npx vitest run test/golden -u` writes what is expected anew. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import jsonPatch, { type Operation } from "fast-json-patch";
+import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { injectPod } from "../../src/injection/inject.ts";
+import { type Outcome, SKIP_REASONS } from "../../src/injection/outcome.ts";
+import { uninjectPod } from "../../src/injection/uninject.ts";
+import { type GoldenCase, goldenCase, goldenNames } from "./corpus.ts";
+
+const KNOWN_FILES = ["input.yaml", "output.yaml", "report.txt", "settings.yaml"];
+
+function run(golden: GoldenCase, pod: object = golden.request.pod, token: string = golden.token): Outcome {
+  return injectPod({ ...golden.request, pod }, golden.config, golden.facts, { newToken: () => token });
+}
+
+function podAfter(golden: GoldenCase, outcome: Outcome): object {
+  return outcome.kind === "patched" ? outcome.pod : golden.request.pod;
+}
+
+function graceOf(pod: object): string {
+  const spec = (pod as { spec?: { terminationGracePeriodSeconds?: number | null } }).spec;
+  return String(spec?.terminationGracePeriodSeconds ?? "unset");
+}
+
+function report(golden: GoldenCase, outcome: Outcome): string {
+  const lines = [`outcome: ${outcome.kind}`];
+  if (outcome.kind === "unchanged") lines.push(`reason: ${outcome.reason}, ${SKIP_REASONS[outcome.reason]}`);
+  if (outcome.kind === "refused") lines.push(`message: ${outcome.message}`);
+  if (outcome.kind === "patched") {
+    lines.push(`mode: ${outcome.mode}`);
+    lines.push(`grace: ${graceOf(golden.request.pod)} -> ${graceOf(outcome.pod)}`);
+    lines.push(...outcome.patch.map((operation) => `patch: ${operation.op} ${operation.path}`));
+  }
+  lines.push(...outcome.explanation.problems.map((p) => `problem: ${p.code} (${p.where}) ${p.message}`));
+  return `${lines.join("\n")}\n`;
+}
+
+describe.for(goldenNames())("%s", (name) => {
+  const golden = goldenCase(name);
+  const outcome = run(golden);
+  const after = podAfter(golden, outcome);
+
+  test("comes out as written down", async () => {
+    await expect(report(golden, outcome)).toMatchFileSnapshot(join(golden.folder, "report.txt"));
+    await expect(stringify(after, { lineWidth: 0 })).toMatchFileSnapshot(join(golden.folder, "output.yaml"));
+  });
+
+  test("is the same by its patch, stays at a second pass, and goes back", () => {
+    if (outcome.kind !== "patched") {
+      expect(run(golden, after)).toEqual(outcome);
+      return;
+    }
+    const received = JSON.parse(JSON.stringify(golden.request.pod)) as object;
+    expect(jsonPatch.applyPatch(received, [...outcome.patch] as Operation[], true).newDocument).toEqual(after);
+    expect(run(golden, after, "e".repeat(32))).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
+    const back = uninjectPod(after);
+    const before = uninjectPod(golden.request.pod);
+    expect(back).toEqual({ kind: "uninjected", pod: before.kind === "uninjected" ? before.pod : golden.request.pod });
+  });
+
+  test("gives no command to a container of somebody else", () => {
+    // An image without a shell has nothing to execute.
+    const before = JSON.stringify(golden.request.pod);
+    for (const container of otherContainers(after)) {
+      const exec = container.lifecycle?.preStop?.exec;
+      if (exec !== undefined) expect(before).toContain(JSON.stringify(exec));
+    }
+  });
+});
+
+type Container = { name?: string; lifecycle?: { preStop?: { exec?: unknown } | null } | null };
+
+function otherContainers(pod: object): readonly Container[] {
+  const spec = (pod as { spec: { containers?: unknown; initContainers?: unknown } }).spec;
+  return [spec.containers, spec.initContainers]
+    .flatMap((list) => (Array.isArray(list) ? (list as Container[]) : []))
+    .filter((container) => container.name !== "lastcall");
+}
+
+test("no file of the corpus is without a case", () => {
+  for (const name of goldenNames()) {
+    const files = readdirSync(goldenCase(name).folder);
+    expect(files, name).toContain("input.yaml");
+    expect(KNOWN_FILES, name).toEqual(expect.arrayContaining(files));
+  }
+});
+
+test("every reason to leave a Pod alone has a case", () => {
+  const outcomes = goldenNames().map((name) => run(goldenCase(name)));
+  const reasons = new Set(outcomes.flatMap((outcome) => (outcome.kind === "unchanged" ? [outcome.reason] : [])));
+  // Nothing to change is what the second pass of every other case shows.
+  expect([...reasons].sort()).toEqual(Object.keys(SKIP_REASONS).sort());
+});

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { toReview, warningsOf } from "../../src/injection/review.ts";
+import { inject } from "./given.ts";
+
+const POD = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "значение" }] } };
+
+test("a patched Pod is answered with its patch in base64 of UTF-8", () => {
+  const outcome = inject({
+    ...POD,
+    metadata: { annotations: { "traffic.sidecar.istio.io/excludeInboundPorts": "ü" } },
+  });
+  const { response, ...review } = toReview("uid-1", outcome);
+  expect(review).toEqual({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" });
+  expect(response).toMatchObject({ uid: "uid-1", allowed: true, patchType: "JSONPatch" });
+  expect(response.warnings).toBeUndefined();
+  const patch: unknown = JSON.parse(Buffer.from(response.patch ?? "", "base64").toString("utf8"));
+  expect(outcome).toMatchObject({ patch });
+});
+
+test("an unchanged Pod is allowed with neither patch nor patch type", () => {
+  const { response } = toReview("uid-1", inject(POD, { request: { optIn: "label" } }));
+  expect(response).toEqual({ uid: "uid-1", allowed: true });
+});
+
+test("a refused Pod gets 422 and every problem in one message", () => {
+  const pod = { ...POD, metadata: { annotations: { "lastcall.dev/drain-delay": "5", "lastcall.dev/port": "80" } } };
+  const { response } = toReview("uid-1", inject(pod, { config: { onInvalid: "deny" } }));
+  expect(response).toMatchObject({ uid: "uid-1", allowed: false, status: { code: 422 } });
+  expect(response.status?.message).toContain("drain-delay");
+  expect(response.status?.message).toContain("lastcall.dev/port");
+  expect(response.patch).toBeUndefined();
+  expect(response.patchType).toBeUndefined();
+});
+
+test("a warning is one printable line of at most 120 characters per problem", () => {
+  const name = `web\n\u001b[31m${"x".repeat(300)}`;
+  const annotations = { "lastcall.dev/drain-delay": "\u0007".repeat(10_000), "lastcall.dev/drain-timout": "1s" };
+  const warnings = warningsOf(inject({ ...POD, metadata: { name, annotations } }));
+  expect(warnings.length).toBe(2);
+  for (const warning of warnings) expect(warning).toMatch(/^[\x20-\x7e]{1,120}$/);
+});
+
+test("a Pod left alone for a surprising reason says so, for an everyday one it does not", () => {
+  const zero = { ...POD, spec: { ...POD.spec, terminationGracePeriodSeconds: 0 } };
+  expect(warningsOf(inject(zero)).join()).toContain("immediate kill");
+  const job = { ...POD, spec: { ...POD.spec, restartPolicy: "Never" } };
+  expect(warningsOf(inject(job))).toEqual([]);
+});

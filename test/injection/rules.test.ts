@@ -1,0 +1,208 @@
+/** Rules of single parts, where a table says more than whole Pods. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { formatDuration, parseDurationMs } from "../../src/contract/duration.ts";
+import { driverOf } from "../../src/injection/driver.ts";
+import { fitSpans, gracePeriodSeconds, writableMs } from "../../src/injection/grace.ts";
+import { kubeletProbesOf } from "../../src/injection/kubelet-probes.ts";
+import { chooseMode } from "../../src/injection/mode.ts";
+import { formatRecord, parseRecord } from "../../src/injection/original-record.ts";
+import { sleepSecondsOf } from "../../src/injection/sleeping-hook.ts";
+import { resolvePolicy } from "../../src/policy/resolve.ts";
+import { codes, FACTS, inject, injected, TOKEN } from "./given.ts";
+
+describe("a hook that only sleeps", () => {
+  test.for<[readonly string[], number | undefined]>([
+    [["sleep", "15"], 15],
+    [["/bin/sleep", "15s"], 15],
+    [["/usr/bin/sleep", "2m"], 120],
+    [["sh", "-c", "sleep 15"], 15],
+    [["/bin/bash", "-c", "exec sleep 15;"], 15],
+    [["/bin/sh", "-ec", "  /bin/sleep 0.2 "], 1],
+    [["sh", "-c", "sleep 15 && nginx -s quit"], undefined],
+    [["sh", "-c", "sleep 15; true"], undefined],
+    [["sh", "-c", "sleep $DELAY"], undefined],
+    [["sh", "-c", "sleep 15", "extra"], undefined],
+    [["sleep", "15", "5"], undefined],
+    [["sleep", "-1"], undefined],
+    [["sleep", "infinity"], undefined],
+    [["python", "-c", "sleep 15"], undefined],
+    [["/app/sleep", "15"], undefined],
+    [[], undefined],
+  ])("%j counts as %s seconds", ([command, seconds]) => {
+    expect(sleepSecondsOf({ exec: { command } })).toBe(seconds);
+  });
+
+  test("is not one with a second handler beside it", () => {
+    expect(sleepSecondsOf({ sleep: { seconds: 5 }, exec: { command: ["x"] } })).toBeUndefined();
+    expect(sleepSecondsOf({ sleep: { seconds: "5" } })).toBeUndefined();
+  });
+});
+
+describe("the mode", () => {
+  test.for<[string, string | undefined, string]>([
+    ["1.36", undefined, "native"],
+    ["v1.32.0", "v1.28.0", "native"],
+    ["1.31+", "v1.29.0-gke.1", "native"],
+    ["v1.31.4-eks-abc", "v1.28.15", "classic"],
+    ["1.29", undefined, "classic"],
+    ["1.29", "", "classic"],
+    ["1.28", "1.28.0", "classic"],
+    ["2.0", undefined, "native"],
+    ["", "1.30", "classic"],
+    ["latest", "1.30", "classic"],
+  ])("is, for an API server %s and oldest kubelet %s, %s", ([apiServerVersion, lowestKubeletVersion, mode]) => {
+    const facts = { ...FACTS, apiServerVersion, lowestKubeletVersion };
+    expect(chooseMode("auto", facts, undefined, "pod x")).toEqual({ mode, problems: [] });
+    expect(chooseMode("sidecar", facts, undefined, "pod x").mode).toBe(mode);
+    expect(chooseMode("classic", facts, undefined, "pod x").mode).toBe("classic");
+  });
+
+  test("sleep needs nodes that know it, where they are known", () => {
+    const young = { ...FACTS, apiServerVersion: "1.31", lowestKubeletVersion: "1.29.0" };
+    expect(chooseMode("sleep", young, undefined, "pod x")).toMatchObject({
+      mode: "native",
+      problems: [{ code: "unsupported_mode" }],
+    });
+    expect(chooseMode("sleep", { ...young, lowestKubeletVersion: undefined }, undefined, "pod x").mode).toBe("sleep");
+  });
+});
+
+describe("the grace period", () => {
+  const anySpan = fc.integer({ min: 0, max: 999_999 * 3_600_000 });
+  const spans = fc.record({ drainDelayMs: anySpan, deregistrationDelayMs: anySpan, drainTimeoutMs: anySpan });
+  const original = fc.integer({ min: 1, max: 2_147_483_647 });
+
+  test("holds every span it was fitted for, in flags the manager can read", () => {
+    fc.assert(
+      fc.property(original, spans, fc.integer({ min: 0, max: 100 }), (seconds, wanted, chain) => {
+        const fitted = fitSpans(seconds, wanted, chain);
+        const grace = gracePeriodSeconds(seconds, fitted, chain);
+        expect(grace).toBeLessThanOrEqual(2_147_483_647);
+        expect(grace).toBeGreaterThanOrEqual(seconds);
+        expect(grace * 1_000).toBeGreaterThan(fitted.drainTimeoutMs);
+        for (const ms of Object.values(fitted)) expect(parseDurationMs(formatDuration(ms))).toBe(ms);
+        expect(fitted.drainTimeoutMs).toBeLessThanOrEqual(wanted.drainTimeoutMs);
+      }),
+    );
+  });
+
+  test("a span a flag can say is not changed, and one it cannot is shortened by less than an hour", () => {
+    expect([1_500, 60_000, 604_800_000, 999_999_000].map(writableMs)).toEqual([
+      1_500, 60_000, 604_800_000, 999_999_000,
+    ]);
+    fc.assert(
+      fc.property(anySpan, (ms) => {
+        expect(ms - writableMs(ms)).toBeGreaterThanOrEqual(0);
+        expect(ms - writableMs(ms)).toBeLessThan(3_600_000);
+      }),
+    );
+  });
+
+  test("has room for every chained hook", () => {
+    const chained = (preStop: object, name: string) => ({ name, image: "x", lifecycle: { preStop } });
+    const pod = {
+      metadata: { annotations: { "lastcall.dev/prestop": "chain" } },
+      spec: {
+        containers: [
+          chained({ httpGet: { port: 80, path: "/a" } }, "a"),
+          chained({ sleep: { seconds: 7 } }, "b"),
+          chained({ httpGet: { port: 81 } }, "c"),
+        ],
+      },
+    };
+    expect(injected(pod)).toMatchObject({ spec: { terminationGracePeriodSeconds: 100 + 5 + 7 + 5 } });
+  });
+});
+
+describe("the record of what was changed", () => {
+  test("writes no dollar sign, which kubelet would take for a variable", () => {
+    const preStop = { app: { exec: { command: ["echo", "$(POD_NAME) $$"] } } };
+    const record = { grace: 30, probes: [], preStop, chain: {}, annotations: {}, blank: {} };
+    const text = formatRecord(record);
+    expect(text).not.toContain("$");
+    expect(parseRecord(text)).toEqual(record);
+  });
+
+  test("never exceeds 4 KiB, however much there would be to remember", () => {
+    const probe = { livenessProbe: { exec: { command: ["x"] } } };
+    const containers = Array.from({ length: 90 }, (_, at) => ({
+      name: `c${at}-${"x".repeat(55)}`,
+      image: "x",
+      ...probe,
+    }));
+    const pod = { metadata: { annotations: { "lastcall.dev/status": "y".repeat(5_000) } }, spec: { containers } };
+    const outcome = inject(pod);
+    expect(codes(outcome)).toContain("original_too_large");
+    const manager = (injected(pod) as { spec: { initContainers: { env: { name: string; value?: string }[] }[] } }).spec
+      .initContainers[0];
+    const record = manager?.env.find((entry) => entry.name === "LASTCALL_ORIGINAL")?.value ?? "";
+    expect(record.length).toBeLessThanOrEqual(4_096);
+    expect(inject(injected(pod))).toMatchObject({ reason: "up_to_date" });
+  });
+
+  test("that is forged or broken stops nothing", () => {
+    for (const text of ["", "null", "[]", '{"grace":"x","probes":7,"preStop":[],"blank":{"a":5}}', '{"grace":-1}'])
+      expect(() => parseRecord(text)).not.toThrow();
+    const container = { name: "lastcall", image: "x", args: ["serve", "--port=17890"], restartPolicy: "Always" };
+    const env = [{ name: "LASTCALL_ORIGINAL", value: "{" }];
+    const pod = { spec: { initContainers: [{ ...container, env }], containers: [{ name: "app", image: "x" }] } };
+    expect(inject(pod)).toMatchObject({ kind: "patched" });
+  });
+});
+
+describe("kubelet probes", () => {
+  test("are listed with numeric port and period, those of other hosts and by command are not", () => {
+    const container = {
+      name: "app",
+      ports: [{ name: "http", containerPort: 8080 }],
+      livenessProbe: { httpGet: { port: "http" }, periodSeconds: 3 },
+      readinessProbe: { grpc: { port: 9090 } },
+      startupProbe: { tcpSocket: { port: 8080, host: "10.0.0.1" } },
+    };
+    const other = {
+      name: "b",
+      livenessProbe: { exec: { command: ["x"] } },
+      readinessProbe: { httpGet: { port: "no" } },
+    };
+    expect(kubeletProbesOf({ spec: { containers: [container, other] } })).toEqual([
+      { port: 8080, periodMs: 3_000 },
+      { port: 9090, periodMs: 10_000 },
+    ]);
+  });
+});
+
+describe("driver auto", () => {
+  const policy = resolvePolicy([], {}).policy;
+
+  test.for<[string, string]>([
+    ["envoyproxy/envoy:v1.31.0", "envoy"],
+    ["registry.local:5000/mirror/envoy@sha256:00", "envoy"],
+    ["docker.io/envoyproxy/envoy-distroless:v1", "envoy"],
+    ["my/envoyage:1", "none"],
+    ["nginx:envoy", "none"],
+  ])("takes the image %s for %s", ([image, driver]) => {
+    expect(driverOf({ spec: { containers: [{ name: "x", image }] } }, policy)).toBe(driver);
+  });
+
+  test("knows a mesh by its proxy's name, also as a native sidecar", () => {
+    const sidecar = { name: "linkerd-proxy", restartPolicy: "Always" };
+    expect(driverOf({ spec: { containers: [{ name: "app" }], initContainers: [sidecar] } }, policy)).toBe("linkerd");
+    expect(driverOf({ spec: { containers: [{ name: "app" }, { name: "istio-proxy" }] } }, policy)).toBe("istio");
+  });
+});
+
+test("a token is asked for once for a new Pod and never for one that has it", () => {
+  const pod = { spec: { containers: [{ name: "app", image: "x" }] } };
+  expect(JSON.stringify(injected(pod))).toContain(TOKEN);
+  expect(() => inject(injected(pod), { token: "must not be used" })).not.toThrow();
+  expect(JSON.stringify(inject(injected(pod), { token: "ffff" }))).not.toContain("ffff");
+});
+
+test("the status note stays below 1 KiB", () => {
+  const own = { lifecycle: { preStop: { exec: { command: ["x"] } } } };
+  const containers = Array.from({ length: 60 }, (_, at) => ({ name: `c${at}-${"y".repeat(58)}`, image: "x", ...own }));
+  const pod = { spec: { containers: [{ name: "app", image: "x" }, ...containers] } };
+  const { metadata } = injected(pod) as { metadata: { annotations: Record<string, string> } };
+  expect(metadata.annotations["lastcall.dev/status"]?.length).toBeLessThan(1_024);
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { podsIn, withPodAt } from "../../src/kubernetes/pod-template.ts";
+
+const TEMPLATE = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "app" }] } };
+const metadata = { name: "web", namespace: "shop" };
+
+function workload(apiVersion: string, kind: string) {
+  return { apiVersion, kind, metadata, spec: { replicas: 2, template: TEMPLATE } };
+}
+
+describe("the Pod of a document", () => {
+  test.for<[string, string]>([
+    ["apps/v1", "Deployment"],
+    ["apps/v1", "ReplicaSet"],
+    ["apps/v1", "StatefulSet"],
+    ["apps/v1", "DaemonSet"],
+    ["batch/v1", "Job"],
+    ["v1", "ReplicationController"],
+    ["extensions/v1beta1", "Deployment"],
+  ])("%s %s lies in its template", ([apiVersion, kind]) => {
+    const [place] = podsIn(workload(apiVersion, kind));
+    expect(place).toEqual({ path: ["spec", "template"], pod: TEMPLATE, namespace: "shop", owner: `${kind}/web` });
+  });
+
+  test("a CronJob's lies in the template of its job", () => {
+    const document = {
+      apiVersion: "batch/v1",
+      kind: "CronJob",
+      metadata,
+      spec: { jobTemplate: { spec: { template: TEMPLATE } } },
+    };
+    expect(podsIn(document)).toMatchObject([{ path: ["spec", "jobTemplate", "spec", "template"], pod: TEMPLATE }]);
+  });
+
+  test("a Pod is itself and a PodTemplate holds one", () => {
+    const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: {} };
+    expect(podsIn(pod)).toMatchObject([{ path: [], pod, owner: "Pod/web" }]);
+    expect(podsIn({ apiVersion: "v1", kind: "PodTemplate", metadata, template: TEMPLATE })).toMatchObject([
+      { path: ["template"], pod: TEMPLATE },
+    ]);
+  });
+
+  test("a List has those of its items, a typed list too", () => {
+    const list = {
+      apiVersion: "v1",
+      kind: "List",
+      items: [{ kind: "Service", apiVersion: "v1" }, workload("apps/v1", "Deployment")],
+    };
+    expect(podsIn(list)).toMatchObject([{ path: ["items", 1, "spec", "template"] }]);
+    const typed = { apiVersion: "v1", kind: "PodList", items: [{ metadata, spec: {} }] };
+    expect(podsIn(typed)).toMatchObject([{ path: ["items", 0], pod: { metadata, spec: {} }, owner: "Pod/web" }]);
+  });
+
+  test("kinds of other groups and things that are no workload have none", () => {
+    for (const document of [
+      workload("apps.kruise.io/v1", "StatefulSet"),
+      { apiVersion: "v1", kind: "Service", spec: {} },
+      { apiVersion: "apps/v1", kind: "Deployment", spec: { template: "x" } },
+      { apiVersion: "v1", kind: "List", items: "x" },
+      null,
+      [],
+      "text",
+    ])
+      expect(podsIn(document)).toEqual([]);
+  });
+
+  test("lists within lists end somewhere", () => {
+    let nested: unknown = workload("apps/v1", "Deployment");
+    for (let depth = 0; depth < 1_000; depth += 1) nested = { apiVersion: "v1", kind: "List", items: [nested] };
+    expect(podsIn(nested)).toEqual([]);
+  });
+});
+
+test("putting a Pod back changes its place alone", () => {
+  const other = { apiVersion: "v1", kind: "Service" };
+  const list = { apiVersion: "v1", kind: "List", items: [other, workload("apps/v1", "Deployment")] };
+  const [place] = podsIn(list);
+  const changed = withPodAt(list, place?.path ?? [], { spec: {} }) as typeof list;
+  expect(changed.items[0]).toBe(other);
+  expect(changed.items[1]).toMatchObject({ spec: { replicas: 2, template: { spec: {} } } });
+  expect(withPodAt(list, place?.path ?? [], place?.pod)).toEqual(list);
+});

@@ -1,0 +1,94 @@
+/** Small readers of the API's words. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import packageFile from "../../package.json" with { type: "json" };
+import { VERSION } from "../../src/contract/version.ts";
+import { qosClass } from "../../src/kubernetes/qos.ts";
+import { parseQuantity } from "../../src/kubernetes/quantity.ts";
+import { covers, sameJson } from "../../src/kubernetes/raw-json.ts";
+import { isAtLeast, parseVersion } from "../../src/kubernetes/version.ts";
+
+test.for<[string, string | undefined]>([
+  ["1.32", "1.32"],
+  ["v1.30.1-eks-1a2b3c4", "1.30"],
+  ["1.31+", "1.31"],
+  ["v2.0.0", "2.0"],
+  [" v1.9", "1.9"],
+  ["1", undefined],
+  ["v1.x", undefined],
+  ["latest", undefined],
+  ["", undefined],
+])("%j is read as version %s", ([text, expected]) => {
+  const version = parseVersion(text);
+  expect(version && `${version.major}.${version.minor}`).toBe(expected);
+});
+
+test("a later major version is later whatever the minor says", () => {
+  expect(isAtLeast({ major: 2, minor: 0 }, 1, 32)).toBe(true);
+  expect(isAtLeast({ major: 1, minor: 9 }, 1, 32)).toBe(false);
+});
+
+test.for<[unknown, number | undefined]>([
+  ["100m", 0.1],
+  ["700m", 0.7],
+  ["1", 1],
+  [2, 2],
+  [0.5, 0.5],
+  ["1e3", 1_000],
+  ["1.5Gi", 1_610_612_736],
+  ["128974848", 128_974_848],
+  ["129M", 129_000_000],
+  ["5E", 5e18],
+  ["100n", 1e-7],
+  [".5", 0.5],
+  ["", undefined],
+  ["Mi", undefined],
+  ["1 Gi", undefined],
+  ["1Zi", undefined],
+  [null, undefined],
+  [{}, undefined],
+])("the quantity %j is %s", ([value, expected]) => {
+  expect(parseQuantity(value)).toBe(expected);
+});
+
+describe("the class of service", () => {
+  const pod = (...resources: readonly object[]) => ({
+    spec: { containers: resources.map((r, at) => ({ name: `c${at}`, resources: r })) },
+  });
+  const full = { limits: { cpu: "1", memory: "1Gi" } };
+
+  test.for<[string, object, string]>([
+    ["nothing asked", pod({}), "BestEffort"],
+    ["limits alone are requests too", pod(full), "Guaranteed"],
+    ["the same amount in two spellings", pod({ ...full, requests: { cpu: "1000m", memory: "1024Mi" } }), "Guaranteed"],
+    ["one container without limits", pod(full, {}), "Burstable"],
+    ["memory alone", pod({ limits: { memory: "1Gi" } }), "Burstable"],
+    ["other resources alone", pod({ limits: { "nvidia.com/gpu": "1" } }), "BestEffort"],
+    ["zeros", pod({ requests: { cpu: "0" } }), "BestEffort"],
+    ["the Pod's own resources", { spec: { resources: full, containers: [{ name: "a" }] } }, "Guaranteed"],
+  ])("of %s", ([, given, expected]) => {
+    expect(qosClass(given as Record<string, unknown>)).toBe(expected);
+  });
+});
+
+test("equality ignores the order of keys and covers allows more of them", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue()), (value, extra) => {
+      const copy: unknown = JSON.parse(JSON.stringify(value));
+      expect(sameJson(value, copy)).toBe(true);
+      expect(covers(copy, value)).toBe(true);
+      const base = { wanted: value };
+      expect(covers({ ...extra, ...base }, base)).toBe(true);
+      expect(sameJson({ ...base, other: 1 }, { other: 1, ...base })).toBe(true);
+    }),
+  );
+  expect(sameJson([1, 2], [2, 1])).toBe(false);
+  expect(sameJson({ a: 1 }, { b: 1 })).toBe(false);
+  expect(sameJson({ a: undefined }, {})).toBe(false);
+  expect(covers([1, 2], [1])).toBe(false);
+  expect(covers({}, { a: 1 })).toBe(false);
+});
+
+test("the version is the package's", () => {
+  expect(VERSION).toBe(packageFile.version);
+});
