@@ -16,11 +16,30 @@ export function workOf(socket: TcpSocket): Work {
   if (socket.state !== ESTABLISHED && socket.state !== CLOSE_WAIT) return "idle";
   if (socket.lastDataReceivedMs < 0 || socket.lastDataSentMs < 0) return "unknown";
   // A connection that never sent a byte has nothing to be answered.
-  if (socket.bytesReceived === 0 || socket.lastDataReceivedMs > socket.lastDataSentMs) return "idle";
+  if (socket.bytesReceived === 0) return "idle";
+  // The clock of "sent" starts with the connection, so a first request in the same jiffy would look answered.
+  if (socket.dataSegmentsSent === 0) return "busy";
+  if (socket.lastDataReceivedMs > socket.lastDataSentMs) return "idle";
   // Ages are smaller the newer they are, and come from one clock: even one jiffy of difference is an order.
   if (socket.lastDataReceivedMs < socket.lastDataSentMs) return "busy";
   const acknowledgedLater = socket.lastAckReceivedMs < socket.lastDataSentMs;
   return !acknowledgedLater && socket.lastDataSentMs < TIE_LIMIT_MS ? "tie" : "idle";
+}
+
+/** The kernel puts off an acknowledgement for 200 ms at most; the rest is for a busy machine. */
+const ACKNOWLEDGED_WITHIN_MS = 300;
+
+/**
+ * Whether a tie is certainly an answered request. Data is acknowledged on its own or along with data that is sent: where
+ * no acknowledgement went out on its own since before the last data came, data was sent after it.
+ *
+ * @param pureAcksBefore what `pureAcksSent` was at some moment before the last data came; 0 is the connection's start
+ */
+export function isAnswered(socket: TcpSocket, pureAcksBefore: number): boolean {
+  if (socket.pureAcksSent < 0) return false;
+  // One segment in and data out: the first request has its answer.
+  if (socket.dataSegmentsReceived === 1 && socket.dataSegmentsSent > 0) return true;
+  return socket.pureAcksSent === pureAcksBefore && socket.lastDataReceivedMs >= ACKNOWLEDGED_WITHIN_MS;
 }
 
 /** @returns milliseconds since data last went either way, or -1 where the source cannot tell */

@@ -19,6 +19,10 @@ type Seen = {
   readonly open: boolean;
   readonly working: boolean;
   readonly kind: Kind;
+  readonly dataSegmentsReceived: number;
+  readonly pureAcksSent: number;
+  /** As it was in the last look before the newest data came. */
+  readonly pureAcksBefore: number;
 };
 
 /** A kubelet probe ends at its timeout, which is nearly always below this; what lives longer is a client. */
@@ -43,8 +47,10 @@ export function createConnections(): Connections {
       const kind = before === undefined ? classify(socket) : agedKind(before, tally.nowMs);
       const open = isLive(socket.state);
       if (before === undefined) countArrival(tally, socket, kind);
-      const working = kind === "probe" ? false : judgeOne(tally, socket, kind, before);
-      seen.set(key, { firstSeenMs, look, open, working, kind });
+      const pureAcksBefore = acksBefore(before, socket);
+      const working = kind === "probe" ? false : judgeOne(tally, { socket, kind, before, pureAcksBefore });
+      const { dataSegmentsReceived, pureAcksSent } = socket;
+      seen.set(key, { firstSeenMs, look, open, working, kind, dataSegmentsReceived, pureAcksSent, pureAcksBefore });
     },
     end: () => {
       const gone: string[] = [];
@@ -78,9 +84,23 @@ function agedKind(before: Seen, nowMs: number): Kind {
   return before.kind === "probe" && before.open && nowMs - before.firstSeenMs > PROBE_LIFE_MS ? "traffic" : before.kind;
 }
 
+function acksBefore(before: Seen | undefined, socket: TcpSocket): number {
+  if (before === undefined) return 0;
+  return socket.dataSegmentsReceived === before.dataSegmentsReceived ? before.pureAcksBefore : before.pureAcksSent;
+}
+
+type Case = {
+  readonly socket: TcpSocket;
+  readonly kind: Kind;
+  readonly before: Seen | undefined;
+  readonly pureAcksBefore: number;
+};
+
 /** @returns whether the connection is at work */
-function judgeOne(tally: Tally, socket: TcpSocket, kind: Kind, before: Seen | undefined): boolean {
-  if (isOpen(socket.state)) return addOpen(tally, socket, before === undefined ? tally.nowMs : before.firstSeenMs);
+function judgeOne(tally: Tally, { socket, kind, before, pureAcksBefore }: Case): boolean {
+  if (isOpen(socket.state)) {
+    return addOpen(tally, socket, { firstSeenMs: before?.firstSeenMs ?? tally.nowMs, pureAcksBefore });
+  }
   if (socket.state === SYN_RECV) {
     if (kind === "own") return false;
     tally.busy = tally.busy + 1;

@@ -1,7 +1,7 @@
 /** What one look at the connections adds up to, and when the newest traffic in it was. */
 import { LEFT_LIMIT, type OpenConnection } from "../contract/drain-report.ts";
 import { endpointText } from "./address-text.ts";
-import { dataAgeMs, type Work, workOf } from "./judge-busy.ts";
+import { dataAgeMs, isAnswered, type Work, workOf } from "./judge-busy.ts";
 import type { TcpSocket } from "./observation.ts";
 import { stateName } from "./tcp-states.ts";
 
@@ -30,9 +30,14 @@ export function addEvidence(tally: Tally, ageMs: number): void {
   tally.evidenceMs = Math.max(tally.evidenceMs, tally.nowMs - Math.max(0, ageMs));
 }
 
+/** When a connection was first seen, and its acknowledgements at a look before its last data came. */
+export type History = { readonly firstSeenMs: number; readonly pureAcksBefore: number };
+
 /** @returns whether the connection is at work, as far as one can tell */
-export function addOpen(tally: Tally, socket: TcpSocket, firstSeenMs: number): boolean {
-  const work = workOf(socket);
+export function addOpen(tally: Tally, socket: TcpSocket, history: History): boolean {
+  const firstSeenMs = history.firstSeenMs;
+  const seems = workOf(socket);
+  const work = seems === "tie" && isAnswered(socket, history.pureAcksBefore) ? "idle" : seems;
   tally.open = tally.open + 1;
   if (tally.left.length < LEFT_LIMIT) tally.left.push(openConnection(socket, tally.nowMs - firstSeenMs));
   addWork(tally, work);

@@ -121,5 +121,8 @@ function fromOtherEnd(socket: TcpSocket): TcpSocket {
     lastDataReceivedMs: -1,
     lastAckReceivedMs: socket.lastAckReceivedMs,
     bytesReceived: -1,
+    dataSegmentsReceived: -1,
+    dataSegmentsSent: -1,
+    pureAcksSent: -1,
   };
 }

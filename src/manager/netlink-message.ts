@@ -86,6 +86,10 @@ const INFO_LAST_ACK = 56;
 const INFO_AGES_END = 60;
 const INFO_BYTES_RECEIVED = 128;
 const INFO_BYTES_END = 136;
+const INFO_SEGMENTS_SENT = 136;
+const INFO_DATA_SEGMENTS_RECEIVED = 152;
+const INFO_DATA_SEGMENTS_SENT = 156;
+const INFO_SEGMENTS_END = 160;
 
 function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
   const family = bytes.readUInt8(at);
@@ -93,6 +97,7 @@ function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
   const info = state === LISTEN ? -1 : findInfo(bytes, at + DIAG_BYTES, end);
   const ages = info >= 0 && infoLength(bytes, info) >= INFO_AGES_END;
   const counts = info >= 0 && infoLength(bytes, info) >= INFO_BYTES_END;
+  const segments = info >= 0 && infoLength(bytes, info) >= INFO_SEGMENTS_END;
   return {
     family,
     state,
@@ -109,6 +114,13 @@ function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
     bytesReceived: counts
       ? bytes.readUInt32LE(info + 4 + INFO_BYTES_RECEIVED) +
         bytes.readUInt32LE(info + 4 + INFO_BYTES_RECEIVED + 4) * 4_294_967_296
+      : -1,
+    dataSegmentsReceived: segments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_RECEIVED) : -1,
+    dataSegmentsSent: segments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_SENT) : -1,
+    // The counters wrap, so does their difference.
+    pureAcksSent: segments
+      ? (bytes.readUInt32LE(info + 4 + INFO_SEGMENTS_SENT) - bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_SENT)) >>>
+        0
       : -1,
   };
 }

@@ -22,6 +22,10 @@ export type TcpSocket = {
   /** For TIME_WAIT from netlink: since the connection ended. */
   readonly lastAckReceivedMs: number;
   readonly bytesReceived: number;
+  /** Segments with data, and acknowledgements sent on their own. Whole counts of the connection's life; -1 like the ages. */
+  readonly dataSegmentsReceived: number;
+  readonly dataSegmentsSent: number;
+  readonly pureAcksSent: number;
 };
 
 /** One look at the kernel. */

@@ -56,6 +56,9 @@ function readLine(text: string, start: number, end: number, family: number): Tcp
     lastDataReceivedMs: -1,
     lastAckReceivedMs: -1,
     bytesReceived: -1,
+    dataSegmentsReceived: -1,
+    dataSegmentsSent: -1,
+    pureAcksSent: -1,
   };
   return isSound(socket) ? socket : undefined;
 }

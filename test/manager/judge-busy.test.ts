@@ -24,6 +24,11 @@ describe("a connection", () => {
     { says: "a tie just below ten seconds", work: "tie", over: ages(9_996, 9_996, 9_996) },
     { says: "idle when a tie has lasted ten seconds", work: "idle", over: ages(10_000, 10_000, 10_000) },
     { says: "idle when it never sent a byte", work: "idle", over: { ...ages(700, 700, 700), bytesReceived: 0 } },
+    {
+      says: "busy when nothing was ever sent to a client that sent something",
+      work: "busy",
+      over: { ...ages(700, 700, 700), dataSegmentsSent: 0 },
+    },
     { says: "idle between the events of a stream", work: "idle", over: ages(800, 4_000, 760) },
     { says: "busy with unread bytes", work: "busy", over: { receiveQueue: 1 } },
     { says: "busy with unsent bytes", work: "busy", over: { sendQueue: 1 } },

@@ -86,6 +86,65 @@ describe("a look", () => {
   });
 });
 
+describe("a tie", () => {
+  const tied = { lastDataSentMs: 600, lastDataReceivedMs: 600, lastAckReceivedMs: 600 };
+  const look2 = (first: object, second: object) => {
+    const { look } = judging();
+    look(reading([listener(), socket(first)]), 10_000);
+    return look(reading([listener(), socket(second)]), 20_000);
+  };
+
+  test("is an answered request when no acknowledgement went out on its own since the look before", () => {
+    const seen = look2(
+      { pureAcksSent: 4, dataSegmentsReceived: 7 },
+      { ...tied, pureAcksSent: 4, dataSegmentsReceived: 8 },
+    );
+    expect(seen).toMatchObject({ calm: true, lastEvidenceMs: 19_400, witness: "netlink" });
+  });
+
+  test("stays one when an acknowledgement went out on its own", () => {
+    const seen = look2(
+      { pureAcksSent: 4, dataSegmentsReceived: 7 },
+      { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8 },
+    );
+    expect(seen).toMatchObject({ calm: false, witness: "tie" });
+  });
+
+  test("stays one when the look before came after the data", () => {
+    const seen = look2(
+      { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8 },
+      { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8 },
+    );
+    expect(seen).toMatchObject({ calm: false, witness: "tie" });
+  });
+
+  test("stays one while the acknowledgement may still be put off", () => {
+    const young = { lastDataSentMs: 200, lastDataReceivedMs: 200, lastAckReceivedMs: 200 };
+    const seen = look2(
+      { pureAcksSent: 4, dataSegmentsReceived: 7 },
+      { ...young, pureAcksSent: 4, dataSegmentsReceived: 8 },
+    );
+    expect(seen).toMatchObject({ calm: false, witness: "tie" });
+  });
+
+  test("is an answered request when one segment came in its whole life and data went out", () => {
+    expect(judging().look(reading([listener(), socket({ ...tied, dataSegmentsReceived: 1 })]), 9_000).calm).toBe(true);
+    expect(
+      judging().look(reading([listener(), socket({ ...tied, dataSegmentsReceived: 1, dataSegmentsSent: 0 })]), 9_000)
+        .calm,
+    ).toBe(false);
+  });
+
+  test("is an answered request when the connection never acknowledged anything on its own", () => {
+    expect(judging().look(reading([listener(), socket({ ...tied, pureAcksSent: 0 })]), 9_000).calm).toBe(true);
+  });
+
+  test("stays one where the kernel does not count segments", () => {
+    const uncounted = { ...tied, pureAcksSent: -1, dataSegmentsReceived: -1, dataSegmentsSent: -1 };
+    expect(judging().look(reading([listener(), socket(uncounted)]), 9_000).calm).toBe(false);
+  });
+});
+
 describe("connections between looks", () => {
   test("that ended are dated by what the kernel kept of them", () => {
     const { look } = judging();
@@ -371,6 +430,9 @@ describe("whatever the kernel shows", () => {
     lastDataReceivedMs: fc.integer({ min: -1, max: 30_000 }),
     lastAckReceivedMs: fc.integer({ min: -1, max: 30_000 }),
     bytesReceived: fc.integer({ min: -1, max: 50 }),
+    dataSegmentsReceived: fc.integer({ min: -1, max: 3 }),
+    dataSegmentsSent: fc.integer({ min: -1, max: 3 }),
+    pureAcksSent: fc.integer({ min: -1, max: 3 }),
   });
 
   test("evidence never lies in the future and never moves back", () => {

@@ -23,6 +23,9 @@ export function socket(over: Partial<TcpSocket> = {}): TcpSocket {
     lastDataReceivedMs: 5_004,
     lastAckReceivedMs: 4_960,
     bytesReceived: 100,
+    dataSegmentsReceived: 2,
+    dataSegmentsSent: 2,
+    pureAcksSent: 1,
     ...over,
   };
 }

@@ -20,6 +20,9 @@ const socket = (uid: number, state: number, localPort: number, peerPort = 0): Tc
   lastDataReceivedMs: -1,
   lastAckReceivedMs: -1,
   bytesReceived: -1,
+  dataSegmentsReceived: -1,
+  dataSegmentsSent: -1,
+  pureAcksSent: -1,
 });
 
 const reading = (sockets: TcpSocket[]): Reading => ({

@@ -31,6 +31,9 @@ describe("one part of a dump", () => {
         lastDataReceivedMs: 22,
         lastAckReceivedMs: 33,
         bytesReceived: 5_000_000_000,
+        dataSegmentsReceived: 6,
+        dataSegmentsSent: 8,
+        pureAcksSent: 3,
       },
     ]);
   });

@@ -53,6 +53,9 @@ export function tcpInfo(sent: number, received: number, ack: number, bytesReceiv
   info.writeUInt32LE(received, 52);
   info.writeUInt32LE(ack, 56);
   info.writeBigUInt64LE(BigInt(bytesReceived), 128);
+  info.writeUInt32LE(11, 136);
+  info.writeUInt32LE(6, 152);
+  info.writeUInt32LE(8, 156);
   return info.subarray(0, length);
 }
 

@@ -89,7 +89,15 @@ describe("a table of sockets", () => {
   });
 });
 
-const BLIND = { lastDataSentMs: -1, lastDataReceivedMs: -1, lastAckReceivedMs: -1, bytesReceived: -1 };
+const BLIND = {
+  lastDataSentMs: -1,
+  lastDataReceivedMs: -1,
+  lastAckReceivedMs: -1,
+  bytesReceived: -1,
+  dataSegmentsReceived: -1,
+  dataSegmentsSent: -1,
+  pureAcksSent: -1,
+};
 
 describe("the counters", () => {
   const NAMES = "Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails\n";

@@ -1,0 +1,237 @@
+import { once } from "node:events";
+import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect, createServer as createTcpServer, type Socket } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { listen, pause, startNode, stop, until, watching } from "./observation-room.ts";
+
+/** How far the kernel's date of an event may lie outside of the moments we saw around it: jiffies, 10 ms at the coarsest. */
+const JIFFIES_MS = 20;
+
+const endings: (() => unknown)[] = [];
+let hosts = 10;
+
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+/** A loopback address nobody else in this run uses. */
+function ownAddress(): string {
+  hosts += 1;
+  return `127.83.${process.pid % 250}.${hosts}`;
+}
+
+async function web(host: string, handle: (req: IncomingMessage, res: ServerResponse) => void): Promise<number> {
+  const server = createServer({ keepAliveTimeout: 60_000 }, handle);
+  endings.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return listen(server, host);
+}
+
+async function tcp(host: string, options: object, handle: (socket: Socket) => void): Promise<number> {
+  const server = createTcpServer(options, (socket) => {
+    socket.on("error", () => undefined);
+    endings.push(() => socket.destroy());
+    handle(socket);
+  });
+  endings.push(() => server.close());
+  return listen(server, host);
+}
+
+async function dial(host: string, port: number): Promise<Socket> {
+  const socket = connect({ host, port, allowHalfOpen: true });
+  socket.on("error", () => undefined);
+  endings.push(() => socket.destroy());
+  await once(socket, "connect");
+  return socket;
+}
+
+type Span = { readonly fromMs: number; readonly toMs: number };
+
+/** @returns the moments around the request and its whole answer */
+function fetchOnce(host: string, port: number, agent: Agent): Promise<Span> {
+  const fromMs = performance.now();
+  return new Promise((done, failed) => {
+    get({ host, port, agent }, (res) => res.resume().on("end", () => done({ fromMs, toMs: performance.now() }))).on(
+      "error",
+      failed,
+    );
+  });
+}
+
+function expectDated(evidenceMs: number, span: Span): void {
+  expect(evidenceMs).toBeGreaterThan(span.fromMs - JIFFIES_MS);
+  expect(evidenceMs).toBeLessThan(span.toMs + JIFFIES_MS);
+}
+
+function keepAlive(): Agent {
+  const agent = new Agent({ keepAlive: true });
+  endings.push(() => agent.destroy());
+  return agent;
+}
+
+describe("real sockets", () => {
+  test("without connections are calm, with a listener and no evidence", async () => {
+    const host = ownAddress();
+    const look = watching({ addressScope: host });
+    expect(look()).toMatchObject({ hasTcpListener: false, openConnections: 0 });
+    await web(host, (_, res) => res.end());
+    expect(look()).toMatchObject({ hasTcpListener: true, calm: true, lastEvidenceMs: -1, witness: "netlink" });
+  });
+
+  test("of an idle kept connection are calm and dated by the answer", async () => {
+    const host = ownAddress();
+    const look = watching({ addressScope: host });
+    const port = await web(host, (_, res) => res.end("hello"));
+    look();
+    const answered = await fetchOnce(host, port, keepAlive());
+    await pause(400);
+    const seen = look();
+    expect(seen).toMatchObject({ calm: true, openConnections: 1 });
+    expectDated(seen.lastEvidenceMs, answered);
+    expect(seen.left).toEqual([
+      { local: `${host}:${port}`, peer: expect.stringMatching(/^127\.0\.0\.1:/), ageMs: 0, state: "ESTABLISHED" },
+    ]);
+  });
+
+  test("of a request in flight are not calm, from its first byte to its answer", async () => {
+    const host = ownAddress();
+    const look = watching({ addressScope: host });
+    let answer = (): void => undefined;
+    const port = await web(host, (_, res) => {
+      answer = () => res.end("late");
+    });
+    const answered = fetchOnce(host, port, keepAlive());
+    answered.catch(() => undefined);
+    await until(look, (seen) => seen.openConnections === 1 && !seen.calm);
+    for (let n = 0; n < 10; n += 1) {
+      await pause(30);
+      const seen = look();
+      expect(seen).toMatchObject({ calm: false, lastEvidenceMs: seen.atMs });
+    }
+    const fromMs = performance.now();
+    answer();
+    const { toMs } = await answered;
+    const seen = await until(look, (at) => at.calm);
+    expectDated(seen.lastEvidenceMs, { fromMs, toMs });
+  });
+
+  test("of a client that asks again at once always show fresh evidence", async () => {
+    const host = ownAddress();
+    const look = watching({ addressScope: host });
+    const port = await web(host, (_, res) => setTimeout(() => res.end("x"), 5));
+    const agent = keepAlive();
+    let going = true;
+    let answeredMs = 0;
+    const loop = (async () => {
+      while (going) answeredMs = (await fetchOnce(host, port, agent)).toMs;
+    })();
+    await pause(100);
+    for (let n = 0; n < 30; n += 1) {
+      await pause(17);
+      const seen = look();
+      expect(seen.lastEvidenceMs).toBeGreaterThan(answeredMs - JIFFIES_MS);
+    }
+    going = false;
+    await loop;
+  });
+
+  test("with bytes the server has not read are not calm", async () => {
+    const host = ownAddress();
+    const look = watching({ addressScope: host });
+    const port = await tcp(host, { pauseOnConnect: true }, () => undefined);
+    const client = await dial(host, port);
+    await until(look, (seen) => seen.openConnections === 1 && seen.calm);
+    client.write("0123456789");
+    await until(look, (seen) => !seen.calm);
+    await pause(200);
+    const seen = look();
+    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: seen.atMs });
+  });
+
+  test("that wait for accept are not calm, though nobody sent a byte", async () => {
+    const host = ownAddress();
+    const look = watching({ addressScope: host });
+    // Listens, then never comes back to its event loop.
+    const { child, line } = await startNode(
+      `import {createServer} from "node:net"; import {writeSync} from "node:fs";
+       const s = createServer(); s.listen(0, "${host}", () => {
+         writeSync(1, String(s.address().port) + "\\n");
+         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600000); });`,
+    );
+    endings.push(() => stop(child));
+    expect(look()).toMatchObject({ calm: true, hasTcpListener: true });
+    await dial(host, Number(line));
+    await pause(200);
+    const seen = look();
+    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: seen.atMs });
+  });
+
+  test("of an event stream are calm between events and dated by the last one", async () => {
+    const host = ownAddress();
+    const look = watching({ addressScope: host });
+    let stream: ServerResponse | undefined;
+    const port = await web(host, (_, res) => {
+      res.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
+      stream = res;
+    });
+    get({ host, port, agent: keepAlive() }, (res) => res.resume().on("error", () => undefined)).on(
+      "error",
+      () => undefined,
+    );
+    await until(look, (seen) => seen.openConnections === 1 && seen.calm);
+    await pause(300);
+    const fromMs = performance.now();
+    stream?.write("data: 2\n\n");
+    const toMs = performance.now();
+    await pause(300);
+    const seen = look();
+    expect(seen).toMatchObject({ calm: true, openConnections: 1 });
+    expectDated(seen.lastEvidenceMs, { fromMs, toMs });
+  });
+
+  test("of a client that has closed its half and waits are not calm", async () => {
+    const host = ownAddress();
+    const look = watching({ addressScope: host });
+    let served: Socket | undefined;
+    const port = await tcp(host, { allowHalfOpen: true }, (socket) => {
+      served = socket;
+      socket.resume();
+    });
+    const client = await dial(host, port);
+    await pause(50);
+    client.end("request");
+    const seen = await until(look, (at) => at.left[0]?.state === "CLOSE_WAIT");
+    await pause(100);
+    expect(look()).toMatchObject({ calm: false, openConnections: 1 });
+    served?.write("answer");
+    expect(await until(look, (at) => at.calm)).toMatchObject({ openConnections: 1 });
+    expect(seen.openConnections).toBe(1);
+  });
+
+  test.for([
+    { says: "the server", header: "close" },
+    { says: "the client", header: "keep-alive" },
+  ])("of a short connection that $says closed between two looks are dated by what it left", async ({ header }) => {
+    const host = ownAddress();
+    const look = watching({ addressScope: host });
+    const port = await web(host, (_, res) => res.setHeader("connection", header).end("bye"));
+    look();
+    const agent = new Agent({ keepAlive: true });
+    const answered = await fetchOnce(host, port, agent);
+    agent.destroy();
+    await pause(500);
+    const seen = look();
+    expect(seen).toMatchObject({ calm: true, openConnections: 0 });
+    expectDated(seen.lastEvidenceMs, answered);
+  });
+
+  test("of an IPv6 listener on a mapped address are seen as IPv4", async () => {
+    const host = ownAddress();
+    const look = watching({ addressScope: host });
+    const port = await web(`::ffff:${host}`, (_, res) => res.end("x"));
+    await fetchOnce(host, port, keepAlive());
+    expect(look()).toMatchObject({ hasTcpListener: true, openConnections: 1, left: [{ local: `${host}:${port}` }] });
+  });
+});
