@@ -5,19 +5,21 @@
 import { lineStart } from "./layout.ts";
 
 const MARK = "# lastcall keeps:";
+/** For lines that stand left of their key: blank ones with spaces, comments. */
+const EXACT_MARK = "# lastcall keeps exactly:";
 
 /**
- * @param column indentation of the lines' key; every line must be indented as far or be empty.
- * @returns the comment with a final line break, or `undefined` where the lines cannot be kept this way.
+ * @param column indentation of the lines' key
+ * @returns the comment with a final line break, or `undefined` where line ends are mixed and could not be told apart
  */
 export function writeKeepsake(lines: string, column: number, eol: string): string | undefined {
   const indent = " ".repeat(column);
   const kept: string[] = [];
   for (const line of lines.split(eol)) {
     if (/[\r\n]/.test(line)) return undefined;
-    if (line === "") kept.push(`${indent}${MARK}`);
+    if (line === "") kept.push(indent + MARK);
     else if (line.startsWith(indent)) kept.push(`${indent}${MARK} ${line.slice(column)}`);
-    else return undefined;
+    else kept.push(`${indent}${EXACT_MARK} ${line}`);
   }
   return kept.map((line) => line + eol).join("");
 }
@@ -35,10 +37,11 @@ export function readKeepsake(text: string, offset: number): Keepsake | undefined
   let start = offset;
   while (start > 0) {
     const above = lineStart(text, start - 1);
-    const match = /^( *)# lastcall keeps:(?: (.*?))?(\r?\n)$/.exec(text.slice(above, start));
+    const match = /^( *)# lastcall keeps( exactly)?:(?: (.*?))?(\r?\n)$/.exec(text.slice(above, start));
     if (match === null) break;
-    const line = match[2] === undefined ? "" : (match[1] ?? "") + match[2];
-    kept.unshift(kept.length === 0 ? line : line + (match[3] ?? ""));
+    const [, indent = "", exactly, content, eol = ""] = match;
+    const line = content === undefined || exactly !== undefined ? (content ?? "") : indent + content;
+    kept.unshift(kept.length === 0 ? line : line + eol);
     start = above;
   }
   return kept.length === 0 ? undefined : { start, lines: kept.join("") };

@@ -1,0 +1,106 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { podsIn } from "../../src/kubernetes/pod-template.ts";
+import { type Handwriting, write } from "./handwriting.ts";
+import { lastcall } from "./run-lastcall.ts";
+
+const name = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/);
+const text = fc.oneof(name, fc.string({ maxLength: 12, unit: "grapheme-ascii" }));
+const blank = fc.constantFrom({}, null);
+
+const sleep = fc.oneof(
+  fc.record({ sleep: fc.record({ seconds: fc.integer({ min: 1, max: 40 }) }) }),
+  fc.record({ exec: fc.record({ command: fc.constantFrom(["sleep", "7"], ["sh", "-c", "sleep 7"]) }) }),
+);
+
+const probe = fc.record({ httpGet: fc.record({ path: fc.constant("/"), port: fc.constant(8080) }) });
+
+const container = fc.record(
+  {
+    image: name,
+    args: fc.array(text, { maxLength: 3 }),
+    lifecycle: fc.oneof(blank, fc.record({ preStop: sleep })),
+    livenessProbe: probe,
+    ports: fc.array(fc.record({ containerPort: fc.integer({ min: 1, max: 65_535 }) }), { maxLength: 2 }),
+  },
+  { requiredKeys: ["image"] },
+);
+
+const podBody = fc.record(
+  {
+    metadata: fc.oneof(blank, fc.record({ annotations: fc.oneof(blank, fc.dictionary(name, text, { maxKeys: 3 })) })),
+    spec: fc.record(
+      {
+        terminationGracePeriodSeconds: fc.integer({ min: 1, max: 90 }),
+        initContainers: fc.constantFrom([], null, [{ name: "setup", image: "b" }]),
+        containers: fc
+          .array(container, { minLength: 1, maxLength: 3 })
+          .map((all) => all.map((one, at) => ({ name: `app${at}`, ...one }))),
+        volumes: fc.constantFrom([], [{ name: "v", emptyDir: {} }]),
+      },
+      { requiredKeys: ["containers"] },
+    ),
+  },
+  { requiredKeys: ["spec"] },
+);
+
+const workload = fc.oneof(
+  podBody.map((body) => ({ apiVersion: "v1", kind: "Pod", ...body })),
+  podBody.map((template) => ({ kind: "Deployment", apiVersion: "apps/v1", spec: { replicas: 2, template } })),
+  fc.array(podBody, { minLength: 1, maxLength: 2 }).map((bodies) => ({
+    kind: "List",
+    apiVersion: "v1",
+    items: bodies.map((body) => ({ apiVersion: "v1", kind: "Pod", ...body })),
+  })),
+);
+
+const handwriting: fc.Arbitrary<Handwriting> = fc.record({
+  step: fc.integer({ min: 1, max: 8 }),
+  dashesIn: fc.boolean(),
+  eol: fc.constantFrom("\n", "\r\n"),
+  lastEol: fc.boolean(),
+  whims: fc.array(fc.nat(99), { minLength: 20, maxLength: 120 }),
+});
+
+const manifest = fc.oneof(
+  fc.tuple(workload, handwriting).map(([value, hand]) => write(value, hand)),
+  fc
+    .tuple(workload, fc.constantFrom(undefined, 1, 2, 4, "\t"), fc.constantFrom("", "\n"))
+    .map(([value, step, end]) => JSON.stringify(value, null, step) + end),
+);
+
+const flags = fc.constantFrom(
+  [],
+  ["--mode", "sleep"],
+  ["--kube-version", "1.28"],
+  ["--prestop", "chain"],
+  ["--prestop", "keep"],
+);
+
+test("whatever hand wrote a manifest, inject keeps to the Pod and uninject gives every byte back", {
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(manifest, flags, async (source, more) => {
+      const once = await lastcall(["inject", ...more], { "-": source });
+      expect(once.err).not.toContain("error:");
+      const twice = await lastcall(["inject", ...more], { "-": once.out });
+      expect(twice.out).toBe(once.out);
+      const back = await lastcall(["uninject"], { "-": once.out });
+      expect(back.out).toBe(source);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a manifest and its JSON are injected to the same Pods", { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(workload, handwriting, async (value, hand) => {
+      const yaml = await lastcall(["inject", "--token-seed", "s"], { "-": write(value, hand) });
+      const json = await lastcall(["inject", "--token-seed", "s"], { "-": JSON.stringify(value) });
+      expect(podsIn(parse(yaml.out))).toEqual(podsIn(JSON.parse(json.out)));
+    }),
+    { numRuns: 100 },
+  );
+});
