@@ -1,9 +1,9 @@
 /** One body to one verdict: status, answer, and what metrics and the log say about it. Counts and writes nothing itself. */
 import type { ClusterFacts, injectPod, Randomness } from "../injection/inject.ts";
 import type { Outcome } from "../injection/outcome.ts";
+import { toReview } from "../injection/review.ts";
 import type { ClusterConfig } from "../policy/cluster-config.ts";
 import { type Entry, type MalformedReason, NOT_A_POD_CREATION } from "./admission-outcome.ts";
-import { toReview } from "./review-answer.ts";
 import { type ReviewRequest, readReview } from "./review-request.ts";
 
 /** Annotations of a namespace as far as they are known; empty when they are not. */

@@ -1,5 +1,4 @@
 /** The webhook program: reads its settings, puts the parts together, listens, leaves. */
-import { randomBytes } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
@@ -16,6 +15,8 @@ import { createLog, type Log } from "./request-log.ts";
 import { buildServer, renewCertificate, type WebhookServer } from "./server.ts";
 import type { WebhookSettings } from "./settings.ts";
 import { leave } from "./shutdown.ts";
+import { releaseStartupMemory } from "./startup-memory.ts";
+import { tokenSource } from "./token-source.ts";
 
 /** Answers the exit status once the server has stopped. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -48,7 +49,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
     rulesOf(settings, config),
     {
       namespaceAnnotations: async () => ({}),
-      randomness: { newToken: () => randomBytes(16).toString("hex") },
+      randomness: { newToken: tokenSource() },
       inject: injectPod,
       log,
       meters: createMeters(),
@@ -58,6 +59,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
     },
     source.current(),
   );
+  releaseStartupMemory();
   const address = await listen(app, settings.host, settings.port);
   log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
   const watch = setInterval(() => void refresh(source, app, log), settings.certificateCheckMs);
@@ -71,11 +73,11 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
 }
 
 /**
- * Lines are gathered and written every 200 ms or 4 KiB, off the event loop: a log reader that is slow must never hold
- * up an admission. Beyond 1 MiB of backlog lines are dropped.
+ * Lines are gathered and written every 200 ms or 15 kB, off the event loop: a log reader that is slow must never hold
+ * up an admission, and one write per line costs more than the line. Beyond 1 MiB of backlog lines are dropped.
  */
 function logLines(): ReturnType<typeof pino.destination> {
-  return pino.destination({ dest: 1, sync: false, minLength: 4_096, maxLength: 1_048_576, periodicFlush: 200 });
+  return pino.destination({ dest: 1, sync: false, minLength: 15_000, maxLength: 1_048_576, periodicFlush: 200 });
 }
 
 type Stop = { readonly signal: Promise<NodeJS.Signals>; readonly told: () => boolean };

@@ -6,7 +6,22 @@ import type { LogLevel } from "./settings.ts";
 export type Log = Logger;
 
 export function createLog(level: LogLevel, destination: DestinationStream): Log {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  return pino({ level, base: null, timestamp: isoTimestamp() }, destination);
+}
+
+/** Formats the second once and not per line; pino wants the text of a whole JSON member. */
+function isoTimestamp(): () => string {
+  let second = -1;
+  let prefix = "";
+  return () => {
+    const nowMs = Date.now();
+    const current = Math.floor(nowMs / 1000);
+    if (current !== second) {
+      second = current;
+      prefix = `,"time":"${new Date(current * 1000).toISOString().slice(0, -4)}`;
+    }
+    return `${prefix}${String(nowMs % 1000).padStart(3, "0")}Z"`;
+  };
 }
 
 export const REQUEST_SENTENCE = "admission answered";

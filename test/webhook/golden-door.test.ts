@@ -1,0 +1,58 @@
+/** The golden cases through the webhook: the patch applied to the Pod as received gives what is written down. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import jsonPatch from "fast-json-patch";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { injectPod } from "../../src/injection/inject.ts";
+import { type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
+import { JSON_HEADERS, reviewText } from "./pod-review.ts";
+import { serverUnderTest } from "./server-under-test.ts";
+
+function doorOf({ request, config, facts, token }: GoldenCase) {
+  return serverUnderTest({
+    rules: { optIn: request.optIn, config, facts },
+    namespaceAnnotations: async () => request.namespaceAnnotations,
+    inject: (asked, ...rest) => injectPod(asked, rest[0], rest[1], { newToken: () => token }),
+  });
+}
+
+test.for(goldenNames())("%s comes out of the webhook as written down", async (name) => {
+  const golden = goldenCase(name);
+  const expected = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
+  const received = JSON.parse(JSON.stringify(golden.request.pod));
+  const payload = reviewText({ object: received, namespace: golden.request.namespace });
+  const server = doorOf(golden);
+  const answer = await server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+  expect(answer.statusCode).toBe(200);
+  const { response } = answer.json();
+  expect(response.allowed).toBe(expected.kind !== "refused");
+  const operations = JSON.parse(Buffer.from(response.patch ?? btoa("[]"), "base64").toString());
+  const changed = jsonPatch.applyPatch(received, operations, true).newDocument;
+  expect(changed).toEqual(parse(readFileSync(join(golden.folder, "output.yaml"), "utf8")));
+  const [line] = server.lines();
+  expect(line).toMatchObject({
+    outcome: { patched: "injected", unchanged: "skipped", refused: "refused" }[expected.kind],
+    reason: expected.kind === "unchanged" ? expected.reason : "none",
+    mode: expected.kind === "patched" ? expected.mode : "none",
+    problems: expected.explanation.problems.map((problem) => problem.code),
+  });
+});
+
+const injected = goldenNames().filter((name) => {
+  const { request, config, facts, token } = goldenCase(name);
+  return injectPod(request, config, facts, { newToken: () => token }).kind === "patched";
+});
+
+describe("a second call for the same Pod", () => {
+  test.for(injected)("changes nothing about %s", async (name) => {
+    const golden = goldenCase(name);
+    const first = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
+    const payload = reviewText({
+      object: first.kind === "patched" ? first.pod : null,
+      namespace: golden.request.namespace,
+    });
+    const answer = await doorOf(golden).app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+    expect(answer.json().response).not.toHaveProperty("patch");
+  });
+});

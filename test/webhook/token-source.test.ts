@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { tokenSource } from "../../src/webhook/token-source.ts";
+
+test("tokens are 32 hexadecimal characters and never repeat, across refills too", () => {
+  const next = tokenSource();
+  const tokens = Array.from({ length: 2_000 }, next);
+  for (const token of tokens) expect(token).toMatch(/^[0-9a-f]{32}$/);
+  expect(new Set(tokens).size).toBe(2_000);
+  expect(tokens).not.toContain("0".repeat(32));
+});
