@@ -38,6 +38,11 @@ describe("routes", () => {
     );
   });
 
+  test.for(["ab", "abcd", "abd", "Abc", ""])("the token '%s' is not the token 'abc'", (given) => {
+    expect(sameText(given, "abc")).toBe(false);
+    expect(at("GET", `/${given}/status`)).toEqual({ kind: "nothing" });
+  });
+
   test.for([
     { address: "::ffff:127.0.0.1", scope: "", local: true },
     { address: "127.4.5.6", scope: "", local: true },
