@@ -97,6 +97,8 @@ type Changed = { readonly manifests: readonly ChangedManifest[]; readonly proble
 function changeAll(manifests: readonly OpenManifest[], edit: (file: string) => PodEdit, keep: boolean): Changed {
   const problems: FileProblem[] = [];
   const changed = manifests.map(({ name, text, byteOrderMark, parsed }) => {
+    // With a broken document nothing will be written, so there is nothing to say about the others.
+    if (parsed.problems.length > 0) return { name, before: byteOrderMark + text, after: byteOrderMark + text };
     const edited = editManifest(text, parsed, edit(name), keep);
     if (!edited.ok) problems.push({ ...edited.problem, file: name });
     return { name, before: byteOrderMark + text, after: byteOrderMark + (edited.ok ? edited.text : text) };

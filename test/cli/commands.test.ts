@@ -1,0 +1,359 @@
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { POLICY_FLAGS } from "../../src/cli/policy-flags.ts";
+import { ANNOTATIONS } from "../../src/policy/annotation-table.ts";
+import { lastcall } from "./run-lastcall.ts";
+
+const POD =
+  "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  namespace: shop\nspec:\n  containers:\n  - name: app\n    image: b\n";
+const JOB =
+  "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: once\nspec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - name: app\n";
+const CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\ndata: {a:  b}\n";
+
+describe("inject reports on standard error", () => {
+  test("one line for each workload, with its reason or its grace period", async () => {
+    const { status, err } = await lastcall(["inject"], { "-": `${POD}---\n${JOB}---\n${CONFIG_MAP}` });
+    expect(status).toBe(0);
+    expect(err).toBe(
+      "Pod shop/web: injected native, grace 30 → 100 s\n" +
+        "Job default/once: skipped (runs_to_completion): the Pod runs to completion and does not ask for injection itself\n",
+    );
+  });
+
+  test("the same as JSON, while the manifests stay on standard output", async () => {
+    const { out, err } = await lastcall(["inject", "--json"], { "-": POD });
+    expect(parse(out).spec.terminationGracePeriodSeconds).toBe(100);
+    expect(JSON.parse(err)).toEqual({
+      workloads: [
+        {
+          file: "standard input",
+          document: 1,
+          kind: "Pod",
+          namespace: "shop",
+          name: "web",
+          outcome: "injected",
+          mode: "native",
+          graceSeconds: { before: 30, after: 100 },
+          problems: [],
+        },
+      ],
+      warnings: [],
+      problems: [],
+    });
+  });
+
+  test("a bad annotation with its place, its value and what would be right", async () => {
+    const text = POD.replace(
+      "spec:",
+      "  annotations:\n    lastcall.dev/drain-timeout: 90\n    lastcall.dev/drain-dely: 5s\nspec:",
+    );
+    const { status, err } = await lastcall(["inject"], { "-": text });
+    expect(status).toBe(0);
+    expect(err).toContain(
+      "  pod web, lastcall.dev/drain-timeout: Got a number instead of text, expected a duration with a unit, such as 30s",
+    );
+    expect(err).toContain("did you mean lastcall.dev/drain-delay?");
+  });
+});
+
+describe("the exit status", () => {
+  test.for([
+    { says: "is 2 for nothing at all", text: "", status: 2 },
+    { says: "is 2 for comments", text: "# nothing\n---\n", status: 2 },
+    { says: "is 2 for documents without Pods", text: CONFIG_MAP, status: 2 },
+    { says: "is 2 when every Pod is left alone", text: JOB, status: 2 },
+    { says: "is 0 when something is injected", text: `${JOB}---\n${POD}`, status: 0 },
+    { says: "is 1 for what is not YAML", text: `${POD}---\na: b: c\n`, status: 1 },
+  ])("$says, and only an error keeps the manifests back", async ({ text, status }) => {
+    const ran = await lastcall(["inject"], { "-": text });
+    expect(ran.status).toBe(status);
+    if (status === 1) expect(ran.out).toBe("");
+    if (status === 2) expect(ran.out).toBe(text);
+  });
+
+  test("is 1 when the configuration refuses the Pod, and the sentence is printed", async () => {
+    const bad = POD.replace("spec:", "  annotations: {lastcall.dev/drain-timeout: soon}\nspec:");
+    const { status, out, err } = await lastcall(["inject", "--config", "c.yaml"], {
+      "-": bad,
+      "c.yaml": "onInvalid: deny\n",
+    });
+    expect({ status, out }).toEqual({ status: 1, out: "" });
+    expect(err).toMatch(/^Pod shop\/web: refused: .*"soon"/);
+  });
+});
+
+/** Every refusal names the file, the document, the place, and what would help. */
+const REFUSED: readonly { readonly says: string; readonly text: string | Uint8Array; readonly err: string | RegExp }[] =
+  [
+    {
+      says: "a Helm template with blocks",
+      text: `${CONFIG_MAP}---\n${POD}  {{- with .Values.tolerations }}\n  tolerations: {{ toYaml . }}\n  {{- end }}\n`,
+      err: /^error: standard input, document 2, line \d+, column \d+: this is a template that has not been rendered yet \(\{\{ … \}\}\); run helm template/,
+    },
+    {
+      says: "a Helm template with values only",
+      text: POD.replace("image: b", "image: {{ .Values.image }}"),
+      err: /^error: standard input, document 1, line 9, column 13: this is a template/,
+    },
+    {
+      says: "a Helm template before the first key",
+      text: `{{- if .Values.web }}\n${POD}{{- end }}\n`,
+      err: /^error: standard input, document 1, line 1, column 1: this is a template/,
+    },
+    {
+      says: "a bomb of aliases",
+      text: `${Array.from(
+        { length: 12 },
+        (_, i) =>
+          `k${i}: &k${i} [${Array(9)
+            .fill(i === 0 ? "x" : `*k${i - 1}`)
+            .join(",")}]`,
+      ).join("\n")}\nkind: Pod\n`,
+      err: "error: standard input, document 1, line 1, column 1: its aliases expand to more than 1000000 values; write the parts out\n",
+    },
+    {
+      says: "an alias without an anchor",
+      text: "kind: *nothing\n",
+      err: "error: standard input, document 1, line 1, column 1: the alias *nothing names no anchor before it\n",
+    },
+    {
+      says: "twenty thousand brackets",
+      text: `${POD}x: ${"[".repeat(20_000)}${"]".repeat(20_000)}\n`,
+      err: /^error: standard input, document 1, line 10, column \d+: the document is nested too deeply to be read\n$/,
+    },
+    {
+      says: "a tab as indentation",
+      text: "a:\n\tb: c\n",
+      err: "error: standard input, document 1, line 2, column 1: not valid YAML or JSON: Tabs are not allowed as indentation\n",
+    },
+    {
+      says: "JSON cut off",
+      text: '{"kind": "Pod", "spec": {"cont',
+      err: /^error: standard input, document 1, line 1, column \d+: not valid YAML or JSON: /,
+    },
+    {
+      says: "binary data",
+      text: new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 0]),
+      err: "error: standard input: this is binary data, not a YAML or JSON manifest\n",
+    },
+    {
+      says: "Latin-1",
+      text: new Uint8Array([0x61, 0x3a, 0x20, 0xe4, 0x0a]),
+      err: "error: standard input: the text is not UTF-8\n",
+    },
+    {
+      says: "UTF-16",
+      text: new Uint8Array([0xff, 0xfe, 0x61, 0]),
+      err: "error: standard input: the text is UTF-16; save it as UTF-8\n",
+    },
+    {
+      says: "keys in a style that cannot be edited in place",
+      text: "? apiVersion\n: v1\n? kind\n: Pod\nspec:\n  ? containers\n  : - name: app\n",
+      err: /^error: standard input, document 1: this document is written in a way that cannot be edited in place/,
+    },
+  ];
+
+describe("inject refuses with a place and a remedy", () => {
+  test.for(REFUSED)("$says", async ({ text, err }) => {
+    const ran = await lastcall(["inject"], { "-": text });
+    expect({ status: ran.status, out: ran.out }).toEqual({ status: 1, out: "" });
+    if (typeof err === "string") expect(ran.err).toBe(err);
+    else expect(ran.err).toMatch(err);
+  });
+
+  test("every broken document of every file at once", async () => {
+    const { status, err } = await lastcall(["inject", "-f", "a.yaml", "-f", "gone.yaml", "-f", "b.yaml"], {
+      "a.yaml": `${POD}---\na: b: c\n---\n- a\nb\n`,
+      "b.yaml": "x: {{ y }}\n",
+    });
+    expect(status).toBe(1);
+    expect(err.match(/^error: .*$/gm)?.map((line) => line.slice(0, 30))).toEqual([
+      "error: gone.yaml: there is no ",
+      "error: a.yaml, document 2, lin",
+      "error: a.yaml, document 3, lin",
+      "error: b.yaml, document 1, lin",
+    ]);
+  });
+});
+
+test("braces in text and comments are no template", async () => {
+  const text = `# {{ not here }}\n${POD}    args: ["{{ inputs.parameters.a }}", '{{b}}']\n`;
+  expect((await lastcall(["inject"], { "-": text })).status).toBe(0);
+});
+
+describe("-f", () => {
+  test("takes files and folders in order, and puts a marker between documents", async () => {
+    const files = { "dir/b.yaml": CONFIG_MAP.trimEnd(), "dir/a.json": '{"kind": "A"}', "z.yaml": `---\n${CONFIG_MAP}` };
+    const { out } = await lastcall(["inject", "-f", "z.yaml", "-f", "dir"], files);
+    expect(out).toBe(`---\n${CONFIG_MAP}---\n{"kind": "A"}\n---\n${CONFIG_MAP.trimEnd()}`);
+  });
+
+  test("leaves one file as it is, whatever it ends with", async () => {
+    const { out } = await lastcall(["inject", "-f", "a.yaml"], { "a.yaml": `\ufeff${CONFIG_MAP.trimEnd()}` });
+    expect(out).toBe(`\ufeff${CONFIG_MAP.trimEnd()}`);
+  });
+});
+
+describe("values come", () => {
+  const argsOf = (out: string): readonly string[] => parse(out).spec.initContainers[0].args;
+
+  test.for(POLICY_FLAGS.map((field) => ANNOTATIONS[field].name))("by a flag for %s", async (name) => {
+    const { out } = await lastcall(["inject", "--help"]);
+    expect(out).toContain(`--${name} <value>`);
+  });
+
+  test("from flags before the Pod before the namespace before the configuration", async () => {
+    const annotations = "  annotations: {lastcall.dev/drain-timeout: 61s, lastcall.dev/quiet-period: 3s}\n";
+    const pod = POD.replace("spec:", `${annotations}spec:`);
+    const namespace =
+      "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n  annotations: {lastcall.dev/quiet-period: 4s, lastcall.dev/drain-delay: 6s}\n";
+    const files = {
+      "pod.yaml": pod,
+      "ns.yaml": namespace,
+      "c.yaml": "defaults: {drain-delay: 7s, deregistration-delay: 8s}\n",
+    };
+    const { out } = await lastcall(
+      ["inject", "--config", "c.yaml", "--drain-timeout", "62s", "-f", "pod.yaml", "-f", "ns.yaml"],
+      files,
+    );
+    expect(argsOf(out.split("---\n")[0] ?? "")).toEqual(
+      expect.arrayContaining([
+        "--drain-timeout=62s",
+        "--quiet-period=3s",
+        "--drain-delay=6s",
+        "--deregistration-delay=8s",
+      ]),
+    );
+  });
+
+  test("from a namespace that switches injection off", async () => {
+    const namespace =
+      "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n  labels: {lastcall.dev/inject: disabled}\n---\n";
+    const { err } = await lastcall(["inject"], { "-": namespace + POD });
+    expect(err).toContain("Pod shop/web: skipped (disabled): ");
+  });
+
+  test("never from a flag that cannot be read", async () => {
+    const { status, out, err } = await lastcall(["inject", "--drain-timeout", "soon"], { "-": POD });
+    expect({ status, out }).toEqual({ status: 1, out: "" });
+    expect(err).toContain('Got "soon", expected a duration with a unit, such as 30s');
+  });
+
+  test("never from a configuration with mistakes; all of them are printed", async () => {
+    const { status, err } = await lastcall(["inject", "--config", "c.yaml"], {
+      "-": POD,
+      "c.yaml": "defaults: {drain-delay: 5}\nprofile: {}\nonInvalid: maybe\n",
+    });
+    expect(status).toBe(1);
+    expect(err.match(/^error: c\.yaml, /gm)).toHaveLength(3);
+  });
+});
+
+describe("the token", () => {
+  const tokenOf = (out: string): string => parse(out).spec.initContainers[0].env[0].value;
+
+  test("is new for every workload, and stays at a second pass", async () => {
+    const { out } = await lastcall(["inject"], { "-": `${POD}---\n${POD.replace("web", "api")}` });
+    const [first = "", second = ""] = out.split("---\n");
+    expect(tokenOf(first)).not.toBe(tokenOf(second));
+    const again = await lastcall(["inject", "--quiet-period", "4s"], { "-": first });
+    expect(tokenOf(again.out)).toBe(tokenOf(first));
+  });
+
+  test("comes from the seed, the kind, the namespace and the name, and from nothing else", async () => {
+    const token = async (seed: string, text: string): Promise<string> =>
+      tokenOf((await lastcall(["inject", "--token-seed", seed], { "-": text })).out);
+    const one = await token("s", POD);
+    expect(one).toMatch(/^[0-9a-f]{32}$/);
+    expect(await token("s", POD.replace("image: b", "image: c"))).toBe(one);
+    expect(await token("t", POD)).not.toBe(one);
+    expect(await token("s", POD.replace("name: web", "name: api"))).not.toBe(one);
+    expect(await token("s", POD.replace("namespace: shop", "namespace: bank"))).not.toBe(one);
+  });
+});
+
+describe("diff", () => {
+  test("shows what inject would change, and nothing else", async () => {
+    const { status, out } = await lastcall(["diff", "-f", "web.yaml", "--token-seed", "s"], { "web.yaml": POD });
+    expect(status).toBe(0);
+    expect(out).toMatch(/^--- a\/web\.yaml\n\+\+\+ b\/web\.yaml\n@@ -3,7 \+3,\d+ @@\n metadata:\n {3}name: web\n/);
+    expect(out).toContain("\n+  terminationGracePeriodSeconds: 100\n");
+    expect(out).not.toMatch(/^-[^-]/m);
+  });
+
+  test("says nothing and answers 2 when nothing would change", async () => {
+    expect(await lastcall(["diff"], { "-": CONFIG_MAP })).toEqual({ status: 2, out: "", err: "" });
+  });
+
+  test("is one object with --json", async () => {
+    const { out, err } = await lastcall(["diff", "--json", "-f", "web.yaml"], { "web.yaml": POD });
+    const report = JSON.parse(out);
+    expect(report.diffs).toEqual([{ file: "web.yaml", diff: expect.stringContaining("+++ b/web.yaml") }]);
+    expect(report.workloads).toHaveLength(1);
+    expect(err).toBe("");
+  });
+});
+
+describe("explain", () => {
+  test("shows every value with its origin, the sum and the end of a Pod", async () => {
+    const { status, out } = await lastcall(
+      ["explain", "-f", "web.yaml", "--drain-timeout", "90s", "--deregistration-delay", "15s"],
+      {
+        "web.yaml": POD.replace("spec:", "  annotations: {lastcall.dev/quiet-period: 3s}\nspec:"),
+      },
+    );
+    expect(status).toBe(0);
+    expect(out).toContain("Pod shop/web (web.yaml, document 1)\n  decision: injected native, grace 30 → 145 s\n");
+    for (const field of POLICY_FLAGS) expect(out).toContain(`\n    ${ANNOTATIONS[field].name} `);
+    expect(out).toMatch(/^ {4}drain-timeout +90s +command line$/m);
+    expect(out).toMatch(/^ {4}quiet-period +3s +pod web$/m);
+    expect(out).toMatch(/^ {4}drain-delay +5s +default$/m);
+    expect(out).toContain(
+      "grace period: 145 s = 30 s the app's own + 5 s drain delay + 15 s deregistration delay + 90 s drain timeout + 5 s margin\n",
+    );
+    expect(out).toContain("    20s   earliest end of the drain: when traffic has been absent for 3s;");
+    expect(out).toContain("    110s  deadline:");
+  });
+
+  test("states the limit where nothing can send a client away, and only there", async () => {
+    const limit = "one racing request per such connection can be lost";
+    const plain = await lastcall(["explain"], { "-": POD });
+    expect(plain.out).toContain(limit);
+    const driven = await lastcall(["explain", "--driver", "http", "--drain-url", "http://127.0.0.1:8080/drain"], {
+      "-": POD,
+    });
+    expect(driven.out).not.toContain(limit);
+    expect(driven.out).toContain("when the driver has counted no active request for 2s");
+  });
+
+  test("explains why a Pod is left alone", async () => {
+    const { status, out } = await lastcall(["explain"], { "-": JOB });
+    expect(status).toBe(0);
+    expect(out).toContain("decision: skipped (runs_to_completion): the Pod runs to completion");
+  });
+
+  test("is one object with --json", async () => {
+    const { out } = await lastcall(["explain", "--json"], { "-": POD });
+    const [workload] = JSON.parse(out).workloads;
+    expect(workload.grace.seconds).toBe(100);
+    expect(workload.values).toContainEqual({ name: "drain-delay", value: "5s", origin: "default" });
+    expect(workload.timeline.at(-1)).toEqual({ atMs: 100_000, what: expect.stringContaining("killed") });
+    expect(workload.holds).toEqual(["app (app)"]);
+  });
+});
+
+describe("the help", () => {
+  test("lists every command, those of other rooms too, and the exit statuses", async () => {
+    const { status, out } = await lastcall(["--help"]);
+    expect(status).toBe(0);
+    for (const command of ["inject", "uninject", "diff", "explain", "webhook", "demo"])
+      expect(out).toContain(`\n  ${command} `);
+    expect(out).toContain("0 done, 1 an error");
+  });
+
+  test("answers a word that is no command with the nearest one", async () => {
+    const { status, err } = await lastcall(["injekt"]);
+    expect(status).toBe(1);
+    expect(err).toContain("Did you mean inject?");
+  });
+});
