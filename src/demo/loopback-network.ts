@@ -30,6 +30,9 @@ export function createLoopbackNetwork(seed: number): PodNetwork {
   };
 }
 
+/** The manager's commands that concern one Pod's network. */
+const SCOPED: readonly string[] = ["serve", "drain", "status"];
+
 /** The Pod's own loopback is its address here, so URLs that mean "this Pod" must name it. */
 export function scopedTo(address: string, args: readonly string[]): string[] {
   const adapted = args.map((arg) =>
@@ -37,5 +40,5 @@ export function scopedTo(address: string, args: readonly string[]): string[] {
       ? arg.replace(/\/\/(127\.0\.0\.1|localhost)(?=[:/]|$)/, `//${address}`)
       : arg,
   );
-  return adapted[0] === "serve" ? [...adapted, `--address-scope=${address}`] : adapted;
+  return SCOPED.includes(adapted[0] ?? "") ? [...adapted, `--address-scope=${address}`] : adapted;
 }

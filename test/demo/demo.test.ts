@@ -1,0 +1,143 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, type TestContext, test } from "vitest";
+import { offerNamespaces } from "../../src/demo/private-namespaces.ts";
+import { type DemoProcess, processesOf, startDemo } from "./demo-process.ts";
+
+const SAMPLE_APP = fileURLToPath(new URL("../../src/demo/sample-app.ts", import.meta.url));
+const NAMESPACES = offerNamespaces().possible;
+const LIMIT = { timeout: 120_000 };
+/** The shortest update that still shows something. */
+const SHORT = ["--replicas=1", "--propagation=1s", "--drain-delay=3s"];
+
+/** The context says which of the tests side by side owns it. */
+function demo(context: TestContext, ...args: readonly string[]): DemoProcess {
+  const process = startDemo(...args);
+  context.onTestFinished(process.remove);
+  return process;
+}
+
+/** The last line is the result; without one the whole output tells why. */
+function resultOf(run: DemoProcess, status: number) {
+  const last = run.output().trim().split("\n").at(-1) ?? "";
+  if (!last.startsWith("{")) throw new Error(`ended with ${status} and: ${run.output()}`);
+  return JSON.parse(last);
+}
+
+// Mostly waiting: side by side they take as long as the longest.
+describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", () => {
+  test(
+    "an update loses requests without lastcall, none with it, and nothing is left behind",
+    LIMIT,
+    async (context) => {
+      const run = demo(context, "--network=namespace", "--json", ...SHORT);
+      const status = await run.ended;
+      const result = resultOf(run, status);
+      expect(result).toMatchObject({ with: { failed: 0 }, network: "namespace", ok: true });
+      expect(result.without.failed).toBeGreaterThan(0);
+      expect(result.with.drainSeconds).toHaveLength(1);
+      expect(result.with.drainSeconds[0]).toBeGreaterThanOrEqual(3);
+      expect(result.with.drains[0]).toMatchObject({ outcome: "drained" });
+      expect(status).toBe(0);
+      expect(await run.remains()).toEqual([]);
+    },
+  );
+
+  test.for([
+    { signal: "SIGINT", during: "Rolling update with lastcall" },
+    { signal: "SIGTERM", during: "Rolling update without lastcall" },
+  ] as const)(
+    "$signal during '$during' ends it at once with nothing left",
+    LIMIT,
+    async ({ signal, during }, context) => {
+      const run = demo(context, "--network=namespace", ...SHORT);
+      await run.says(during);
+      expect(processesOf(run.home).length).toBeGreaterThan(2);
+      run.child.kill(signal);
+      expect(await run.ended).toBe(130);
+      expect(await run.remains()).toEqual([]);
+    },
+  );
+
+  test("even a kill leaves no process and no file", LIMIT, async (context) => {
+    const run = demo(context, "--network=namespace", ...SHORT);
+    await run.says("Rolling update without lastcall");
+    run.child.kill("SIGKILL");
+    await run.ended;
+    expect(await run.remains()).toEqual([]);
+  });
+});
+
+describe.concurrent("with a loopback address for each Pod", () => {
+  test("a Deployment of one's own is rolled without a loss, and the picture is written", LIMIT, async (context) => {
+    const run = demo(context, "--help");
+    await run.ended;
+    const file = join(run.home, "deployment.json");
+    const picture = join(run.home, "end.svg");
+    writeFileSync(file, JSON.stringify(ownDeployment()));
+    const rolled = demo(context, "--network=loopback", "--json", "-f", file, `--svg=${picture}`, ...SHORT);
+    const status = await rolled.ended;
+    expect(resultOf(rolled, status)).toMatchObject({ with: { failed: 0 }, network: "loopback", ok: true });
+    expect(status).toBe(0);
+    expect(readFileSync(picture, "utf8")).toContain("The end of Pod own-");
+    expect(await rolled.remains()).toEqual([]);
+  });
+
+  test("Ctrl-C in the middle ends it at once with nothing left", LIMIT, async (context) => {
+    const run = demo(context, "--network=loopback", ...SHORT);
+    await run.says("Rolling update without lastcall");
+    await context.expect.poll(() => processesOf(run.home).length, { timeout: 30_000 }).toBeGreaterThan(2);
+    run.child.kill("SIGINT");
+    expect(await run.ended).toBe(130);
+    expect(await run.remains()).toEqual([]);
+  });
+});
+
+describe.concurrent("what cannot run", () => {
+  test("a wrong flag ends with status 64 and a sentence", async (context) => {
+    const run = demo(context, "--propagation=soon");
+    expect(await run.ended).toBe(64);
+    expect(run.output()).toContain('--propagation got "soon"');
+  });
+
+  test("a Deployment without commands ends with status 64, a sentence, and nothing left", LIMIT, async (context) => {
+    const first = demo(context, "--help");
+    await first.ended;
+    const file = join(first.home, "deployment.yaml");
+    writeFileSync(
+      file,
+      "kind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: a}]}}}\n",
+    );
+    const run = demo(context, "--network=loopback", "-f", file);
+    expect(await run.ended).toBe(64);
+    expect(run.output()).toContain("Container a of Deployment web names no command");
+    expect(await run.remains()).toEqual([]);
+  });
+});
+
+function ownDeployment(): object {
+  return {
+    kind: "Deployment",
+    metadata: { name: "own" },
+    spec: {
+      replicas: 1,
+      template: {
+        spec: {
+          containers: [
+            {
+              name: "server",
+              command: [process.execPath, SAMPLE_APP],
+              env: [
+                { name: "PORT", value: "9123" },
+                { name: "LISTEN_ON", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+              ],
+              ports: [{ containerPort: 9123 }],
+              readinessProbe: { tcpSocket: { port: 9123 }, periodSeconds: 1 },
+            },
+          ],
+        },
+      },
+    },
+  };
+}
