@@ -58,6 +58,19 @@ test("limits a LimitRange adds to the manager stay", () => {
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
+test("limits a LimitRange adds beside the manager's own stay", () => {
+  const containers = [{ name: "app", image: "app:1", resources: { requests: { memory: "64Mi" } } }];
+  const pod = copy(injected({ ...WEB, spec: { containers } }));
+  const manager = pod.spec.initContainers[0] as Loose;
+  const resources = manager["resources"] as { readonly requests: Loose; readonly limits: Loose };
+  expect(resources).toEqual({ requests: { memory: "2Mi" }, limits: { memory: "16Mi" } });
+  manager["resources"] = {
+    requests: { ...resources.requests, cpu: "100m" },
+    limits: { ...resources.limits, cpu: "500m" },
+  };
+  expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
+});
+
 test("variables and mounts other webhooks give the manager stay", () => {
   const pod = copy(injected(WEB));
   const manager = pod.spec.initContainers[0] as Loose;
