@@ -9,10 +9,11 @@ const PORT = 17_890;
 
 let lastAddress = 0;
 
-/** No two Pods of one test run share an address: the process id tells workers apart, the count tells tests apart. */
+/** No two Pods of one machine share an address: process and worker tell test files apart, the count tells tests apart. */
 export function ownAddress(): string {
   lastAddress += 1;
-  return `127.${1 + (process.pid % 200)}.${1 + (Math.floor(process.pid / 200) % 200)}.${lastAddress}`;
+  const worker = Number(process.env["VITEST_POOL_ID"] ?? "0");
+  return `127.${1 + (process.pid % 200)}.${1 + ((Math.floor(process.pid / 200) * 7 + worker) % 200)}.${lastAddress}`;
 }
 
 export type Finished = {
