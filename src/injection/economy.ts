@@ -1,6 +1,6 @@
 /** What a plan gives up, step by step, when the record of it would grow beyond its limit. */
 import type { Problem } from "../policy/problem.ts";
-import { type OriginalRecord, RECORD_LIMIT_BYTES, recordBytes } from "./original-record.ts";
+import { fitsLimit, type OriginalRecord } from "./original-record.ts";
 import type { Plan } from "./plan-request.ts";
 
 export type Economy = {
@@ -23,7 +23,7 @@ const ECONOMIES: readonly Economy[] = [
 export function planWithinRecord(where: string, draftFor: (economy: Economy) => Draft): Plan {
   for (const [index, economy] of ECONOMIES.entries()) {
     const { plan, record } = draftFor(economy);
-    if (recordBytes(record) > RECORD_LIMIT_BYTES && index < ECONOMIES.length - 1) continue;
+    if (!fitsLimit(record) && index < ECONOMIES.length - 1) continue;
     if (index === 0) return plan;
     const kept = economy.leavesProbes ? "hooks, annotations and probes" : "hooks";
     const message = `What would have to be remembered exceeds 4 KiB, so its ${kept} stay as they are.`;

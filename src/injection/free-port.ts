@@ -1,5 +1,5 @@
 /** Chooses the manager's port among those nobody in the Pod speaks of. */
-import { containersOf, initContainersOf, lastingContainersOf } from "../kubernetes/pod.ts";
+import { containersOf, initContainersOf } from "../kubernetes/pod.ts";
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 
 const FIRST_PORT = 17_890;
@@ -11,7 +11,8 @@ const LAST_PORT = 17_989;
  * @returns `undefined` when the whole range is taken. Ports an app opens without declaring them cannot be seen.
  */
 export function choosePort(pod: RawObject, wanted: number, alsoTaken: readonly number[]): number | undefined {
-  const taken = new Set([...declaredPorts(pod), ...alsoTaken]);
+  const taken = declaredPorts(pod);
+  for (const port of alsoTaken) taken.add(port);
   if (!taken.has(wanted)) return wanted;
   const range = Array.from({ length: LAST_PORT - FIRST_PORT + 1 }, (_, index) => FIRST_PORT + index);
   return [...range.filter((port) => port > wanted), ...range].find((port) => !taken.has(port));
@@ -26,28 +27,35 @@ export function portNumberOf(container: RawObject, port: unknown): number | unde
   return declared === undefined ? undefined : portNumberOf(container, wholeNumberAt(declared, "containerPort"));
 }
 
-function declaredPorts(pod: RawObject): readonly number[] {
-  const all = [...initContainersOf(pod), ...containersOf(pod)];
-  return [...all.flatMap(containerPorts), ...lastingContainersOf(pod).flatMap(usedPorts)];
+function declaredPorts(pod: RawObject): Set<number> {
+  const taken = new Set<number>();
+  for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
+    addContainerPorts(container, taken);
+    addUsedPorts(container, taken);
+  }
+  return taken;
 }
 
-function containerPorts(container: RawObject): readonly number[] {
-  return objectsAt(container, "ports")
-    .filter((port) => (textAt(port, "protocol") ?? "TCP") === "TCP")
-    .flatMap((port) => [wholeNumberAt(port, "containerPort") ?? 0, wholeNumberAt(port, "hostPort") ?? 0]);
+function addContainerPorts(container: RawObject, taken: Set<number>): void {
+  for (const port of objectsAt(container, "ports")) {
+    if ((textAt(port, "protocol") ?? "TCP") !== "TCP") continue;
+    taken.add(wholeNumberAt(port, "containerPort") ?? 0);
+    taken.add(wholeNumberAt(port, "hostPort") ?? 0);
+  }
 }
 
 /** Ports of probes and hooks: something listens there even when no one declared it. */
-function usedPorts(container: RawObject): readonly number[] {
+function addUsedPorts(container: RawObject, taken: Set<number>): void {
+  for (const probe of PROBES) addHandlerPorts(container, objectAt(container, probe), taken);
   const lifecycle = objectAt(container, "lifecycle");
-  const handlers = [
-    ...PROBES.map((probe) => objectAt(container, probe)),
-    objectAt(lifecycle, "preStop"),
-    objectAt(lifecycle, "postStart"),
-  ];
-  return handlers.flatMap((handler) =>
-    ACTIONS.map((action) => portNumberOf(container, objectAt(handler, action)?.["port"]) ?? 0),
-  );
+  if (lifecycle === undefined) return;
+  addHandlerPorts(container, objectAt(lifecycle, "preStop"), taken);
+  addHandlerPorts(container, objectAt(lifecycle, "postStart"), taken);
+}
+
+function addHandlerPorts(container: RawObject, handler: RawObject | undefined, taken: Set<number>): void {
+  if (handler === undefined) return;
+  for (const action of ACTIONS) taken.add(portNumberOf(container, objectAt(handler, action)?.["port"]) ?? 0);
 }
 
 const PROBES: readonly string[] = ["livenessProbe", "readinessProbe", "startupProbe"];

@@ -12,7 +12,7 @@ import { gracePeriodSeconds } from "./grace.ts";
 import { type HookPlan, hasOnlyOwnHooks, planHooks } from "./hook-plan.ts";
 import { chosenContainers, keptHookProblems } from "./hook-problems.ts";
 import { annotationValues, holdEdits, placeOf } from "./manager-changes.ts";
-import { makeManager, renewManager } from "./manager-container.ts";
+import { type ManagerMaking, makeManager, renewManager } from "./manager-container.ts";
 import { planResources } from "./manager-resources.ts";
 import { conflictProblems, managerSettings, type SettingsRequest } from "./manager-settings.ts";
 import { chainSeconds, type OriginalRecord } from "./original-record.ts";
@@ -44,7 +44,8 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
   const problems: readonly Problem[] = [...chosen.problems, ...keptHookProblems(hooks, given.policy, where)];
   if (hasOnlyOwnHooks(hooks) && settings.driver === "none")
     return { plan: { kind: "skip", reason: "own_hooks", problems }, record };
-  const container = managerOf(request, settings, address.token, record);
+  const resources = planResources(pod, policy.resources);
+  const container = managerOf(request, { settings, token: address.token, record, resources: resources.resources });
   const seconds = changes.reduce((sum, edit) => (edit.kind === "set-grace" ? edit.seconds : sum), 0);
   return {
     record,
@@ -54,7 +55,7 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
       problems: [
         ...problems,
         ...conflictProblems(settingsRequest, settings, where),
-        ...resourceProblems(pod, policy, where),
+        ...resourceProblems(resources, request),
         ...socketProblems(pod, policy, where),
         ...graceProblems(seconds, where),
         ...meshProblems(pod, address.port, where),
@@ -125,15 +126,15 @@ function chainOf(hooks: readonly HookPlan[]): OriginalRecord["chain"] {
   return Object.fromEntries(entries);
 }
 
-function managerOf(request: PlanRequest, settings: DrainSettings, token: string, record: OriginalRecord): RawObject {
+function managerOf(
+  request: PlanRequest,
+  parts: Pick<ManagerMaking, "settings" | "token" | "record" | "resources">,
+): RawObject {
   const { pod, policy, mode, image, injected } = request;
   const made = makeManager({
+    ...parts,
     native: mode === "native",
     image,
-    settings,
-    token,
-    record,
-    resources: planResources(pod, policy.resources).resources,
     mount: policy.driverUrl.startsWith("unix:") ? socketMount(pod, policy.driverUrl) : undefined,
   });
   const standing = injected?.manager;

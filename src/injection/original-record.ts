@@ -54,8 +54,11 @@ export function formatRecord(record: OriginalRecord): string {
   return text.replaceAll("$", "\\u0024");
 }
 
-export function recordBytes(record: OriginalRecord): number {
-  return new TextEncoder().encode(formatRecord(record)).length;
+/** Whether the record stays within its limit. */
+export function fitsLimit(record: OriginalRecord): boolean {
+  const text = formatRecord(record);
+  // A UTF-16 unit takes three bytes of UTF-8 at most, so a short text need not be encoded.
+  return text.length * 3 <= RECORD_LIMIT_BYTES || new TextEncoder().encode(text).length <= RECORD_LIMIT_BYTES;
 }
 
 /** `undefined` when the text is no record; parts of it that make no sense are dropped. */

@@ -6,7 +6,7 @@ import type { Problem } from "../policy/problem.ts";
 import { quote } from "../policy/quote.ts";
 import { socketMount } from "./driver.ts";
 import { AUTOSCALER_WAIT_SECONDS } from "./grace.ts";
-import { changesQos, planResources } from "./manager-resources.ts";
+import { changesQos, type ManagerResourcesPlan } from "./manager-resources.ts";
 import { capturingInits } from "./mesh.ts";
 import type { PlanRequest } from "./plan-request.ts";
 
@@ -16,14 +16,18 @@ export function graceProblems(seconds: number, where: string): readonly Problem[
   return [{ code: "long_grace", where: `${where}, terminationGracePeriodSeconds`, message }];
 }
 
-export function resourceProblems(pod: RawObject, policy: PodPolicy, where: string): readonly Problem[] {
-  const { resources, noHeadroom } = planResources(pod, policy.resources);
+export function resourceProblems(
+  planned: ManagerResourcesPlan,
+  { pod, policy, where }: PlanRequest,
+): readonly Problem[] {
+  const { resources, noHeadroom } = planned;
   if (noHeadroom) {
     const message = "The Pod's own resources leave no room for the manager's requests and limits; it gets none.";
     return [{ code: "no_headroom", where: `${where}, spec.resources`, message }];
   }
+  if (policy.resources === "auto" || podLevelResources(pod) !== undefined) return [];
   const before = qosClass(pod);
-  if (policy.resources === "auto" || podLevelResources(pod) !== undefined || !changesQos(before, resources)) return [];
+  if (!changesQos(before, resources)) return [];
   const message = `These resources of the manager end the Pod's class ${before}; auto would keep it.`;
   return [{ code: "conflicting_values", where: `${where}, lastcall.dev/resources`, message }];
 }
