@@ -176,6 +176,11 @@ describe("inject refuses with a place and a remedy", () => {
   });
 });
 
+test("words are read as kubectl reads them: a bare yes is true", async () => {
+  const { err } = await lastcall(["inject"], { "-": POD.replace("spec:", "spec:\n  hostNetwork: yes") });
+  expect(err).toContain("skipped (host_network)");
+});
+
 test("braces in text and comments are no template", async () => {
   const text = `# {{ not here }}\n${POD}    args: ["{{ inputs.parameters.a }}", '{{b}}']\n`;
   expect((await lastcall(["inject"], { "-": text })).status).toBe(0);

@@ -159,6 +159,17 @@ test("new lines are written as the lines around them", async () => {
   );
 });
 
+test("new lines end as the lines around them", async () => {
+  for (const text of [
+    (POD + CONTAINERS).replaceAll("\n", "\r\n"),
+    TEXTS.find(({ says }) => says.startsWith("JSON with W"))?.text ?? "",
+  ]) {
+    const once = await injected(text);
+    expect(once.length).toBeGreaterThan(text.length);
+    expect(once.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
+  }
+});
+
 test("lines that cannot be written again are kept as a comment above", async () => {
   const text = `${POD}spec:\n  containers:\n  - name: app\n    lifecycle:\n      preStop:\n        exec:\n          command: ["sleep", "7"] # s\n`;
   expect(await injected(text)).toContain(

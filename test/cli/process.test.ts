@@ -48,14 +48,14 @@ describe("the program", { timeout: LIMIT_MS }, () => {
   });
 
   test("finds the manifests of a folder in name order, with those below, and no other file", async () => {
-    mkdirSync(join(folder, "k8s/sub"), { recursive: true });
+    mkdirSync(join(folder, "k8s/aa"), { recursive: true });
     writeFileSync(join(folder, "k8s/b.yml"), "kind: B\n");
     writeFileSync(join(folder, "k8s/a.json"), '{"kind": "A"}\n');
-    writeFileSync(join(folder, "k8s/sub/c.yaml"), "kind: C\n");
+    writeFileSync(join(folder, "k8s/aa/c.yaml"), "kind: C\n");
     writeFileSync(join(folder, "k8s/notes.txt"), "a: b: c");
     expect(await run(["inject", "-f", "k8s"], "")).toEqual({
       status: 2,
-      out: '{"kind": "A"}\n---\nkind: B\n---\nkind: C\n',
+      out: '{"kind": "A"}\n---\nkind: C\n---\nkind: B\n',
       err: "",
     });
   });

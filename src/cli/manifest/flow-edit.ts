@@ -24,7 +24,7 @@ type Range = { readonly start: number; readonly end: number };
 
 /** @returns `undefined` when the node is not a flow collection that can be edited inside. */
 export function rewriteFlow(work: FlowWork, node: unknown, intended: unknown): FlowEdit | undefined {
-  const edit: { splices: Splice[]; lossy: boolean } = { splices: [], lossy: false };
+  const edit: Collected = { splices: [], lossy: false };
   return rewriteInto(work, edit, node, intended) ? edit : undefined;
 }
 
@@ -62,9 +62,11 @@ function noteLoss(work: FlowWork, edit: Collected, range: Range, node: unknown):
   if (again !== work.text.slice(range.start, range.end)) edit.lossy = true;
 }
 
+type Ranged = { readonly range?: [number, number, number] | null };
+
 type MapEdit = {
   readonly pairs: readonly Pair[];
-  readonly node: { readonly range?: [number, number, number] | null };
+  readonly node: Ranged;
   readonly intended: RawObject;
 };
 
@@ -98,14 +100,13 @@ function rewriteMap(work: FlowWork, edit: Collected, { pairs, node, intended }: 
 
 type ListEdit = {
   readonly items: readonly unknown[];
-  readonly node: { readonly range?: [number, number, number] | null };
+  readonly node: Ranged;
   readonly intended: readonly unknown[];
 };
 
 function rewriteList(work: FlowWork, edit: Collected, { items, node, intended }: ListEdit): boolean {
   const ranges: Range[] = [];
-  for (const item of items) {
-    const range = rangeOf(item);
+  for (const range of items.map(rangeOf)) {
     if (range === undefined) return false;
     ranges.push(range);
   }
@@ -123,7 +124,7 @@ function rewriteList(work: FlowWork, edit: Collected, { items, node, intended }:
 }
 
 type Placement = {
-  readonly node: { readonly range?: [number, number, number] | null };
+  readonly node: Ranged;
   readonly ranges: readonly Range[];
   readonly steps: readonly ItemStep[];
   readonly render: (value: unknown, indent: string | undefined) => string;
@@ -181,17 +182,13 @@ function insert(work: FlowWork, edit: Collected, what: Placement, step: { after:
 /** In JSON over several lines: the white space an item's line starts with, if the item starts the line. */
 function ownIndent(work: FlowWork, offset: number): string | undefined {
   const before = work.text.slice(lineStart(work.text, offset), offset);
-  return work.habits.json && /^[ \t]*$/.test(before) && work.text.includes("\n") && offset > 0 ? before : undefined;
+  return work.habits.json && offset > 0 && /^[ \t]*$/.test(before) ? before : undefined;
 }
 
 /** In JSON over several lines: the white space the line of `offset` starts with. */
 function indentAt(work: FlowWork, offset: number): string | undefined {
-  if (!work.habits.json || !overSeveralLines(work.text)) return undefined;
+  if (!work.habits.json || !/\n\s*\S/.test(work.text.trim())) return undefined;
   return /^[ \t]*/.exec(work.text.slice(lineStart(work.text, offset), offset))?.[0] ?? "";
-}
-
-function overSeveralLines(text: string): boolean {
-  return /\n\s*\S/.test(text.trim());
 }
 
 function rangeOf(node: unknown): Range | undefined {
