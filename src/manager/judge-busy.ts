@@ -22,24 +22,42 @@ export function workOf(socket: TcpSocket): Work {
   if (socket.lastDataReceivedMs > socket.lastDataSentMs) return "idle";
   // Ages are smaller the newer they are, and come from one clock: even one jiffy of difference is an order.
   if (socket.lastDataReceivedMs < socket.lastDataSentMs) return "busy";
-  const acknowledgedLater = socket.lastAckReceivedMs < socket.lastDataSentMs;
-  return !acknowledgedLater && socket.lastDataSentMs < TIE_LIMIT_MS ? "tie" : "idle";
+  return isTied(socket) && socket.lastDataSentMs < TIE_LIMIT_MS ? "tie" : "idle";
 }
 
 /** The kernel puts off an acknowledgement for 200 ms at most; the rest is for a busy machine. */
 const ACKNOWLEDGED_WITHIN_MS = 300;
 
-/**
- * Whether a tie is certainly an answered request. Data is acknowledged on its own or along with data that is sent: where
- * no acknowledgement went out on its own since before the last data came, data was sent after it.
- *
- * @param pureAcksBefore what `pureAcksSent` was at some moment before the last data came; 0 is the connection's start
- */
-export function isAnswered(socket: TcpSocket, pureAcksBefore: number): boolean {
+/** What earlier looks knew of a connection. Before its first look, that is its start: everything 0. */
+export type Past = {
+  /** `pureAcksSent` at some moment before the last data came. */
+  readonly pureAcksBefore: number;
+  /** Segments in and out when all that had come was certainly answered; -1 when that was never so. */
+  readonly answeredIn: number;
+  readonly answeredOut: number;
+};
+
+export const START: Past = { pureAcksBefore: 0, answeredIn: 0, answeredOut: 0 };
+
+/** Whether request, answer and acknowledgement share one jiffy, so that their order is lost. */
+export function isTied(socket: TcpSocket): boolean {
+  return (
+    socket.lastDataReceivedMs === socket.lastDataSentMs &&
+    socket.lastAckReceivedMs >= socket.lastDataSentMs &&
+    socket.bytesReceived !== 0
+  );
+}
+
+/** Whether a tie is certainly an answered request. Data is acknowledged on its own or along with data that is sent. */
+export function isAnswered(socket: TcpSocket, past: Past): boolean {
   if (socket.pureAcksSent < 0) return false;
-  // One segment in and data out: the first request has its answer.
-  if (socket.dataSegmentsReceived === 1 && socket.dataSegmentsSent > 0) return true;
-  return socket.pureAcksSent === pureAcksBefore && socket.lastDataReceivedMs >= ACKNOWLEDGED_WITHIN_MS;
+  if (past.answeredIn >= 0) {
+    if (socket.dataSegmentsReceived === past.answeredIn) return true;
+    // One segment came since, and data went out: nothing else was there to be answered.
+    if (socket.dataSegmentsReceived === past.answeredIn + 1 && socket.dataSegmentsSent > past.answeredOut) return true;
+  }
+  // No acknowledgement went out on its own since before the last data came, so data was sent after it.
+  return socket.pureAcksSent === past.pureAcksBefore && socket.lastDataReceivedMs >= ACKNOWLEDGED_WITHIN_MS;
 }
 
 /** @returns milliseconds since data last went either way, or -1 where the source cannot tell */

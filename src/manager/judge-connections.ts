@@ -1,5 +1,6 @@
 /** Remembers the connections of drain ports from look to look; forgets them when the kernel does. */
-import { addEnded, addEvidence, addOpen, createTally, type Tally } from "./judge-tally.ts";
+import { type Past, START } from "./judge-busy.ts";
+import { addEnded, addEvidence, addOpen, createTally, type Tally, type Verdict } from "./judge-tally.ts";
 import type { TcpSocket } from "./observation.ts";
 import { isOpen, SYN_RECV } from "./tcp-states.ts";
 
@@ -21,8 +22,7 @@ type Seen = {
   readonly kind: Kind;
   readonly dataSegmentsReceived: number;
   readonly pureAcksSent: number;
-  /** As it was in the last look before the newest data came. */
-  readonly pureAcksBefore: number;
+  readonly past: Past;
 };
 
 /** A kubelet probe ends at its timeout, which is nearly always below this; what lives longer is a client. */
@@ -44,13 +44,14 @@ export function createConnections(): Connections {
       if (last !== undefined && last.look === look) return;
       const before = last !== undefined && isSame(last, socket) ? last : undefined;
       const firstSeenMs = before?.firstSeenMs ?? tally.nowMs;
-      const kind = before === undefined ? classify(socket) : agedKind(before, tally.nowMs);
+      const kind = before === undefined ? newKind(tally, socket, classify) : agedKind(before, tally.nowMs);
       const open = isLive(socket.state);
-      if (before === undefined) countArrival(tally, socket, kind);
-      const pureAcksBefore = acksBefore(before, socket);
-      const working = kind === "probe" ? false : judgeOne(tally, { socket, kind, before, pureAcksBefore });
+      const past = before === undefined ? START : pastOf(before, socket);
+      const verdict = kind === "probe" ? NO_WORK : judgeOne(tally, { socket, kind, before, past });
       const { dataSegmentsReceived, pureAcksSent } = socket;
-      seen.set(key, { firstSeenMs, look, open, working, kind, dataSegmentsReceived, pureAcksSent, pureAcksBefore });
+      const working = verdict.working;
+      const newest = verdict.answered ? answeredNow(socket, past) : past;
+      seen.set(key, { firstSeenMs, look, open, working, kind, dataSegmentsReceived, pureAcksSent, past: newest });
     },
     end: () => {
       const gone: string[] = [];
@@ -75,39 +76,51 @@ function isLive(state: number): boolean {
   return isOpen(state) || state === SYN_RECV;
 }
 
-/** A handshake under way is not yet in the kernel's count of opened connections. */
-function countArrival(tally: Tally, socket: TcpSocket, kind: Kind): void {
+function newKind(tally: Tally, socket: TcpSocket, classify: (socket: TcpSocket) => Kind): Kind {
+  const kind = classify(socket);
+  // A handshake under way is not yet in the kernel's count of opened connections.
   if (!tally.first && kind !== "own" && socket.state !== SYN_RECV) tally.arrived = tally.arrived + 1;
+  return kind;
 }
 
 function agedKind(before: Seen, nowMs: number): Kind {
   return before.kind === "probe" && before.open && nowMs - before.firstSeenMs > PROBE_LIFE_MS ? "traffic" : before.kind;
 }
 
-function acksBefore(before: Seen | undefined, socket: TcpSocket): number {
-  if (before === undefined) return 0;
-  return socket.dataSegmentsReceived === before.dataSegmentsReceived ? before.pureAcksBefore : before.pureAcksSent;
+function pastOf(before: Seen, socket: TcpSocket): Past {
+  const { past } = before;
+  if (socket.dataSegmentsReceived === before.dataSegmentsReceived) return past;
+  return { pureAcksBefore: before.pureAcksSent, answeredIn: past.answeredIn, answeredOut: past.answeredOut };
+}
+
+function answeredNow(socket: TcpSocket, past: Past): Past {
+  return {
+    pureAcksBefore: past.pureAcksBefore,
+    answeredIn: socket.dataSegmentsReceived,
+    answeredOut: socket.dataSegmentsSent,
+  };
 }
 
 type Case = {
   readonly socket: TcpSocket;
   readonly kind: Kind;
   readonly before: Seen | undefined;
-  readonly pureAcksBefore: number;
+  readonly past: Past;
 };
 
-/** @returns whether the connection is at work */
-function judgeOne(tally: Tally, { socket, kind, before, pureAcksBefore }: Case): boolean {
+function judgeOne(tally: Tally, { socket, kind, before, past }: Case): Verdict {
   if (isOpen(socket.state)) {
-    return addOpen(tally, socket, { firstSeenMs: before?.firstSeenMs ?? tally.nowMs, pureAcksBefore });
+    return addOpen(tally, socket, before?.firstSeenMs ?? tally.nowMs, past);
   }
   if (socket.state === SYN_RECV) {
-    if (kind === "own") return false;
+    if (kind === "own") return NO_WORK;
     tally.busy = tally.busy + 1;
     addEvidence(tally, 0);
-    return false;
+    return NO_WORK;
   }
   const isNew = before === undefined && kind === "traffic" && !tally.first;
   if (isNew || (before?.working ?? false)) addEnded(tally, socket);
-  return false;
+  return NO_WORK;
 }
+
+const NO_WORK: Verdict = { working: false, answered: false };

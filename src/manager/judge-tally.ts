@@ -1,7 +1,7 @@
 /** What one look at the connections adds up to, and when the newest traffic in it was. */
 import { LEFT_LIMIT, type OpenConnection } from "../contract/drain-report.ts";
 import { endpointText } from "./address-text.ts";
-import { dataAgeMs, isAnswered, type Work, workOf } from "./judge-busy.ts";
+import { dataAgeMs, isAnswered, isTied, type Past, type Work, workOf } from "./judge-busy.ts";
 import type { TcpSocket } from "./observation.ts";
 import { stateName } from "./tcp-states.ts";
 
@@ -30,14 +30,13 @@ export function addEvidence(tally: Tally, ageMs: number): void {
   tally.evidenceMs = Math.max(tally.evidenceMs, tally.nowMs - Math.max(0, ageMs));
 }
 
-/** When a connection was first seen, and its acknowledgements at a look before its last data came. */
-export type History = { readonly firstSeenMs: number; readonly pureAcksBefore: number };
+/** `working` and `answered` are both false where nobody can tell. */
+export type Verdict = { readonly working: boolean; readonly answered: boolean };
 
-/** @returns whether the connection is at work, as far as one can tell */
-export function addOpen(tally: Tally, socket: TcpSocket, history: History): boolean {
-  const firstSeenMs = history.firstSeenMs;
+export function addOpen(tally: Tally, socket: TcpSocket, firstSeenMs: number, past: Past): Verdict {
   const seems = workOf(socket);
-  const work = seems === "tie" && isAnswered(socket, history.pureAcksBefore) ? "idle" : seems;
+  const settled = isTied(socket) && isAnswered(socket, past);
+  const work = seems === "tie" && settled ? "idle" : seems;
   tally.open = tally.open + 1;
   if (tally.left.length < LEFT_LIMIT) tally.left.push(openConnection(socket, tally.nowMs - firstSeenMs));
   addWork(tally, work);
@@ -46,7 +45,7 @@ export function addOpen(tally: Tally, socket: TcpSocket, history: History): bool
   if (work === "busy") addEvidence(tally, 0);
   // A tie may be an answered request: the bytes are evidence, the doubt is not.
   else if (ageMs >= 0 || isNew) addEvidence(tally, ageMs);
-  return work === "busy" || work === "tie";
+  return { working: work === "busy" || work === "tie", answered: work === "idle" && (settled || !isTied(socket)) };
 }
 
 /** A connection that ended and left a trace: the trace dates it. */

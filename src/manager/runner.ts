@@ -48,11 +48,12 @@ export function createRunner(parts: RunnerParts): Runner {
   let lookAtMs = -1;
   let chainDials = 0;
 
-  const look = (atMs: number): Look => {
+  const look = (): Look => {
     const reading = parts.readSockets();
     const dials = parts.driver.dials() + chainDials;
+    // The kernel's ages count back from the reading: the clock before it would date traffic too early.
     return {
-      observation: parts.judge.observe(reading, atMs, dials, parts.accepted()),
+      observation: parts.judge.observe(reading, nowMs(), dials, parts.accepted()),
       neighbours: neighboursIn(reading, settings.port),
     };
   };
@@ -61,7 +62,7 @@ export function createRunner(parts: RunnerParts): Runner {
     timer = null;
     const atMs = nowMs();
     const due = lookAtMs >= 0 && atMs >= lookAtMs;
-    hear({ kind: "tick", nowMs: atMs, look: due ? look(atMs) : undefined });
+    hear({ kind: "tick", nowMs: atMs, look: due ? look() : undefined });
   };
 
   const plan = (wakeAtMs: number): void => {

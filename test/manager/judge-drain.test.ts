@@ -102,10 +102,35 @@ describe("a tie", () => {
     expect(seen).toMatchObject({ calm: true, lastEvidenceMs: 19_400, witness: "netlink" });
   });
 
-  test("stays one when an acknowledgement went out on its own", () => {
+  test("is an answered request when one segment came since all was answered, and data went out", () => {
+    const seen = look2(
+      { pureAcksSent: 4, dataSegmentsReceived: 7 },
+      { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
+    );
+    expect(seen).toMatchObject({ calm: true, lastEvidenceMs: 19_400 });
+  });
+
+  test("that was settled stays settled", () => {
+    const { look } = judging();
+    const counts = { pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 };
+    look(reading([listener(), socket({ pureAcksSent: 4, dataSegmentsReceived: 7 })]), 10_000);
+    look(reading([listener(), socket({ ...tied, ...counts })]), 20_000);
+    const later = { lastDataSentMs: 800, lastDataReceivedMs: 800, lastAckReceivedMs: 800 };
+    expect(look(reading([listener(), socket({ ...later, ...counts })]), 20_200).calm).toBe(true);
+  });
+
+  test("stays one when an acknowledgement and nothing else went out", () => {
     const seen = look2(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8 },
+    );
+    expect(seen).toMatchObject({ calm: false, witness: "tie" });
+  });
+
+  test("stays one when two segments came, which the data that went out may not answer both", () => {
+    const seen = look2(
+      { pureAcksSent: 4, dataSegmentsReceived: 6 },
+      { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
     );
     expect(seen).toMatchObject({ calm: false, witness: "tie" });
   });

@@ -17,17 +17,20 @@ export function readText(path: string): string | undefined {
   }
 }
 
-export type Known = Extract<Observation, { known: true }> & { readonly atMs: number };
+/** `tookMs` is how long the reading took: nobody can date its ages better than that. */
+export type Known = Extract<Observation, { known: true }> & { readonly atMs: number; readonly tookMs: number };
 
 /** @returns a function that looks once; unknown looks fail the test */
 export function watching(over: Partial<DrainSettings>): () => Known {
   const read = createSocketReader(loadNodeLibc(), readText);
   const judge = createJudge({ ...DEFAULT_SETTINGS, ...over });
   return () => {
+    const fromMs = performance.now();
+    const reading = read();
     const atMs = performance.now();
-    const seen = judge.observe(read(), atMs, 0, 0);
+    const seen = judge.observe(reading, atMs, 0, 0);
     if (!seen.known) throw new Error(seen.why);
-    return { ...seen, atMs };
+    return { ...seen, atMs, tookMs: atMs - fromMs };
   };
 }
 
