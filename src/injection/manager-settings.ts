@@ -52,7 +52,7 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
   const { policy, driver } = request;
   const messages: string[] = [];
   const both = policy.ignorePorts.filter((port) => policy.drainPorts.includes(port));
-  if (both.length > 0) messages.push(`drain-ports and ignore-ports both name ${both.join(", ")}; drain-ports wins.`);
+  if (both.length > 0) messages.push(`drain-ports and ignore-ports both name ${listed(both)}; drain-ports wins.`);
   if (countsNothing(policy, driver)) messages.push("drained-when: requests needs a driver that counts; auto is used.");
   if (driver === "http" && policy.drainUrl === "" && policy.activeUrl === "")
     messages.push("Driver http has neither drain-url nor active-url, so it has nobody to talk to.");
@@ -60,6 +60,13 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
     messages.push("The grace period would exceed 2147483647 s; the drain timeout is cut until it fits.");
   return messages.map((message) => ({ code: "conflicting_values", where, message }));
 }
+
+/** Messages stay short however long the list. */
+function listed(ports: readonly number[]): string {
+  return ports.length > PORTS_TOLD ? `${ports.slice(0, PORTS_TOLD).join(", ")}, and more` : ports.join(", ");
+}
+
+const PORTS_TOLD = 8;
 
 function countsNothing(policy: PodPolicy, driver: DriverName): boolean {
   return policy.drainedWhen === "requests" && driver === "none";

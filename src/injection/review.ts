@@ -50,6 +50,6 @@ export function warningsOf(outcome: Outcome): readonly string[] {
 
 /** Names of Pods and containers come from outside: no control characters, one line. */
 function fit(text: string): string {
-  const clean = text.replace(/[^\x20-\x7e]/g, "?");
+  const clean = text.replaceAll("…", "...").replace(/[^\x20-\x7e]/g, "?");
   return clean.length > WARNING_LIMIT ? `${clean.slice(0, WARNING_LIMIT - 3)}...` : clean;
 }

@@ -4,6 +4,9 @@ import { isAbsent, isRawObject, listAt, objectAt, objectsAt, type RawObject, tex
 /** What the API server fills in when a Pod does not say; manifests on disk lack it. */
 export const DEFAULT_GRACE_SECONDS = 30;
 
+/** Longest name the API server takes. */
+const NAME_LIMIT = 253;
+
 export type ContainerList = "initContainers" | "containers";
 
 export function containersOf(pod: RawObject): readonly RawObject[] {
@@ -35,11 +38,11 @@ export function labelsOf(pod: RawObject): RawObject {
   return objectAt(objectAt(pod, "metadata"), "labels") ?? {};
 }
 
-/** For messages. Pods of controllers have no name yet when they are admitted. */
+/** For messages, so in printable characters only. Pods of controllers have no name yet when they are admitted. */
 export function podName(pod: RawObject): string {
   const metadata = objectAt(pod, "metadata");
   const name = textAt(metadata, "name") ?? textAt(metadata, "generateName") ?? "";
-  return name === "" ? "without name" : name;
+  return name === "" ? "without name" : name.slice(0, NAME_LIMIT).replace(/[^\x20-\x7e]/g, "?");
 }
 
 /** Never and OnFailure end by themselves; Always is the default. */

@@ -114,6 +114,31 @@ test("the grace period is never lowered, exceeds the drain timeout and fits 32 b
   });
 });
 
+test("every problem is one printable line, at most 200 characters long", { timeout: TIME_LIMIT }, () => {
+  const hostileText = fc.oneof(fc.string({ unit: "binary" }), fc.constant(`\u001b[31m\n${"9,".repeat(150)}`));
+  const name = fc.constantFrom("drain-ports", "ignore-ports", "mode", "containers", "driver-url", "profile", "inject");
+  const told = new Set<string>();
+  fc.assert(
+    fc.property(arbitraryPod, name, hostileText, (pod, key, text) => {
+      const ports = Array.from({ length: 2_000 }, (_, at) => at + 1).join(",");
+      const annotations = { "lastcall.dev/drain-ports": ports, "lastcall.dev/ignore-ports": ports };
+      const metadata = {
+        name: text,
+        annotations: { ...annotations, [`lastcall.dev/${key}`]: text, [`lastcall.dev/${text}`]: "x" },
+      };
+      for (const given of [pod, { ...pod, metadata }]) {
+        for (const { code, where, message } of inject(given).explanation.problems) {
+          told.add(code);
+          expect(message).toMatch(/^[\x20-\x7e–…]{1,200}$/);
+          expect(where).toMatch(/^[\x20-\x7e–…]{1,400}$/);
+        }
+      }
+    }),
+    { numRuns: 400 },
+  );
+  expect(told.size).toBeGreaterThan(8);
+});
+
 test("the input is never written to", { timeout: TIME_LIMIT }, () => {
   everyPatched((pod, _outcome, given) => {
     const frozen = deepFrozen(structuredClone(pod));
