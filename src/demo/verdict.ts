@@ -14,8 +14,8 @@ export type Evidence = {
 export function verdictOf(evidence: Evidence): Verdict {
   const failed = evidence.with.failed;
   if (evidence.with.requests === 0) return { status: 1, sentence: "No request was made with lastcall." };
+  const stayed = evidence.summaries.find((summary) => summary.outcome === "timeout" && summary.leftTotal > 0);
   if (failed > 0) {
-    const stayed = evidence.summaries.find((summary) => summary.leftTotal > 0);
     const count = failed === 1 ? "1 request" : `${failed} requests`;
     const why = stayed === undefined ? "That is not supposed to happen." : stayed.why;
     return { status: 1, sentence: `${count} failed with lastcall. ${why}` };
@@ -23,8 +23,10 @@ export function verdictOf(evidence: Evidence): Verdict {
   if (evidence.without.failed === 0 && evidence.propagationMs > 0)
     return { status: 1, sentence: "No request failed without lastcall either, so this run shows nothing." };
   const lost = evidence.without.failed;
+  // Luck is no proof: who stayed to the deadline is named even when none of them lost a request.
+  const luck = stayed === undefined ? "" : ` ${stayed.why}`;
   return {
     status: 0,
-    sentence: `A rolling update lost ${lost} of ${evidence.without.requests} requests without lastcall and none of ${evidence.with.requests} with it.`,
+    sentence: `A rolling update lost ${lost} of ${evidence.without.requests} requests without lastcall and none of ${evidence.with.requests} with it.${luck}`,
   };
 }

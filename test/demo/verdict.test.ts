@@ -34,6 +34,14 @@ test("a failure with lastcall is a failure that names the clients that stayed", 
   expect(verdict).toEqual({ status: 1, sentence: `1 request failed with lastcall. ${REPORT.why}` });
 });
 
+test("clients that stayed to the deadline are named even when they lost nothing", () => {
+  const summary = drainSummary([JSON.stringify(REPORT)]);
+  if (summary === undefined) throw new Error("the report was not found");
+  const verdict = verdictOf({ without: tally(9, 9), with: tally(9, 0), summaries: [summary], propagationMs: 2_000 });
+  expect(verdict.status).toBe(0);
+  expect(verdict.sentence).toContain(REPORT.why);
+});
+
 test("a run without any loss shows nothing, unless the proxy learns at once", () => {
   const evidence = { without: tally(9, 0), with: tally(9, 0), summaries: [], propagationMs: 2_000 };
   expect(verdictOf(evidence).status).toBe(1);
