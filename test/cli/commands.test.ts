@@ -189,8 +189,8 @@ test("braces in text and comments are no template", async () => {
 describe("-f", () => {
   test("takes files and folders in order, and puts a marker between documents", async () => {
     const files = { "dir/b.yaml": CONFIG_MAP.trimEnd(), "dir/a.json": '{"kind": "A"}', "z.yaml": `---\n${CONFIG_MAP}` };
-    const { out } = await lastcall(["inject", "-f", "z.yaml", "-f", "dir"], files);
-    expect(out).toBe(`---\n${CONFIG_MAP}---\n{"kind": "A"}\n---\n${CONFIG_MAP.trimEnd()}`);
+    const { out } = await lastcall(["inject", "-f", "dir", "-f", "z.yaml"], files);
+    expect(out).toBe(`{"kind": "A"}\n---\n${CONFIG_MAP}---\n${CONFIG_MAP}`);
   });
 
   test("leaves one file as it is, whatever it ends with", async () => {

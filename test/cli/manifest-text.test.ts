@@ -159,6 +159,13 @@ test("new lines are written as the lines around them", async () => {
   );
 });
 
+test("a new first item stands above the comments of the old one", async () => {
+  const text = `${POD}spec:\n  initContainers: # before all\n\n  # migrations\n  - name: setup\n  containers:\n  - name: app\n`;
+  const once = await injected(text);
+  expect(once).toContain("  initContainers: # before all\n  - name: lastcall\n");
+  expect(once).toContain("\n\n  # migrations\n  - name: setup\n");
+});
+
 test("new lines end as the lines around them", async () => {
   for (const text of [
     (POD + CONTAINERS).replaceAll("\n", "\r\n"),
