@@ -21,6 +21,7 @@ type Seen = {
   readonly working: boolean;
   readonly kind: Kind;
   readonly dataSegmentsReceived: number;
+  readonly dataSegmentsSent: number;
   readonly pureAcksSent: number;
   readonly past: Past;
 };
@@ -48,10 +49,17 @@ export function createConnections(): Connections {
       const open = isLive(socket.state);
       const past = before === undefined ? START : pastOf(before, socket);
       const verdict = kind === "probe" ? NO_WORK : judgeOne(tally, { socket, kind, before, past });
-      const { dataSegmentsReceived, pureAcksSent } = socket;
-      const working = verdict.working;
-      const newest = verdict.answered ? answeredNow(socket, past) : past;
-      seen.set(key, { firstSeenMs, look, open, working, kind, dataSegmentsReceived, pureAcksSent, past: newest });
+      seen.set(key, {
+        firstSeenMs,
+        look,
+        open,
+        working: verdict.working,
+        kind,
+        dataSegmentsReceived: socket.dataSegmentsReceived,
+        dataSegmentsSent: socket.dataSegmentsSent,
+        pureAcksSent: socket.pureAcksSent,
+        past: verdict.answered ? answeredNow(socket, past) : past,
+      });
     },
     end: () => {
       const gone: string[] = [];
@@ -93,6 +101,14 @@ function pastOf(before: Seen, socket: TcpSocket): Past {
   return { pureAcksBefore: before.pureAcksSent, answeredIn: past.answeredIn, answeredOut: past.answeredOut };
 }
 
+/** Where segments are not counted, every look dates anew. */
+function hasMoved(before: Seen, socket: TcpSocket): boolean {
+  if (before.kind === "probe" || socket.dataSegmentsSent < 0) return true;
+  return (
+    socket.dataSegmentsReceived !== before.dataSegmentsReceived || socket.dataSegmentsSent !== before.dataSegmentsSent
+  );
+}
+
 function answeredNow(socket: TcpSocket, past: Past): Past {
   return {
     pureAcksBefore: past.pureAcksBefore,
@@ -110,7 +126,8 @@ type Case = {
 
 function judgeOne(tally: Tally, { socket, kind, before, past }: Case): Verdict {
   if (isOpen(socket.state)) {
-    return addOpen(tally, socket, before?.firstSeenMs ?? tally.nowMs, past);
+    const firstSeenMs = before?.firstSeenMs ?? tally.nowMs;
+    return addOpen(tally, socket, { firstSeenMs, moved: before === undefined || hasMoved(before, socket), past });
   }
   if (socket.state === SYN_RECV) {
     if (kind === "own") return NO_WORK;

@@ -33,7 +33,11 @@ export function addEvidence(tally: Tally, ageMs: number): void {
 /** `working` and `answered` are both false where nobody can tell. */
 export type Verdict = { readonly working: boolean; readonly answered: boolean };
 
-export function addOpen(tally: Tally, socket: TcpSocket, firstSeenMs: number, past: Past): Verdict {
+/** What is known of a connection besides its socket. `moved`: data went either way since the look before. */
+export type History = { readonly firstSeenMs: number; readonly moved: boolean; readonly past: Past };
+
+export function addOpen(tally: Tally, socket: TcpSocket, history: History): Verdict {
+  const { firstSeenMs, moved, past } = history;
   const seems = workOf(socket);
   const settled = isTied(socket) && isAnswered(socket, past);
   const work = seems === "tie" && settled ? "idle" : seems;
@@ -44,7 +48,8 @@ export function addOpen(tally: Tally, socket: TcpSocket, firstSeenMs: number, pa
   const isNew = firstSeenMs === tally.nowMs && !tally.first;
   if (work === "busy") addEvidence(tally, 0);
   // A tie may be an answered request: the bytes are evidence, the doubt is not.
-  else if (ageMs >= 0 || isNew) addEvidence(tally, ageMs);
+  // What has not moved is dated already: dating it again would add up the delays of the looks.
+  else if (moved && (ageMs >= 0 || isNew)) addEvidence(tally, ageMs);
   return { working: work === "busy" || work === "tie", answered: work === "idle" && (settled || !isTied(socket)) };
 }
 

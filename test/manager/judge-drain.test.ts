@@ -81,6 +81,15 @@ describe("a look", () => {
     expect(look(reading([listener(), socket()]), 2_000).lastEvidenceMs).toBe(1_000);
   });
 
+  test("does not date again what has not moved, however late the looks come", () => {
+    const { look } = judging();
+    const first = { lastDataSentMs: 300, lastDataReceivedMs: 304, lastAckReceivedMs: 260 };
+    look(reading([listener(), socket(first)]), 10_000);
+    const later = { lastDataSentMs: 1_260, lastDataReceivedMs: 1_264, lastAckReceivedMs: 1_220 };
+    expect(look(reading([listener(), socket(later)]), 11_000).lastEvidenceMs).toBe(9_700);
+    expect(look(reading([listener(), socket({ ...later, dataSegmentsSent: 3 })]), 11_000).lastEvidenceMs).toBe(9_740);
+  });
+
   test("says no evidence where the last byte is older than the clock", () => {
     expect(judging().look(reading([listener(), socket()]), 1_000).lastEvidenceMs).toBe(-1);
   });
