@@ -105,7 +105,7 @@ function groupsOf(text: string): number[] | undefined {
       groups.push(Math.floor(word / 65_536), word % 65_536);
     } else {
       if (!/^[0-9a-fA-F]{1,4}$/.test(part)) return undefined;
-      groups.push(Number.parseInt(part, 16));
+      groups.push(Number(`0x${part}`));
     }
   }
   return groups;

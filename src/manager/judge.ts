@@ -87,7 +87,7 @@ export function createJudge(settings: DrainSettings): Judge {
       const quiet = backlog === 0 && found.busy === 0;
       return {
         known: true,
-        hasTcpListener: reading.sockets.some(ports.isListener),
+        hasTcpListener: reading.sockets.some((socket) => ports.isListener(socket)),
         hasUdp: ports.hasUdp(reading),
         openConnections: found.open,
         calm: quiet && found.ties === 0 && found.unknown === 0,

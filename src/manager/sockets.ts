@@ -35,7 +35,7 @@ function readTcp(libc: Libc, readText: ReadText): TcpLook | undefined {
   if (four.kind === "missing") return readTcpTables(readText);
   const six: Dump = dumpTcp(libc, AF_INET6);
   if (six.kind === "inconsistent") return undefined;
-  if (six.kind === "whole") return { source: "netlink", sockets: four.sockets.concat(six.sockets) };
+  if (six.kind === "whole") return { source: "netlink", sockets: joined(four.sockets, six.sockets) };
   // Refused for IPv6 alone: either the kernel has none, which the missing table confirms, or the picture is half.
   if (readText("/proc/net/tcp6") === undefined) return { source: "netlink", sockets: four.sockets };
   return readTcpTables(readText);
@@ -46,7 +46,7 @@ function readTcpTables(readText: ReadText): TcpLook | undefined {
   const text = readText("/proc/net/tcp6");
   const six = text === undefined ? [] : parseTcpTable(text, AF_INET6);
   if (four === undefined || six === undefined) return undefined;
-  return { source: "proc", sockets: four.concat(six) };
+  return { source: "proc", sockets: joined(four, six) };
 }
 
 /** The kernel marks an unconnected UDP socket with the number of TCP's CLOSE. */
@@ -58,9 +58,14 @@ function readUdpPorts(readText: ReadText): number[] | undefined {
   const six = text === undefined ? [] : parseTcpTable(text, AF_INET6);
   if (four === undefined || six === undefined) return undefined;
   const ports: number[] = [];
-  for (const socket of four.concat(six)) {
+  for (const socket of joined(four, six)) {
     const reachable = isAnyAddress(socket.localAddress) || !isLoopbackAddress(socket.localAddress);
     if (socket.state === UNCONNECTED && reachable && !ports.includes(socket.localPort)) ports.push(socket.localPort);
   }
   return ports;
+}
+
+/** Written out, since the ahead-of-time compiler knows no other way to join lists of records. */
+function joined(some: readonly TcpSocket[], more: readonly TcpSocket[]): TcpSocket[] {
+  return [...some, ...more];
 }

@@ -36,7 +36,7 @@ export function callHttp(call: HttpCall, done: (answer: HttpAnswer) => void): vo
       path: call.target.path,
       method: call.method,
       agent: new Agent({ keepAlive: false }),
-      headers,
+      headers: headers,
     },
     (incoming) => {
       readBody(incoming, (body, failure) => {
