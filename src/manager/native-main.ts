@@ -16,6 +16,9 @@ declare function cConnect(fd: number, address: Uint8Array): number;
 declare function cSetsockopt(fd: number, level: number, name: number, value: Uint8Array): number;
 declare function cClose(fd: number): number;
 
+/** Eleven days. */
+const FAR_MS = 1_000_000_000;
+
 const libc: Libc = {
   available: true,
   socket: (domain, type, protocol) => cSocket(domain, type, protocol),
@@ -47,6 +50,8 @@ runManager(
     exit: (code) => process.exit(code),
   },
   (onStop) => {
+    // Without any timer this runtime wakes up every second to look for one; with a far one it sleeps until called.
+    setInterval(() => {}, FAR_MS);
     process.on("SIGTERM", () => onStop());
     process.on("SIGINT", () => onStop());
   },
