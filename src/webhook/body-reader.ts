@@ -33,8 +33,8 @@ export function readBody(source: IncomingMessage, limits: BodyLimits, done: (bod
   source.on("end", () =>
     settle(bytes > limits.keepBytes ? { kind: "too-large" } : { kind: "text", text: decode(chunks, bytes) }),
   );
+  // Emitted as well when the sender hangs up in the middle.
   source.on("error", () => settle({ kind: "cut-off" }));
-  source.on("close", () => settle({ kind: "cut-off" }));
 }
 
 function decode(chunks: readonly Buffer[], bytes: number): string {

@@ -19,6 +19,8 @@ export type AdmissionFigures = {
   readonly bytes: Readonly<Record<Size, number>>;
   readonly small: readonly ServerFigures[];
   readonly large: readonly ServerFigures[];
+  /** Work per CPU second as a share of the floor's, 0 to 1. */
+  readonly shareOfFloor: Readonly<Record<Size, number>>;
   readonly idle: readonly IdleMemory[];
   readonly soakRequests: number;
   /** Resident memory of the webhook at equal steps of the soak, its start first. */
@@ -27,7 +29,10 @@ export type AdmissionFigures = {
 
 export function textOf(figures: AdmissionFigures): string {
   const lines = [`${figures.cores} cores; both servers took turns in one run.`, ""];
-  for (const size of SIZES) lines.push(...tableOf(`${size} Pod, ${figures.bytes[size]} bytes`, figures[size]), "");
+  for (const size of SIZES) {
+    const title = `${size} Pod, ${figures.bytes[size]} bytes`;
+    lines.push(...tableOf(title, figures.shareOfFloor[size], figures[size]), "");
+  }
   for (const { how, bytes } of figures.idle) lines.push(`idle memory, ${how}: ${megabytes(bytes)}`);
   const steps = figures.soakBytes.map(megabytes).join(", ");
   lines.push(`memory over ${figures.soakRequests} small requests: ${steps}`, "");
@@ -40,9 +45,9 @@ export function shareOfFloor(rows: readonly ServerFigures[]): number {
   return cost("floor") / cost("webhook");
 }
 
-function tableOf(title: string, rows: readonly ServerFigures[]): string[] {
+function tableOf(title: string, share: number, rows: readonly ServerFigures[]): string[] {
   const heads = ["CPU µs", "req/s/core", "req/s", "p50 ms", "p99 ms", "p99.9 ms", "p99 ms at half load"];
-  const lines = [`${title}: ${(100 * shareOfFloor(rows)).toFixed(1)} % of the floor`];
+  const lines = [`${title}: ${(100 * share).toFixed(1)} % of the floor`];
   lines.push(`${"".padEnd(10)}${heads.map((head) => head.padStart(Math.max(10, head.length + 2))).join("")}`);
   for (const row of rows) {
     const cells = [

@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes, SIZES, type Size } from "./admission-reviews.ts";
-import { type AdmissionFigures, type ServerFigures, textOf } from "./admission-text.ts";
+import { type AdmissionFigures, type ServerFigures, shareOfFloor, textOf } from "./admission-text.ts";
 import { idleMemory } from "./idle-memory.ts";
 import type { LoadOrder, LoadResult } from "./load-generator.ts";
 import { cpuMicroseconds, residentBytes } from "./process-cost.ts";
@@ -120,7 +120,17 @@ async function run(full: boolean): Promise<AdmissionFigures> {
     const soaked = running.filter((server) => server.name === "webhook");
     const memory = soaked[0] === undefined ? [] : await soak(bench, soaked[0], soakRequests);
     const bytes = { small: reviewBytes("small").length, large: reviewBytes("large").length };
-    return { cores: availableParallelism(), bytes, small, large, idle, soakRequests, soakBytes: memory };
+    const share = { small: shareOfFloor(small), large: shareOfFloor(large) };
+    return {
+      cores: availableParallelism(),
+      bytes,
+      small,
+      large,
+      shareOfFloor: share,
+      idle,
+      soakRequests,
+      soakBytes: memory,
+    };
   } finally {
     for (const server of running) await server.stop();
     rmSync(folder, { recursive: true, force: true });

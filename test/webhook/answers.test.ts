@@ -6,6 +6,12 @@ import { samplesOf, serverUnderTest } from "./server-under-test.ts";
 
 const UID = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
+/** A key more could carry the Pod, the patch or somebody's secret. */
+const LINE_KEYS = [
+  ...["dryRun", "level", "mode", "ms", "msg", "namespace", "outcome", "pod", "problems", "reason", "status"],
+  ...["time", "uid"],
+];
+
 async function ask(server: ReturnType<typeof serverUnderTest>, fields = {}) {
   return server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload: reviewText(fields) });
 }
@@ -109,6 +115,7 @@ test("the log has one line per request that names the Pod and never shows what i
       mode: "native",
     },
   ]);
+  expect(Object.keys(server.lines()[0] ?? {}).sort()).toEqual(LINE_KEYS);
   expect(server.logText()).not.toContain("hunter2");
   expect(server.logText()).not.toContain("PASSWORD");
 });
@@ -135,15 +142,18 @@ test("the injector is told the namespace of the request, its annotations and how
   ]);
 });
 
-test("one second of admission is one in the histogram of seconds", async () => {
-  let nowMs = 0;
-  const { createMeters } = await import("../../src/webhook/metrics.ts");
-  const meters = createMeters();
-  const startMs = nowMs;
-  nowMs += 1_000;
-  meters.record({ outcome: "skipped", reason: "disabled", mode: "none", dryRun: false }, [], (nowMs - startMs) / 1000);
-  const text = await meters.render();
-  expect(samplesOf(text, "lastcall_admission_duration_seconds_sum").get("")).toBe(1);
+test("one second of admission is one in the histogram of seconds and 1000 ms in the log", async () => {
+  let nowMs = 5_000;
+  const server = serverUnderTest({
+    nowMs: () => nowMs,
+    inject: () => {
+      nowMs += 1_000;
+      return UNCHANGED;
+    },
+  });
+  await ask(server);
+  expect(samplesOf(await server.metrics(), "lastcall_admission_duration_seconds_sum").get("")).toBe(1);
+  expect(server.lines()[0]).toMatchObject({ ms: 1_000 });
 });
 
 describe("the other routes", () => {

@@ -119,7 +119,9 @@ describe("told to stop", () => {
     const before = tally.answered;
     webhook.signal("SIGTERM");
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const ready = await call(webhook, { path: "/readyz" });
+    const keeping = keepAliveAgent(1);
+    cleanups.push(() => keeping.destroy());
+    const ready = await call(webhook, { path: "/readyz", agent: keeping });
     tally.withdrawn = true;
     expect(ready).toMatchObject({ status: 200, connection: "close" });
     await Promise.all(clients);
@@ -145,6 +147,7 @@ describe("told to stop", () => {
     socket.write(body.slice(10));
     await new Promise((resolve) => socket.once("close", resolve));
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(text).toMatch(/\r\nconnection: close\r\n/i);
     expect(await webhook.ended).toMatchObject({ status: 0 });
   });
 

@@ -22,6 +22,7 @@ export type Choices = {
   readonly inject?: AdmissionPorts["inject"];
   readonly namespaceAnnotations?: NamespaceAnnotations;
   readonly unreadiness?: () => string;
+  readonly nowMs?: () => number;
 };
 
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -51,7 +52,7 @@ export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
       inject: choices.inject ?? injectPod,
       log: createLog("info", sink as Writable),
       meters,
-      nowMs: () => performance.now(),
+      nowMs: choices.nowMs ?? (() => performance.now()),
       leaving: () => false,
       unreadiness: choices.unreadiness ?? (() => ""),
     },

@@ -11,7 +11,7 @@ export async function certificateFromFiles(certFile: string, keyFile: string): P
     refresh: async () => {
       try {
         const found = await readFiles(certFile, keyFile);
-        if (found.cert === current.cert && found.key === current.key) return { kind: "same" };
+        if (found.cert === current.cert) return { kind: "same" };
         current = found;
         return { kind: "changed" };
       } catch (error) {
