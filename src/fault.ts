@@ -1,10 +1,8 @@
 /** Faults: our side failed. A person's mistake is a `Problem` instead and never thrown. */
 export const FAULTS = {
   ERR_CERTIFICATE_UNREADABLE: "the certificate or key file cannot be read or does not fit together",
-  ERR_CONFIG_INVALID: "the configuration file has problems; each is printed",
   ERR_LISTEN_FAILED: "the server cannot listen on the address asked for",
   ERR_INPUT_UNREADABLE: "an input file or folder cannot be read",
-  ERR_MANIFEST_INVALID: "an input document is not YAML or JSON",
   ERR_DEMO_FAILED: "a part of the demo did not start or answer",
 } as const;
 

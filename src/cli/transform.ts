@@ -51,7 +51,7 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
         request.facts,
         tokensFor(place, name.namespace, request.tokenSeed, ports.randomToken),
       );
-      const report = injectionReport(name, place.pod, outcome);
+      const report = injectionReport(name, place, outcome);
       decisions.push({ report, pod: place.pod, outcome, explanation: outcome.explanation });
       return outcome.kind === "patched" ? outcome.pod : undefined;
     };

@@ -2,8 +2,10 @@
 import type { Mode, Outcome } from "../injection/outcome.ts";
 import { SKIP_REASONS, type SkipReason } from "../injection/outcome.ts";
 import { DEFAULT_GRACE_SECONDS } from "../kubernetes/pod.ts";
+import type { PodPlace } from "../kubernetes/pod-template.ts";
 import { isRawObject, objectAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
+import { misplacedAnnotations } from "./misplaced-annotations.ts";
 
 export type WorkloadReport = {
   readonly file: string;
@@ -22,13 +24,13 @@ export type WorkloadReport = {
 
 export type WorkloadName = Pick<WorkloadReport, "file" | "document" | "kind" | "namespace" | "name">;
 
-export function injectionReport(name: WorkloadName, pod: object, outcome: Outcome): WorkloadReport {
-  const { problems } = outcome.explanation;
+export function injectionReport(name: WorkloadName, place: PodPlace, outcome: Outcome): WorkloadReport {
+  const problems = [...misplacedAnnotations(place), ...outcome.explanation.problems];
   if (outcome.kind === "refused") return { ...name, outcome: "refused", because: outcome.message, problems };
   if (outcome.kind === "unchanged") {
     return { ...name, outcome: "skipped", reason: outcome.reason, because: SKIP_REASONS[outcome.reason], problems };
   }
-  const graceSeconds = { before: graceOf(pod), after: graceOf(outcome.pod) };
+  const graceSeconds = { before: graceOf(place.pod), after: graceOf(outcome.pod) };
   return { ...name, outcome: "injected", mode: outcome.mode, graceSeconds, problems };
 }
 

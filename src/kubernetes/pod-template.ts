@@ -11,6 +11,8 @@ export type PodPlace = {
   readonly namespace: string;
   /** Of the object around the Pod, for messages: `Deployment/web`. */
   readonly owner: string;
+  /** Annotations of the object around the Pod, which no Pod inherits; empty for a Pod itself. */
+  readonly ownerAnnotations: RawObject;
 };
 
 /** The groups matter: other groups have kinds of the same name with another shape. */
@@ -71,6 +73,7 @@ function placesIn(document: unknown, place: Place): readonly PodPlace[] {
       pod,
       namespace: textAt(metadata, "namespace") ?? "",
       owner: name === "" ? kind : `${kind}/${name}`,
+      ownerAnnotations: (path.length > 0 ? objectAt(metadata, "annotations") : undefined) ?? {},
     },
   ];
 }

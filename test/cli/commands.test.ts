@@ -20,6 +20,18 @@ describe("inject reports on standard error", () => {
     );
   });
 
+  test("an annotation on the Deployment instead of its Pod template, where nobody would read it", async () => {
+    const deployment =
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations: {lastcall.dev/drain-timeout: 2m}\n" +
+      "spec:\n  template:\n    spec:\n      containers:\n      - name: app\n        image: b\n";
+    const { status, err } = await lastcall(["inject"], { "-": deployment });
+    expect(status).toBe(0);
+    expect(err).toBe(
+      "Deployment default/web: injected native, grace 30 → 100 s\n" +
+        '  Deployment/web: "lastcall.dev/drain-timeout" has no effect on the workload; set it on its Pod template.\n',
+    );
+  });
+
   test("the same as JSON, while the manifests stay on standard output", async () => {
     const { out, err } = await lastcall(["inject", "--json"], { "-": POD });
     expect(parse(out).spec.terminationGracePeriodSeconds).toBe(100);

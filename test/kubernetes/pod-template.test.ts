@@ -19,7 +19,7 @@ describe("the Pod of a document", () => {
     ["extensions/v1beta1", "Deployment"],
   ])("%s %s lies in its template", ([apiVersion, kind]) => {
     const [place] = podsIn(workload(apiVersion, kind));
-    expect(place).toEqual({ path: ["spec", "template"], pod: TEMPLATE, namespace: "shop", owner: `${kind}/web` });
+    expect(place).toMatchObject({ path: ["spec", "template"], pod: TEMPLATE, namespace: "shop", owner: `${kind}/web` });
   });
 
   test("a CronJob's lies in the template of its job", () => {
