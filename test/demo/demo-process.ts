@@ -56,7 +56,8 @@ export function startDemo(...args: readonly string[]): DemoProcess {
       return [...processesOf(home), ...readdirSync(home)];
     },
     remove: () => {
-      if (child.exitCode === null) child.kill("SIGKILL");
+      // Only a failed test leaves some; on loopback addresses they would outlive a kill of the demo.
+      for (const line of processesOf(home)) killQuietly(Number(line.split(" ")[0]));
       rmSync(home, { recursive: true, force: true });
     },
   };
@@ -68,6 +69,14 @@ export function processesOf(home: string): string[] {
     .filter((name) => /^[0-9]+$/.test(name))
     .filter((pid) => read(`/proc/${pid}/environ`).split("\0").includes(`HOME=${home}`))
     .map((pid) => `${pid} ${read(`/proc/${pid}/cmdline`).replaceAll("\0", " ")}`);
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It left by itself meanwhile.
+  }
 }
 
 function read(path: string): string {
