@@ -24,7 +24,8 @@ export function createPeers(addressScope: string): Peers {
   };
   return {
     isOwn,
-    isKubelet: (address) => kubelet.has(address) && !isOwn(address),
+    /** Ask {@link isOwn} first: whoever in the Pod calls a hook is no kubelet. */
+    isKubelet: (address) => kubelet.has(address),
     learnOwn: (reading) => {
       if (scope !== "") return;
       for (const socket of reading.sockets) if (!isAnyAddress(socket.localAddress)) own.add(socket.localAddress);

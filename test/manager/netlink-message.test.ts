@@ -104,6 +104,13 @@ describe("one part of a dump", () => {
     }
   });
 
+  test("takes no ages from an attribute that says it is longer than its message", () => {
+    const bytes = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4, 60) }), Buffer.alloc(300)]);
+    expect(read(bytes, bytes.length - 300).sockets[0]?.lastDataSentMs).toBe(1);
+    bytes.writeUInt16LE(252, 96);
+    expect(read(bytes, bytes.length - 300).sockets[0]?.lastDataSentMs).toBe(-1);
+  });
+
   test("never throws and never reads past its bytes, whatever they are", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(500), (bytes, length) => {

@@ -48,8 +48,7 @@ function childOf(value: unknown, key: string): unknown {
     const items: readonly unknown[] = value;
     return /^(0|[1-9][0-9]{0,8})$/.test(key) ? items[Number(key)] : undefined;
   }
-  // Only keys of the document itself: `constructor` is no member of it.
-  return isRecord(value) && Object.keys(value).includes(key) ? value[key] : undefined;
+  return isRecord(value) ? value[key] : undefined;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
