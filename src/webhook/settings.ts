@@ -87,9 +87,9 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
   kubeVersion: {
     flag: "kube-version",
     shows: "VERSION",
-    fallback: "1.32",
-    fallbackShows: "1.32",
-    expects: "a Kubernetes version such as 1.32 or v1.31.4",
+    fallback: "1.35",
+    fallbackShows: "1.35",
+    expects: "a Kubernetes version such as 1.35 or v1.31.4",
     summary: "version of the API server; decides whether native sidecars are used",
     parse: (text) => (/^v?[0-9]{1,2}\.[0-9]{1,3}\+?([.+-][0-9A-Za-z.+-]*)?$/.test(text) ? text : undefined),
   },
