@@ -69,7 +69,7 @@ function openConnection(socket: TcpSocket, ageMs: number): OpenConnection {
   return {
     local: endpointText(socket.localAddress, socket.localPort),
     peer: endpointText(socket.peerAddress, socket.peerPort),
-    ageMs,
+    ageMs: Math.round(ageMs),
     state: stateName(socket.state),
   };
 }

@@ -52,8 +52,9 @@ function duringDraining(settings: DrainSettings, state: DrainState, nowMs: numbe
   const criterion = criterionOf(settings);
   if (criterion === "deadline") return at(state.deadlineMs, state.deadlineMs);
   if (criterion === "requests") {
+    // Every count comes with a look, so that the report names who is connected now and not who was.
     const countMs = state.counting ? -1 : Math.max(nowMs + 1, state.countedAtMs + COUNT_MS);
-    return at(earliest(state.deadlineMs, countMs), state.deadlineMs);
+    return at(state.deadlineMs, countMs < 0 ? state.deadlineMs : Math.min(countMs, state.deadlineMs));
   }
   const calm = state.observation.known && state.observation.calm;
   const patient = !calm && nowMs - state.drainingFromMs > PATIENT_AFTER_MS;

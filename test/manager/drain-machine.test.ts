@@ -173,6 +173,12 @@ describe("with a driver that counts requests", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
   });
 
+  test("the connections it reports are those at its end, not those at its start", () => {
+    const played = play({ settings, events: END, pod: busyUntil(7_000), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
+    expect(played.state.outcome).toBe("drained");
+    expect(played.state.observation).toMatchObject({ known: true, leftTotal: 0 });
+  });
+
   test("a driver that does not know is not taken for zero", () => {
     const played = play({ settings, events: END, active: () => -1 });
     expect(played.state.outcome).toBe("timeout");
