@@ -1,19 +1,29 @@
-/** `npm run check`: types, format and lint, generated files. Runs all, names every failure, then fails. */
+/**
+ * `npm run check`: types, format and lint, generated files, architecture. Runs all, names every failure, then fails.
+ * `npm run format` only lets the linter repair what it can.
+ */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "node_modules/.bin");
+/** The platform package itself: its parent lists platforms that not every registry has, and then `npm ci` refuses. */
+const BIOME = join(ROOT, `node_modules/@biomejs/cli-linux-${process.arch}/biome`);
 
-const CHECKS: readonly { readonly name: string; readonly command: string; readonly args: readonly string[] }[] = [
+type Check = { readonly name: string; readonly command: string; readonly args: readonly string[] };
+
+const CHECKS: readonly Check[] = [
   { name: "types", command: join(BIN, "tsc"), args: ["--noEmit"] },
-  { name: "format and lint", command: join(BIN, "biome"), args: ["check", "--error-on-warnings"] },
+  { name: "format and lint", command: BIOME, args: ["check", "--error-on-warnings"] },
   { name: "generated files", command: process.execPath, args: ["src/generate/main.ts", "--check"] },
   { name: "architecture", command: join(BIN, "vitest"), args: ["run", "test/architecture"] },
 ];
 
-const failed = CHECKS.filter(({ name, command, args }) => {
-  const { status } = spawnSync(command, [...args], { cwd: ROOT, stdio: "inherit" });
+const REPAIR: readonly Check[] = [{ name: "format", command: BIOME, args: ["check", "--write"] }];
+
+const failed = (process.argv.includes("--fix") ? REPAIR : CHECKS).filter(({ name, command, args }) => {
+  const { status, error } = spawnSync(command, [...args], { cwd: ROOT, stdio: "inherit" });
+  if (error !== undefined) process.stderr.write(`${error.message}\n`);
   process.stdout.write(`check ${name}: ${status === 0 ? "ok" : "FAILED"}\n`);
   return status !== 0;
 });
