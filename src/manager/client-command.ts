@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS } from "../contract/drain-settings.ts";
 import { EXIT_OK, EXIT_UNREACHABLE, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { TOKEN_VARIABLE } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
-import { type CallEnd, callManager, type ManagerCall } from "./manager-call.ts";
+import { type CallEnd, callManager, type ManagerCall } from "./calls/manager-call.ts";
 import type { Outside } from "./outside.ts";
 
 /** A hook that waits for nobody would spend the app's grace period. */

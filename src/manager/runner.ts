@@ -2,18 +2,18 @@
 
 import type { PhaseName } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
-import { performChainedHook } from "./chained-hook-call.ts";
-import type { DrainAction, DrainEvent, Look } from "./drain-event.ts";
-import { step } from "./drain-machine.ts";
-import { drainReportOf } from "./drain-report-of.ts";
-import { idleState } from "./drain-state.ts";
-import type { Judge } from "./judge.ts";
+import { performChainedHook } from "./calls/chained-hook-call.ts";
+import type { ChainedHook } from "./calls/original-hooks.ts";
+import type { DrainAction, DrainEvent, Look } from "./drain/drain-event.ts";
+import { step } from "./drain/drain-machine.ts";
+import { drainReportOf } from "./drain/drain-report-of.ts";
+import { idleState } from "./drain/drain-state.ts";
+import type { ManagerDriver } from "./drivers/manager-driver.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
-import type { ManagerDriver } from "./manager-driver.ts";
-import { neighboursIn } from "./neighbours.ts";
-import type { ChainedHook } from "./original-hooks.ts";
 import type { NowMs } from "./ports.ts";
-import type { SocketReader } from "./sockets.ts";
+import type { SocketReader } from "./sockets/sockets.ts";
+import type { Judge } from "./traffic/judge.ts";
+import { neighboursIn } from "./traffic/neighbours.ts";
 
 export type RunnerParts = {
   readonly settings: DrainSettings;

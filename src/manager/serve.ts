@@ -1,13 +1,13 @@
 /** Assembles the running manager: server, runner, observation, driver. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
-import { createHookServer } from "./hook-server.ts";
-import { createJudge } from "./judge.ts";
+import { createHookServer } from "./calls/hook-server.ts";
+import { readChainedHooks } from "./calls/original-hooks.ts";
+import { driverOf, isKnownDriver } from "./drivers/manager-driver.ts";
 import { noteLine } from "./log-line.ts";
-import { driverOf, isKnownDriver } from "./manager-driver.ts";
-import { readChainedHooks } from "./original-hooks.ts";
 import type { Outside } from "./outside.ts";
 import { createRunner } from "./runner.ts";
-import { createSocketReader } from "./sockets.ts";
+import { createSocketReader } from "./sockets/sockets.ts";
+import { createJudge } from "./traffic/judge.ts";
 
 export type Served = { readonly onStopSignal: () => void };
 

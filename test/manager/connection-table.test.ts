@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { createConnectionTable } from "../../src/manager/connection-table.ts";
+import { createConnectionTable } from "../../src/manager/calls/connection-table.ts";
 
 let sockets: Socket[] = [];
 

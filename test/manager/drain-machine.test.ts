@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import type { DrainEvent } from "../../src/manager/drain-event.ts";
-import { drainReportOf } from "../../src/manager/drain-report-of.ts";
-import { idleState } from "../../src/manager/drain-state.ts";
-import type { Observation } from "../../src/manager/observation.ts";
+import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
+import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
+import { idleState } from "../../src/manager/drain/drain-state.ts";
+import type { Observation } from "../../src/manager/traffic/observation.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, sigterm, UNKNOWN } from "./drain-script.ts";
 
 const END = [hook(100, 1), ownHook(110, 2)];

@@ -1,10 +1,10 @@
 /** Plays a drain through the machine: events at times, looks answered from a made-up Pod, every timer honoured. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import type { DrainAction, DrainEvent, Look } from "../../src/manager/drain-event.ts";
-import { step } from "../../src/manager/drain-machine.ts";
-import { type DrainState, idleState } from "../../src/manager/drain-state.ts";
-import { type Neighbours, UNKNOWN_NEIGHBOURS } from "../../src/manager/neighbours.ts";
-import type { Observation } from "../../src/manager/observation.ts";
+import type { DrainAction, DrainEvent, Look } from "../../src/manager/drain/drain-event.ts";
+import { step } from "../../src/manager/drain/drain-machine.ts";
+import { type DrainState, idleState } from "../../src/manager/drain/drain-state.ts";
+import { type Neighbours, UNKNOWN_NEIGHBOURS } from "../../src/manager/traffic/neighbours.ts";
+import type { Observation } from "../../src/manager/traffic/observation.ts";
 
 export type SeenPod = Extract<Observation, { known: true }>;
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dataAgeMs, workOf } from "../../src/manager/judge-busy.ts";
-import * as tcp from "../../src/manager/tcp-states.ts";
+import * as tcp from "../../src/manager/sockets/tcp-states.ts";
+import { dataAgeMs, workOf } from "../../src/manager/traffic/judge-busy.ts";
 import { socket } from "./judge-room.ts";
 
 const ages = (sent: number, received: number, ack: number) => ({

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
-import { createJudge } from "../../src/manager/judge.ts";
-import * as tcp from "../../src/manager/tcp-states.ts";
+import * as tcp from "../../src/manager/sockets/tcp-states.ts";
+import { createJudge } from "../../src/manager/traffic/judge.ts";
 import { CLIENT, judging, listener, NODE, POD, reading, socket } from "./judge-room.ts";
 
 const ended = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };

@@ -1,8 +1,8 @@
 /** Sockets and readings for tests of the judge, with everything a test does not care about filled in. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import { createJudge } from "../../src/manager/judge.ts";
-import type { Observation, Reading, TcpSocket } from "../../src/manager/observation.ts";
-import * as tcp from "../../src/manager/tcp-states.ts";
+import * as tcp from "../../src/manager/sockets/tcp-states.ts";
+import { createJudge } from "../../src/manager/traffic/judge.ts";
+import type { Observation, Reading, TcpSocket } from "../../src/manager/traffic/observation.ts";
 
 export const POD = "10.1.0.7";
 export const CLIENT = "10.2.0.9";

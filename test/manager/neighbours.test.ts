@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { neighboursIn } from "../../src/manager/neighbours.ts";
-import type { Reading, TcpSocket } from "../../src/manager/observation.ts";
+import { neighboursIn } from "../../src/manager/traffic/neighbours.ts";
+import type { Reading, TcpSocket } from "../../src/manager/traffic/observation.ts";
 
 const PROXY = 1337;
 const APP = 65_532;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dumpTcp } from "../../src/manager/netlink-dump.ts";
-import { dumpRequest, readPart } from "../../src/manager/netlink-message.ts";
-import type { TcpSocket } from "../../src/manager/observation.ts";
+import { dumpTcp } from "../../src/manager/sockets/netlink-dump.ts";
+import { dumpRequest, readPart } from "../../src/manager/sockets/netlink-message.ts";
+import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
 import { DONE, message, playback, REFUSED, socketMessage, tcpInfo } from "./netlink-room.ts";
 
 function read(bytes: Buffer, length = bytes.length) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { canonicalAddress } from "../../src/manager/address-text.ts";
 import type { Libc } from "../../src/manager/ports.ts";
-import { createSocketReader } from "../../src/manager/sockets.ts";
+import { canonicalAddress } from "../../src/manager/sockets/address-text.ts";
+import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
 import { DONE, playback, REFUSED, socketMessage } from "./netlink-room.ts";
 
 const HEAD = "  sl  local_address rem_address\n";

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import { createJudge } from "../../src/manager/judge.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
-import type { Observation } from "../../src/manager/observation.ts";
-import { createSocketReader } from "../../src/manager/sockets.ts";
+import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
+import { createJudge } from "../../src/manager/traffic/judge.ts";
+import type { Observation } from "../../src/manager/traffic/observation.ts";
 
 export function readText(path: string): string | undefined {
   try {

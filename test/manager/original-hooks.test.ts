@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readChainedHooks } from "../../src/manager/original-hooks.ts";
+import { readChainedHooks } from "../../src/manager/calls/original-hooks.ts";
 
 describe("chained hooks", () => {
   test("are read from what injection wrote, whatever else stands there", () => {

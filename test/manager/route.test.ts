@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isLocalCaller, plainAddress } from "../../src/manager/caller-address.ts";
-import { routeOf } from "../../src/manager/route.ts";
-import { sameText } from "../../src/manager/same-text.ts";
+import { isLocalCaller, plainAddress } from "../../src/manager/calls/caller-address.ts";
+import { routeOf } from "../../src/manager/calls/route.ts";
+import { sameText } from "../../src/manager/calls/same-text.ts";
 
 const at = (method: string, url: string, local = true) => routeOf({ method, url, local }, "abc", ["app", "web-1"]);
 

@@ -131,7 +131,7 @@ describe("mistakes", () => {
       for (const text of BAD) {
         const { policy, problems } = resolvePolicy([pod({ [name]: text })], {});
         // Such a word is a fine name for a container or a profile.
-      if ((field === "containers" || field === "profile") && /^(?!x{64})[a-z0-9]+$/.test(text)) continue;
+        if ((field === "containers" || field === "profile") && /^(?!x{64})[a-z0-9]+$/.test(text)) continue;
         expect(problems, `${name}=${text.slice(0, 20)}`).toHaveLength(1);
         expect(policy[field]).toEqual(ANNOTATIONS[field].fallback);
         expect(problems[0]?.message).toMatch(/^[\x20-\x7e…–]{10,220}$/);

@@ -2,7 +2,7 @@
  * The kernel's count of accepted handshakes as a witness for connections that came and went between two looks.
  * Connections inside the Pod count in it too, so it proves something only beyond the growth of dialled ones.
  */
-import type { KubeletProbe } from "../contract/drain-settings.ts";
+import type { KubeletProbe } from "../../contract/drain-settings.ts";
 import { createAllowance } from "./judge-allowance.ts";
 import type { Reading } from "./observation.ts";
 

@@ -1,7 +1,8 @@
 /** Asks the kernel for every TCP socket of the network namespace; needs no privilege. */
+
+import type { Libc } from "../ports.ts";
+import type { TcpSocket } from "../traffic/observation.ts";
 import { dumpRequest, REQUEST_BYTES, readPart } from "./netlink-message.ts";
-import type { TcpSocket } from "./observation.ts";
-import type { Libc } from "./ports.ts";
 
 export type Dump =
   | { readonly kind: "whole"; readonly sockets: readonly TcpSocket[] }

@@ -1,7 +1,7 @@
 /** Everything the drain machine remembers. Times are monotonic milliseconds; -1 means "not yet". */
-import type { DrainOutcome, DrainTrigger, PhaseName } from "../contract/drain-report.ts";
-import type { HookRole } from "../contract/drain-settings.ts";
-import type { Observation } from "./observation.ts";
+import type { DrainOutcome, DrainTrigger, PhaseName } from "../../contract/drain-report.ts";
+import type { HookRole } from "../../contract/drain-settings.ts";
+import type { Observation } from "../traffic/observation.ts";
 
 /** Whether any EndpointSlice still offers the Pod, as the relay tells it. */
 export type Offered = "in" | "out" | "unknown";

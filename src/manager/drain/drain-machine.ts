@@ -4,9 +4,9 @@
  * `take` notes what an event says, `advance` moves through as many phases as the moment allows. No order of events
  * loses a hold, and no late tick moves a deadline.
  */
-import type { DrainTrigger } from "../contract/drain-report.ts";
-import type { DrainSettings, HookRole } from "../contract/drain-settings.ts";
-import { EXIT_FORCED, EXIT_OK } from "../contract/exit-codes.ts";
+import type { DrainTrigger } from "../../contract/drain-report.ts";
+import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
+import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
 import { lastMinuteDeadlineMs, plannedDeadlineMs, shortenedDeadlineMs } from "./deadline.ts";
 import type { DrainAction, DrainEvent, HookJoined, RelaySaid, Step } from "./drain-event.ts";
 import { advance, finish } from "./drain-phases.ts";

@@ -1,5 +1,5 @@
 /** When the Pod counts as withdrawn from its Services, as far as the relay knows. Pure. */
-import type { DrainSettings } from "../contract/drain-settings.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { floorEndMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
 

@@ -1,9 +1,9 @@
 /** Which ports are drained: what settings name, or what listens where somebody outside can reach it. */
-import type { DrainSettings } from "../contract/drain-settings.ts";
-import { canonicalAddress, isAnyAddress, isLoopbackAddress } from "./address-text.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { canonicalAddress, isAnyAddress, isLoopbackAddress } from "../sockets/address-text.ts";
+import { LISTEN } from "../sockets/tcp-states.ts";
 import { isMeshPort } from "./neighbours.ts";
 import type { Reading, TcpSocket } from "./observation.ts";
-import { LISTEN } from "./tcp-states.ts";
 
 export type DrainPorts = {
   /** Takes in the listeners of a reading. */

@@ -1,5 +1,5 @@
 /** The report of a drain at any moment of it: for `status`, the log, and the answer of `drain`. Pure. */
-import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../contract/drain-report.ts";
+import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../../contract/drain-report.ts";
 import type { DrainState } from "./drain-state.ts";
 
 export function drainReportOf(state: DrainState, nowMs: number): DrainReport {

@@ -1,7 +1,7 @@
 /** Why a drain took as long as it took, in a sentence for people. Pure. */
-import type { OpenConnection } from "../contract/drain-report.ts";
-import type { DrainSettings } from "../contract/drain-settings.ts";
-import { formatDuration } from "../contract/duration.ts";
+import type { OpenConnection } from "../../contract/drain-report.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { formatDuration } from "../../contract/duration.ts";
 import { criterionOf, onlyDatagrams } from "./criterion.ts";
 import { plannedDeadlineMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";

@@ -1,6 +1,6 @@
 /** Picks the driver the settings name, and says when this build has none of that name. */
-import type { DrainSettings } from "../contract/drain-settings.ts";
-import { createHttpDriver } from "./drivers/http-driver.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { createHttpDriver } from "./http-driver.ts";
 
 /** A driver that also says how often it dialled, so that its own connections are not taken for traffic. */
 export type ManagerDriver = {

@@ -1,8 +1,8 @@
 /** What the drain machine hears and what it asks for. Plain data both ways; the runner does the rest. */
-import type { PhaseName } from "../contract/drain-report.ts";
+import type { PhaseName } from "../../contract/drain-report.ts";
+import type { Neighbours } from "../traffic/neighbours.ts";
+import type { Observation } from "../traffic/observation.ts";
 import type { DrainState, Offered } from "./drain-state.ts";
-import type { Neighbours } from "./neighbours.ts";
-import type { Observation } from "./observation.ts";
 
 /** One look at the Pod's sockets, judged. */
 export type Look = { readonly observation: Observation; readonly neighbours: Neighbours };

@@ -1,6 +1,7 @@
 /** Whether anyone but the mesh proxy still has a TCP socket: what a held proxy waits for. */
+
+import { LISTEN, SYN_RECV, TIME_WAIT } from "../sockets/tcp-states.ts";
 import type { Reading, TcpSocket } from "./observation.ts";
-import { LISTEN, SYN_RECV, TIME_WAIT } from "./tcp-states.ts";
 
 /** One look; `known` is false when the proxy cannot be recognised. */
 export type Neighbours = {

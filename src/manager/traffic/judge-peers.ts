@@ -1,5 +1,5 @@
 /** Whose address a peer has: the Pod's own, the kubelet's, or somebody else's. */
-import { canonicalAddress, isAnyAddress, isLoopbackAddress } from "./address-text.ts";
+import { canonicalAddress, isAnyAddress, isLoopbackAddress } from "../sockets/address-text.ts";
 import type { Reading } from "./observation.ts";
 
 export type Peers = {

@@ -1,5 +1,5 @@
 /** Is the Pod ending, or is one container only being restarted? Pure. */
-import type { DrainSettings } from "../contract/drain-settings.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { Join } from "./drain-state.ts";
 
 /** A restart touches one container; a Pod's end starts every hook within milliseconds. */

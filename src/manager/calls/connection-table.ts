@@ -1,6 +1,6 @@
 /** Who is connected to the manager. Keeps strangers from crowding out the kubelet; holds no request itself. */
 import type { Socket } from "node:net";
-import type { NowMs } from "./ports.ts";
+import type { NowMs } from "../ports.ts";
 
 export type ConnectionTable = {
   /** Takes a new connection in; at the cap the oldest one without a valid request goes. Newcomers are never refused. */

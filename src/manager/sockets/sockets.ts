@@ -1,9 +1,10 @@
 /** One look at the kernel's sockets, from the best source there is. */
+
+import type { Libc, ReadText } from "../ports.ts";
+import type { Reading, TcpSocket } from "../traffic/observation.ts";
 import { isAnyAddress, isLoopbackAddress } from "./address-text.ts";
 import { type Dump, dumpTcp } from "./netlink-dump.ts";
 import { AF_INET, AF_INET6 } from "./netlink-message.ts";
-import type { Reading, TcpSocket } from "./observation.ts";
-import type { Libc, ReadText } from "./ports.ts";
 import { parseOpens } from "./proc-snmp.ts";
 import { parseTcpTable } from "./proc-tables.ts";
 

@@ -1,5 +1,5 @@
 /** The moments a drain is planned by, all counted from the trigger and never from a tick. */
-import type { DrainSettings } from "../contract/drain-settings.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
 
 /** kubelet leaves a native sidecar 2 s after its signal when the grace period is over; some of it is for our exit. */
 const LAST_SECONDS_MS = 1_800;

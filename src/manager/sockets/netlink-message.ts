@@ -3,8 +3,9 @@
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
  */
+
+import type { TcpSocket } from "../traffic/observation.ts";
 import { ipv4Text, ipv6Text } from "./address-text.ts";
-import type { TcpSocket } from "./observation.ts";
 import { LISTEN, TIME_WAIT } from "./tcp-states.ts";
 
 export const AF_INET = 2;

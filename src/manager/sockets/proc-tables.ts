@@ -2,8 +2,9 @@
  * `/proc/net/tcp`, `tcp6`, `udp` and `udp6`: the source where netlink is missing. Pure; a table that was cut or has a
  * line that cannot be read is `undefined`, never shorter. Scanned by character because splitting is slow when compiled.
  */
+
+import type { TcpSocket } from "../traffic/observation.ts";
 import { ipv4Text, ipv6Text } from "./address-text.ts";
-import type { TcpSocket } from "./observation.ts";
 
 /** @param family 2 for `tcp`, 10 for `tcp6` */
 export function parseTcpTable(text: string, family: number): TcpSocket[] | undefined {

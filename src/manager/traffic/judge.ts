@@ -1,5 +1,6 @@
 /** Turns raw readings into one judgement per poll. Pure: time and counters are arguments; the state is what was seen before. */
-import type { DrainSettings } from "../contract/drain-settings.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { LISTEN, TIME_WAIT } from "../sockets/tcp-states.ts";
 import { createAllowance } from "./judge-allowance.ts";
 import { createConnections, type Kind } from "./judge-connections.ts";
 import { createOpensWitness } from "./judge-opens.ts";
@@ -7,7 +8,6 @@ import { createPeers } from "./judge-peers.ts";
 import { createDrainPorts } from "./judge-ports.ts";
 import type { Tally } from "./judge-tally.ts";
 import type { Observation, Reading, TcpSocket } from "./observation.ts";
-import { LISTEN, TIME_WAIT } from "./tcp-states.ts";
 
 export type Judge = {
   /**

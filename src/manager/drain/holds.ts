@@ -1,5 +1,5 @@
 /** The calls that wait for an answer. Pure: lists in, lists and actions out. */
-import type { HookRole } from "../contract/drain-settings.ts";
+import type { HookRole } from "../../contract/drain-settings.ts";
 import type { DrainAction } from "./drain-event.ts";
 import type { DrainState, Hold } from "./drain-state.ts";
 

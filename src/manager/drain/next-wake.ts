@@ -1,5 +1,5 @@
 /** When the machine wants to be woken: never while idle, seldom in a drain, often only where the end is near. */
-import type { DrainSettings } from "../contract/drain-settings.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { criterionOf, quietDueMs, watchesSockets } from "./criterion.ts";
 import { floorEndMs, holdingBoundMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";

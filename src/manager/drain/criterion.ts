@@ -1,7 +1,7 @@
 /** What ends the draining phase before its deadline. Unknown never does. */
-import type { DrainSettings } from "../contract/drain-settings.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import type { Observation } from "../traffic/observation.ts";
 import type { DrainState } from "./drain-state.ts";
-import type { Observation } from "./observation.ts";
 
 export type Criterion = "quiet" | "connections" | "requests" | "deadline";
 

@@ -1,5 +1,5 @@
 /** What is seen of the Pod's traffic, as data: raw readings in, one judgement per poll out. */
-import type { OpenConnection } from "../contract/drain-report.ts";
+import type { OpenConnection } from "../../contract/drain-report.ts";
 
 /** One TCP socket of the Pod's network namespace. */
 export type TcpSocket = {

@@ -1,5 +1,5 @@
 /** How many connections the kubelet's probes may explain. */
-import type { KubeletProbe } from "../contract/drain-settings.ts";
+import type { KubeletProbe } from "../../contract/drain-settings.ts";
 
 export type Allowance = {
   /** Takes up to `wanted` connections. @returns how many were allowed */

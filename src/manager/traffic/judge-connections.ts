@@ -1,8 +1,9 @@
 /** Remembers the connections of drain ports from look to look; forgets them when the kernel does. */
+
+import { isOpen, SYN_RECV } from "../sockets/tcp-states.ts";
 import { type Past, START } from "./judge-busy.ts";
 import { addEnded, addEvidence, addOpen, createTally, type Tally, type Verdict } from "./judge-tally.ts";
 import type { TcpSocket } from "./observation.ts";
-import { isOpen, SYN_RECV } from "./tcp-states.ts";
 
 /** What a connection is to the drain. `own`: between containers of the Pod. `probe`: the kubelet's, not traffic. */
 export type Kind = "traffic" | "own" | "probe";

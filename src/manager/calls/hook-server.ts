@@ -1,10 +1,10 @@
 /** The manager's HTTP side: answers at once, or holds a call until told. Decides nothing about the drain. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { DrainSettings } from "../contract/drain-settings.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import type { NowMs } from "../ports.ts";
 import { isLocalCaller, plainAddress } from "./caller-address.ts";
 import { createConnectionTable } from "./connection-table.ts";
-import type { NowMs } from "./ports.ts";
 import { routeOf } from "./route.ts";
 
 /** Whom the server tells about calls. */

@@ -1,7 +1,7 @@
 /** Moves a drain from phase to phase, as far as the moment allows. Pure; the events that led there are noted already. */
-import type { DrainOutcome } from "../contract/drain-report.ts";
-import type { DrainSettings } from "../contract/drain-settings.ts";
-import { EXIT_OK } from "../contract/exit-codes.ts";
+import type { DrainOutcome } from "../../contract/drain-report.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { EXIT_OK } from "../../contract/exit-codes.ts";
 import { criterionOf, isDrained, nothingToDrain } from "./criterion.ts";
 import { holdingBoundMs, lastMinuteDeadlineMs } from "./deadline.ts";
 import type { DrainAction } from "./drain-event.ts";
