@@ -1,10 +1,11 @@
 /** The whole demo once everything is chosen: the update without lastcall, then the same through the real webhook. */
-import { type AdmissionTarget, admitPod } from "./admission-client.ts";
-import { DEFAULT_LOAD, type LoadShape } from "./load.ts";
+
+import { DEFAULT_LOAD, type LoadShape } from "./load/load.ts";
 import type { DemoOptions } from "./options.ts";
-import type { DemoResult } from "./story.ts";
+import { type AdmissionTarget, admitPod } from "./rollout/admission-client.ts";
+import type { DemoResult } from "./story/story.ts";
+import { verdictOf } from "./story/verdict.ts";
 import { runVariant, type VariantPorts, type VariantRequest } from "./variant.ts";
-import { verdictOf } from "./verdict.ts";
 
 export type DemoPorts = Omit<VariantPorts, "admit"> & {
   readonly webhook: AdmissionTarget;

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
+import { scopedTo } from "../../src/demo/network/loopback-network.ts";
 import {
   type CommandSurroundings,
   containerEnvironment,
   execCommand,
   expand,
   mainCommand,
-} from "../../src/demo/container-command.ts";
-import { scopedTo } from "../../src/demo/loopback-network.ts";
-import { planPod } from "../../src/demo/pod-plan.ts";
+} from "../../src/demo/pods/container-command.ts";
+import { planPod } from "../../src/demo/pods/pod-plan.ts";
 
 const PLAN = planPod({
   metadata: { name: "web-1", namespace: "shop", uid: "u-1" },

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, type TestContext, test } from "vitest";
-import { offerNamespaces } from "../../src/demo/private-namespaces.ts";
+import { offerNamespaces } from "../../src/demo/network/private-namespaces.ts";
 import { type DemoProcess, processesOf, startDemo } from "./demo-process.ts";
 
 const SAMPLE_APP = fileURLToPath(new URL("../../src/demo/sample-app.ts", import.meta.url));

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { annotated, podOf, sampleDeployment, servicePort } from "../../src/demo/deployment.ts";
-import { readDeployment } from "../../src/demo/deployment-file.ts";
 import { objectAt, textAt } from "../../src/demo/json-reading.ts";
+import { annotated, podOf, sampleDeployment, servicePort } from "../../src/demo/rollout/deployment.ts";
+import { readDeployment } from "../../src/demo/rollout/deployment-file.ts";
 
 let folder = "";
 beforeAll(() => {

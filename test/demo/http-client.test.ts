@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { type HttpConnection, openConnection } from "../../src/demo/http-client.ts";
+import { type HttpConnection, openConnection } from "../../src/demo/load/http-client.ts";
 import { realClock } from "../../src/demo/real-clock.ts";
 
 const ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";

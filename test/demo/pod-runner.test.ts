@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { PodRunner } from "../../src/demo/pod-runner.ts";
-import type { RunningPod } from "../../src/demo/running-pod.ts";
+import type { PodRunner } from "../../src/demo/pods/pod-runner.ts";
+import type { RunningPod } from "../../src/demo/pods/running-pod.ts";
 import {
   container,
   createTestRunner,

@@ -1,9 +1,9 @@
 /** Real Pods on loopback addresses, with small shell scripts as containers. */
-import { createLoopbackNetwork } from "../../src/demo/loopback-network.ts";
-import { createPodRunner, type PodRunner } from "../../src/demo/pod-runner.ts";
-import { createProcessTable } from "../../src/demo/process-table.ts";
+import { createLoopbackNetwork } from "../../src/demo/network/loopback-network.ts";
+import { createPodRunner, type PodRunner } from "../../src/demo/pods/pod-runner.ts";
+import { createProcessTable } from "../../src/demo/pods/process-table.ts";
+import type { RunningPod } from "../../src/demo/pods/running-pod.ts";
 import { realClock } from "../../src/demo/real-clock.ts";
-import type { RunningPod } from "../../src/demo/running-pod.ts";
 
 /** Exits at SIGTERM; `up` is printed once that works. */
 export const OBEDIENT = "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done";

@@ -1,10 +1,10 @@
 import { createServer, type Server } from "node:http";
 import { connect as connectTcp } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openConnection } from "../../src/demo/http-client.ts";
-import { createLoopbackNetwork } from "../../src/demo/loopback-network.ts";
+import { openConnection } from "../../src/demo/load/http-client.ts";
+import { createLoopbackNetwork } from "../../src/demo/network/loopback-network.ts";
+import { type ServiceProxy, startServiceProxy } from "../../src/demo/network/service-proxy.ts";
 import { realClock } from "../../src/demo/real-clock.ts";
-import { type ServiceProxy, startServiceProxy } from "../../src/demo/service-proxy.ts";
 
 const NETWORK = createLoopbackNetwork(process.pid * 64 + 32);
 /** Every server of a test listens on the same port, each on an address of its own. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type StopNote, type StoppingContainer, terminate } from "../../src/demo/termination.ts";
+import { type StopNote, type StoppingContainer, terminate } from "../../src/demo/pods/termination.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 type Script = {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { merged, type PodEnd, timelineOf, timelineText } from "../../src/demo/timeline.ts";
-import { timelineSvg } from "../../src/demo/timeline-svg.ts";
+import { merged, type PodEnd, timelineOf, timelineText } from "../../src/demo/story/timeline.ts";
+import { timelineSvg } from "../../src/demo/story/timeline-svg.ts";
 
 const END: PodEnd = {
   pod: "hello-1",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { drainSummary } from "../../src/demo/drain-lines.ts";
-import { createRequestCounter, type Tally } from "../../src/demo/request-tally.ts";
-import { verdictOf } from "../../src/demo/verdict.ts";
+import { createRequestCounter, type Tally } from "../../src/demo/load/request-tally.ts";
+import { drainSummary } from "../../src/demo/story/drain-lines.ts";
+import { verdictOf } from "../../src/demo/story/verdict.ts";
 
 function tally(requests: number, failed: number): Tally {
   const counter = createRequestCounter();

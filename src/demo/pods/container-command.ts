@@ -1,5 +1,5 @@
 /** From a container's plan to the words and variables a process is started with. Pure. */
-import { MANAGER_BINARY, MANAGER_CONTAINER } from "../contract/manager-environment.ts";
+import { MANAGER_BINARY, MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import type { ContainerPlan, PodPlan } from "./pod-plan.ts";
 
 export type CommandSurroundings = {

@@ -1,8 +1,8 @@
 /** Carries a rolling update out, one step at a time. */
-import { Fault } from "../fault.ts";
-import type { Clock } from "./clock.ts";
+import { Fault } from "../../fault.ts";
+import type { Clock } from "../clock.ts";
+import type { RunningPod } from "../pods/running-pod.ts";
 import { nextStep } from "./rolling-plan.ts";
-import type { RunningPod } from "./running-pod.ts";
 
 export type RolloutPorts = {
   readonly clock: Clock;

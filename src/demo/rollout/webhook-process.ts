@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { Fault } from "../fault.ts";
+import { Fault } from "../../fault.ts";
+import { type Clock, waitAtMost } from "../clock.ts";
+import type { ProcessTable } from "../pods/process-table.ts";
+import { connects } from "../pods/tcp-check.ts";
 import type { AdmissionTarget } from "./admission-client.ts";
-import { type Clock, waitAtMost } from "./clock.ts";
-import type { ProcessTable } from "./process-table.ts";
-import { connects } from "./tcp-check.ts";
 
 export type WebhookPorts = {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 /** One container: its process, the processes exec'd into it, and its restarts. */
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
+import type { PodAttachment } from "../network/pod-network.ts";
 import { type CommandSurroundings, containerEnvironment, execCommand, mainCommand } from "./container-command.ts";
-import type { PodAttachment } from "./pod-network.ts";
 import type { ContainerPlan, PodPlan } from "./pod-plan.ts";
 import type { LocalProcess, ProcessTable } from "./process-table.ts";
 

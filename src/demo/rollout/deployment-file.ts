@@ -1,8 +1,8 @@
 /** A user's Deployment from a file of YAML or JSON. */
 import { readFile } from "node:fs/promises";
 import { parseAllDocuments } from "yaml";
+import { objectAt, textAt } from "../json-reading.ts";
 import { deploymentProblems } from "./deployment.ts";
-import { objectAt, textAt } from "./json-reading.ts";
 
 export type DeploymentReading = { readonly deployment: object; readonly problems: readonly string[] };
 

@@ -1,7 +1,7 @@
 /** What the runner needs from a Pod, read from its manifest. Pure. */
-import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
+import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
+import { listAt, numberAt, objectAt, textAt, textsAt } from "../json-reading.ts";
 import { podGraceSeconds } from "./grace.ts";
-import { listAt, numberAt, objectAt, textAt, textsAt } from "./json-reading.ts";
 
 export type Handler =
   | { readonly kind: "exec"; readonly command: readonly string[] }

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { request } from "node:https";
 import jsonPatch, { type Operation } from "fast-json-patch";
-import { Fault } from "../fault.ts";
-import { listAt, objectAt, textAt, textsAt } from "./json-reading.ts";
+import { Fault } from "../../fault.ts";
+import { listAt, objectAt, textAt, textsAt } from "../json-reading.ts";
 
 export type AdmissionTarget = {
   readonly port: number;

@@ -2,7 +2,7 @@
  * Every Pod gets a loopback address of its own. Needs no rights at all, but all Pods share one network namespace:
  * programs must listen on `POD_IP`, and the manager counts only that address's sockets.
  */
-import { Fault } from "../fault.ts";
+import { Fault } from "../../fault.ts";
 import type { PodNetwork } from "./pod-network.ts";
 
 const FIRST_POD = 10;

@@ -1,9 +1,9 @@
 /** The demo's result as a person reads it, and as a program does. Pure. */
-import type { DrainReport } from "../contract/drain-report.ts";
-import { FAILURE_KINDS } from "./http-client.ts";
-import type { Tally } from "./request-tally.ts";
+import type { DrainReport } from "../../contract/drain-report.ts";
+import { FAILURE_KINDS } from "../load/http-client.ts";
+import type { Tally } from "../load/request-tally.ts";
+import type { EndedPod, VariantResult } from "../variant.ts";
 import { timelineOf, timelineText } from "./timeline.ts";
-import type { EndedPod, VariantResult } from "./variant.ts";
 import type { Verdict } from "./verdict.ts";
 
 export type DemoResult = {

@@ -1,7 +1,8 @@
 /** One Pod's end as lanes over time, and as text for a terminal. Pure. */
+
+import type { Forwarded } from "../network/service-proxy.ts";
+import type { PodEvent } from "../pods/running-pod.ts";
 import type { DrainSummary } from "./drain-lines.ts";
-import type { PodEvent } from "./running-pod.ts";
-import type { Forwarded } from "./service-proxy.ts";
 
 /** Milliseconds since the deletion; `fromMs` may be negative. */
 export type Span = { readonly fromMs: number; readonly toMs: number };

@@ -1,10 +1,10 @@
 /** One Pod from its first container to its last exit. The rules it follows are listed in `pod-runner.ts`. */
-import { Fault } from "../fault.ts";
-import type { Clock } from "./clock.ts";
+import { Fault } from "../../fault.ts";
+import type { Clock } from "../clock.ts";
+import type { PodAttachment } from "../network/pod-network.ts";
 import type { CommandSurroundings } from "./container-command.ts";
 import { type ContainerRun, createContainerRun } from "./container-run.ts";
 import { type HandlerPorts, runHook } from "./lifecycle-handler.ts";
-import type { PodAttachment } from "./pod-network.ts";
 import type { PodPlan } from "./pod-plan.ts";
 import type { ProcessTable } from "./process-table.ts";
 import { watchReadiness } from "./readiness.ts";

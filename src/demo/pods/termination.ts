@@ -5,8 +5,8 @@
  * waits for all regular containers, then for the sidecars listed after it. Whatever is waited for is paid from the one
  * grace period, and when that is used up everybody gets SIGTERM and, 2 s later, SIGKILL.
  */
-import { Fault } from "../fault.ts";
-import { type Clock, waitAtMost } from "./clock.ts";
+import { Fault } from "../../fault.ts";
+import { type Clock, waitAtMost } from "../clock.ts";
 import { graceAfter, stopSeconds } from "./grace.ts";
 
 export type StoppingContainer = {

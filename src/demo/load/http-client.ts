@@ -1,6 +1,6 @@
 /** A raw HTTP/1.1 client that never retries and tells the ways a request can fail apart. */
 import { connect, type Socket } from "node:net";
-import { type Clock, waitAtMost } from "./clock.ts";
+import { type Clock, waitAtMost } from "../clock.ts";
 import { readAnswer } from "./http-answer.ts";
 
 /**

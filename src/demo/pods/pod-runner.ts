@@ -12,9 +12,9 @@
  * Secrets and ConfigMaps, evictions, and the kubelet's own restarts.
  */
 import { randomUUID } from "node:crypto";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
+import type { PodAttachment, PodNetwork } from "../network/pod-network.ts";
 import type { CommandSurroundings } from "./container-command.ts";
-import type { PodAttachment, PodNetwork } from "./pod-network.ts";
 import { type PodPlan, planPod } from "./pod-plan.ts";
 import type { ProcessTable } from "./process-table.ts";
 import { createRunningPod, type PodEvent, type RunningPod } from "./running-pod.ts";

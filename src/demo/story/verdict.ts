@@ -1,6 +1,7 @@
 /** What the two runs together prove, and the exit status that follows. Pure. */
+
+import type { Tally } from "../load/request-tally.ts";
 import type { DrainSummary } from "./drain-lines.ts";
-import type { Tally } from "./request-tally.ts";
 
 export type Verdict = { readonly status: 0 | 1; readonly sentence: string };
 

@@ -1,6 +1,6 @@
 /** Turns what happens to Pods into endpoint changes, as the EndpointSlice controller does. */
-import type { PodIdentity } from "./pod-runner.ts";
-import type { PodEvent } from "./running-pod.ts";
+import type { PodIdentity } from "../pods/pod-runner.ts";
+import type { PodEvent } from "../pods/running-pod.ts";
 import type { EndpointChange } from "./service-endpoints.ts";
 
 /** @returns the consumer of every Pod's events. */

@@ -5,8 +5,8 @@
  * or resets is passed on as a reset, a Pod that closes as a close.
  */
 import { connect, createServer, type Socket } from "node:net";
-import { Fault } from "../fault.ts";
-import type { Clock } from "./clock.ts";
+import { Fault } from "../../fault.ts";
+import type { Clock } from "../clock.ts";
 import type { PodNetwork } from "./pod-network.ts";
 import { applyChange, type Endpoint, type EndpointChange, usableEndpoints } from "./service-endpoints.ts";
 

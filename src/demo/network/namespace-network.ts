@@ -4,7 +4,7 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
-import { Fault } from "../fault.ts";
+import { Fault } from "../../fault.ts";
 import type { PodAttachment, PodNetwork } from "./pod-network.ts";
 
 const BRIDGE = "lastcall0";

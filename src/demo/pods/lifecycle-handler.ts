@@ -7,8 +7,8 @@
 import { Agent as HttpAgent, get as httpGet } from "node:http";
 import { Agent as HttpsAgent, get as httpsGet } from "node:https";
 import { connect } from "node:net";
-import type { Clock } from "./clock.ts";
-import { waitAtMost } from "./clock.ts";
+import type { Clock } from "../clock.ts";
+import { waitAtMost } from "../clock.ts";
 import type { Handler, ProbePlan } from "./pod-plan.ts";
 
 export type HandlerPorts = {

@@ -1,6 +1,6 @@
 /** The Deployment that is rolled: the sample's or a user's, and the Pods made from it. Pure. */
-import { listAt, numberAt, objectAt, textAt } from "./json-reading.ts";
-import { containersWithoutCommand } from "./pod-plan.ts";
+import { listAt, numberAt, objectAt, textAt } from "../json-reading.ts";
+import { containersWithoutCommand } from "../pods/pod-plan.ts";
 
 export type SampleChoices = {
   /** The words that start the sample application. */

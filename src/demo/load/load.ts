@@ -4,7 +4,7 @@
  * None retries. A pooled connection lives a bounded, random time, as pools and proxies have it, and its life ends between
  * two requests. Only `--endless-clients` keep theirs for ever.
  */
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import { type HttpConnection, type HttpTarget, openConnection } from "./http-client.ts";
 import type { ClientKind, RequestCounter } from "./request-tally.ts";
 
