@@ -1,7 +1,7 @@
 /** Notes which parents of a change were there but empty, so that taking it back can tell `{}` from nothing. */
+import { containerNamed } from "../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 import type { Edit } from "./edit.ts";
-import { changeContainer } from "./edit.ts";
 import type { Blank } from "./original-record.ts";
 
 /** By the names of `OriginalRecord.blank`. */
@@ -18,9 +18,9 @@ function blanksOf(pod: RawObject, edit: Edit): readonly (readonly [string, Blank
     case "set-grace":
       return blankAt("grace", spec, "terminationGracePeriodSeconds");
     case "set-pre-stop":
-      return blankAt(`lifecycle/${edit.container}`, containerOf(pod, edit.container), "lifecycle");
+      return blankAt(`lifecycle/${edit.container}`, containerNamed(pod, edit.container), "lifecycle");
     case "set-probe-grace": {
-      const probe = objectAt(containerOf(pod, edit.container), edit.probe);
+      const probe = objectAt(containerNamed(pod, edit.container), edit.probe);
       return blankAt(probeEntry(edit), probe, "terminationGracePeriodSeconds");
     }
     case "annotate": {
@@ -41,13 +41,4 @@ function blankAt(name: string, parent: RawObject | undefined, key: string): read
   if (value === null) return [[name, null]];
   if (Array.isArray(value)) return value.length === 0 ? [[name, []]] : [];
   return isRawObject(value) && Object.keys(value).length === 0 ? [[name, {}]] : [];
-}
-
-function containerOf(pod: RawObject, name: string): RawObject | undefined {
-  let found: RawObject | undefined;
-  changeContainer(pod, name, (container) => {
-    found = container;
-    return container;
-  });
-  return found;
 }

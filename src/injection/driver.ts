@@ -16,6 +16,7 @@ export function driverOf(pod: RawObject, policy: PodPolicy): DriverName {
 
 /** `envoyproxy/envoy:v1.31`, `registry.local/envoy@sha256:…`, `envoy-distroless`, `contour-envoy`. */
 function isEnvoy(image: string): boolean {
+  if (!image.includes("envoy")) return false;
   const repository = image.split("@")[0]?.replace(/:[^/:]*$/, "") ?? "";
   const name = repository.slice(repository.lastIndexOf("/") + 1);
   return /^(envoy|envoy-distroless|envoy-contrib|envoy-debug|envoy-dev|envoyproxy|[a-z]+-envoy)$/.test(name);

@@ -1,6 +1,6 @@
 /** What a plan gives up, step by step, when the record of it would grow beyond its limit. */
 import type { Problem } from "../policy/problem.ts";
-import { fitsLimit, type OriginalRecord } from "./original-record.ts";
+import { fitsLimit } from "./original-record.ts";
 import type { Plan } from "./plan-request.ts";
 
 export type Economy = {
@@ -10,7 +10,11 @@ export type Economy = {
   readonly leavesProbes: boolean;
 };
 
-export type Draft = { readonly plan: Plan; readonly record: OriginalRecord };
+export type Draft = {
+  readonly plan: Plan;
+  /** The record as it is written, in full. */
+  readonly recordText: string;
+};
 
 const ECONOMIES: readonly Economy[] = [
   { keepsHooks: false, leavesAnnotations: false, leavesProbes: false },
@@ -22,8 +26,8 @@ const ECONOMIES: readonly Economy[] = [
 /** The first draft whose record fits. What cannot be remembered is not replaced, and a problem says so. */
 export function planWithinRecord(where: string, draftFor: (economy: Economy) => Draft): Plan {
   for (const [index, economy] of ECONOMIES.entries()) {
-    const { plan, record } = draftFor(economy);
-    if (!fitsLimit(record) && index < ECONOMIES.length - 1) continue;
+    const { plan, recordText } = draftFor(economy);
+    if (!fitsLimit(recordText) && index < ECONOMIES.length - 1) continue;
     if (index === 0) return plan;
     const kept = economy.leavesProbes ? "hooks, annotations and probes" : "hooks";
     const message = `What would have to be remembered exceeds 4 KiB, so its ${kept} stay as they are.`;

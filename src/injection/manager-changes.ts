@@ -32,17 +32,17 @@ export function annotationValues(
   const { pod, mode, namespaceAnnotations } = request;
   const present = annotationsOf(pod);
   const kept = hooks.flatMap((hook) => (hook.kind === "keep" && hook.hook !== "" ? [hook.container] : []));
-  const values = {
-    [STATUS_ANNOTATION]: managerNote(mode, kept),
-    ...(Object.hasOwn(present, DEFAULT_CONTAINER)
-      ? {}
-      : { [DEFAULT_CONTAINER]: defaultContainerOf(containersOf(pod).map(nameOf)) }),
-    ...meshExclusions(pod, namespaceAnnotations, port),
-  };
-  const writable = Object.entries(values).filter(
-    ([key]) => !Object.hasOwn(present, key) || typeof present[key] === "string",
-  );
-  return Object.fromEntries(writable);
+  const values: Record<string, string> = {};
+  if (isWritable(present, STATUS_ANNOTATION)) values[STATUS_ANNOTATION] = managerNote(mode, kept);
+  if (!Object.hasOwn(present, DEFAULT_CONTAINER))
+    values[DEFAULT_CONTAINER] = defaultContainerOf(containersOf(pod).map(nameOf));
+  for (const [key, value] of meshExclusions(pod, namespaceAnnotations, port))
+    if (isWritable(present, key)) values[key] = value;
+  return values;
+}
+
+function isWritable(annotations: RawObject, key: string): boolean {
+  return !Object.hasOwn(annotations, key) || typeof annotations[key] === "string";
 }
 
 /** The manager's place: where it stands already, else first among the init containers or last among the others. */

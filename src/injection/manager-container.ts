@@ -12,21 +12,20 @@ import {
 import { formatServeFlags } from "../contract/serve-flags.ts";
 import { nameOf } from "../kubernetes/pod.ts";
 import { covers, listAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import { formatRecord, type OriginalRecord } from "./original-record.ts";
 
 export type ManagerMaking = {
   readonly native: boolean;
   readonly image: string;
   readonly settings: DrainSettings;
   readonly token: string;
-  readonly record: OriginalRecord;
+  readonly recordText: string;
   readonly resources: RawObject | undefined;
   /** A driver's socket folder, read-only. */
   readonly mount: RawObject | undefined;
 };
 
 export function makeManager(making: ManagerMaking): RawObject {
-  const { native, image, settings, token, record, resources, mount } = making;
+  const { native, image, settings, token, recordText, resources, mount } = making;
   return {
     name: MANAGER_CONTAINER,
     image,
@@ -37,7 +36,7 @@ export function makeManager(making: ManagerMaking): RawObject {
       fromField(POD_NAME_VARIABLE, "metadata.name"),
       fromField(POD_UID_VARIABLE, "metadata.uid"),
       fromField(POD_NAMESPACE_VARIABLE, "metadata.namespace"),
-      { name: ORIGINAL_VARIABLE, value: formatRecord(record) },
+      { name: ORIGINAL_VARIABLE, value: recordText },
     ],
     lifecycle: { preStop: { exec: { command: drainCommand(settings.port) } } },
     securityContext: {

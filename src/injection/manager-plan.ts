@@ -15,7 +15,7 @@ import { annotationValues, holdEdits, placeOf } from "./manager-changes.ts";
 import { type ManagerMaking, makeManager, renewManager } from "./manager-container.ts";
 import { planResources } from "./manager-resources.ts";
 import { conflictProblems, managerSettings, type SettingsRequest } from "./manager-settings.ts";
-import { chainSeconds, type OriginalRecord } from "./original-record.ts";
+import { chainSeconds, formatRecord, type OriginalRecord } from "./original-record.ts";
 import { graceProblems, meshProblems, repairProblems, resourceProblems, socketProblems } from "./plan-problems.ts";
 import { atLeastStanding, originalGrace, type Plan, type PlanRequest } from "./plan-request.ts";
 import { probeGraceEdits } from "./probe-grace.ts";
@@ -32,23 +32,22 @@ export function planManager(request: PlanRequest): Plan {
 type Address = { readonly port: number; readonly token: string };
 
 function draftManager(given: PlanRequest, economy: Economy, address: Address): Draft {
-  const policy = economy.keepsHooks ? { ...given.policy, preStop: "keep" as const } : given.policy;
-  const request: PlanRequest = { ...given, policy };
-  const { pod, where } = request;
+  const request = economy.keepsHooks ? keepingHooks(given) : given;
+  const { pod, policy, where } = request;
   const chosen = chosenContainers(pod, policy, where);
   const hooks = planHooks(pod, policy, chosen.names);
   const settingsRequest = settingsRequestOf(request, hooks, address.port);
   const settings = managerSettings(settingsRequest);
   const changes = changesOf({ request, economy, hooks, settings, address });
-  const record = recordOf(request, hooks, changes);
+  const recordText = formatRecord(recordOf(request, hooks, changes));
   const problems: readonly Problem[] = [...chosen.problems, ...keptHookProblems(hooks, given.policy, where)];
   if (hasOnlyOwnHooks(hooks) && settings.driver === "none")
-    return { plan: { kind: "skip", reason: "own_hooks", problems }, record };
+    return { plan: { kind: "skip", reason: "own_hooks", problems }, recordText };
   const resources = planResources(pod, policy.resources);
-  const container = managerOf(request, { settings, token: address.token, record, resources: resources.resources });
+  const container = managerOf(request, { settings, token: address.token, recordText, resources: resources.resources });
   const seconds = changes.reduce((sum, edit) => (edit.kind === "set-grace" ? edit.seconds : sum), 0);
   return {
-    record,
+    recordText,
     plan: {
       kind: "edits",
       edits: [{ ...placeOf(request), container }, ...changes],
@@ -63,6 +62,10 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
       ],
     },
   };
+}
+
+function keepingHooks(request: PlanRequest): PlanRequest {
+  return { ...request, policy: { ...request.policy, preStop: "keep" } };
 }
 
 function settingsRequestOf(request: PlanRequest, hooks: readonly HookPlan[], port: number): SettingsRequest {
@@ -128,7 +131,7 @@ function chainOf(hooks: readonly HookPlan[]): OriginalRecord["chain"] {
 
 function managerOf(
   request: PlanRequest,
-  parts: Pick<ManagerMaking, "settings" | "token" | "record" | "resources">,
+  parts: Pick<ManagerMaking, "settings" | "token" | "recordText" | "resources">,
 ): RawObject {
   const { pod, policy, mode, image, injected } = request;
   const made = makeManager({

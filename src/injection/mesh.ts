@@ -1,6 +1,7 @@
 /** Service meshes: whether one is there, and keeping our port out of its redirection. */
 import {
   annotationsOf,
+  containerNamed,
   containersOf,
   initContainersOf,
   labelsOf,
@@ -45,13 +46,12 @@ export function meshExclusions(
   pod: RawObject,
   namespaceAnnotations: RawObject,
   port: number,
-): Readonly<Record<string, string>> {
+): readonly (readonly [string, string])[] {
   const annotations = annotationsOf(pod);
-  const entries = MESHES.filter((mesh) => isInMesh(mesh, pod, namespaceAnnotations)).flatMap((mesh) => {
+  return MESHES.filter((mesh) => isInMesh(mesh, pod, namespaceAnnotations)).flatMap((mesh) => {
     const present = textAt(annotations, mesh.exclusion) ?? "";
     return includesPort(present, port) ? [] : [[mesh.exclusion, withPort(present, port)] as const];
   });
-  return Object.fromEntries(entries);
 }
 
 /** What {@link meshExclusions} made of `before`; used to tell our value from somebody's later one. */
@@ -72,8 +72,7 @@ export function isMeshExclusion(key: string): boolean {
 }
 
 function isInMesh(mesh: Mesh, pod: RawObject, namespaceAnnotations: RawObject): boolean {
-  const containers = [...initContainersOf(pod), ...containersOf(pod)].map(nameOf);
-  if (containers.includes(mesh.proxy) || containers.includes(mesh.init)) return true;
+  if (containerNamed(pod, mesh.proxy) !== undefined || containerNamed(pod, mesh.init) !== undefined) return true;
   return mesh.name === "istio" ? asksForIstio(pod) : asksForLinkerd(pod, namespaceAnnotations);
 }
 

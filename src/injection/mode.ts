@@ -44,16 +44,17 @@ function isPossible(mode: "native" | "classic", facts: ClusterFacts): boolean {
 }
 
 function refusalOf(choice: ModeChoice, facts: ClusterFacts): string | undefined {
-  const server = parseVersion(facts.apiServerVersion);
-  const kubelet = parseVersion(facts.lowestKubeletVersion ?? "");
   switch (choice) {
     case "hook":
       return "Mode hook does not exist in this version";
-    case "native":
-      return server !== undefined && !isAtLeast(server, 1, 29)
-        ? "Mode native needs Kubernetes 1.29 or later"
-        : undefined;
+    case "native": {
+      const server = parseVersion(facts.apiServerVersion);
+      const isTooOld = server !== undefined && !isAtLeast(server, 1, 29);
+      return isTooOld ? "Mode native needs Kubernetes 1.29 or later" : undefined;
+    }
     case "sleep": {
+      const server = parseVersion(facts.apiServerVersion);
+      const kubelet = parseVersion(facts.lowestKubeletVersion ?? "");
       const serverKnowsIt = server !== undefined && isAtLeast(server, 1, 30);
       const nodesKnowIt = kubelet === undefined || isAtLeast(kubelet, 1, 30);
       return serverKnowsIt && nodesKnowIt ? undefined : "Mode sleep needs Kubernetes 1.30 or later";

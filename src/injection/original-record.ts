@@ -54,9 +54,8 @@ export function formatRecord(record: OriginalRecord): string {
   return text.replaceAll("$", "\\u0024");
 }
 
-/** Whether the record stays within its limit. */
-export function fitsLimit(record: OriginalRecord): boolean {
-  const text = formatRecord(record);
+/** Whether the text of a record stays within its limit. */
+export function fitsLimit(text: string): boolean {
   // A UTF-16 unit takes three bytes of UTF-8 at most, so a short text need not be encoded.
   return text.length * 3 <= RECORD_LIMIT_BYTES || new TextEncoder().encode(text).length <= RECORD_LIMIT_BYTES;
 }

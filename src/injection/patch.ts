@@ -1,6 +1,6 @@
 /** Two Pods to a JSON Patch. The only place that knows the patch library. */
 import jsonPatch, { type Operation } from "fast-json-patch";
-import { objectAt, type RawObject, sameJson, valueAt } from "../kubernetes/raw-json.ts";
+import { isRawObject, objectAt, type RawObject, sameJson, valueAt } from "../kubernetes/raw-json.ts";
 
 /**
  * The operations that make `after` of `before`, which is the object as received. Parts that are the same object in
@@ -21,34 +21,34 @@ export function diffPods(before: RawObject, after: RawObject): readonly Operatio
   return found;
 }
 
-type Branch = RawObject | readonly unknown[];
-
 /**
  * The way down to what changed, in the library's own order. The library would copy every value it adds through its
  * JSON text, which was most of what a diff cost; ours are made once and never changed.
  */
-function collect(before: Branch, after: Branch, at: string, found: Operation[]): void {
-  if (Array.isArray(before) && before.length !== (after as readonly unknown[]).length) {
-    for (const each of jsonPatch.compare([...before], [...(after as readonly unknown[])]))
-      found.push({ ...each, path: at + each.path });
-    return;
+function collect(before: RawObject, after: RawObject, at: string, found: Operation[]): void {
+  for (const key of Object.keys(before).reverse()) {
+    if (!Object.hasOwn(after, key)) found.push({ op: "remove", path: pathTo(at, key) });
+    else if (before[key] !== after[key]) collectPart(before[key], after[key], pathTo(at, key), found);
   }
-  const [old, now] = [before as RawObject, after as RawObject];
-  for (const key of Object.keys(old).reverse()) {
-    const [was, is] = [old[key], now[key]];
-    if (!Object.hasOwn(now, key)) found.push({ op: "remove", path: pathTo(at, key) });
-    else if (was === is) continue;
-    else if (isBranch(was) && isBranch(is) && Array.isArray(was) === Array.isArray(is))
-      collect(was, is, pathTo(at, key), found);
-    else found.push({ op: "replace", path: pathTo(at, key), value: is });
-  }
-  for (const key of Object.keys(now)) {
-    if (!Object.hasOwn(old, key)) found.push({ op: "add", path: pathTo(at, key), value: now[key] });
+  for (const key of Object.keys(after)) {
+    if (!Object.hasOwn(before, key)) found.push({ op: "add", path: pathTo(at, key), value: after[key] });
   }
 }
 
-function isBranch(value: unknown): value is Branch {
-  return typeof value === "object" && value !== null;
+function collectPart(before: unknown, after: unknown, at: string, found: Operation[]): void {
+  if (isRawObject(before) && isRawObject(after)) collect(before, after, at, found);
+  else if (Array.isArray(before) && Array.isArray(after)) collectList(before, after, at, found);
+  else found.push({ op: "replace", path: at, value: after });
+}
+
+function collectList(before: readonly unknown[], after: readonly unknown[], at: string, found: Operation[]): void {
+  if (before.length !== after.length) {
+    for (const each of jsonPatch.compare([...before], [...after])) found.push({ ...each, path: at + each.path });
+    return;
+  }
+  for (let index = before.length - 1; index >= 0; index -= 1) {
+    if (before[index] !== after[index]) collectPart(before[index], after[index], `${at}/${index}`, found);
+  }
 }
 
 function pathTo(at: string, key: string): string {

@@ -9,7 +9,7 @@ import { GRACE_LIMIT_SECONDS } from "./grace.ts";
 import { type HookPlan, planHooks } from "./hook-plan.ts";
 import { chosenContainers, keptHookProblems } from "./hook-problems.ts";
 import { drainDelayMs } from "./manager-settings.ts";
-import type { OriginalRecord } from "./original-record.ts";
+import { formatRecord, type OriginalRecord } from "./original-record.ts";
 import { graceProblems } from "./plan-problems.ts";
 import { atLeastStanding, originalGrace, type Plan, type PlanRequest } from "./plan-request.ts";
 import { probeGraceEdits } from "./probe-grace.ts";
@@ -48,12 +48,13 @@ function draftSleep(given: PlanRequest, economy: Economy): Draft {
     annotations: replacedAnnotations(annotationsOf(pod), [STATUS_ANNOTATION]),
     blank: blankParents(pod, [...changes, { kind: "annotate", values: {} }]),
   };
+  const recordText = formatRecord(record);
   const problems = [...chosen.problems, ...keptHookProblems(hooks, policy, where)];
-  if (held.length === 0) return { plan: { kind: "skip", reason: "own_hooks", problems }, record };
-  if (seconds === 0) return { plan: { kind: "skip", reason: "up_to_date", problems }, record };
-  const values = { [STATUS_ANNOTATION]: sleepNote({ seconds, hooks: held, record }) };
+  if (held.length === 0) return { plan: { kind: "skip", reason: "own_hooks", problems }, recordText };
+  if (seconds === 0) return { plan: { kind: "skip", reason: "up_to_date", problems }, recordText };
+  const values = { [STATUS_ANNOTATION]: sleepNote({ seconds, hooks: held, recordText }) };
   return {
-    record,
+    recordText,
     plan: {
       kind: "edits",
       edits: [...changes, { kind: "annotate", values }],

@@ -3,7 +3,7 @@ import { VERSION } from "../contract/version.ts";
 import { annotationsOf } from "../kubernetes/pod.ts";
 import { isRawObject, listAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../policy/annotation-table.ts";
-import { formatRecord, type OriginalRecord, readRecord } from "./original-record.ts";
+import { type OriginalRecord, readRecord } from "./original-record.ts";
 import type { Mode } from "./outcome.ts";
 
 /** More names than this would make the note longer than anyone reads. */
@@ -24,14 +24,14 @@ export type SleepNote = {
   readonly record: OriginalRecord;
 };
 
-export function sleepNote(note: SleepNote): string {
-  const { seconds, hooks, record } = note;
+export function sleepNote(note: Pick<SleepNote, "seconds" | "hooks"> & { readonly recordText: string }): string {
+  const { seconds, hooks, recordText } = note;
   return JSON.stringify({
     version: VERSION,
     mode: "sleep",
     seconds,
     hooks,
-    original: JSON.parse(formatRecord(record)),
+    original: JSON.parse(recordText),
   });
 }
 

@@ -38,6 +38,12 @@ export function labelsOf(pod: RawObject): RawObject {
   return objectAt(objectAt(pod, "metadata"), "labels") ?? {};
 }
 
+/** The container of that name in either list. */
+export function containerNamed(pod: RawObject, name: string): RawObject | undefined {
+  const hasName = (container: RawObject) => container["name"] === name;
+  return containersOf(pod).find(hasName) ?? initContainersOf(pod).find(hasName);
+}
+
 /** For messages, so in printable characters only. Pods of controllers have no name yet when they are admitted. */
 export function podName(pod: RawObject): string {
   const metadata = objectAt(pod, "metadata");

@@ -39,7 +39,17 @@ export type Profiles = Readonly<Record<string, Readonly<Record<string, unknown>>
  */
 export function resolvePolicy(layers: readonly Layer[], profiles: Profiles): Resolution {
   const problems: Problem[] = [];
-  const sources = layers.flatMap((layer) => [sourceOf(layer), ...profileOf(layer, profiles, problems)]);
+  const sources: Source[] = [];
+  for (const layer of layers) {
+    const source = sourceOf(layer);
+    // Most layers say nothing to us, and neither do most Pods.
+    if (source !== undefined) sources.push(source, ...profileOf(layer, profiles, problems));
+  }
+  if (sources.length === 0) return NOTHING_SAID;
+  return resolveSources(sources, problems);
+}
+
+function resolveSources(sources: readonly Source[], problems: Problem[]): Resolution {
   for (const source of sources) reportUnknown(source, problems);
   const origin: Partial<Record<Field, string>> = {};
   const pick = <K extends Field>(field: K): PodPolicy[K] => {
@@ -84,11 +94,13 @@ type Source = {
   readonly values: ReadonlyMap<string, unknown>;
 };
 
-function sourceOf(layer: Layer): Source {
-  const values = new Map<string, unknown>();
-  for (const [key, value] of Object.entries(layer.annotations)) {
-    if (key.startsWith(PREFIX) && key !== STATUS_ANNOTATION) values.set(key.slice(PREFIX.length), value);
-  }
+/** What every Pod gets of which nobody says anything. */
+const NOTHING_SAID = resolveSources([], []);
+
+function sourceOf(layer: Layer): Source | undefined {
+  const keys = Object.keys(layer.annotations).filter((key) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION);
+  if (keys.length === 0) return undefined;
+  const values = new Map(keys.map((key) => [key.slice(PREFIX.length), layer.annotations[key]]));
   return { scope: layer.scope, name: layer.scope === "cluster" ? "cluster" : `${layer.scope} ${layer.name}`, values };
 }
 
