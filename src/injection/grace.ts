@@ -39,6 +39,7 @@ export function fitSpans(originalSeconds: number, spans: Spans, chainSeconds: nu
 
 /** The longest span not above `spanMs` that a flag can say: durations have at most six digits. */
 export function writableMs(spanMs: number): number {
+  if (spanMs >= 0 && spanMs < 1_000_000) return Math.floor(spanMs);
   for (const unitMs of UNITS_MS) {
     const whole = Math.floor(spanMs / unitMs) * unitMs;
     if (/^[0-9]{1,6}[a-z]+$/.test(formatDuration(whole))) return whole;

@@ -21,9 +21,11 @@ export type SettingsRequest = {
 
 export function managerSettings(request: SettingsRequest): DrainSettings {
   const { pod, policy, classic, port, driver, hooks, originalSeconds } = request;
+  const { deregistrationDelayMs, drainTimeoutMs } = policy;
+  const wanted = { drainDelayMs: drainDelayMs(policy, hooks), deregistrationDelayMs, drainTimeoutMs };
   return {
     port,
-    ...fitSpans(originalSeconds, { ...policy, drainDelayMs: drainDelayMs(policy, hooks) }, request.chainSeconds),
+    ...fitSpans(originalSeconds, wanted, request.chainSeconds),
     quietPeriodMs: policy.quietPeriodMs,
     appGraceMs: writableMs(originalSeconds * 1_000),
     drainedWhen: countsNothing(policy, driver) ? "auto" : policy.drainedWhen,

@@ -1,7 +1,7 @@
 /** One body to one verdict: status, answer, and what metrics and the log say about it. Counts and writes nothing itself. */
 import type { ClusterFacts, injectPod, Randomness } from "../injection/inject.ts";
 import type { Outcome } from "../injection/outcome.ts";
-import { toReview } from "../injection/review.ts";
+import { reviewText } from "../injection/review.ts";
 import type { ClusterConfig } from "../policy/cluster-config.ts";
 import { type Entry, type MalformedReason, NOT_A_POD_CREATION } from "./admission-outcome.ts";
 import { type ReviewRequest, readReview } from "./review-request.ts";
@@ -49,7 +49,7 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
     return {
       ...verdictBase(request),
       status: 200,
-      body: JSON.stringify(toReview(request.uid, outcome)),
+      body: reviewText(request.uid, outcome),
       entry: entryOf(outcome, request.dryRun),
       problems: outcome.explanation.problems.map((problem) => problem.code),
     };

@@ -1,4 +1,5 @@
 /** Reads a request body to text within a limit. The framework's own reader hangs up on a sender that is still sending. */
+import { isAscii } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 
 export type ReadBody =
@@ -39,5 +40,7 @@ export function readBody(source: IncomingMessage, limits: BodyLimits, done: (bod
 
 function decode(chunks: readonly Buffer[], bytes: number): string {
   const only = chunks.length === 1 ? chunks[0] : undefined;
-  return (only ?? Buffer.concat(chunks, bytes)).toString("utf8");
+  const whole = only ?? Buffer.concat(chunks, bytes);
+  // Nearly every review is plain ASCII, which is copied several times faster than UTF-8 is decoded.
+  return whole.toString(isAscii(whole) ? "latin1" : "utf8");
 }

@@ -1,7 +1,6 @@
 /** The webhook program: reads its settings, puts the parts together, listens, leaves. */
 import { renameSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pino } from "pino";
 import { EXIT_FAULT, EXIT_FORCED, EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { Fault } from "../fault.ts";
 import { injectPod } from "../injection/inject.ts";
@@ -10,6 +9,7 @@ import type { AdmissionRules } from "./admit.ts";
 import { type CertificateSource, complaintAbout } from "./certificates/source.ts";
 import { helpText, readSettings, type SettingProblem } from "./config.ts";
 import { listen } from "./listen.ts";
+import { logLines } from "./log-lines.ts";
 import { createMeters } from "./metrics.ts";
 import { createLog, type Log } from "./request-log.ts";
 import { buildServer, renewCertificate, type WebhookServer } from "./server.ts";
@@ -70,14 +70,6 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   clearInterval(watch);
   lines.flushSync();
   return EXIT_OK;
-}
-
-/**
- * Lines are gathered and written every 200 ms or 15 kB, off the event loop: a log reader that is slow must never hold
- * up an admission, and one write per line costs more than the line. Beyond 1 MiB of backlog lines are dropped.
- */
-function logLines(): ReturnType<typeof pino.destination> {
-  return pino.destination({ dest: 1, sync: false, minLength: 15_000, maxLength: 1_048_576, periodicFlush: 200 });
 }
 
 type Stop = { readonly signal: Promise<NodeJS.Signals>; readonly told: () => boolean };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toReview, warningsOf } from "../../src/injection/review.ts";
+import { reviewText, toReview, warningsOf } from "../../src/injection/review.ts";
 import { inject } from "./given.ts";
 
 const POD = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "значение" }] } };
@@ -45,4 +45,10 @@ test("a Pod left alone for a surprising reason says so, for an everyday one it d
   expect(warningsOf(inject(zero)).join()).toContain("immediate kill");
   const job = { ...POD, spec: { ...POD.spec, restartPolicy: "Never" } };
   expect(warningsOf(inject(job))).toEqual([]);
+});
+
+test("the answer reads the same as text, with and without a patch", () => {
+  const warned = inject({ ...POD, metadata: { annotations: { "lastcall.dev/port": '"patch":""' } } });
+  for (const outcome of [inject(POD), inject(POD, { request: { optIn: "label" } }), warned])
+    expect(JSON.parse(reviewText('odd "uid" }}', outcome))).toEqual(toReview('odd "uid" }}', outcome));
 });
