@@ -129,13 +129,10 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 
   const hear = (event: DrainEvent): void => {
-    const before = state;
-    const next = step(settings, before, event);
+    const next = step(settings, state, event);
     state = next.state;
     lookAtMs = next.lookAtMs;
     plan(next.wakeAtMs);
-    // A restart changes no phase, and is worth a line all the same.
-    if (state.outcome === "restarted" && before.outcome !== "restarted") tell("idle");
     for (const action of next.actions) perform(action);
   };
 

@@ -17,9 +17,13 @@ export function watchesSockets(criterion: Criterion): boolean {
   return criterion === "quiet" || criterion === "connections";
 }
 
+export function canBeReached(observation: Observation): boolean {
+  return observation.known && (observation.hasTcpListener || observation.hasUdp);
+}
+
 /** Nothing in the Pod could be talked to, and nobody is connected. */
 export function nothingToDrain(observation: Observation): boolean {
-  return observation.known && !observation.hasTcpListener && !observation.hasUdp && observation.openConnections === 0;
+  return observation.known && !canBeReached(observation) && observation.openConnections === 0;
 }
 
 /** Datagrams have no quiet: such a Pod gets its delays and no more. */

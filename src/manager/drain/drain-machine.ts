@@ -7,15 +7,16 @@
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
-import { lastMinuteDeadlineMs, plannedDeadlineMs, shortenedDeadlineMs } from "./deadline.ts";
+import { begun } from "./begun.ts";
+import { shortenedDeadlineMs } from "./deadline.ts";
 import type { DrainAction, DrainEvent, HookJoined, RelaySaid, Step } from "./drain-event.ts";
-import { advance, finish } from "./drain-phases.ts";
-import { type DrainState, type Hold, NOT_LOOKED } from "./drain-state.ts";
-import { DRAIN_RUNS, FORCED } from "./drain-words.ts";
+import { advance, finish, REARM_MS, rearmed } from "./drain-phases.ts";
+import type { DrainState, Hold } from "./drain-state.ts";
+import { FORCED } from "./drain-words.ts";
 import { addHold, answerAll, answerPerformed, dropHold } from "./holds.ts";
 import { takeLook } from "./looks.ts";
 import { nextWake } from "./next-wake.ts";
-import { LONE_HOOK_MS, twoContainersEnd } from "./trigger-rules.ts";
+import { twoContainersEnd, withJoin } from "./trigger-rules.ts";
 
 export function step(settings: DrainSettings, state: DrainState, event: DrainEvent): Step {
   const actions: DrainAction[] = [];
@@ -31,7 +32,7 @@ function take(settings: DrainSettings, state: DrainState, event: DrainEvent, act
       return takeHook(settings, state, event, actions);
     case "drain-asked": {
       const hold: Hold = { id: event.holdId, container: "", role: "drain", peer: "", stage: "held" };
-      const held = addHold(state, hold, actions);
+      const held = addHold(awake(state, event.nowMs, actions), hold, actions);
       return held.phase === "idle" ? begin(settings, held, "hook", event.nowMs, actions) : held;
     }
     case "caller-left":
@@ -54,11 +55,10 @@ function take(settings: DrainSettings, state: DrainState, event: DrainEvent, act
 function takeHook(settings: DrainSettings, state: DrainState, event: HookJoined, actions: DrainAction[]): DrainState {
   const role: HookRole = settings.hooks.find((hook) => hook.container === event.container)?.role ?? "app";
   const hold: Hold = { id: event.holdId, container: event.container, role, peer: event.peer, stage: "held" };
-  const held = addHold(state, hold, actions);
-  const recent = held.joins.filter((join) => state.phase !== "idle" || event.nowMs - join.atMs <= LONE_HOOK_MS);
-  const known = recent.some((join) => join.container === event.container);
-  // The first call of a container is the evidence; its repetitions must not postpone the restart rule.
-  const joins = known ? recent : [...recent, { container: event.container, role, atMs: event.nowMs }];
+  const before = awake(state, event.nowMs, actions);
+  const waits = before.holds.some((other) => other.role !== "drain" && other.container === event.container);
+  const held = addHold(before, hold, actions);
+  const joins = withJoin(held.joins, { container: event.container, role, atMs: event.nowMs }, waits);
   const joined: DrainState = { ...held, joins };
   if (joined.phase !== "idle") {
     if (joined.phase !== "done") actions.push({ kind: "learn-kubelet", address: event.peer });
@@ -67,7 +67,14 @@ function takeHook(settings: DrainSettings, state: DrainState, event: HookJoined,
   return twoContainersEnd(joins) ? begin(settings, joined, "two-hooks", event.nowMs, actions) : joined;
 }
 
-/** Fixes the plan. The callers known by now are the kubelet, since only it calls hooks of a Pod that really ends. */
+/** A drain that ended long ago in a Pod that calls again was not the Pod's end, even if its app was not up by then. */
+function awake(state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
+  if (state.phase !== "done" || state.stopAsked || nowMs - state.doneAtMs < REARM_MS) return state;
+  actions.push({ kind: "entered", phase: "idle" });
+  return rearmed(state);
+}
+
+/** The callers known by now are the kubelet, since only it calls hooks of a Pod that really ends. */
 function begin(
   settings: DrainSettings,
   state: DrainState,
@@ -79,18 +86,7 @@ function begin(
     if (hold.role !== "drain") actions.push({ kind: "learn-kubelet", address: hold.peer });
   }
   actions.push({ kind: "entered", phase: "withdrawing" });
-  const deadlineMs = trigger === "sigterm" ? lastMinuteDeadlineMs(settings, nowMs) : plannedDeadlineMs(settings, nowMs);
-  return {
-    ...state,
-    phase: "withdrawing",
-    outcome: "none",
-    trigger,
-    triggeredAtMs: nowMs,
-    deadlineMs,
-    observation: NOT_LOOKED,
-    lookedAtMs: -1,
-    why: DRAIN_RUNS,
-  };
+  return begun(settings, state, trigger, nowMs);
 }
 
 function takeCount(state: DrainState, active: number, nowMs: number): DrainState {
@@ -125,9 +121,12 @@ function takeStop(settings: DrainSettings, state: DrainState, actions: DrainActi
   }
   if (settings.classic && !state.stopAsked && state.phase !== "done") return { ...state, stopAsked: true };
   const cut = state.holds.length > 0;
-  const ended = state.phase === "done" ? state : finish(state, "forced", FORCED, nowMs);
+  // In the holding phase the drain itself is over, and its report stands.
+  const drains = state.phase === "withdrawing" || state.phase === "draining";
+  const ended = drains ? finish(state, "forced", FORCED, nowMs) : state;
   const gone = answerAll(ended, actions);
   if (state.phase !== "done") actions.push({ kind: "entered", phase: "done" });
   actions.push({ kind: "exit", code: cut ? EXIT_FORCED : EXIT_OK });
-  return { ...gone, phase: "done", doneAtMs: state.doneAtMs < 0 ? nowMs : state.doneAtMs, rearmAtMs: -1 };
+  const doneAtMs = state.doneAtMs < 0 ? nowMs : state.doneAtMs;
+  return { ...gone, phase: "done", doneAtMs, rearmAtMs: -1, stopAsked: true };
 }

@@ -2,27 +2,28 @@
 import type { DrainOutcome } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { EXIT_OK } from "../../contract/exit-codes.ts";
-import { criterionOf, isDrained, nothingToDrain } from "./criterion.ts";
-import { holdingBoundMs, lastMinuteDeadlineMs } from "./deadline.ts";
+import { begun } from "./begun.ts";
+import { canBeReached, criterionOf, isDrained, nothingToDrain } from "./criterion.ts";
+import { holdingBoundMs } from "./deadline.ts";
 import type { DrainAction } from "./drain-event.ts";
-import { type DrainState, idleState, type Join } from "./drain-state.ts";
+import { type DrainState, idleState } from "./drain-state.ts";
 import {
   APPS_FINISHED,
-  DRAIN_RUNS,
   NOTHING_LISTENS,
   NOTHING_OPEN,
   ONE_CONTAINER,
   whyDrained,
+  whyGone,
   whyTimeout,
 } from "./drain-words.ts";
 import { answerAll, releaseContainer, releaseRole } from "./holds.ts";
-import { completionDueMs, LONE_HOOK_MS } from "./trigger-rules.ts";
+import { completionDueMs, LONE_HOOK_MS, withoutJoin } from "./trigger-rules.ts";
 import { withdrawalEndMs, withdrawnByMs } from "./withdrawal.ts";
 
 /** A held proxy is let go when nobody else has had a socket for this long. */
 const OTHERS_GONE_MS = 1_000;
 /** `done` with ports still open after that was no end: the next trigger finds the machine ready. */
-const REARM_MS = 60_000;
+export const REARM_MS = 60_000;
 
 export function advance(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
   let current = state;
@@ -56,7 +57,14 @@ function advanceOnce(settings: DrainSettings, state: DrainState, nowMs: number, 
 /** The drain itself is over; who may go is decided by the holding phase. */
 export function finish(state: DrainState, outcome: DrainOutcome, why: string, nowMs: number): DrainState {
   // Whom the proxy outlives is only watched from here on: until now every app was meant to live.
-  return { ...state, phase: "holding", outcome, why, holdingFromMs: nowMs, othersGoneSinceMs: -1 };
+  const seenAtEnd = state.observation;
+  return { ...state, phase: "holding", outcome, why, seenAtEnd, holdingFromMs: nowMs, othersGoneSinceMs: -1 };
+}
+
+/** Ready for the next trigger. Own hooks that still run go on, and so do their callers; the last report stays readable. */
+export function rearmed(state: DrainState): DrainState {
+  const { holds, performing, outcome, why } = state;
+  return { ...idleState(state.chained), holds, performing, outcome, why };
 }
 
 function advanceIdle(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
@@ -65,20 +73,17 @@ function advanceIdle(settings: DrainSettings, state: DrainState, nowMs: number, 
       actions.push({ kind: "exit", code: EXIT_OK });
       return { ...state, phase: "done", outcome: "not-needed", why: NOTHING_OPEN, doneAtMs: nowMs };
     }
-    const deadlineMs = lastMinuteDeadlineMs(settings, nowMs);
-    return { ...state, phase: "withdrawing", trigger: "sigterm", triggeredAtMs: nowMs, deadlineMs, why: DRAIN_RUNS };
+    return begun(settings, state, "sigterm", nowMs);
   }
   let next = state;
   for (const join of state.joins) {
     if (nowMs - join.atMs < LONE_HOOK_MS) continue;
     next = releaseContainer(next, join.container, actions);
-    next = { ...next, outcome: "restarted", why: ONE_CONTAINER, joins: without(next.joins, join.container) };
+    next = { ...next, outcome: "restarted", why: ONE_CONTAINER, joins: withoutJoin(next.joins, join.container) };
+    // A restart changes no phase, and is worth telling all the same.
+    actions.push({ kind: "entered", phase: "idle" });
   }
   return next;
-}
-
-function without(joins: readonly Join[], container: string): Join[] {
-  return joins.filter((join) => join.container !== container);
 }
 
 function advanceWithdrawing(
@@ -92,12 +97,14 @@ function advanceWithdrawing(
     // Proxies too: nobody is left whom they could serve.
     return answerAll(finish(state, "not-needed", APPS_FINISHED, nowMs), actions);
   }
-  if (nothingToDrain(state.observation)) return finish(state, "not-needed", NOTHING_LISTENS, nowMs);
+  if (nothingToDrain(state.observation)) return finishEmpty(state, nowMs);
   const withdrawnMs = withdrawnByMs(settings, state);
   const deregistrationFromMs = withdrawnMs >= 0 && nowMs >= withdrawnMs ? withdrawnMs : -1;
   const counted: DrainState = { ...state, deregistrationFromMs };
-  if (nowMs >= state.deadlineMs) return finishAtDeadline(settings, counted, nowMs);
   const endMs = withdrawalEndMs(settings, state);
+  // Where both come at once, or a tick was late, the traffic still has its say.
+  const cut = withdrawnMs < 0 || endMs > state.deadlineMs;
+  if (cut && nowMs >= state.deadlineMs) return finishAtDeadline(settings, counted, nowMs);
   if (nowMs < endMs) return counted;
   actions.push({ kind: "tell-driver" });
   const stillInRotation = state.relay.offered === "in";
@@ -111,7 +118,7 @@ function advanceDraining(
   nowMs: number,
   actions: DrainAction[],
 ): DrainState {
-  if (nothingToDrain(state.observation)) return finish(state, "not-needed", NOTHING_LISTENS, nowMs);
+  if (nothingToDrain(state.observation)) return finishEmpty(state, nowMs);
   if (isDrained(settings, state, nowMs)) {
     return finish(state, "drained", whyDrained(settings, state, nowMs), nowMs);
   }
@@ -119,6 +126,12 @@ function advanceDraining(
   if (criterionOf(settings) !== "requests" || state.counting || state.countedAtMs === nowMs) return state;
   actions.push({ kind: "count-active" });
   return { ...state, counting: true };
+}
+
+/** Nobody can be reached: either nobody ever could, or the app has gone by itself and its work with it. */
+function finishEmpty(state: DrainState, nowMs: number): DrainState {
+  if (!state.listened) return finish(state, "not-needed", NOTHING_LISTENS, nowMs);
+  return finish(state, "drained", whyGone(state, nowMs), nowMs);
 }
 
 /** Reaching the deadline is the plan of `deadline`, and only there an empty Pod makes it a success. */
@@ -152,6 +165,6 @@ function advanceDone(state: DrainState, nowMs: number, actions: DrainAction[]): 
   next = releaseRole(next, "drain", actions);
   if (state.rearmAtMs < 0 || nowMs < state.rearmAtMs || state.lookedAtMs !== nowMs) return next;
   if (!state.observation.known) return { ...next, rearmAtMs: nowMs + REARM_MS };
-  if (!state.observation.hasTcpListener) return { ...next, rearmAtMs: -1 };
-  return { ...idleState(state.chained), holds: next.holds, outcome: state.outcome, why: state.why };
+  if (!canBeReached(state.observation)) return { ...next, rearmAtMs: -1 };
+  return rearmed(next);
 }

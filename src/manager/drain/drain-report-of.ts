@@ -3,7 +3,7 @@ import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../../contrac
 import type { DrainState } from "./drain-state.ts";
 
 export function drainReportOf(state: DrainState, nowMs: number): DrainReport {
-  const seen = state.observation;
+  const seen = state.holdingFromMs < 0 ? state.observation : state.seenAtEnd;
   return {
     version: 1,
     phase: state.phase,

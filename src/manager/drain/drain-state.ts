@@ -28,6 +28,8 @@ export type DrainState = {
   readonly joins: readonly Join[];
   /** Containers whose own hook is performed before their hold is answered. */
   readonly chained: readonly string[];
+  /** Of these, whose hook runs now, whoever still waits for it. */
+  readonly performing: readonly string[];
   /** Of these, whose hook was performed in this drain. */
   readonly performed: readonly string[];
   readonly triggeredAtMs: number;
@@ -44,6 +46,10 @@ export type DrainState = {
   readonly rearmAtMs: number;
   readonly observation: Observation;
   readonly lookedAtMs: number;
+  /** Something in the Pod could be reached at some moment of this drain. */
+  readonly listened: boolean;
+  /** What was seen when the drain ended; later looks only serve who is still held. */
+  readonly seenAtEnd: Observation;
   /** Since when no other process than the mesh proxy has had a TCP socket. */
   readonly othersGoneSinceMs: number;
   /** The app runs as the proxy's user, so their sockets cannot be told apart. */
@@ -68,6 +74,7 @@ export function idleState(chained: readonly string[]): DrainState {
     holds: [],
     joins: [],
     chained,
+    performing: [],
     performed: [],
     triggeredAtMs: -1,
     deadlineMs: -1,
@@ -81,6 +88,8 @@ export function idleState(chained: readonly string[]): DrainState {
     rearmAtMs: -1,
     observation: NOT_LOOKED,
     lookedAtMs: -1,
+    listened: false,
+    seenAtEnd: NOT_LOOKED,
     othersGoneSinceMs: -1,
     sharedUser: false,
     active: -1,

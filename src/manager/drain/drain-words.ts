@@ -24,6 +24,11 @@ export function whyDrained(settings: DrainSettings, state: DrainState, nowMs: nu
   return `${took}: ${reason(settings, state)}.${rotation}`;
 }
 
+/** The app closed its ports during the drain, and nobody was connected any more. */
+export function whyGone(state: DrainState, nowMs: number): string {
+  return `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: nothing listens any more and nobody is connected.`;
+}
+
 /** The deadline came first. Names who stayed, and what would send such clients away. */
 export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const planned = plannedDeadlineMs(settings, state.triggeredAtMs);
@@ -33,19 +38,33 @@ export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: nu
       : "the deadline";
   const start = `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: ${cut} came`;
   const seen = state.observation;
+  if (state.phase === "withdrawing") return `${start} ${whatWithheld(state)}.`;
   if (criterionOf(settings) === "requests") {
     if (state.active < 0) return `${start} and the driver could not tell how many requests were active.`;
+    if (state.active === 0) return `${start} before no request had been active for ${span(settings.quietPeriodMs)}.`;
     return `${start} with ${count(state.active, "active request")}.`;
   }
   if (!seen.known) return `${start} and the traffic could not be observed: ${seen.why}.`;
   if (seen.leftTotal === 0) return `${start} before the traffic had been quiet for ${span(settings.quietPeriodMs)}.`;
-  const names = seen.left.slice(0, NAMED).map(inWords).join(", ");
-  const more = seen.leftTotal > NAMED ? ` and ${seen.leftTotal - NAMED} more` : "";
   const advice =
     settings.driver === "none"
       ? " A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: a proxy driver, or the http driver and an app that answers Connection: close while draining."
       : "";
-  return `${start} with ${count(seen.leftTotal, "connection")} still open: ${names}${more}.${advice}`;
+  return `${start} with ${whoStays(seen.left, seen.leftTotal)}.${advice}`;
+}
+
+/** The drain never came to wait for traffic. */
+function whatWithheld(state: DrainState): string {
+  const seen = state.observation;
+  const offered = state.relay.offered === "in" && state.relay.terminating;
+  const what = offered ? "while EndpointSlices still offered the Pod" : "before the delays were over";
+  return seen.known && seen.leftTotal > 0 ? `${what}, with ${whoStays(seen.left, seen.leftTotal)}` : what;
+}
+
+function whoStays(left: readonly OpenConnection[], total: number): string {
+  const names = left.slice(0, NAMED).map(inWords).join(", ");
+  const more = total > NAMED ? ` and ${total - NAMED} more` : "";
+  return `${count(total, "connection")} still open: ${names}${more}`;
 }
 
 function reason(settings: DrainSettings, state: DrainState): string {
@@ -57,7 +76,7 @@ function reason(settings: DrainSettings, state: DrainState): string {
   if (criterion === "deadline") return "the deadline came and nothing was open";
   const evidenceMs = seen.known ? seen.lastEvidenceMs : -1;
   if (evidenceMs < state.triggeredAtMs) return `no traffic came since the trigger`;
-  return `the last traffic came ${span(evidenceMs - state.triggeredAtMs)} after the trigger, then it was quiet for ${span(settings.quietPeriodMs)}`;
+  return `the last traffic came ${span(evidenceMs - state.triggeredAtMs)} after the trigger, then it was quiet for at least ${span(settings.quietPeriodMs)}`;
 }
 
 function inWords(connection: OpenConnection): string {

@@ -6,10 +6,13 @@ import type { DrainState, Hold } from "./drain-state.ts";
 /** A kubelet that restarts asks again; more than that is nobody we know. */
 const HOLDS_PER_CALLER = 4;
 
-/** Adds a call. At the cap the oldest of the same caller is answered, since the newest is the one somebody waits for. */
+/**
+ * Adds a call. At the cap the oldest of the same address is answered, since the newest is the one somebody waits for:
+ * a crowd from elsewhere does not push out the kubelet.
+ */
 export function addHold(state: DrainState, hold: Hold, actions: DrainAction[]): DrainState {
   const same = state.holds.filter((other) => other.container === hold.container && other.role === hold.role);
-  const oldest = same[0];
+  const oldest = same.find((other) => other.peer === hold.peer) ?? same[0];
   if (oldest === undefined || same.length < HOLDS_PER_CALLER) return { ...state, holds: [...state.holds, hold] };
   actions.push({ kind: "answer", holdId: oldest.id });
   return { ...state, holds: [...state.holds.filter((other) => other.id !== oldest.id), hold] };
@@ -40,15 +43,17 @@ export function releaseContainer(state: DrainState, container: string, actions: 
 
 /** The container's own hook has run: everyone who waited for it is answered. */
 export function answerPerformed(state: DrainState, container: string, actions: DrainAction[]): DrainState {
-  const waiting = state.holds.filter((hold) => hold.container === container && hold.stage === "performing");
-  for (const hold of waiting) actions.push({ kind: "answer", holdId: hold.id });
+  const performing = state.performing.filter((other) => other !== container);
   // A restart may come again; a Pod ends once.
   const performed = state.phase === "idle" ? state.performed : [...state.performed, container];
-  return {
-    ...state,
-    performed,
-    holds: state.holds.filter((hold) => hold.container !== container || hold.stage !== "performing"),
-  };
+  const next: DrainState = { ...state, performing, performed };
+  // A restart that turned out to be the Pod's end: its caller waits for the drain as all do.
+  if (state.phase === "withdrawing" || state.phase === "draining") {
+    return { ...next, holds: state.holds.map((hold) => (hold.container === container ? at(hold, "held") : hold)) };
+  }
+  const waits = (hold: Hold): boolean => hold.container === container && hold.stage === "performing";
+  for (const hold of state.holds) if (waits(hold)) actions.push({ kind: "answer", holdId: hold.id });
+  return { ...next, holds: state.holds.filter((hold) => !waits(hold)) };
 }
 
 /** Nobody is kept waiting any longer, whatever they wait for. */
@@ -62,12 +67,12 @@ function releaseHold(state: DrainState, hold: Hold, actions: DrainAction[]): Dra
     actions.push({ kind: "answer", holdId: hold.id });
     return dropHold(state, hold.id);
   }
-  const running = state.holds.some((other) => other.container === hold.container && other.stage === "performing");
-  if (!running) actions.push({ kind: "perform-chain", container: hold.container });
-  const holds = state.holds.map((other) => (other.id === hold.id ? performing(other) : other));
-  return { ...state, holds };
+  const holds = state.holds.map((other) => (other.id === hold.id ? at(other, "performing") : other));
+  if (state.performing.includes(hold.container)) return { ...state, holds };
+  actions.push({ kind: "perform-chain", container: hold.container });
+  return { ...state, holds, performing: [...state.performing, hold.container] };
 }
 
-function performing(hold: Hold): Hold {
-  return { id: hold.id, container: hold.container, role: hold.role, peer: hold.peer, stage: "performing" };
+function at(hold: Hold, stage: Hold["stage"]): Hold {
+  return { id: hold.id, container: hold.container, role: hold.role, peer: hold.peer, stage };
 }

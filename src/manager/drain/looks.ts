@@ -1,4 +1,5 @@
 /** Takes one look at the sockets into the state. Pure. */
+import { canBeReached } from "./criterion.ts";
 import type { Look } from "./drain-event.ts";
 import type { DrainState } from "./drain-state.ts";
 
@@ -7,11 +8,13 @@ export function takeLook(state: DrainState, look: Look, nowMs: number): DrainSta
   // Once seen, it stays: the app's listener closes long before its last outgoing call.
   const sharedUser = state.sharedUser || (neighbours.known && neighbours.sharedUser);
   const gone = neighbours.known && !neighbours.others && !sharedUser;
+  const seen = look.observation;
   const goneSinceMs = state.othersGoneSinceMs < 0 ? nowMs : state.othersGoneSinceMs;
   return {
     ...state,
-    observation: look.observation,
+    observation: seen,
     lookedAtMs: nowMs,
+    listened: state.listened || canBeReached(seen),
     sharedUser,
     othersGoneSinceMs: gone ? goneSinceMs : -1,
   };

@@ -9,6 +9,21 @@ export const LONE_HOOK_MS = 5_000;
 /** In a Pod that runs to completion, app hooks that have not come by then belong to containers that have finished. */
 export const COMPLETION_MS = 2_000;
 
+/**
+ * Notes a hook. Of several calls that wait at once the first one counts: repetitions must not postpone the restart
+ * rule. Where the earlier caller has gone, the new call is a new story.
+ *
+ * @param waits an earlier call of the container has not been answered
+ */
+export function withJoin(joins: readonly Join[], join: Join, waits: boolean): readonly Join[] {
+  if (waits && joins.some((other) => other.container === join.container)) return joins;
+  return [...withoutJoin(joins, join.container), join];
+}
+
+export function withoutJoin(joins: readonly Join[], container: string): readonly Join[] {
+  return joins.filter((join) => join.container !== container);
+}
+
 /** Hooks of two different containers close together. */
 export function twoContainersEnd(joins: readonly Join[]): boolean {
   for (const one of joins) {

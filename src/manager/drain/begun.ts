@@ -1,0 +1,23 @@
+/** The first state of a drain. Pure. */
+import type { DrainTrigger } from "../../contract/drain-report.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { lastMinuteDeadlineMs, plannedDeadlineMs } from "./deadline.ts";
+import { type DrainState, NOT_LOOKED } from "./drain-state.ts";
+import { DRAIN_RUNS } from "./drain-words.ts";
+
+/** Fixes the plan and forgets what an earlier story left, the calls that wait aside. */
+export function begun(settings: DrainSettings, state: DrainState, trigger: DrainTrigger, nowMs: number): DrainState {
+  const deadlineMs = trigger === "sigterm" ? lastMinuteDeadlineMs(settings, nowMs) : plannedDeadlineMs(settings, nowMs);
+  return {
+    ...state,
+    phase: "withdrawing",
+    outcome: "none",
+    trigger,
+    triggeredAtMs: nowMs,
+    deadlineMs,
+    observation: NOT_LOOKED,
+    lookedAtMs: -1,
+    listened: false,
+    why: DRAIN_RUNS,
+  };
+}

@@ -1,0 +1,170 @@
+/** The drain when events come at the worst moment, in a bad order, or more than once. */
+import { describe, expect, test } from "vitest";
+import type { DrainSettings } from "../../src/contract/drain-settings.ts";
+import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
+import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
+import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, sigterm } from "./drain-script.ts";
+
+const END = [ownHook(100, 2), hook(110, 1)];
+const TWO_APPS: DrainSettings = {
+  ...ONE_APP,
+  hooks: [
+    { container: "app", role: "app" },
+    { container: "web", role: "app" },
+  ],
+};
+const MESH: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container: "istio-proxy", role: "mesh-proxy" }] };
+const left = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
+const from = (peer: string, nowMs: number, holdId: number): DrainEvent => ({
+  kind: "hook-joined",
+  nowMs,
+  holdId,
+  container: "app",
+  peer,
+});
+
+describe("a restart shortly before the Pod's end", () => {
+  test("does not hide that two containers are being stopped together", () => {
+    const events = [hook(0, 1), left(1_000, 1), hook(3_000, 2), hook(3_010, 3, "web")];
+    const played = play({ settings: TWO_APPS, events });
+    expect(played.state).toMatchObject({ trigger: "two-hooks", outcome: "drained" });
+    expect(played.answered.get(2)).toBe(8_010);
+  });
+
+  test("does not shorten the time in which the manager's own hook may come", () => {
+    const played = play({ events: [hook(0, 1), left(1_000, 1), hook(4_000, 2), ownHook(6_000, 3)] });
+    expect(played.answered.get(2)).toBe(11_000);
+  });
+
+  test("whose own hook still runs is held to the end of the drain, and not performed again", () => {
+    const played = play({ events: [hook(0, 1), ownHook(6_000, 2)], chained: ["app"], chainMs: 3_000 });
+    expect(played.actions.filter((action) => action.kind === "perform-chain")).toHaveLength(1);
+    expect(played.answered.get(1)).toBe(11_000);
+  });
+
+  test("does not show in the report of the drain that runs", () => {
+    const events = [hook(0, 1), sigterm(20_000)];
+    const played = play({ events, pod: busyUntil(999_999), untilMs: 20_500 });
+    expect(played.state).toMatchObject({ phase: "withdrawing", outcome: "none" });
+  });
+
+  test("is not forgotten when the next hook comes before a late tick", () => {
+    const played = play({ settings: TWO_APPS, events: [hook(0, 1), hook(5_300, 2, "web")], lateMs: 600 });
+    expect(played.answered.get(1)).toBe(5_300);
+    expect(played.state.holds).toEqual([]);
+  });
+
+  test("is told each time", () => {
+    const played = play({ events: [hook(0, 1), hook(30_000, 2)] });
+    const told = played.actions.filter((action) => action.kind === "entered" && action.phase === "idle");
+    expect(told.map((action) => action.atMs)).toEqual([5_000, 35_000]);
+  });
+});
+
+describe("calls from several addresses", () => {
+  test("beyond the cap push out their own kind and not the kubelet's", () => {
+    const crowd = [2, 3, 4, 5, 6, 7].map((id) => from("10.9.9.9", 200 + id, id));
+    const played = play({ events: [ownHook(0, 90), from("10.0.0.1", 100, 1), ...crowd] });
+    expect(played.answered.get(1)).toBe(5_000);
+    expect(played.answered.get(2)).toBeLessThan(1_000);
+  });
+});
+
+describe("a chained hook", () => {
+  test("is not started a second time when its caller comes back", () => {
+    const events = [...END, left(5_500, 1), hook(5_600, 3)];
+    const played = play({ events, chained: ["app"], chainMs: 2_000 });
+    expect(played.actions.filter((action) => action.kind === "perform-chain")).toHaveLength(1);
+    expect(played.answered.get(3)).toBe(7_100);
+  });
+});
+
+describe("without any time for open work", () => {
+  const settings: DrainSettings = { ...ONE_APP, drainTimeoutMs: 0 };
+
+  test("a Pod that was quiet during the delays is drained", () => {
+    const played = play({ settings, events: END });
+    expect(played.state.outcome).toBe("drained");
+    expect(played.answered.get(1)).toBe(5_100);
+  });
+
+  test("a Pod that was not is cut all the same", () => {
+    const played = play({ settings, events: END, pod: busyUntil(999_999) });
+    expect(played.state.outcome).toBe("timeout");
+    expect(played.answered.get(1)).toBe(5_100);
+  });
+});
+
+describe("what a report says once the drain is over", () => {
+  test("is who stayed then, and not who stays while a proxy is still held", () => {
+    const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
+    const neighbours = (nowMs: number) => ({ known: true, others: nowMs < 70_000, sharedUser: false });
+    const played = play({ settings: MESH, events: [...END, hook(120, 3, "istio-proxy")], pod, neighbours });
+    const report = drainReportOf(played.state, 80_000);
+    expect(report).toMatchObject({ phase: "done", outcome: "timeout", leftTotal: 1 });
+    expect(report.left).toHaveLength(1);
+  });
+
+  test("outlasts a SIGTERM that only cuts the holding", () => {
+    const neighbours = () => ({ known: true, others: true, sharedUser: false });
+    const events = [...END, hook(120, 3, "istio-proxy"), sigterm(9_000)];
+    const played = play({ settings: MESH, events, neighbours });
+    expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 9_000 });
+    const report = drainReportOf(played.state, 80_000);
+    expect(report).toMatchObject({ phase: "done", outcome: "drained" });
+    expect(report.milliseconds).toMatchObject({ withdrawing: 5_000, draining: 0, holding: 3_900 });
+  });
+
+  test("is that the app has gone, where it had been there", () => {
+    const pod: PodAt = (nowMs) => (nowMs < 8_000 ? busyUntil(99_999)(nowMs) : { ...QUIET, hasTcpListener: false });
+    const played = play({ events: END, pod });
+    expect(played.state.outcome).toBe("drained");
+    expect(played.state.why).toContain("nothing listens any more");
+  });
+
+  test("is that the delays were cut, where SIGTERM left no time for them", () => {
+    const pod: PodAt = (nowMs) => ({ ...QUIET, openConnections: nowMs < 200 ? 1 : 0 });
+    const played = play({ settings: { ...ONE_APP, quietPeriodMs: 500 }, events: [sigterm(50)], pod });
+    expect(played.state.why).toBe(
+      "Released 1.8s after the trigger: the deadline, shortened from 65s, came before the delays were over.",
+    );
+  });
+
+  test("is that slices still offered the Pod, where nothing else kept it", () => {
+    const said: DrainEvent = { kind: "relay-said", nowMs: 200, offered: "in", terminating: true, graceSeconds: -1 };
+    const played = play({ events: [...END, said] });
+    expect(played.state.outcome).toBe("timeout");
+    expect(played.state.why).toContain("while EndpointSlices still offered the Pod");
+  });
+
+  test("is how long it was quiet at least", () => {
+    const played = play({ events: END, pod: busyUntil(1_000) });
+    expect(played.state.why).toContain("then it was quiet for at least 2s");
+  });
+
+  test("is that the count had not stayed at zero for long enough", () => {
+    const settings: DrainSettings = { ...ONE_APP, driver: "http", activeUrl: "http://127.0.0.1:8080/active" };
+    let calls = 0;
+    const active = () => {
+      calls += 1;
+      return calls % 3;
+    };
+    const played = play({ settings: { ...settings, drainTimeoutMs: 3_000 }, events: END, active });
+    expect(played.state.outcome).toBe("timeout");
+    expect(played.state.why).not.toContain("0 active");
+  });
+});
+
+describe("a Pod that lives on after a drain", () => {
+  test("with datagrams only makes the manager ready again as well", () => {
+    const pod: PodAt = () => ({ ...QUIET, hasTcpListener: false, hasUdp: true });
+    expect(play({ events: END, pod, untilMs: 100_000 }).state.phase).toBe("idle");
+  });
+
+  test("and whose app was still starting after the minute gets its drain in the end", () => {
+    const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 5_000 || nowMs > 120_000 });
+    const played = play({ events: [...END, hook(200_000, 3), ownHook(200_010, 4)], pod });
+    expect(played.answered.get(3)).toBe(205_010);
+    expect(played.state.outcome).toBe("drained");
+  });
+});
