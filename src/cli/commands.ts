@@ -3,7 +3,7 @@ import { createTwoFilesPatch } from "diff";
 import { EXIT_DONE, EXIT_ERROR, EXIT_NOTHING_TO_DO } from "./exit-statuses.ts";
 import { explain } from "./explanation.ts";
 import { explanationText } from "./explanation-text.ts";
-import { jsonReport, printReport, statusOf, succeeded, writeManifests } from "./output.ts";
+import { jsonReport, printProblems, printReport, statusOf, succeeded, writeManifests } from "./output.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
 import { type ChangedManifest, injectManifests, type Transformed, uninjectManifests } from "./transform.ts";
@@ -43,7 +43,7 @@ export async function runExplain(request: InjectRequest, ports: Ports): Promise<
     const { warnings, problems } = result;
     ports.out(`${JSON.stringify({ workloads: explanations, warnings, problems })}\n`);
   } else {
-    printReport({ ...result, reports: [] }, false, ports.err);
+    printProblems(result, ports.err);
     ports.out(explanations.map(explanationText).join("\n"));
   }
   if (!succeeded(result)) return EXIT_ERROR;

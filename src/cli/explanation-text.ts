@@ -2,6 +2,7 @@
 import { formatDuration } from "../contract/duration.ts";
 import type { WorkloadExplanation } from "./explanation.ts";
 import { graceSentence } from "./grace-arithmetic.ts";
+import { printable } from "./printable.ts";
 import { titleOf } from "./workload-report.ts";
 
 export function explanationText(explanation: WorkloadExplanation): string {
@@ -17,7 +18,7 @@ export function explanationText(explanation: WorkloadExplanation): string {
     lines.push("  expected end of a Pod:", ...table(timeline.map(({ atMs, what }) => [formatDuration(atMs), what])));
   }
   if (limit !== undefined) lines.push(`  limit: ${limit}`);
-  return `${lines.join("\n")}\n`;
+  return `${lines.map(printable).join("\n")}\n`;
 }
 
 /** Columns as wide as their widest cell; the last one is free. */

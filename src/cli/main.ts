@@ -1,16 +1,24 @@
-/** The command line's connection to the system; the only file of the room that touches it. */
+/** The command line's connection to the system; with `manifest-files.ts` the only file of the room that touches it. */
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { EXIT_ERROR } from "./exit-statuses.ts";
+import { listManifests } from "./manifest-files.ts";
 import type { Ports } from "./ports.ts";
 import { runCommandLine } from "./program.ts";
 
-export function main(args: readonly string[]): Promise<number> {
-  // A reader that has seen enough (`| head`) is no error of ours.
+export async function main(args: readonly string[]): Promise<number> {
+  let isUnwritten = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+    // A reader that has seen enough (`| head`) is no error of ours.
+    if (error.code === "EPIPE" || isUnwritten) return;
+    isUnwritten = true;
+    process.stderr.write(`error: standard output cannot be written: ${error.message}\n`);
   });
-  return runCommandLine(args, SYSTEM);
+  // Nobody reads the report: the exit status still tells.
+  process.stderr.on("error", () => {});
+  const status = await runCommandLine(args, SYSTEM);
+  await new Promise((resolve) => process.stdout.write("", resolve));
+  return isUnwritten ? EXIT_ERROR : status;
 }
 
 const SYSTEM: Ports = {
@@ -26,16 +34,8 @@ const SYSTEM: Ports = {
   randomToken: () => randomBytes(16).toString("hex"),
 };
 
-/** A folder's manifests in name order, folders below included; a file is taken whatever its name. */
-export function listManifests(path: string): readonly string[] {
-  if (!statSync(path).isDirectory()) return [path];
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ya?ml|json)$/i.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-}
-
 async function readStandardInput(): Promise<Uint8Array> {
+  if (process.stdin.isTTY) process.stderr.write("reading manifests from standard input; Ctrl-D ends them\n");
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);

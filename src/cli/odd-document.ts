@@ -1,4 +1,5 @@
 /** Documents that look like a slip: left as they are, but worth a word. */
+import { podsIn } from "../kubernetes/pod-template.ts";
 import { isRawObject, textAt } from "../kubernetes/raw-json.ts";
 import { quote } from "../policy/quote.ts";
 import type { ManifestProblem, ParsedDocument } from "./manifest/parse.ts";
@@ -26,8 +27,19 @@ export function oddityOf({ number, value }: ParsedDocument): readonly ManifestPr
   const apiVersion = textAt(value, "apiVersion") ?? "";
   const home = Object.hasOwn(HOME, kind) ? HOME[kind] : undefined;
   const group = apiVersion.split("/")[0] ?? "";
-  if (home === undefined || home.includes(group)) return [];
+  if (kind === "List" && group === "v1" && !Array.isArray(value["items"]))
+    return oddity("this List has no items that are a list; left as it is");
+  if (home === undefined) return [];
+  if (home.includes(group)) {
+    if (podsIn(value).length > 0) return [];
+    return oddity(`this ${kind} has no ${templateOf(kind)} that is a mapping; left as it is`);
+  }
   if (apiVersion === "") return oddity(`this ${kind} has no apiVersion; left as it is`);
   if (!BUILT_IN.includes(group)) return [];
   return oddity(`Kubernetes has no ${kind} in apiVersion ${quote(apiVersion)}; left as it is`);
+}
+
+function templateOf(kind: string): string {
+  if (kind === "CronJob") return "spec.jobTemplate.spec.template";
+  return kind === "PodTemplate" ? "template" : "spec.template";
 }

@@ -3,6 +3,7 @@ import { decodeManifest } from "./manifest/decode.ts";
 import { type ManifestProblem, type ParsedManifest, parseManifest } from "./manifest/parse.ts";
 import { oddityOf } from "./odd-document.ts";
 import type { Ports } from "./ports.ts";
+import { printable } from "./printable.ts";
 
 export type OpenManifest = {
   /** As given, or found in a folder; `standard input` for `-`. */
@@ -39,10 +40,15 @@ export async function openManifests(paths: readonly string[], ports: Ports): Pro
     problems.push(...parsed.problems.map((problem) => ({ ...problem, file: name })));
   const warnings = manifests.flatMap(({ name, parsed }) =>
     parsed.documents.flatMap((document) =>
-      [...document.repeated, ...oddityOf(document)].map((problem) => ({ ...problem, file: name })),
+      [...document.warnings, ...oddityOf(document)].map((problem) => ({ ...problem, file: name })),
     ),
   );
   return { manifests, problems, warnings };
+}
+
+/** A `-f` argument as messages call it. */
+export function sourceName(path: string): string {
+  return path === "-" ? "standard input" : path;
 }
 
 type Source =
@@ -50,7 +56,7 @@ type Source =
   | { readonly name: string; readonly message: string };
 
 async function sourcesOf(path: string, ports: Ports): Promise<readonly Source[]> {
-  if (path === "-") return [{ name: "standard input", bytes: await ports.readStandardInput() }];
+  if (path === "-") return [{ name: sourceName(path), bytes: await ports.readStandardInput() }];
   try {
     const files = ports.listManifests(path);
     if (files.length === 0) return [{ name: path, message: "the folder holds no *.yaml, *.yml or *.json file" }];
@@ -84,5 +90,5 @@ export function problemLine({ file, document, place, message }: FileProblem): st
   const parts = [file];
   if (document > 0) parts.push(`document ${document}`);
   if (place !== undefined) parts.push(`line ${place.line}, column ${place.column}`);
-  return `${parts.join(", ")}: ${message}`;
+  return printable(`${parts.join(", ")}: ${message}`);
 }

@@ -2,6 +2,7 @@
 import { EXIT_DONE, EXIT_ERROR, EXIT_NOTHING_TO_DO } from "./exit-statuses.ts";
 import { problemLine } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
+import { printable } from "./printable.ts";
 import type { ChangedManifest, Transformed } from "./transform.ts";
 import { reportLines } from "./workload-report.ts";
 
@@ -15,9 +16,22 @@ export function printReport(result: Transformed, json: boolean, print: (text: st
   else {
     for (const warning of result.warnings) print(`warning: ${problemLine(warning)}\n`);
     for (const report of result.reports) print(`${reportLines(report).join("\n")}\n`);
-    for (const problem of result.problems) print(`error: ${problemLine(problem)}\n`);
+    printEnd(result, print);
   }
   return succeeded(result);
+}
+
+/** What is wrong, or that nothing was there to do. Silence would look like a success. */
+function printEnd({ problems, reports, warnings, sources }: Transformed, print: (text: string) => void): void {
+  for (const problem of problems) print(`error: ${problemLine(problem)}\n`);
+  if (problems.length > 0 || reports.length > 0 || warnings.length > 0) return;
+  print(printable(`nothing to do: no Pod or workload was found in ${sources.join(", ")}`).concat("\n"));
+}
+
+/** For `explain`, which tells about the workloads itself. */
+export function printProblems(result: Transformed, print: (text: string) => void): void {
+  for (const warning of result.warnings) print(`warning: ${problemLine(warning)}\n`);
+  printEnd(result, print);
 }
 
 export function jsonReport({ reports, warnings, problems }: Transformed): object {

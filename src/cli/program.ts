@@ -1,5 +1,6 @@
 /** The commands and their flags. Reads words, never files: what it finds out goes to the command as plain values. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { VERSION } from "../contract/version.ts";
 import { parseVersion } from "../kubernetes/version.ts";
 import { quote } from "../policy/quote.ts";
 import { readConfig } from "./cluster-config-file.ts";
@@ -11,7 +12,7 @@ import type { CommandRequest, InjectRequest } from "./request.ts";
 
 /** Native sidecars have been there since 1.29 and cannot be switched off since 1.33; a newer default suits most. */
 const DEFAULT_KUBE_VERSION = "1.35";
-const DEFAULT_IMAGE = "lastcall-manager:0.1.0";
+const DEFAULT_IMAGE = `lastcall-manager:${VERSION}`;
 /** A cluster whose nodes cannot be listed: its kubelets are not believed to be new. */
 const UNKNOWN = "unknown";
 /** What `kubectl` uses where a document names none. */
@@ -41,6 +42,7 @@ function buildProgram(ports: Ports, finish: (status: number) => void): Command {
   const program = new Command("lastcall");
   program
     .description("Makes Pods end without dropping a request. Manifests in, injected manifests out.")
+    .version(VERSION)
     .exitOverride()
     .configureOutput({ writeOut: ports.out, writeErr: ports.err })
     .showSuggestionAfterError()

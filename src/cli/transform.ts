@@ -6,7 +6,13 @@ import { uninjectPod } from "../injection/uninject.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";
 import { editManifest, type PodEdit } from "./manifest/edit-manifest.ts";
 import { namespacesIn } from "./namespaces.ts";
-import { type FileProblem, type OpenedManifests, type OpenManifest, openManifests } from "./open-manifests.ts";
+import {
+  type FileProblem,
+  type OpenedManifests,
+  type OpenManifest,
+  openManifests,
+  sourceName,
+} from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
 import { tokensFor } from "./token-source.ts";
@@ -29,6 +35,8 @@ export type Transformed = {
   readonly decisions: readonly Decision[];
   readonly problems: readonly FileProblem[];
   readonly warnings: readonly FileProblem[];
+  /** Where was looked, as messages call it. */
+  readonly sources: readonly string[];
 };
 
 export async function injectManifests(request: InjectRequest, ports: Ports): Promise<Transformed> {
@@ -57,7 +65,7 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
     };
   const changed = changeAll(opened.manifests, edit, true);
   const reports = decisions.map(({ report }) => report);
-  return { ...collect(opened, changed, reports), decisions };
+  return { ...collect(opened, changed, reports), decisions, sources: request.paths.map(sourceName) };
 }
 
 export async function uninjectManifests(request: CommandRequest, ports: Ports): Promise<Transformed> {
@@ -73,14 +81,14 @@ export async function uninjectManifests(request: CommandRequest, ports: Ports): 
       return result.kind === "uninjected" ? result.pod : undefined;
     };
   const changed = changeAll(opened.manifests, edit, false);
-  return { ...collect(opened, changed, reports), decisions: [] };
+  return { ...collect(opened, changed, reports), decisions: [], sources: request.paths.map(sourceName) };
 }
 
 function collect(
   opened: OpenedManifests,
   changed: Changed,
   reports: readonly WorkloadReport[],
-): Omit<Transformed, "decisions"> {
+): Omit<Transformed, "decisions" | "sources"> {
   // Of a document that could not be written only the problem is true.
   const failed = ({ file, document }: WorkloadReport): boolean =>
     changed.problems.some((problem) => problem.file === file && problem.document === document);

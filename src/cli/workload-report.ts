@@ -6,6 +6,8 @@ import type { PodPlace } from "../kubernetes/pod-template.ts";
 import { isRawObject, objectAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
 import { misplacedAnnotations } from "./misplaced-annotations.ts";
+import { wrongPart } from "./pod-shape.ts";
+import { printable } from "./printable.ts";
 
 export type WorkloadReport = {
   readonly file: string;
@@ -28,10 +30,16 @@ export function injectionReport(name: WorkloadName, place: PodPlace, outcome: Ou
   const problems = [...misplacedAnnotations(place), ...outcome.explanation.problems];
   if (outcome.kind === "refused") return { ...name, outcome: "refused", because: outcome.message, problems };
   if (outcome.kind === "unchanged") {
-    return { ...name, outcome: "skipped", reason: outcome.reason, because: SKIP_REASONS[outcome.reason], problems };
+    return { ...name, outcome: "skipped", reason: outcome.reason, because: becauseOf(outcome.reason, place), problems };
   }
   const graceSeconds = { before: graceOf(place.pod), after: graceOf(outcome.pod) };
   return { ...name, outcome: "injected", mode: outcome.mode, graceSeconds, problems };
+}
+
+/** The reason's sentence; of a broken Pod also its first broken part. */
+function becauseOf(reason: SkipReason, place: PodPlace): string {
+  const part = reason === "invalid_pod" ? wrongPart(place.pod) : undefined;
+  return part === undefined ? SKIP_REASONS[reason] : `${SKIP_REASONS[reason]}: ${part}`;
 }
 
 export function graceOf(pod: unknown): number {
@@ -42,7 +50,7 @@ export function graceOf(pod: unknown): number {
 /** One line for the outcome and one for each problem. */
 export function reportLines(report: WorkloadReport): readonly string[] {
   const warnings = report.problems.map(({ where, message }) => `  ${where}: ${message}`);
-  return [`${titleOf(report)}: ${outcomeText(report)}`, ...warnings];
+  return [`${titleOf(report)}: ${outcomeText(report)}`, ...warnings].map(printable);
 }
 
 export function titleOf({ kind, namespace, name }: WorkloadName): string {

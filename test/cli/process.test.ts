@@ -1,6 +1,6 @@
 /** The program as a person runs it: real files, pipes and exit statuses. */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -56,8 +56,42 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     expect(await run(["inject", "-f", "k8s"], "")).toEqual({
       status: 2,
       out: '{"kind": "A"}\n---\nkind: C\n---\nkind: B\n',
-      err: "",
+      err: "nothing to do: no Pod or workload was found in k8s\n",
     });
+  });
+
+  test("takes linked files of a folder once, and follows no linked folder into a loop", async () => {
+    mkdirSync(join(folder, "k8s"));
+    writeFileSync(join(folder, "pod.yaml"), POD);
+    symlinkSync("../pod.yaml", join(folder, "k8s/linked.yaml"));
+    symlinkSync("../k8s", join(folder, "k8s/again"));
+    const { status, err } = await run(["inject", "-f", "k8s"], "");
+    expect({ status, err }).toEqual({ status: 0, err: "Pod default/web: injected native, grace 30 → 100 s\n" });
+  });
+
+  test("names a link that leads nowhere, and reads the rest of the folder", async () => {
+    mkdirSync(join(folder, "k8s"));
+    writeFileSync(join(folder, "k8s/pod.yaml"), POD);
+    symlinkSync("nowhere", join(folder, "k8s/dangling.yaml"));
+    const { status, err } = await run(["inject", "-f", "k8s"], "");
+    expect(status).toBe(1);
+    expect(err).toContain("error: k8s/dangling.yaml: there is no such file or folder\n");
+    expect(err).toContain("Pod default/web: injected native");
+  });
+
+  test("says in a sentence that its output cannot be written", async () => {
+    const full = openSync("/dev/full", "w");
+    const child = spawn(process.execPath, [PROGRAM, "inject"], { stdio: ["pipe", full, "pipe"], timeout: LIMIT_MS });
+    let err = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      err += text;
+    });
+    child.stdin?.end(POD);
+    const status = await new Promise((resolve) => child.on("close", resolve));
+    closeSync(full);
+    expect(status).toBe(1);
+    expect(err).toContain("error: standard output cannot be written: ENOSPC");
+    expect(err).not.toContain("    at ");
   });
 
   test("names a file that is not there, and a folder without manifests", async () => {
@@ -74,6 +108,18 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     const { status, err } = await run(["inject"], many, true);
     expect(status).toBe(0);
     expect(err).not.toContain("EPIPE");
+  });
+
+  test("keeps its exit status when nobody reads the report", async () => {
+    const child = spawn(process.execPath, [PROGRAM, "inject"], { timeout: LIMIT_MS });
+    child.stderr.destroy();
+    child.stdout.resume();
+    child.stdin.end(POD);
+    expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
+  });
+
+  test("tells its version", async () => {
+    expect(await run(["--version"], "")).toEqual({ status: 0, out: "0.1.0\n", err: "" });
   });
 
   test("makes another token every time it runs", async () => {

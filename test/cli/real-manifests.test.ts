@@ -60,11 +60,13 @@ const ODD = [
   },
   {
     file: "openkruise+kruise/docs/tutorial/v1/guestbook-statefulset.yaml",
-    says: "",
+    says: "nothing to do: no Pod or workload was found in standard input\n",
   },
   {
     file: "open-policy-agent+gatekeeper-library/library/general/allowedrepos/samples/repo-must-be-openpolicyagent/disallowed_all.yaml",
-    says: "Pod default/nginx-disallowed: skipped (invalid_pod): the object is not a Pod the API server would accept\n",
+    says:
+      "Pod default/nginx-disallowed: skipped (invalid_pod): the object is not a Pod the API server would accept: " +
+      'spec.initContainers[0].name is "nginx" a second time, expected names that differ\n',
   },
 ];
 

@@ -1,6 +1,7 @@
 /** Text to documents: syntax tree, values, and every mistake with its place. */
-import { type Document, isMap, isPair, isSeq, LineCounter, type Node, parseAllDocuments, type Tags } from "yaml";
+import { type Document, LineCounter, type Node, parseAllDocuments, type Tags } from "yaml";
 import { readNode, TooLarge } from "./node-value.ts";
+import { QUOTED_TEMPLATE_MESSAGE, TEMPLATE_MESSAGE, unrenderedSyntax, unrenderedWorkload } from "./unrendered.ts";
 
 export type Place = { readonly line: number; readonly column: number };
 
@@ -18,8 +19,8 @@ export type ParsedDocument = {
   readonly values: ReadonlyMap<Node, unknown>;
   /** What each `&name` stands for. */
   readonly anchors: ReadonlyMap<string, unknown>;
-  /** Keys written twice in one mapping; the last one counts, as for kubectl. */
-  readonly repeated: readonly ManifestProblem[];
+  /** Keys written twice in one mapping (the last one counts, as for kubectl), and what looks like a template. */
+  readonly warnings: readonly ManifestProblem[];
 };
 
 export type ParsedManifest = {
@@ -42,38 +43,40 @@ export function parseManifest(text: string): ParsedManifest {
   const documents: ParsedDocument[] = [];
   const problems: ManifestProblem[] = [];
   for (const [index, tree] of trees.entries()) {
-    const number = index + 1;
-    const template = unrenderedTemplate(text, tree);
-    if (template !== undefined) {
-      problems.push({ document: number, place: place(template), message: TEMPLATE_MESSAGE });
-      continue;
-    }
-    const error = tree.errors[0];
-    if (error !== undefined) {
-      problems.push({ document: number, place: place(error.pos[0]), message: syntaxMessage(error.message) });
-      continue;
-    }
-    try {
-      const { value, values, anchors, repeated } = readNode(tree.contents);
-      const warnings = repeated.map(({ key, offset }) => ({
-        document: number,
-        place: place(offset),
-        message: `the key "${key}" is given twice in one mapping; the last one counts`,
-      }));
-      documents.push({ number, tree, value, values, anchors, repeated: warnings });
-    } catch (cause) {
-      if (!(cause instanceof TooLarge) && !(cause instanceof RangeError)) throw cause;
-      const message = cause instanceof TooLarge ? cause.message : TOO_DEEP;
-      problems.push({ document: number, place: place(tree.range[0]), message });
-    }
+    const read = readTree(text, tree, { number: index + 1, place });
+    if ("message" in read) problems.push(read);
+    else documents.push(read);
   }
   return { documents, problems };
 }
 
-const TOO_DEEP = "the document is nested too deeply to be read";
+type Numbered = { readonly number: number; readonly place: (offset: number) => Place };
 
-const TEMPLATE_MESSAGE =
-  "this is a template that has not been rendered yet ({{ … }}); run helm template (or your tool's equivalent) first and pipe its output here";
+function readTree(text: string, tree: Document.Parsed, { number, place }: Numbered): ParsedDocument | ManifestProblem {
+  const problem = (offset: number, message: string): ManifestProblem => ({
+    document: number,
+    place: place(offset),
+    message,
+  });
+  const template = unrenderedSyntax(text, tree);
+  if (template !== undefined) return problem(template, TEMPLATE_MESSAGE);
+  const error = tree.errors[0];
+  if (error !== undefined) return problem(error.pos[0], syntaxMessage(error.message));
+  try {
+    const { value, values, anchors, repeated } = readNode(tree.contents);
+    const quoted = unrenderedWorkload(value, tree);
+    const warnings = repeated.map(({ key, offset }) =>
+      problem(offset, `the key "${key}" is given twice in one mapping; the last one counts`),
+    );
+    if (quoted !== undefined) warnings.push(problem(quoted, QUOTED_TEMPLATE_MESSAGE));
+    return { number, tree, value, values, anchors, warnings };
+  } catch (cause) {
+    if (!(cause instanceof TooLarge) && !(cause instanceof RangeError)) throw cause;
+    return problem(tree.range[0], cause instanceof TooLarge ? cause.message : TOO_DEEP);
+  }
+}
+
+const TOO_DEEP = "the document is nested too deeply to be read";
 
 function whole(message: string): ManifestProblem {
   return { document: 0, place: undefined, message };
@@ -110,24 +113,4 @@ function syntaxMessage(message: string): string {
   const first = message.split("\n")[0] ?? message;
   if (first.includes("call stack")) return TOO_DEEP;
   return `not valid YAML or JSON: ${first}`;
-}
-
-/** Offset of the first `{{ … }}` that YAML cannot mean: a flow mapping as a key, or braces in a document with errors. */
-function unrenderedTemplate(text: string, tree: Document.Parsed): number | undefined {
-  if (tree.errors.length === 0) return mappingAsKey(tree.contents);
-  const offset = text.slice(0, tree.range[2]).search(/^[^#\n]*\{\{/m);
-  return offset < 0 ? undefined : text.indexOf("{{", offset);
-}
-
-/** YAML reads `{{ name }}` as a mapping whose key is a mapping; nothing in Kubernetes looks like that. */
-function mappingAsKey(root: unknown): number | undefined {
-  const open: unknown[] = [root];
-  while (open.length > 0) {
-    const node = open.pop();
-    if (isPair(node)) {
-      if (isMap(node.key) && node.key.flow === true) return node.key.range?.[0];
-      open.push(node.value);
-    } else if (isMap(node) || isSeq(node)) open.push(...node.items);
-  }
-  return undefined;
 }

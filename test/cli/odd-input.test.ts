@@ -1,0 +1,119 @@
+/** Input nobody means, and what the command line says to it. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { wrongPart } from "../../src/cli/pod-shape.ts";
+import { isWellFormed } from "../../src/kubernetes/pod.ts";
+import { lastcall } from "./run-lastcall.ts";
+
+const TEMPLATE = "spec:\n  template:\n    spec:\n      containers:\n      - name: app\n        image: shop/web:1\n";
+const DEPLOYMENT = `apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n${TEMPLATE}`;
+
+const inject = (text: string) => lastcall(["inject"], { "-": text });
+
+describe("input without work", () => {
+  test.for(["inject", "diff", "explain", "uninject"])("%s says that it found no workload", async (command) => {
+    const { status, err } = await lastcall([command], { "-": "apiVersion: v1\nkind: ConfigMap\n" });
+    expect(status).toBe(2);
+    expect(err).toBe("nothing to do: no Pod or workload was found in standard input\n");
+  });
+
+  test("an empty file is named", async () => {
+    const { status, err } = await lastcall(["inject", "-f", "empty.yaml"], { "empty.yaml": "" });
+    expect({ status, err }).toEqual({ status: 2, err: "nothing to do: no Pod or workload was found in empty.yaml\n" });
+  });
+});
+
+describe("a template that YAML can read", () => {
+  test.for([
+    { says: "the name", text: DEPLOYMENT.replace("name: web", 'name: "{{ .Release.Name }}-web"'), line: 4, column: 9 },
+    { says: "an image", text: DEPLOYMENT.replace("shop/web:1", "'{{ .Values.image }}'"), line: 10, column: 16 },
+  ])("is taken as it stands, with a warning, when $says is not rendered", async ({ text, line, column }) => {
+    const { status, err } = await inject(text);
+    expect(status).toBe(0);
+    expect(err).toContain(
+      `warning: standard input, document 1, line ${line}, column ${column}: this looks like a template`,
+    );
+  });
+
+  test("braces in a command or a ConfigMap are nobody's template", async () => {
+    const command = DEPLOYMENT.replace("image: shop/web:1", 'image: b\n        args: ["{{ $labels.pod }}"]');
+    expect((await inject(command)).err).not.toContain("template");
+    const rules = await inject("apiVersion: v1\nkind: ConfigMap\ndata: {rule: '{{ .x }}'}\n");
+    expect(rules.err).not.toContain("template");
+  });
+});
+
+describe("objects of the wrong shape", () => {
+  test("a Deployment without a Pod template is named with what is missing", async () => {
+    const { status, err } = await inject("apiVersion: apps/v1\nkind: Deployment\nspec: []\n");
+    expect(status).toBe(2);
+    expect(err).toContain(
+      "standard input, document 1: this Deployment has no spec.template that is a mapping; left as it is",
+    );
+  });
+
+  test.for([
+    {
+      part: "metadata",
+      text: "metadata: [a]\nspec: {containers: [{name: a}]}",
+      says: "metadata is a list, expected a mapping",
+    },
+    {
+      part: "annotations",
+      text: "metadata: {annotations: [a]}\nspec: {containers: [{name: a}]}",
+      says: "metadata.annotations is a list, expected a mapping",
+    },
+    { part: "spec", text: "spec: null", says: "spec is null, expected a mapping" },
+    { part: "containers", text: "spec: {containers: x}", says: 'spec.containers is text ("x"), expected a list' },
+    {
+      part: "one container",
+      text: "spec: {containers: [{name: a}, null]}",
+      says: "spec.containers[1] is null, expected a mapping",
+    },
+    {
+      part: "a container's name",
+      text: "spec: {containers: [{name: 3}]}",
+      says: "spec.containers[0].name is the number 3, expected text",
+    },
+  ])("a Pod that the API server would refuse is told its wrong part: $part", async ({ text, says }) => {
+    const { status, err } = await inject(`apiVersion: v1\nkind: Pod\n${text}\n`);
+    expect(status).toBe(2);
+    expect(err).toContain(says);
+  });
+
+  test("control characters of a name never reach the terminal", async () => {
+    const text =
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "a\\e[31m\\u202eb", namespace: "x\\ny", annotations: {lastcall.dev/mode: a}}\n' +
+      TEMPLATE;
+    for (const command of ["inject", "explain", "uninject"]) {
+      const { out, err } = await lastcall([command], { "-": text });
+      const shown = command === "explain" ? out + err : err;
+      expect(shown).toContain("Deployment x?y/a?[31m?b");
+      expect(shown).not.toContain("\u001b");
+      expect(shown).not.toContain("\u202e");
+    }
+  });
+});
+
+test("whatever is refused as a Pod is told a wrong part, and nothing else is", () => {
+  const odd = fc.constantFrom<unknown>(null, undefined, [], {}, "x", 3, -1, 1.5, "web", "A");
+  const container = fc.oneof(
+    odd,
+    fc.record(
+      { name: odd, lifecycle: odd, livenessProbe: odd, startupProbe: odd, resources: odd },
+      { requiredKeys: [] },
+    ),
+    fc.constant({ name: "web", lifecycle: { preStop: 3 } }),
+    fc.constant({ name: "side" }),
+  );
+  const list = fc.oneof(odd, fc.array(container, { maxLength: 3 }));
+  const spec = fc.record(
+    { containers: list, initContainers: list, terminationGracePeriodSeconds: odd },
+    { requiredKeys: [] },
+  );
+  const metadata = fc.record({ annotations: odd, labels: odd }, { requiredKeys: [] });
+  const pod = fc.record({ metadata: fc.oneof(odd, metadata), spec: fc.oneof(odd, spec) }, { requiredKeys: [] });
+  const agrees = fc.property(pod, (candidate) => (wrongPart(candidate) === undefined) === isWellFormed(candidate));
+  const checked = fc.check(agrees, { numRuns: 2_000 });
+  expect(checked.failed, JSON.stringify(checked.counterexample)).toBe(false);
+});
