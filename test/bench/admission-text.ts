@@ -1,4 +1,5 @@
 /** The figures of the admission benchmark, and how a person reads them. */
+import { type Goal, goalsOf } from "./admission-goals.ts";
 import { SIZES, type Size } from "./admission-reviews.ts";
 
 export type ServerFigures = {
@@ -16,6 +17,8 @@ export type IdleMemory = { readonly how: string; readonly bytes: number };
 
 export type AdmissionFigures = {
   readonly cores: number;
+  /** Of the last minute, as the run began and ended; the run itself is about two of it. */
+  readonly loadAverage: { readonly before: number; readonly after: number };
   readonly bytes: Readonly<Record<Size, number>>;
   readonly small: readonly ServerFigures[];
   readonly large: readonly ServerFigures[];
@@ -28,7 +31,12 @@ export type AdmissionFigures = {
 };
 
 export function textOf(figures: AdmissionFigures): string {
-  const lines = [`${figures.cores} cores; both servers took turns in one run.`, ""];
+  const { before, after } = figures.loadAverage;
+  const lines = [
+    `${figures.cores} cores; both servers took turns in one run.`,
+    `Load average ${before.toFixed(2)} before, ${after.toFixed(2)} after; the run alone makes about 2.`,
+    "",
+  ];
   for (const size of SIZES) {
     const title = `${size} Pod, ${figures.bytes[size]} bytes`;
     lines.push(...tableOf(title, figures.shareOfFloor[size], figures[size]), "");
@@ -36,7 +44,12 @@ export function textOf(figures: AdmissionFigures): string {
   for (const { how, bytes } of figures.idle) lines.push(`idle memory, ${how}: ${megabytes(bytes)}`);
   const steps = figures.soakBytes.map(megabytes).join(", ");
   lines.push(`memory over ${figures.soakRequests} small requests: ${steps}`, "");
+  lines.push(...goalsOf(figures).map(lineOf), "");
   return lines.join("\n");
+}
+
+function lineOf({ goal, found, met }: Goal): string {
+  return `${met ? "met   " : "missed"}  ${goal} (${found})`;
 }
 
 /** How much of the floor's work per CPU second the webhook gets done. */
