@@ -27,4 +27,6 @@ export type Driver = {
   readonly tellDraining: (done: (failure: string) => void) => void;
   /** Active requests now; -1 when unknown (unknown is never zero). */
   readonly countActive: (done: (active: number) => void) => void;
+  /** Connections opened since the start, a running total: they are not to be taken for traffic. */
+  readonly dials: () => number;
 };

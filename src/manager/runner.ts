@@ -8,9 +8,8 @@ import type { DrainAction, DrainEvent, Look } from "./drain/drain-event.ts";
 import { step } from "./drain/drain-machine.ts";
 import { drainReportOf } from "./drain/drain-report-of.ts";
 import { idleState } from "./drain/drain-state.ts";
-import type { ManagerDriver } from "./drivers/manager-driver.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
-import type { NowMs } from "./ports.ts";
+import type { Driver, NowMs } from "./ports.ts";
 import type { SocketReader } from "./sockets/sockets.ts";
 import type { Judge } from "./traffic/judge.ts";
 import { neighboursIn } from "./traffic/neighbours.ts";
@@ -22,7 +21,7 @@ export type RunnerParts = {
   readonly nowMs: NowMs;
   readonly readSockets: SocketReader;
   readonly judge: Judge;
-  readonly driver: ManagerDriver;
+  readonly driver: Driver;
   /** Connections the manager has accepted; a running total. */
   readonly accepted: () => number;
   readonly answer: (holdId: number, body: string) => void;
@@ -38,6 +37,8 @@ export type Runner = {
 
 /** Longer timers overflow in the runtimes; waking up too early is harmless. */
 const LONGEST_TIMER_MS = 1_000_000_000;
+/** Covers the grain of the kernel's clock. */
+const TRACES_SLACK_MS = 100;
 /** For answers that are still on their way out. */
 const LAST_WORDS_MS = 20;
 
@@ -47,9 +48,14 @@ export function createRunner(parts: RunnerParts): Runner {
   let timer: NodeJS.Timeout | null = null;
   let lookAtMs = -1;
   let chainDials = 0;
+  let readFromMs = -1;
 
   const look = (): Look => {
-    const reading = parts.readSockets();
+    const fromMs = nowMs();
+    const sinceLastMs = readFromMs < 0 ? 0 : fromMs - readFromMs;
+    // What ended before the last look was seen there, and what ended a quiet period ago delays nothing.
+    const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TRACES_SLACK_MS);
+    if (reading !== undefined) readFromMs = fromMs;
     const dials = parts.driver.dials() + chainDials;
     // The kernel's ages count back from the reading: the clock before it would date traffic too early.
     return {

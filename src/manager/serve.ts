@@ -2,7 +2,7 @@
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { createHookServer } from "./calls/hook-server.ts";
 import { readChainedHooks } from "./calls/original-hooks.ts";
-import { driverOf, isKnownDriver } from "./drivers/manager-driver.ts";
+import { driverOf, isKnownDriver, withoutDriver } from "./drivers/manager-driver.ts";
 import { noteLine } from "./log-line.ts";
 import type { Outside } from "./outside.ts";
 import { createRunner } from "./runner.ts";
@@ -16,7 +16,7 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
   const speaker = { pod: environment.podName, namespace: environment.podNamespace };
   const note = (level: "info" | "warn", message: string, detail: string): void =>
     outside.log(noteLine(speaker, level, message, detail));
-  const settings: DrainSettings = isKnownDriver(asked) ? asked : { ...asked, driver: "none" };
+  const settings: DrainSettings = isKnownDriver(asked) ? asked : withoutDriver(asked);
   if (!isKnownDriver(asked))
     note("warn", "driver is not part of this build", `${asked.driver}; sockets decide instead`);
   const chained = readChainedHooks(environment.original);

@@ -5,9 +5,9 @@ import { dumpRequest, readPart } from "../../src/manager/sockets/netlink-message
 import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
 import { DONE, message, playback, REFUSED, socketMessage, tcpInfo } from "./netlink-room.ts";
 
-function read(bytes: Buffer, length = bytes.length) {
+function read(bytes: Buffer, length = bytes.length, tracesMs = 60_000) {
   const sockets: TcpSocket[] = [];
-  return { end: readPart(bytes, length, 1, sockets), sockets };
+  return { end: readPart(bytes, length, 1, { sockets, tracesMs }), sockets };
 }
 
 describe("one part of a dump", () => {
@@ -73,6 +73,16 @@ describe("one part of a dump", () => {
     expect(read(socketMessage({ state: 6, timer: 3, expiresMs: 4_294_967_295 })).sockets[0]?.lastAckReceivedMs).toBe(
       -1,
     );
+  });
+
+  test("leaves out connections that ended longer ago than asked for, and no others", () => {
+    const bytes = Buffer.concat([
+      socketMessage({ state: 6, timer: 3, expiresMs: 59_700, peerPort: 1 }),
+      socketMessage({ state: 6, timer: 3, expiresMs: 59_699, peerPort: 2 }),
+      socketMessage({ state: 6, timer: 3, expiresMs: 4_294_967_295, peerPort: 3 }),
+      socketMessage({ state: 1, info: tcpInfo(9_000, 9_000, 9_000, 4), peerPort: 4 }),
+    ]);
+    expect(read(bytes, bytes.length, 300).sockets.map((socket) => socket.peerPort)).toEqual([1, 3, 4]);
   });
 
   test.for([
@@ -147,7 +157,7 @@ describe("a dump", () => {
     const { libc, open } = playback({
       2: [Buffer.concat([socketMessage(), socketMessage({ localPort: 81 })]), socketMessage({ localPort: 82 }), DONE],
     });
-    const dump = dumpTcp(libc, 2);
+    const dump = dumpTcp(libc, 2, 60_000);
     expect(dump.kind === "whole" && dump.sockets.map((s) => s.localPort)).toEqual([8080, 81, 82]);
     expect(open()).toBe(0);
   });
@@ -169,7 +179,7 @@ describe("a dump", () => {
     },
   ])("is $says", ({ kind, parts }) => {
     const { libc, open } = playback({ 2: parts });
-    expect(dumpTcp(libc, 2).kind).toBe(kind);
+    expect(dumpTcp(libc, 2, 60_000).kind).toBe(kind);
     expect(open()).toBe(0);
   });
 });

@@ -21,7 +21,7 @@ const FILES: { readonly [path: string]: string } = {
 };
 
 function look(libc: Libc, changed: { readonly [path: string]: string | undefined } = {}) {
-  return createSocketReader(libc, (path) => (path in changed ? changed[path] : FILES[path]))();
+  return createSocketReader(libc, (path) => (path in changed ? changed[path] : FILES[path]))(60_000);
 }
 
 const NO_LIBC: Libc = { ...playback({}).libc, available: false };

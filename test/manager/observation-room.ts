@@ -26,7 +26,7 @@ export function watching(over: Partial<DrainSettings>): () => Known {
   const judge = createJudge({ ...DEFAULT_SETTINGS, ...over });
   return () => {
     const fromMs = performance.now();
-    const reading = read();
+    const reading = read(60_000);
     const atMs = performance.now();
     const seen = judge.observe(reading, atMs, 0, 0);
     if (!seen.known) throw new Error(seen.why);

@@ -8,9 +8,9 @@ describe("chained hooks", () => {
       '{"grace":30,"probes":["app/liveness"],"chain":{"app":{"httpGet":{"port":8080,"path":"/bye"}},"web":{"sleep":{"seconds":3}},"api":{"httpGet":{"port":81}}}}';
     expect(readChainedHooks(text)).toEqual({
       hooks: [
-        { kind: "http-get", container: "app", port: 8080, path: "/bye" },
+        { kind: "http-get", container: "app", port: 8080, path: "/bye", headers: [] },
         { kind: "sleep", container: "web", seconds: 3 },
-        { kind: "http-get", container: "api", port: 81, path: "/" },
+        { kind: "http-get", container: "api", port: 81, path: "/", headers: [] },
       ],
       problem: "",
     });
@@ -25,6 +25,12 @@ describe("chained hooks", () => {
     { says: "an exec hook", text: '{"chain":{"app":{"exec":{"command":["x"]}}}}' },
     { says: "a port by name", text: '{"chain":{"app":{"httpGet":{"port":"http"}}}}' },
     { says: "a path that would break the request", text: '{"chain":{"app":{"httpGet":{"port":80,"path":"/a b"}}}}' },
+    { says: "a hook over TLS", text: '{"chain":{"app":{"httpGet":{"port":80,"scheme":"HTTPS"}}}}' },
+    { says: "a sleep no timer can hold", text: '{"chain":{"app":{"sleep":{"seconds":3000000}}}}' },
+    {
+      says: "a header that would break the request",
+      text: '{"chain":{"app":{"httpGet":{"port":80,"httpHeaders":[{"name":"a","value":"b\\r\\nc: d"}]}}}}',
+    },
     { says: "a list", text: "[]1" },
     { says: "depth without end", text: "[".repeat(5_000) },
     { says: "a length nobody wrote", text: `{"x":"${"y".repeat(20_000)}"}` },

@@ -20,8 +20,10 @@ export function performChainedHook(hook: ChainedHook, done: (failure: string) =>
     done(failure);
   };
   const where = `GET port ${hook.port}`;
+  const headers: Record<string, string> = { connection: "close" };
+  for (const header of hook.headers) headers[header.name.toLowerCase()] = header.value;
   const call = request(
-    { host: "127.0.0.1", port: hook.port, path: hook.path, method: "GET", headers: { connection: "close" } },
+    { host: "127.0.0.1", port: hook.port, path: hook.path, method: "GET", headers: headers },
     (res) => {
       res.on("data", () => {});
       // The status is not looked at, as the kubelet does not look at it either.

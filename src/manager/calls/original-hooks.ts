@@ -1,7 +1,14 @@
 /** The containers' own preStop hooks that injection put behind ours. Pure. */
+import { depthOf } from "../json-depth.ts";
 
 export type ChainedHook =
-  | { readonly kind: "http-get"; readonly container: string; readonly port: number; readonly path: string }
+  | {
+      readonly kind: "http-get";
+      readonly container: string;
+      readonly port: number;
+      readonly path: string;
+      readonly headers: readonly Header[];
+    }
   | { readonly kind: "sleep"; readonly container: string; readonly seconds: number };
 
 export type ChainedHooks = {
@@ -12,7 +19,13 @@ export type ChainedHooks = {
 
 type Original = { readonly chain?: Record<string, Handler> | null };
 type Handler = { readonly httpGet?: HttpGet | null; readonly sleep?: Sleep | null };
-type HttpGet = { readonly port: number; readonly path?: string | null };
+type HttpGet = {
+  readonly port: number;
+  readonly path?: string | null;
+  readonly scheme?: string | null;
+  readonly httpHeaders?: readonly Header[] | null;
+};
+type Header = { readonly name: string; readonly value: string };
 type Sleep = { readonly seconds: number };
 
 /** Injection writes at most 4 KiB; more is not from there. */
@@ -40,31 +53,34 @@ function hooksOf(chain: Record<string, Handler>): ChainedHooks {
     if (hook === undefined) unread.push(container);
     else hooks.push(hook);
   }
-  return { hooks, problem: unread.length === 0 ? "" : `the hook of ${unread.join(", ")} is neither httpGet nor sleep` };
+  return {
+    hooks,
+    problem: unread.length === 0 ? "" : `the hook of ${unread.join(", ")} is neither a plain httpGet nor a sleep`,
+  };
 }
 
 function hookOf(container: string, get: HttpGet | null, sleep: Sleep | null): ChainedHook | undefined {
-  if (get !== null && Number.isInteger(get.port) && get.port >= 1 && get.port <= 65_535) {
-    const path = get.path ?? "/";
-    // What would break the request line is no path.
-    if (!/^[\x21-\x7e]*$/.test(path)) return undefined;
-    return { kind: "http-get", container, port: get.port, path: path.startsWith("/") ? path : `/${path}` };
-  }
-  if (sleep !== null && Number.isInteger(sleep.seconds) && sleep.seconds >= 0) {
+  if (get !== null) return getOf(container, get);
+  if (sleep !== null && Number.isInteger(sleep.seconds) && sleep.seconds >= 0 && sleep.seconds <= LONGEST_SLEEP) {
     return { kind: "sleep", container, seconds: sleep.seconds };
   }
   return undefined;
 }
 
-/** Brackets inside texts count too; that only makes the answer larger. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === 123 || code === 91) depth += 1;
-    if (code === 125 || code === 93) depth -= 1;
-    if (depth > deepest) deepest = depth;
-  }
-  return deepest;
+/** Longer timers overflow in the runtimes, and injection chains none. */
+const LONGEST_SLEEP = 1_000_000;
+
+function getOf(container: string, get: HttpGet): ChainedHook | undefined {
+  if (!Number.isInteger(get.port) || get.port < 1 || get.port > 65_535) return undefined;
+  // Not every build of the manager can speak TLS to an address.
+  if ((get.scheme ?? "HTTP") !== "HTTP") return undefined;
+  const path = get.path ?? "/";
+  const headers = get.httpHeaders ?? [];
+  // What would break the request is none.
+  if (!/^[\x21-\x7e]*$/.test(path) || !headers.every(isHeader)) return undefined;
+  return { kind: "http-get", container, port: get.port, path: path.startsWith("/") ? path : `/${path}`, headers };
+}
+
+function isHeader(header: Header): boolean {
+  return /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(header.name) && /^[\t\x20-\x7e]*$/.test(header.value);
 }

@@ -75,7 +75,7 @@ function reason(settings: DrainSettings, state: DrainState): string {
   if (criterion === "requests") return `no request was active for ${span(settings.quietPeriodMs)}`;
   if (criterion === "deadline") return "the deadline came and nothing was open";
   const evidenceMs = seen.known ? seen.lastEvidenceMs : -1;
-  if (evidenceMs < state.triggeredAtMs) return `no traffic came since the trigger`;
+  if (evidenceMs < state.triggeredAtMs) return "no traffic was seen since the trigger";
   return `the last traffic came ${span(evidenceMs - state.triggeredAtMs)} after the trigger, then it was quiet for at least ${span(settings.quietPeriodMs)}`;
 }
 

@@ -2,6 +2,7 @@
  * Reads how many requests are active from what an app answered. Pure. A number is a count only when it is certainly
  * one; everything else is -1, because unknown is never zero.
  */
+import { depthOf } from "../json-depth.ts";
 import { sumOfSamples } from "./metric-samples.ts";
 
 /**
@@ -25,7 +26,7 @@ function wholeCount(value: number): number {
   return Number.isFinite(value) && value >= 0 ? Math.ceil(value) : -1;
 }
 
-/** Deeper than any report of a server; a parser may take its stack from the depth of the text. */
+/** Deeper than any report of a server. */
 const DEPTH_LIMIT = 64;
 
 function numberAt(body: string, pointer: string): number {
@@ -53,27 +54,4 @@ function childOf(value: unknown, key: string): unknown {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Deepest nesting of brackets outside of strings. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let quoted = false;
-  for (let at = 0; at < text.length; at = at + 1) {
-    const code = text.charCodeAt(at);
-    if (quoted && code === BACKSLASH) at = at + 1;
-    else if (code === QUOTE) quoted = !quoted;
-    else if (!quoted) depth = depth + stepOf(code);
-    deepest = Math.max(deepest, depth);
-  }
-  return deepest;
-}
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-
-function stepOf(code: number): number {
-  if (code === 91 || code === 123) return 1;
-  return code === 93 || code === 125 ? -1 : 0;
 }

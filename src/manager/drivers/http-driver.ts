@@ -1,24 +1,16 @@
 /** Tells an app over HTTP that it drains, and asks how many requests it still works on. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
+import type { Driver } from "../ports.ts";
 import { parseActiveCount } from "./active-count.ts";
 import { callHttp } from "./http-call.ts";
 import { type HttpTarget, parseHttpTarget } from "./http-target.ts";
-
-/** A `Driver` that also says how often it dialled, so that its own connections are not taken for traffic. */
-export type HttpDriver = {
-  readonly name: string;
-  readonly tellDraining: (done: (failure: string) => void) => void;
-  readonly countActive: (done: (active: number) => void) => void;
-  /** Connections opened since the start; a running total. */
-  readonly dials: () => number;
-};
 
 /** For all attempts to tell the app together. */
 const TELL_LIMIT_MS = 2_000;
 const TELL_PAUSE_MS = 250;
 const COUNT_LIMIT_MS = 1_000;
 
-export function createHttpDriver(settings: DrainSettings): HttpDriver {
+export function createHttpDriver(settings: DrainSettings): Driver {
   const drain = parseHttpTarget(settings.drainUrl);
   const active = parseHttpTarget(settings.activeUrl);
   let dials = 0;

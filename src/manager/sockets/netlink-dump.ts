@@ -26,8 +26,11 @@ const PART_BYTES = 32_768;
 const PARTS_LIMIT = 20_000;
 const SEQUENCE = 1;
 
-/** @param family 2 or 10 */
-export function dumpTcp(libc: Libc, family: number): Dump {
+/**
+ * @param family 2 or 10
+ * @param tracesMs connections that ended longer ago are left out
+ */
+export function dumpTcp(libc: Libc, family: number, tracesMs: number): Dump {
   if (!libc.available) return { kind: "missing" };
   const fd = libc.socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_SOCK_DIAG);
   if (fd < 0) return { kind: "missing" };
@@ -35,18 +38,18 @@ export function dumpTcp(libc: Libc, family: number): Dump {
   timeout.writeUInt32LE(RECEIVE_TIMEOUT_MICROSECONDS, 8);
   libc.setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, timeout);
   const sent = libc.send(fd, dumpRequest(family, SEQUENCE), 0);
-  const dump = sent === REQUEST_BYTES ? receive(libc, fd) : missing();
+  const dump = sent === REQUEST_BYTES ? receive(libc, fd, tracesMs) : missing();
   libc.close(fd);
   return dump;
 }
 
-function receive(libc: Libc, fd: number): Dump {
+function receive(libc: Libc, fd: number, tracesMs: number): Dump {
   const sockets: TcpSocket[] = [];
   const part = Buffer.alloc(PART_BYTES);
   for (let count = 0; count < PARTS_LIMIT; count = count + 1) {
     const length = libc.recv(fd, part, MSG_TRUNC);
     if (length <= 0) return missing();
-    const end = readPart(part, length, SEQUENCE, sockets);
+    const end = readPart(part, length, SEQUENCE, { sockets, tracesMs });
     if (end === "done") return { kind: "whole", sockets };
     if (end === "refused") return missing();
     if (end !== "more") return { kind: "inconsistent" };

@@ -48,12 +48,15 @@ const MESSAGE_ERROR = 2;
 const MESSAGE_DONE = 3;
 const FLAG_DUMP_INTERRUPTED = 0x10;
 
+/** Where a dump goes, and how long ago a connection may have ended to be worth a place in it. */
+export type Collected = { readonly sockets: TcpSocket[]; readonly tracesMs: number };
+
 /**
  * Reads one received part and adds its sockets to `into`.
  *
  * @param length bytes received, which may be more than the buffer holds: then the part was cut and is `garbled`
  */
-export function readPart(bytes: Buffer, length: number, sequence: number, into: TcpSocket[]): PartEnd {
+export function readPart(bytes: Buffer, length: number, sequence: number, into: Collected): PartEnd {
   if (length < HEADER_BYTES || length > bytes.length) return "garbled";
   let at = 0;
   while (at < length) {
@@ -67,7 +70,7 @@ export function readPart(bytes: Buffer, length: number, sequence: number, into: 
   return "more";
 }
 
-function readMessage(bytes: Buffer, at: number, size: number, into: TcpSocket[]): PartEnd {
+function readMessage(bytes: Buffer, at: number, size: number, into: Collected): PartEnd {
   const type = bytes.readUInt16LE(at + 4);
   if ((bytes.readUInt16LE(at + 6) & FLAG_DUMP_INTERRUPTED) !== 0) return "inconsistent";
   if (type === MESSAGE_DONE) return "done";
@@ -76,7 +79,9 @@ function readMessage(bytes: Buffer, at: number, size: number, into: TcpSocket[])
   if (type !== SOCK_DIAG_BY_FAMILY || size < HEADER_BYTES + DIAG_BYTES) return "garbled";
   const family = bytes.readUInt8(at + HEADER_BYTES);
   if (family !== AF_INET && family !== AF_INET6) return "garbled";
-  into.push(readSocket(bytes, at + HEADER_BYTES, at + size));
+  // A busy server has these by the ten thousand; what they told, an earlier look has heard.
+  const endedMs = timeWaitAge(bytes, at + HEADER_BYTES, bytes.readUInt8(at + HEADER_BYTES + 1));
+  if (endedMs <= into.tracesMs) into.sockets.push(readSocket(bytes, at + HEADER_BYTES, at + size));
   return "more";
 }
 

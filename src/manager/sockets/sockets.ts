@@ -8,15 +8,16 @@ import { AF_INET, AF_INET6 } from "./netlink-message.ts";
 import { parseOpens } from "./proc-snmp.ts";
 import { parseTcpTable } from "./proc-tables.ts";
 
-export type SocketReader = () => Reading | undefined;
+/** @param tracesMs how long ago a connection may have ended to be shown; the tables of /proc show all */
+export type SocketReader = (tracesMs: number) => Reading | undefined;
 
 /** @returns a reader that answers `undefined` when no source gave a whole and consistent picture. */
 export function createSocketReader(libc: Libc, readText: ReadText): SocketReader {
-  return () => {
+  return (tracesMs) => {
     const udpPorts = readUdpPorts(readText);
     // Before the sockets: a connection that comes between the two looks must show in the later one, the dump.
     const opens = parseOpens(readText("/proc/net/snmp") ?? "");
-    const look = readTcp(libc, readText);
+    const look = readTcp(libc, readText, tracesMs);
     if (udpPorts === undefined || look === undefined) return undefined;
     return {
       source: look.source,
@@ -30,11 +31,11 @@ export function createSocketReader(libc: Libc, readText: ReadText): SocketReader
 
 type TcpLook = { readonly source: "netlink" | "proc"; readonly sockets: readonly TcpSocket[] };
 
-function readTcp(libc: Libc, readText: ReadText): TcpLook | undefined {
-  const four = dumpTcp(libc, AF_INET);
+function readTcp(libc: Libc, readText: ReadText, tracesMs: number): TcpLook | undefined {
+  const four = dumpTcp(libc, AF_INET, tracesMs);
   if (four.kind === "inconsistent") return undefined;
   if (four.kind === "missing") return readTcpTables(readText);
-  const six: Dump = dumpTcp(libc, AF_INET6);
+  const six: Dump = dumpTcp(libc, AF_INET6, tracesMs);
   if (six.kind === "inconsistent") return undefined;
   if (six.kind === "whole") return { source: "netlink", sockets: joined(four.sockets, six.sockets) };
   // Refused for IPv6 alone: either the kernel has none, which the missing table confirms, or the picture is half.
