@@ -440,11 +440,20 @@ describe("peers", () => {
     expect(look(reading([listener(), socket({ peerAddress: POD, receiveQueue: 3 })]), 1_000).calm).toBe(false);
   });
 
+  test("that are the kubelet get their answer, since a client behind the node looks alike, and are no traffic", () => {
+    const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
+    judge.learnKubelet(NODE);
+    const asking = socket({ peerAddress: NODE, lastDataReceivedMs: 90, lastDataSentMs: 100, peerPort: 9 });
+    const answered = socket({ peerAddress: NODE, lastDataReceivedMs: 290, lastDataSentMs: 10, peerPort: 9 });
+    expect(look(reading([listener(), asking]), 1_000)).toMatchObject({ calm: false, lastEvidenceMs: -1 });
+    expect(look(reading([listener(), answered]), 1_200)).toMatchObject({ calm: true, lastEvidenceMs: -1 });
+  });
+
   test("that are the kubelet and stay longer than any probe are clients after all", () => {
     const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
     judge.learnKubelet(NODE);
     const long = socket({ peerAddress: NODE, receiveQueue: 3 });
-    expect(look(reading([listener(), long]), 1_000)).toMatchObject({ calm: true, openConnections: 0 });
+    expect(look(reading([listener(), long]), 1_000)).toMatchObject({ openConnections: 0, lastEvidenceMs: -1 });
     expect(look(reading([listener(), long]), 11_001)).toMatchObject({ calm: false, openConnections: 1 });
   });
 });

@@ -1,7 +1,7 @@
 /** Remembers the connections of drain ports from look to look; forgets them when the kernel does. */
 
 import { isOpen, SYN_RECV } from "../sockets/tcp-states.ts";
-import { type Past, START } from "./judge-busy.ts";
+import { type Past, START, workOf } from "./judge-busy.ts";
 import { addEnded, addEvidence, addOpen, createTally, type Tally, type Verdict } from "./judge-tally.ts";
 import type { TcpSocket } from "./observation.ts";
 
@@ -49,7 +49,7 @@ export function createConnections(): Connections {
       const kind = before === undefined ? newKind(tally, socket, classify) : agedKind(before, tally.nowMs);
       const open = isLive(socket.state);
       const past = before === undefined ? START : pastOf(before, socket);
-      const verdict = kind === "probe" ? NO_WORK : judgeOne(tally, { socket, kind, before, past });
+      const verdict = kind === "probe" ? judgeProbe(tally, socket) : judgeOne(tally, { socket, kind, before, past });
       seen.set(key, {
         firstSeenMs,
         look,
@@ -138,6 +138,12 @@ function judgeOne(tally: Tally, { socket, kind, before, past }: Case): Verdict {
   }
   const isNew = before === undefined && kind === "traffic" && !tally.first;
   if (isNew || (before?.working ?? false)) addEnded(tally, socket);
+  return NO_WORK;
+}
+
+/** No traffic, but a client behind the node's own address looks alike: whoever waits for an answer gets it. */
+function judgeProbe(tally: Tally, socket: TcpSocket): Verdict {
+  if (isOpen(socket.state) && workOf(socket) === "busy") tally.busy = tally.busy + 1;
   return NO_WORK;
 }
 
