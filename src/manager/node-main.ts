@@ -30,6 +30,9 @@ runManager(
     exit: (code) => process.exit(code),
   },
   (onStop) => {
+    // Whoever reads the log may go; the holds stay.
+    process.stdout.on("error", () => {});
+    process.stderr.on("error", () => {});
     process.on("SIGTERM", onStop);
     process.on("SIGINT", onStop);
   },

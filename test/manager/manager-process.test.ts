@@ -75,6 +75,28 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
     await request;
   });
 
+  test("goes on when nobody reads the log any more", async () => {
+    const manager = await startManager();
+    const app = await startApp(manager.address);
+    manager.deafen();
+    const held = call(manager, hookPath());
+    const answer = await call(manager, `/${TOKEN}/drain`, "POST");
+    expect(JSON.parse(answer.body)).toMatchObject({ outcome: "drained" });
+    expect((await held).status).toBe(200);
+    manager.kill("SIGKILL");
+    await endApp(app);
+  });
+
+  test("is judged by sockets where the driver is not part of the build", async () => {
+    const flags = ["--drain-delay=300ms", "--quiet-period=300ms", "--drain-timeout=5s", "--hooks=app:app"];
+    const manager = await startManager({ flags: [...flags, "--driver=envoy", "--drained-when=requests"] });
+    const app = await startApp(manager.address);
+    const answer = await call(manager, `/${TOKEN}/drain`, "POST");
+    expect(JSON.parse(answer.body)).toMatchObject({ outcome: "drained" });
+    manager.kill("SIGKILL");
+    await endApp(app);
+  });
+
   test("goes on when every caller has vanished", async () => {
     const manager = await startManager();
     const app = await startApp(manager.address);
@@ -114,7 +136,12 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
   test("performs the container's own hook before the answer", async () => {
     // The hook is called on 127.0.0.1, as inside a Pod.
     const local = await startApp("127.0.0.1", 0);
-    const chain = { chain: { app: { httpGet: { port: local.port, path: "/bye?ms=400" } } } };
+    const httpHeaders = [{ name: "X-Reason", value: "stop" }];
+    let reason: unknown;
+    local.server.on("request", (req) => {
+      reason = req.headers["x-reason"];
+    });
+    const chain = { chain: { app: { httpGet: { port: local.port, path: "/bye?ms=400", httpHeaders } } } };
     const manager = await startManager({ env: { LASTCALL_ORIGINAL: JSON.stringify(chain) } });
     const app = await startApp(manager.address);
     let releasedAfter: readonly string[] = [];
@@ -124,6 +151,7 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
     await call(manager, `/${TOKEN}/drain`, "POST");
     await held;
     expect(releasedAfter).toEqual(["/bye?ms=400"]);
+    expect(reason).toBe("stop");
     expect(await statusOf(manager)).toMatchObject({ outcome: "drained", phase: "done" });
     manager.kill("SIGKILL");
     await endApp(app);

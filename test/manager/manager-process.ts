@@ -27,6 +27,8 @@ export type Manager = {
   readonly address: string;
   readonly lines: () => readonly Record<string, unknown>[];
   readonly kill: (signal: NodeJS.Signals) => void;
+  /** Closes the other end of its standard output. */
+  readonly deafen: () => void;
   readonly ended: Promise<Finished>;
   readonly until: (what: (line: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
 };
@@ -98,7 +100,14 @@ export async function startManager(start: Start = {}): Promise<Manager> {
       look();
     });
   await until((line) => String(line["message"]).includes("listen"));
-  return { address, lines: () => lines, kill: (signal) => child.kill(signal), ended, until };
+  return {
+    address,
+    lines: () => lines,
+    kill: (signal) => child.kill(signal),
+    deafen: () => child.stdout?.destroy(),
+    ended,
+    until,
+  };
 }
 
 /** Runs one command of the manager to its end. */

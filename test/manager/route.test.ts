@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isLocalCaller, plainAddress } from "../../src/manager/calls/caller-address.ts";
+import { isLocalCaller } from "../../src/manager/calls/caller-address.ts";
 import { routeOf } from "../../src/manager/calls/route.ts";
 import { sameText } from "../../src/manager/calls/same-text.ts";
 
@@ -50,8 +50,9 @@ describe("routes", () => {
     { address: "10.0.0.7", scope: "", local: false },
     { address: "::ffff:10.0.0.7", scope: "", local: false },
     { address: "10.0.0.7", scope: "10.0.0.7", local: true },
+    { address: "fd00::7", scope: "fd00:0:0::7", local: true },
     { address: "", scope: "", local: false },
   ])("a caller at '$address' with the scope '$scope' is local: $local", ({ address, scope, local }) => {
-    expect(isLocalCaller(plainAddress(address), scope)).toBe(local);
+    expect(isLocalCaller(address, scope)).toBe(local);
   });
 });

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { NowMs } from "../ports.ts";
-import { isLocalCaller, plainAddress } from "./caller-address.ts";
+import { canonicalAddress } from "../sockets/address-text.ts";
+import { isLocalCaller } from "./caller-address.ts";
 import { createConnectionTable } from "./connection-table.ts";
 import { routeOf } from "./route.ts";
 
@@ -70,7 +71,7 @@ export function createHookServer(settings: DrainSettings, token: string, nowMs: 
 
   const handle = (req: IncomingMessage, res: ServerResponse, calls: HookCalls): void => {
     const socket = req.socket;
-    const peer = plainAddress(socket.remoteAddress ?? "");
+    const peer = canonicalAddress(socket.remoteAddress ?? "");
     const local = isLocalCaller(peer, settings.addressScope);
     const route = routeOf({ method: req.method ?? "", url: req.url ?? "", local }, token, containers);
     // A body is of no interest, but unread it would keep the request open.
@@ -101,12 +102,19 @@ export function createHookServer(settings: DrainSettings, token: string, nowMs: 
     });
     server.setTimeout(SOCKET_TIMEOUT_MS);
     server.on("connection", (socket: Socket) => table.admit(socket));
+    let listening = false;
     server.on("error", (error) => {
+      // One connection that could not be accepted; the next ones can.
+      if (listening) return;
       calls.onRefused(error.message);
       setTimeout(() => open(calls), RETRY_MS);
     });
-    if (settings.addressScope === "") server.listen(settings.port, calls.onListening);
-    else server.listen(settings.port, settings.addressScope, calls.onListening);
+    const onListening = (): void => {
+      listening = true;
+      calls.onListening();
+    };
+    if (settings.addressScope === "") server.listen(settings.port, onListening);
+    else server.listen(settings.port, settings.addressScope, onListening);
   };
 
   return {
