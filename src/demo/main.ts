@@ -15,10 +15,12 @@ import { createProcessTable, type ProcessTable } from "./pods/process-table.ts";
 import { realClock } from "./real-clock.ts";
 import { annotated, replicasOf, SAMPLE_DRIVER, sampleDeployment, servicePort } from "./rollout/deployment.ts";
 import { readDeployment } from "./rollout/deployment-file.ts";
+import { unrunnable } from "./rollout/runnable.ts";
 import { startWebhook } from "./rollout/webhook-process.ts";
 import { resultJson, storyLines, worstEnd } from "./story/story.ts";
 import { timelineOf } from "./story/timeline.ts";
 import { timelineSvg } from "./story/timeline-svg.ts";
+import { pictureProblems, thisMachine } from "./this-machine.ts";
 
 /** First word of the demo that was started again inside its private namespaces. */
 const INSIDE = "inside-namespaces";
@@ -85,8 +87,10 @@ async function demonstrate(
   processes: ProcessTable,
   scratch: string,
 ): Promise<number> {
-  const request = await requestOf(options, network);
-  if (request.problems.length > 0) return complain(request.problems);
+  const imageEnvironment = environmentOfImages();
+  const request = await requestOf(options, network, imageEnvironment);
+  const problems = [...request.problems, ...pictureProblems(options.svg)];
+  if (problems.length > 0) return complain(problems);
   const native = existsSync(NATIVE_MANAGER);
   const tell = (line: string) => {
     if (!options.json) process.stdout.write(`${line}\n`);
@@ -97,7 +101,6 @@ async function demonstrate(
       : "Each Pod has a loopback address of its own (network namespaces are not used).",
   );
   tell(`The manager is ${native ? "the native build" : `the Node build on ${process.version}`}.`);
-  const imageEnvironment = environmentOfImages();
   const webhook = await startWebhook({
     clock: realClock,
     processes,
@@ -126,14 +129,19 @@ async function demonstrate(
 
 type PreparedRequest = DemoRequest & { readonly problems: readonly string[] };
 
-async function requestOf(options: DemoOptions, network: PodNetwork): Promise<PreparedRequest> {
+async function requestOf(
+  options: DemoOptions,
+  network: PodNetwork,
+  environment: Readonly<Record<string, string>>,
+): Promise<PreparedRequest> {
   const read =
     options.file === ""
       ? { deployment: sampleFor(options, network), problems: [] }
       : await readDeployment(options.file);
+  const machine = thisMachine(process.cwd(), environment["PATH"] ?? "");
   return {
     deployment: annotated(read.deployment, drainAnnotations(options)),
-    problems: read.problems,
+    problems: read.problems.length > 0 ? read.problems : unrunnable(read.deployment, machine),
     replicas: replicasOf(read.deployment),
     port: servicePort(read.deployment),
     options,

@@ -32,9 +32,9 @@ const FLAGS = {
   "endless-clients": { type: "boolean", default: false },
   driver: { type: "string", default: "none" },
   network: { type: "string", default: "auto" },
-  replicas: { type: "string", default: "2" },
+  replicas: { type: "string" },
   file: { type: "string", short: "f", default: "" },
-  path: { type: "string", default: "/" },
+  path: { type: "string" },
   svg: { type: "string", default: "" },
   json: { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
@@ -65,46 +65,69 @@ Exit status: 0 when no request failed with lastcall (and some did without it, un
 export function readOptions(args: readonly string[]): ReadOptions {
   const problems: string[] = [];
   const parsed = parse(args, problems);
-  const duration = (flag: string, text: string | undefined) => {
+  const duration = (flag: string, text: string | undefined, limitMs: number) => {
     if (text === undefined) return -1;
     const ms = parseDurationMs(text);
     if (ms === undefined) problems.push(`--${flag} got "${text}", expected a duration with a unit, such as 2s.`);
+    else if (ms > limitMs) problems.push(`--${flag} got "${text}", expected at most ${formatDuration(limitMs)}.`);
     return ms ?? -1;
   };
   const choice = <T extends string>(flag: string, text: string, choices: readonly T[], fallback: T): T => {
     const found = choices.find((candidate) => candidate === text);
-    if (found === undefined) problems.push(`--${flag} got "${text}", expected ${choices.join(" or ")}.`);
+    if (found === undefined) problems.push(`--${flag} got "${text}", expected ${listed(choices)}.`);
     return found ?? fallback;
   };
-  const replicas = Number(parsed.replicas);
-  if (!Number.isInteger(replicas) || replicas < 1 || replicas > 5)
-    problems.push(`--replicas got "${parsed.replicas}", expected a number from 1 to 5.`);
-  if (!parsed.path.startsWith("/")) problems.push(`--path got "${parsed.path}", expected a path that begins with /.`);
+  const { replicas = "2", path = "/" } = parsed;
+  if (!/^[1-5]$/.test(replicas)) problems.push(`--replicas got "${replicas}", expected a number from 1 to 5.`);
+  if (!path.startsWith("/")) problems.push(`--path got "${path}", expected a path that begins with /.`);
   const options: DemoOptions = {
-    propagationMs: duration("propagation", parsed.propagation),
-    drainDelayMs: duration("drain-delay", parsed["drain-delay"]),
-    drainTimeoutMs: duration("drain-timeout", parsed["drain-timeout"]),
+    propagationMs: duration("propagation", parsed.propagation, PROPAGATION_LIMIT_MS),
+    drainDelayMs: duration("drain-delay", parsed["drain-delay"], DELAY_LIMIT_MS),
+    drainTimeoutMs: duration("drain-timeout", parsed["drain-timeout"], TIMEOUT_LIMIT_MS),
     longRequest: parsed["long-request"],
     endlessClients: parsed["endless-clients"],
     driver: choice("driver", parsed.driver, ["none", "http"], "none"),
     network: choice("network", parsed.network, ["auto", "namespace", "loopback"], "auto"),
-    replicas,
+    replicas: Number(replicas),
     file: parsed.file,
-    path: parsed.path,
+    path,
     svg: parsed.svg,
     json: parsed.json,
     help: parsed.help,
   };
-  if (options.driver === "http" && options.file !== "")
-    problems.push("--driver is for the sample; write lastcall.dev/driver into the Pod template of your Deployment.");
-  return { options, problems };
+  const misplaced = options.file === "" ? forOwnOnly(parsed) : forSampleOnly(parsed);
+  return { options, problems: [...problems, ...misplaced] };
 }
+
+function forSampleOnly(parsed: Parsed): readonly string[] {
+  const problems: string[] = [];
+  if (parsed.driver === "http")
+    problems.push("--driver is for the sample; write lastcall.dev/driver into the Pod template of your Deployment.");
+  if (parsed.replicas !== undefined)
+    problems.push("--replicas is for the sample; write spec.replicas into your Deployment.");
+  return problems;
+}
+
+function forOwnOnly(parsed: Parsed): readonly string[] {
+  // A wrong path has its own sentence already.
+  if (parsed.path?.startsWith("/") !== true) return [];
+  return ["--path is for your own Deployment (-f FILE); the sample answers every path it is asked for."];
+}
+
+/** `a`, `a or b`, `a, b or c`. */
+function listed(choices: readonly string[]): string {
+  return choices.join(", ").replace(/, ([^,]*)$/, " or $1");
+}
+
+type Parsed = ReturnType<typeof parse>;
 
 function parse(args: readonly string[], problems: string[]) {
   try {
     return parseArgs({ args: [...args], options: FLAGS, strict: true }).values;
   } catch (error) {
-    problems.push(`${error instanceof Error ? error.message : String(error)} See --help.`);
+    // The library explains at length; its first sentence says it all.
+    const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    problems.push(`${first.replace(/\.$/, "")}. See lastcall demo --help.`);
     return parseArgs({ args: [], options: FLAGS, strict: true }).values;
   }
 }
@@ -121,6 +144,10 @@ export function drainAnnotations(options: DemoOptions): Record<string, string> {
   return annotations;
 }
 
+/** Longer waits show nothing more; they keep a slip of a unit from running for hours. */
+const PROPAGATION_LIMIT_MS = 30_000;
+const DELAY_LIMIT_MS = 120_000;
+const TIMEOUT_LIMIT_MS = 600_000;
 const DEFAULT_DRAIN_DELAY_MS = 5_000;
 const MARGIN_MS = 3_000;
 const ENDLESS_TIMEOUT_MS = 8_000;

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, type TestContext, test } from "vitest";
@@ -9,7 +10,8 @@ const SAMPLE_APP = fileURLToPath(new URL("../../src/demo/sample-app.ts", import.
 const NAMESPACES = offerNamespaces().possible;
 const LIMIT = { timeout: 120_000 };
 /** The shortest update that still shows something. */
-const SHORT = ["--replicas=1", "--propagation=1s", "--drain-delay=3s"];
+const BRIEF = ["--propagation=1s", "--drain-delay=3s"];
+const SHORT = ["--replicas=1", ...BRIEF];
 
 /** The context says which of the tests side by side owns it. */
 function demo(context: TestContext, ...args: readonly string[]): DemoProcess {
@@ -71,12 +73,11 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
 
 describe.concurrent("with a loopback address for each Pod", () => {
   test("a Deployment of one's own is rolled without a loss, and the picture is written", LIMIT, async (context) => {
-    const run = demo(context, "--help");
-    await run.ended;
-    const file = join(run.home, "deployment.json");
-    const picture = join(run.home, "end.svg");
+    const home = await homeOf(context);
+    const file = join(home, "deployment.json");
+    const picture = join(home, "end.svg");
     writeFileSync(file, JSON.stringify(ownDeployment()));
-    const rolled = demo(context, "--network=loopback", "--json", "-f", file, `--svg=${picture}`, ...SHORT);
+    const rolled = demo(context, "--network=loopback", "--json", "-f", file, `--svg=${picture}`, ...BRIEF);
     const status = await rolled.ended;
     expect(resultOf(rolled, status)).toMatchObject({ with: { failed: 0 }, network: "loopback", ok: true });
     expect(status).toBe(0);
@@ -102,9 +103,7 @@ describe.concurrent("what cannot run", () => {
   });
 
   test("a Deployment without commands ends with status 64, a sentence, and nothing left", LIMIT, async (context) => {
-    const first = demo(context, "--help");
-    await first.ended;
-    const file = join(first.home, "deployment.yaml");
+    const file = join(await homeOf(context), "deployment.yaml");
     writeFileSync(
       file,
       "kind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: a}]}}}\n",
@@ -115,6 +114,32 @@ describe.concurrent("what cannot run", () => {
     expect(await run.remains()).toEqual([]);
   });
 });
+
+describe.concurrent("what is found out before anything runs", () => {
+  test("a program that is not installed", async (context) => {
+    const file = join(await homeOf(context), "deployment.yaml");
+    writeFileSync(
+      file,
+      "kind: Deployment\nspec: {template: {spec: {containers: [{name: a, command: [no-such-program], ports: [{containerPort: 80}]}]}}}\n",
+    );
+    const run = demo(context, "--network=loopback", "-f", file);
+    expect(await run.ended).toBe(64);
+    expect(run.output()).toContain("Container a runs no-such-program, which is in no folder of PATH");
+  });
+
+  test.for(["/nowhere/end.svg", tmpdir()])("a picture that cannot be written: %s", async (path, context) => {
+    const run = demo(context, "--network=loopback", `--svg=${path}`);
+    expect(await run.ended).toBe(64);
+    expect(run.output()).toContain(`--svg got "${path}", which cannot be written`);
+  });
+});
+
+/** A folder that lives as long as the test. */
+async function homeOf(context: TestContext): Promise<string> {
+  const first = demo(context, "--help");
+  await first.ended;
+  return first.home;
+}
 
 function ownDeployment(): object {
   return {

@@ -52,6 +52,18 @@ test.for([
     text: "kind: Deployment\nspec: {template: {spec: {containers: [{name: web, command: [x]}]}}}",
     tells: "names no port",
   },
+  {
+    says: "a port that cannot be",
+    text: "kind: Deployment\nspec: {template: {spec: {containers: [{name: web, command: [x], ports: [{containerPort: 99999}]}]}}}",
+    tells: "containerPort 99999, expected 1 to 65535",
+  },
+  {
+    says: "aliases that multiply",
+    text: ["a: &a [x,x,x,x,x,x,x,x,x,x]", ..."bcdef".split("").map((name, at) => bomb(name, "abcde"[at] ?? ""))].join(
+      "\n",
+    ),
+    tells: "is no YAML or JSON: Excessive alias count",
+  },
   { says: "no containers", text: "kind: Deployment\nmetadata: {name: web}", tells: "has no containers" },
   { says: "no Deployment", text: "kind: Pod", tells: "holds no Deployment" },
   { says: "text that is not YAML", text: "a: [", tells: "is no YAML or JSON" },
@@ -61,6 +73,22 @@ test.for([
   expect(problems.join("\n")).toContain(tells);
 });
 
+function bomb(name: string, before: string): string {
+  return `${name}: &${name} [${Array.from({ length: 10 }, () => `*${before}`).join(",")}]`;
+}
+
+test("what is wrong with the text is told in one printable line", async () => {
+  const { problems } = await readDeployment(file("a: b\u0001\n\tc: [d\n"));
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(/is no YAML or JSON: .+ at line [0-9]+, column [0-9]+$/);
+});
+
+test("a folder is refused with a sentence", async () => {
+  expect((await readDeployment(folder)).problems.join()).toContain("cannot be read: it is a folder");
+});
+
 test("a file that is not there is refused with a sentence", async () => {
-  expect((await readDeployment(join(folder, "nothing.yaml"))).problems.join()).toContain("cannot be read");
+  expect((await readDeployment(join(folder, "nothing.yaml"))).problems.join()).toContain(
+    "cannot be read: there is no such file",
+  );
 });

@@ -24,6 +24,13 @@ test("an answer that asks to close does not keep the connection", () => {
   expect(readAnswer(text, false)).toEqual({ complete: true, status: 503, keepsOpen: false });
 });
 
+test("an answer in HTTP/1.0 keeps the connection only when it says so", () => {
+  const text = "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n";
+  expect(readAnswer(text, false)).toEqual({ complete: true, status: 200, keepsOpen: false });
+  const kept = text.replace("\r\n\r\n", "\r\nConnection: Keep-Alive\r\n\r\n");
+  expect(readAnswer(kept, false)).toEqual({ complete: true, status: 200, keepsOpen: true });
+});
+
 test("no beginning of an answer with a length or chunks counts as whole, even when the server closes there", () => {
   for (const answer of [WITH_LENGTH, CHUNKED]) {
     fc.assert(

@@ -33,3 +33,29 @@ test("every wrong flag is told, each in a sentence", () => {
 test("an unknown flag is a problem", () => {
   expect(readOptions(["--propagatoin=2s"]).problems.join()).toContain("--propagatoin");
 });
+
+test.for([
+  { flag: "--propagation=10m", says: '--propagation got "10m", expected at most 30s.' },
+  { flag: "--drain-delay=10h", says: '--drain-delay got "10h", expected at most 2m.' },
+  { flag: "--drain-timeout=1h", says: '--drain-timeout got "1h", expected at most 10m.' },
+])("a $flag that nobody would wait for is refused", ({ flag, says }) => {
+  expect(readOptions([flag]).problems).toEqual([says]);
+});
+
+test("a forgotten value is told in one line", () => {
+  expect(readOptions(["--propagation", "-1s"]).problems).toEqual([
+    "Option '--propagation' argument is ambiguous. See lastcall demo --help.",
+  ]);
+  expect(readOptions(["--path"]).problems).toEqual([
+    "Option '--path <value>' argument missing. See lastcall demo --help.",
+  ]);
+});
+
+test("three choices are listed as a person would", () => {
+  expect(readOptions(["--network=x"]).problems).toEqual(['--network got "x", expected auto, namespace or loopback.']);
+});
+
+test("a flag of the sample beside one's own Deployment is refused instead of ignored, and the other way round", () => {
+  expect(readOptions(["-f", "web.yaml", "--replicas=3"]).problems.join()).toContain("--replicas is for the sample");
+  expect(readOptions(["--path=/x"]).problems.join()).toContain("--path is for your own Deployment");
+});

@@ -34,6 +34,12 @@ test("a failure with lastcall is a failure that names the clients that stayed", 
   expect(verdict).toEqual({ status: 1, sentence: `1 request failed with lastcall. ${REPORT.why}` });
 });
 
+test("when nothing answers in either run the app is asked about, not lastcall", () => {
+  const verdict = verdictOf({ without: tally(9, 9), with: tally(9, 9), summaries: [], propagationMs: 2_000 });
+  expect(verdict.status).toBe(1);
+  expect(verdict.sentence).toContain("Every request failed in both updates");
+});
+
 test("clients that stayed to the deadline are named even when they lost nothing", () => {
   const summary = drainSummary([JSON.stringify(REPORT)]);
   if (summary === undefined) throw new Error("the report was not found");

@@ -12,7 +12,7 @@ export function readAnswer(text: string, ended: boolean): AnswerReading {
   const status = /^HTTP\/1\.[01] ([0-9]{3})[ \r]/.exec(text);
   if (headEnd < 0 || status === null) return INCOMPLETE;
   const head = text.slice(0, headEnd + 2).toLowerCase();
-  const keepsOpen = !ended && !/\r\nconnection:[^\r]*close/.test(head);
+  const keepsOpen = !ended && asksToKeep(head);
   const done: AnswerReading = { complete: true, status: Number(status[1]), keepsOpen };
   const body = text.slice(headEnd + 4);
   const length = /\r\ncontent-length: *([0-9]+)/.exec(head);
@@ -21,6 +21,12 @@ export function readAnswer(text: string, ended: boolean): AnswerReading {
   if (status[1] === "204" || status[1] === "304") return done;
   // Without a length only the close tells that the answer is whole.
   return ended ? { ...done, keepsOpen: false } : INCOMPLETE;
+}
+
+/** @param head in small letters. HTTP/1.1 keeps unless told otherwise, HTTP/1.0 closes unless told otherwise. */
+function asksToKeep(head: string): boolean {
+  if (head.startsWith("http/1.0")) return /\r\nconnection:[^\r]*keep-alive/.test(head);
+  return !/\r\nconnection:[^\r]*close/.test(head);
 }
 
 function lastChunkSeen(body: string): boolean {

@@ -80,7 +80,10 @@ export function deploymentProblems(deployment: object): string[] {
       `Container ${container} of Deployment ${name} names no command; images are not run here, so write one.`,
   );
   if (listAt(pod, "spec", "containers").length === 0) problems.push(`Deployment ${name} has no containers.`);
-  if (servicePort(deployment) === 0) {
+  const port = servicePort(deployment);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    problems.push(`Deployment ${name} names containerPort ${port}, expected 1 to 65535.`);
+  if (port === 0) {
     problems.push(`Deployment ${name} names no port; add a containerPort to the container that takes requests.`);
   }
   return problems;

@@ -2,6 +2,7 @@
 import { Fault } from "../../fault.ts";
 import type { Clock } from "../clock.ts";
 import type { RunningPod } from "../pods/running-pod.ts";
+import { hopelessness } from "./ready-wait.ts";
 import { nextStep } from "./rolling-plan.ts";
 
 export type RolloutPorts = {
@@ -12,8 +13,6 @@ export type RolloutPorts = {
 };
 
 const POLL_MS = 25;
-/** A Pod that is not Ready by then never will be. */
-export const READY_LIMIT_MS = 30_000;
 
 /** Resolves when the new Pods are Ready and the old ones gone. Throws Fault ERR_DEMO_FAILED when a Pod never gets Ready. */
 export async function rollOut(oldPods: readonly RunningPod[], ports: RolloutPorts): Promise<void> {
@@ -26,8 +25,9 @@ export async function rollOut(oldPods: readonly RunningPod[], ports: RolloutPort
     const step = nextStep({ desired: oldPods.length, old: old.length, fresh: fresh.length, freshReady });
     if (step === "finished") break;
     if (step === "wait") {
-      if (ports.clock.nowMs() - progressMs > READY_LIMIT_MS)
-        throw new Fault("ERR_DEMO_FAILED", `a Pod was not Ready within ${READY_LIMIT_MS / 1_000} s`);
+      const waited = fresh.filter((pod) => !pod.isReady());
+      const why = hopelessness(waited, ports.clock.nowMs() - progressMs);
+      if (why !== undefined) throw new Fault("ERR_DEMO_FAILED", why);
       await ports.clock.wait(POLL_MS);
       continue;
     }

@@ -12,9 +12,15 @@ export type Evidence = {
   readonly propagationMs: number;
 };
 
+const UNREACHABLE =
+  "Every request failed in both updates, so this shows nothing about lastcall: " +
+  "check that the app listens on its first containerPort, on every address, and answers --path.";
+
 export function verdictOf(evidence: Evidence): Verdict {
   const failed = evidence.with.failed;
   if (evidence.with.requests === 0) return { status: 1, sentence: "No request was made with lastcall." };
+  if (failed === evidence.with.requests && evidence.without.failed === evidence.without.requests)
+    return { status: 1, sentence: UNREACHABLE };
   const stayed = evidence.summaries.find((summary) => summary.outcome === "timeout" && summary.leftTotal > 0);
   if (failed > 0) {
     const count = failed === 1 ? "1 request" : `${failed} requests`;
