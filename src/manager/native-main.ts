@@ -1,10 +1,6 @@
 /** The manager as one static binary: libc is bound by the compiler. Does not run on Node; node-main.ts does. */
-import {
-  ORIGINAL_VARIABLE,
-  POD_NAME_VARIABLE,
-  POD_NAMESPACE_VARIABLE,
-  TOKEN_VARIABLE,
-} from "../contract/manager-environment.ts";
+
+import { environmentOf } from "./outside.ts";
 import type { Libc } from "./ports.ts";
 import { runManager } from "./program.ts";
 import { readTextFile } from "./read-text.ts";
@@ -32,12 +28,7 @@ const libc: Libc = {
 runManager(
   process.argv.slice(2),
   {
-    environment: {
-      token: process.env[TOKEN_VARIABLE] ?? "",
-      original: process.env[ORIGINAL_VARIABLE] ?? "",
-      podName: process.env[POD_NAME_VARIABLE] ?? "",
-      podNamespace: process.env[POD_NAMESPACE_VARIABLE] ?? "",
-    },
+    environment: environmentOf((name) => process.env[name]),
     libc,
     readText: readTextFile,
     nowMs: () => performance.now(),

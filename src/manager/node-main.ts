@@ -1,23 +1,13 @@
 /** The manager on Node: `node src/manager/node-main.ts serve --port=…`. */
-import {
-  ORIGINAL_VARIABLE,
-  POD_NAME_VARIABLE,
-  POD_NAMESPACE_VARIABLE,
-  TOKEN_VARIABLE,
-} from "../contract/manager-environment.ts";
 import { loadNodeLibc } from "./node-libc.ts";
+import { environmentOf } from "./outside.ts";
 import { runManager } from "./program.ts";
 import { readTextFile } from "./read-text.ts";
 
 runManager(
   process.argv.slice(2),
   {
-    environment: {
-      token: process.env[TOKEN_VARIABLE] ?? "",
-      original: process.env[ORIGINAL_VARIABLE] ?? "",
-      podName: process.env[POD_NAME_VARIABLE] ?? "",
-      podNamespace: process.env[POD_NAMESPACE_VARIABLE] ?? "",
-    },
+    environment: environmentOf((name) => process.env[name]),
     libc: loadNodeLibc(),
     readText: readTextFile,
     nowMs: () => performance.now(),

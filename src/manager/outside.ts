@@ -1,4 +1,10 @@
 /** Everything the manager gets from its main: the two builds differ in nothing else. */
+import {
+  ORIGINAL_VARIABLE,
+  POD_NAME_VARIABLE,
+  POD_NAMESPACE_VARIABLE,
+  TOKEN_VARIABLE,
+} from "../contract/manager-environment.ts";
 import type { Log } from "./log-line.ts";
 import type { Libc, NowMs, ReadText } from "./ports.ts";
 
@@ -9,6 +15,15 @@ export type Environment = {
   readonly podName: string;
   readonly podNamespace: string;
 };
+
+export function environmentOf(variable: (name: string) => string | undefined): Environment {
+  return {
+    token: variable(TOKEN_VARIABLE) ?? "",
+    original: variable(ORIGINAL_VARIABLE) ?? "",
+    podName: variable(POD_NAME_VARIABLE) ?? "",
+    podNamespace: variable(POD_NAMESPACE_VARIABLE) ?? "",
+  };
+}
 
 export type Outside = {
   readonly environment: Environment;

@@ -137,6 +137,14 @@ describe("what a report says once the drain is over", () => {
     expect(played.state.why).toContain("while EndpointSlices still offered the Pod");
   });
 
+  test("is in whole milliseconds, whatever the clock gives", () => {
+    const events = [ownHook(100.123, 2), hook(110.456, 1)];
+    const played = play({ events, pod: busyUntil(7_000.789), lateMs: 0.33 });
+    const report = drainReportOf(played.state, 9_999.99);
+    expect(Object.values(report.milliseconds).every(Number.isInteger)).toBe(true);
+    expect(report.why).not.toMatch(/[0-9]\.[0-9]{2}/);
+  });
+
   test("is how long it was quiet at least", () => {
     const played = play({ events: END, pod: busyUntil(1_000) });
     expect(played.state.why).toContain("then it was quiet for at least 2s");

@@ -86,6 +86,8 @@ function isLive(state: number): boolean {
 }
 
 function newKind(tally: Tally, socket: TcpSocket, classify: (socket: TcpSocket) => Kind): Kind {
+  // What ended before the first look is no evidence, so it must not use up what the kubelet is allowed.
+  if (tally.first && !isLive(socket.state)) return "traffic";
   const kind = classify(socket);
   // A handshake under way is not yet in the kernel's count of opened connections.
   if (!tally.first && kind !== "own" && socket.state !== SYN_RECV) tally.arrived = tally.arrived + 1;

@@ -42,6 +42,7 @@ export function createOpensWitness(probes: readonly KubeletProbe[]): OpensWitnes
       active = reading.activeOpens;
       dials = Math.max(dials, explained.dials);
       accepts = Math.max(accepts, explained.accepts + explained.waiting);
+      allowance.take(0, nowMs);
       if (!known) return false;
 
       passiveCredit = passiveCredit + newAccepts + newDials + explained.arrived;

@@ -54,6 +54,8 @@ export function createJudge(settings: DrainSettings): Judge {
 
   const lookAt = (reading: Reading): Tally => {
     connections.begin(nowMs);
+    // Every look moves the allowances on, also one that finds no probe.
+    for (const probe of probes) probe.allowance.take(0, nowMs);
     for (const socket of reading.sockets) {
       const seen = atServerEnd(socket);
       if (seen !== undefined) connections.see(seen, classify);
