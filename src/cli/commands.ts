@@ -38,7 +38,7 @@ function unifiedDiff({ name, before, after }: ChangedManifest): { readonly file:
 
 export async function runExplain(request: InjectRequest, ports: Ports): Promise<number> {
   const result = await injectManifests(request, ports);
-  const explanations = result.decisions.map(explain);
+  const explanations = result.decisions.map((decision) => explain(decision, request.facts));
   if (request.json) {
     const { warnings, problems } = result;
     ports.out(`${JSON.stringify({ workloads: explanations, warnings, problems })}\n`);

@@ -1,12 +1,16 @@
 /** Why one workload gets what it gets, as data: `explain --json` prints it as it is. */
 
 import type { DrainSettings } from "../contract/drain-settings.ts";
+import { formatDuration } from "../contract/duration.ts";
 import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
+import type { ClusterFacts } from "../injection/cluster-facts.ts";
 import { containersOf, initContainersOf, nameOf } from "../kubernetes/pod.ts";
 import { isRawObject, listAt } from "../kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy, type Row } from "../policy/annotation-table.ts";
+import { endedBy, limitOf, workingDriver } from "./drain-end.ts";
 import { type GraceArithmetic, graceArithmetic } from "./grace-arithmetic.ts";
+import { modeReason } from "./mode-reason.ts";
 import { FLAG_LAYER } from "./policy-flags.ts";
 import { type Moment, sleepTimeline, timelineOf } from "./timeline.ts";
 import type { Decision } from "./transform.ts";
@@ -27,16 +31,28 @@ export type WorkloadExplanation = {
   readonly limit?: string;
 };
 
-export function explain(decision: Decision): WorkloadExplanation {
+export function explain(decision: Decision, facts: ClusterFacts): WorkloadExplanation {
   const { report, outcome } = decision;
-  const base = { workload: report, decision: outcomeText(report), values: valuesOf(decision) };
   const pod = outcome.kind === "patched" ? outcome.pod : decision.pod;
   const settings = settingsIn(pod);
+  const why = modeReason(decision, facts, originOf("mode", decision));
+  const base = {
+    workload: report,
+    decision: outcomeText(report) + why,
+    values: valuesOf(decision, becomes(decision, settings)),
+  };
   const afterSeconds = graceOf(pod);
   if (settings !== undefined) {
     const grace = graceArithmetic(settings, afterSeconds);
+    const limit = limitOf(settings);
     const holds = settings.hooks.map(({ container, role }) => `${container} (${role})`);
-    return { ...base, grace, holds, timeline: timelineOf(settings, afterSeconds), ...limitOf(settings) };
+    return {
+      ...base,
+      grace,
+      holds,
+      timeline: timelineOf(settings, afterSeconds),
+      ...(limit === undefined ? {} : { limit }),
+    };
   }
   if (outcome.kind !== "patched") return base;
   const { drainDelayMs, deregistrationDelayMs } = outcome.explanation.policy;
@@ -47,16 +63,6 @@ export function explain(decision: Decision): WorkloadExplanation {
 const SLEEP_LIMIT =
   "Mode sleep waits a fixed time and looks at nothing: requests that are still open when it ends are the app's to finish.";
 
-function limitOf(settings: DrainSettings): { readonly limit: string } | Record<string, never> {
-  if (settings.driver !== "none") return {};
-  return {
-    limit:
-      "No driver is set, so nothing can send a client away that keeps sending on a kept connection: the drain then waits to its deadline, " +
-      "names the clients that stayed, and one racing request per such connection can be lost when the app closes it. " +
-      "An Envoy or mesh proxy, or the driver http with drain-url (the app then answers Connection: close), removes this limit.",
-  };
-}
-
 /** The manager's own flags, wherever its container stands. */
 function settingsIn(pod: object): DrainSettings | undefined {
   if (!isRawObject(pod)) return undefined;
@@ -65,12 +71,32 @@ function settingsIn(pod: object): DrainSettings | undefined {
   return command === "serve" ? parseServeFlags(flags).settings : undefined;
 }
 
-function valuesOf({ explanation }: Decision): readonly ExplainedValue[] {
-  return FIELDS.map((field) => ({
-    name: ANNOTATIONS[field].name,
-    value: textOf(field, explanation.policy),
-    origin: explanation.origin[field].replace(`pod ${FLAG_LAYER}`, FLAG_LAYER),
-  }));
+type Becoming = Partial<Readonly<Record<Field, string>>>;
+
+function valuesOf(decision: Decision, becoming: Becoming): readonly ExplainedValue[] {
+  return FIELDS.map((field) => {
+    const written = textOf(field, decision.explanation.policy);
+    const here = becoming[field] ?? written;
+    const value = here === written ? written : `${written} → ${here}`;
+    return { name: ANNOTATIONS[field].name, value, origin: originOf(field, decision) };
+  });
+}
+
+/** What values are in this Pod where they may differ from what was written. */
+function becomes({ outcome }: Decision, settings: DrainSettings | undefined): Becoming {
+  const mode = outcome.kind === "patched" ? { mode: outcome.mode } : {};
+  if (settings === undefined) return mode;
+  return {
+    ...mode,
+    driver: workingDriver(settings),
+    drainDelayMs: formatDuration(settings.drainDelayMs),
+    port: String(settings.port),
+    drainedWhen: endedBy(settings),
+  };
+}
+
+function originOf(field: Field, { explanation }: Decision): string {
+  return explanation.origin[field].replace(`pod ${FLAG_LAYER}`, FLAG_LAYER);
 }
 
 function textOf<K extends Field>(field: K, policy: PodPolicy): string {

@@ -1,6 +1,7 @@
 /** What will happen when a Pod ends, as moments after the deletion. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { formatDuration } from "../contract/duration.ts";
+import { endedBy } from "./drain-end.ts";
 
 export type Moment = {
   /** After the Pod was told to end. */
@@ -33,10 +34,14 @@ export function sleepTimeline(sleepMs: number, graceSeconds: number): readonly M
 
 function endOf(settings: DrainSettings): string {
   const quiet = formatDuration(settings.quietPeriodMs);
-  if (settings.drainedWhen === "deadline") return "only at the deadline (drained-when: deadline)";
-  if (settings.drainedWhen === "connections") return "when no connection is open";
-  if (settings.drainedWhen === "requests" || (settings.drainedWhen === "auto" && settings.driver !== "none")) {
-    return `when the driver has counted no active request for ${quiet}`;
+  switch (endedBy(settings)) {
+    case "deadline":
+      return "only at the deadline (drained-when: deadline)";
+    case "connections":
+      return "when no connection is open";
+    case "requests":
+      return `when the driver has counted no active request for ${quiet}`;
+    case "quiet":
+      return `when traffic has been absent for ${quiet}`;
   }
-  return `when traffic has been absent for ${quiet}`;
 }

@@ -320,7 +320,7 @@ describe("explain", () => {
       },
     );
     expect(status).toBe(0);
-    expect(out).toContain("Pod shop/web (web.yaml, document 1)\n  decision: injected native, grace 30 → 145 s\n");
+    expect(out).toContain("Pod shop/web (web.yaml, document 1)\n  decision: injected native, grace 30 → 145 s, since");
     for (const field of POLICY_FLAGS) expect(out).toContain(`\n    ${ANNOTATIONS[field].name} `);
     expect(out).toMatch(/^ {4}drain-timeout +90s +command line$/m);
     expect(out).toMatch(/^ {4}quiet-period +3s +pod web$/m);
@@ -340,7 +340,11 @@ describe("explain", () => {
       "-": POD,
     });
     expect(driven.out).not.toContain(limit);
-    expect(driven.out).toContain("when the driver has counted no active request for 2s");
+    expect(driven.out).toContain("when traffic has been absent for 2s");
+    const counted = await lastcall(["explain", "--driver", "http", "--active-url", "http://127.0.0.1:8080/n"], {
+      "-": POD,
+    });
+    expect(counted.out).toContain("when the driver has counted no active request for 2s");
   });
 
   test("explains why a Pod is left alone", async () => {
