@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { createJudge } from "../../src/manager/traffic/judge.ts";
+import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
 import { CLIENT, judging, listener, NODE, POD, reading, socket } from "./judge-room.ts";
 
 const ended = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
@@ -425,6 +426,45 @@ describe("peers", () => {
     look(reading([listener()]), 1_000);
     expect(look(reading([listener(), probe(1), probe(2)]), 1_150).lastEvidenceMs).toBe(-1);
     expect(look(reading([listener(), probe(1), probe(2), probe(3)]), 1_300).lastEvidenceMs).toBe(1_295);
+  });
+
+  test("that are the kubelet leave a drain quiet for as long as it probes at its rate, however looks fall", () => {
+    const periodMs = 1_000;
+    // A look finds a probe up to 150 ms after it came, so two of them may seem closer than they were.
+    const delays = fc.array(fc.integer({ min: 0, max: 150 }), { minLength: 60, maxLength: 60 });
+    const before = fc.integer({ min: 0, max: 60 });
+    fc.assert(
+      fc.property(delays, before, fc.integer({ min: 150, max: 4_500 }), (late, ended, gapMs) => {
+        const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs }] });
+        judge.learnKubelet(NODE);
+        const seen = Array.from({ length: ended }, (_, index) => probe(40_000 + index));
+        look(reading([listener(), ...seen]), 1_000);
+        const foundAt = new Map<number, TcpSocket[]>();
+        for (const [index, delayMs] of late.entries()) {
+          const atMs = Math.max(1_000 + gapMs, 1_100 + index * periodMs + delayMs);
+          foundAt.set(atMs, [...(foundAt.get(atMs) ?? []), probe(1_000 + index)]);
+        }
+        for (const [atMs, found] of [...foundAt].sort(([a], [b]) => a - b)) {
+          seen.push(...found);
+          expect(look(reading([listener(), ...seen]), atMs).lastEvidenceMs).toBe(-1);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("that are the kubelet at twice the probes' rate are clients among them", () => {
+    const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
+    judge.learnKubelet(NODE);
+    const seen: TcpSocket[] = [];
+    look(reading([listener()]), 1_000);
+    let evidence = 0;
+    for (let index = 0; index < 20; index += 1) {
+      seen.push(probe(1_000 + index));
+      const atMs = 1_500 + index * 500;
+      if (look(reading([listener(), ...seen]), atMs).lastEvidenceMs === atMs - 5) evidence += 1;
+    }
+    expect(evidence).toBeGreaterThanOrEqual(7);
   });
 
   test("that are the kubelet on a port without probes are clients", () => {

@@ -2,19 +2,15 @@
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 
 export type Allowance = {
+  /** Called once at every look, before anything is taken. */
+  readonly fill: (nowMs: number) => void;
   /** Takes up to `wanted` connections. @returns how many were allowed */
-  readonly take: (wanted: number, nowMs: number) => number;
+  readonly take: (wanted: number) => number;
 };
 
 /**
- * A probe is dated by the look that finds it, so two of one period may seem closer than they were. Half a connection
- * may be owed; the next one must make up for it, so the probes' own rate still decides in the long run.
- */
-const OWED = 0.5;
-
-/**
- * Fills at the probes' own rate, and never counts fewer than the time since the last call explains: looks are rare at
- * the beginning of a drain. Each probe may come at once, and one more covers two that fall unevenly.
+ * Fills at the probes' own rate, and what came since the last look is never cut off: looks are rare at the beginning of
+ * a drain. Each probe may come at once, and one more covers two that fall unevenly.
  */
 export function createAllowance(probes: readonly KubeletProbe[]): Allowance {
   let perMs = 0;
@@ -23,12 +19,13 @@ export function createAllowance(probes: readonly KubeletProbe[]): Allowance {
   let left = capacity;
   let filledAtMs = -1;
   return {
-    take: (wanted, nowMs) => {
+    fill: (nowMs) => {
       const sinceMs = filledAtMs < 0 ? 0 : Math.max(0, nowMs - filledAtMs);
       left = Math.min(capacity, left) + sinceMs * perMs;
       filledAtMs = nowMs;
-      const owed = capacity > 0 ? OWED : 0;
-      const taken = Math.max(0, Math.min(wanted, Math.floor(left + owed)));
+    },
+    take: (wanted) => {
+      const taken = Math.max(0, Math.min(wanted, Math.floor(left)));
       left = left - taken;
       return taken;
     },

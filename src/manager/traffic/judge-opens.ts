@@ -42,7 +42,7 @@ export function createOpensWitness(probes: readonly KubeletProbe[]): OpensWitnes
       active = reading.activeOpens;
       dials = Math.max(dials, explained.dials);
       accepts = Math.max(accepts, explained.accepts + explained.waiting);
-      allowance.take(0, nowMs);
+      allowance.fill(nowMs);
       if (!known) return false;
 
       passiveCredit = passiveCredit + newAccepts + newDials + explained.arrived;
@@ -52,7 +52,7 @@ export function createOpensWitness(probes: readonly KubeletProbe[]): OpensWitnes
       passiveCredit = passiveCredit - passiveOwn;
       activeCredit = activeCredit - activeOwn;
       const outside = passiveGrowth - passiveOwn - (activeGrowth - activeOwn);
-      return outside > 0 && outside > allowance.take(outside, nowMs);
+      return outside > 0 && outside > allowance.take(outside);
     },
   };
 }

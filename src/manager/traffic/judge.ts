@@ -40,7 +40,7 @@ export function createJudge(settings: DrainSettings): Judge {
     if (!peers.isKubelet(socket.peerAddress)) return "traffic";
     // The first entry of a port holds the allowance of all its probes.
     const probe = probes.find((candidate) => candidate.port === socket.localPort);
-    return probe !== undefined && probe.allowance.take(1, nowMs) === 1 ? "probe" : "traffic";
+    return probe !== undefined && probe.allowance.take(1) === 1 ? "probe" : "traffic";
   };
 
   /** Every socket of a drain port from the server's end, whichever end the kernel shows. */
@@ -54,8 +54,7 @@ export function createJudge(settings: DrainSettings): Judge {
 
   const lookAt = (reading: Reading): Tally => {
     connections.begin(nowMs);
-    // Every look moves the allowances on, also one that finds no probe.
-    for (const probe of probes) probe.allowance.take(0, nowMs);
+    for (const probe of probes) probe.allowance.fill(nowMs);
     for (const socket of reading.sockets) {
       const seen = atServerEnd(socket);
       if (seen !== undefined) connections.see(seen, classify);
