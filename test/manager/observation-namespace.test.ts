@@ -16,13 +16,17 @@ const ROOM = new URL("./observation-room.ts", import.meta.url).href;
 
 /** Serves on all addresses; tells one look as JSON per line of input. */
 const POD_PROGRAM = `
-import { createServer } from "node:http"; import { createInterface } from "node:readline"; import { writeSync } from "node:fs";
+import { createServer } from "node:http"; import { createInterface } from "node:readline"; import { readFileSync, writeSync } from "node:fs";
 import { watching } from ${JSON.stringify(ROOM)};
 const look = watching({ kubeletProbes: [] });
 const server = createServer({ keepAliveTimeout: 60000 }, (req, res) => {
   setTimeout(() => res.end("x"), req.url === "/slow" ? 1500 : 0); });
+// Until the kernel shows no connection of port 8080 (1F90) beside the listener (state 0A).
+const settle = () => / [0-9A-F]+:1F90 [0-9A-F]+:[0-9A-F]+ (?!0A)/.test(readFileSync("/proc/self/net/tcp6", "utf8"))
+  ? setTimeout(settle, 5) : writeSync(1, "settled\\n");
 createInterface({ input: process.stdin }).on("line", (line) => {
   if (line === "look") writeSync(1, JSON.stringify(look()) + "\\n");
+  if (line === "settle") settle();
   if (line === "listen") server.listen(8080, "::", () => writeSync(1, "listening\\n"));
 });
 writeSync(1, "ready\\n");`;
@@ -77,6 +81,7 @@ describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { time
   test("notices connections that came and went without a trace", async () => {
     await look(pod);
     await ask(client, "short");
+    expect(await ask(pod, "settle")).toBe("settled");
     const seen = await look(pod);
     expect(seen).toMatchObject({
       calm: true,
