@@ -15,7 +15,7 @@ export type DemoResult = {
 export function storyLines(result: DemoResult, width: number): string[] {
   const shown = worstEnd(result.with.ended);
   return [
-    ...failureTable(result),
+    ...failureTable(result.without.tally, result.with.tally),
     "",
     ...timeSpent(result.with.ended),
     "",
@@ -47,15 +47,17 @@ export function resultJson(result: DemoResult, facts: Readonly<Record<string, un
   });
 }
 
-function failureTable(result: DemoResult): string[] {
+/** Only the kinds of failure that happened: all of them are wider than a terminal. */
+export function failureTable(without: Tally, withLastcall: Tally): string[] {
   const rows: [string, Tally][] = [
-    ["without lastcall", result.without.tally],
-    ["with lastcall", result.with.tally],
+    ["without lastcall", without],
+    ["with lastcall", withLastcall],
   ];
-  const head = ["", "requests", "failed", ...FAILURE_KINDS];
+  const kinds = FAILURE_KINDS.filter((kind) => rows.some(([, tally]) => tally.kinds[kind] > 0));
+  const head = ["", "requests", "failed", ...kinds];
   const cells = rows.map(([name, tally]) => [
     name,
-    ...[tally.requests, tally.failed, ...FAILURE_KINDS.map((kind) => tally.kinds[kind])].map(String),
+    ...[tally.requests, tally.failed, ...kinds.map((kind) => tally.kinds[kind])].map(String),
   ]);
   return [head, ...cells].map((row) =>
     row.map((cell, at) => (at === 0 ? cell.padEnd(17) : cell.padStart((head[at] ?? "").length + 2))).join(""),
@@ -64,11 +66,18 @@ function failureTable(result: DemoResult): string[] {
 
 const PHASES: readonly (keyof DrainReport["milliseconds"])[] = ["withdrawing", "deregistration", "draining", "holding"];
 
-function timeSpent(ended: readonly EndedPod[]): string[] {
+/** Shorter than what one decimal shows. */
+const INVISIBLE_MS = 50;
+
+export function timeSpent(ended: readonly EndedPod[]): string[] {
   const lines = ["Where the time went, from each deletion to the app's stop signal:"];
   for (const end of ended) {
-    const phases = PHASES.filter((phase) => (end.summary?.milliseconds[phase] ?? 0) > 0)
-      .map((phase) => `${phase} ${((end.summary?.milliseconds[phase] ?? 0) / 1_000).toFixed(1)} s`)
+    const spans = PHASES.map((phase) => ({ what: `${phase}`, ms: end.summary?.milliseconds[phase] ?? 0 }));
+    const rest = end.drainSeconds * 1_000 - spans.reduce((sum, { ms }) => sum + ms, 0);
+    const parts = end.summary === undefined ? [] : [...spans, { what: "starting hooks and stopping", ms: rest }];
+    const phases = parts
+      .filter(({ ms }) => ms >= INVISIBLE_MS)
+      .map(({ what, ms }) => `${what} ${(ms / 1_000).toFixed(1)} s`)
       .join(", ");
     lines.push(`  ${end.pod}  ${end.drainSeconds.toFixed(1)} s${phases === "" ? "" : ` = ${phases}`}`);
     if (end.summary !== undefined) lines.push(`    ${end.summary.outcome}: ${end.summary.why}`);

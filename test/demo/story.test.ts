@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
+import { failureTable, timeSpent } from "../../src/demo/story/story.ts";
+import type { EndedPod } from "../../src/demo/variant.ts";
+
+function ended(drainSeconds: number, withdrawing: number, draining: number): EndedPod {
+  return {
+    pod: "hello-1",
+    address: "10.66.0.10",
+    deletedMs: 0,
+    propagationMs: 2_000,
+    events: [],
+    forwarded: [],
+    drainSeconds,
+    summary: {
+      outcome: "drained",
+      trigger: "hook",
+      milliseconds: { withdrawing, deregistration: 0, draining, holding: 0 },
+      left: [],
+      leftTotal: 0,
+      witness: "netlink",
+      why: "Released 5s after the trigger.",
+    },
+  };
+}
+
+const lineOf = (end: EndedPod) => timeSpent([end])[1];
+
+test("the parts of a Pod's end add up to the whole, starting hooks and stopping included", () => {
+  expect(lineOf(ended(7.5, 5_000, 700))).toBe(
+    "  hello-1  7.5 s = withdrawing 5.0 s, draining 0.7 s, starting hooks and stopping 1.8 s",
+  );
+});
+
+test("a part too short to be seen is left out", () => {
+  expect(lineOf(ended(5.04, 5_000, 20))).toBe("  hello-1  5.0 s = withdrawing 5.0 s");
+});
+
+test("the table shows the kinds of failure that happened, and fits a terminal of 80 columns", () => {
+  const without = createRequestCounter();
+  without.count("pooled", "refused");
+  without.count("pooled", "closed-unanswered");
+  without.count("pooled", undefined);
+  const withLastcall = createRequestCounter();
+  withLastcall.count("pooled", undefined);
+  expect(failureTable(without.tally(), withLastcall.tally())).toEqual([
+    "                   requests  failed  refused  closed-unanswered",
+    "without lastcall          3       2        1                  1",
+    "with lastcall             1       0        0                  0",
+  ]);
+});
