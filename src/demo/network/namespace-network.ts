@@ -12,10 +12,16 @@ const PREFIX = "10.66.0";
 const FIRST_POD = 10;
 const LAST_POD = 250;
 
+/**
+ * Without an address of its own a bridge takes the lowest of its ports, and so another whenever a Pod comes or goes. Pods
+ * that remember the old one answer nobody until they ask again, seconds later.
+ */
+const BRIDGE_MAC = "02:00:0a:42:00:01";
+
 /** @throws Fault ERR_DEMO_FAILED when `ip` or `nsenter` is missing or refuses. */
 export async function createNamespaceNetwork(): Promise<PodNetwork> {
   await ip("link", "set", "lo", "up");
-  await ip("link", "add", BRIDGE, "type", "bridge", "forward_delay", "0");
+  await ip("link", "add", BRIDGE, "address", BRIDGE_MAC, "type", "bridge", "forward_delay", "0");
   for (const host of [1, 2, 3]) await ip("address", "add", `${PREFIX}.${host}/24`, "dev", BRIDGE);
   await ip("link", "set", BRIDGE, "up");
   let next = FIRST_POD;
