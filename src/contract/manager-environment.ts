@@ -6,8 +6,7 @@ export const TOKEN_VARIABLE = "LASTCALL_TOKEN";
 /**
  * Compact JSON of what injection changed, read by a second pass and by uninject. Of all of it the manager reads only
  * `chain`: by container the hook it performs after the drain and before it answers that container's hold, as
- * `{"httpGet":{"port":8080,"path":"/bye"}}` (always on loopback; `httpHeaders` when set, and `scheme`, of which it
- * performs HTTP alone and says so at its start) or
+ * `{"httpGet":{"port":8080,"path":"/bye"}}` (plain HTTP on loopback; `httpHeaders` when set) or
  * `{"sleep":{"seconds":5}}`. The grace period has room for each: the seconds of a sleep, 5 s for a GET.
  */
 export const ORIGINAL_VARIABLE = "LASTCALL_ORIGINAL";

@@ -91,14 +91,14 @@ function chainable(container: RawObject, handler: RawObject, slept: number | und
     return undefined;
   const port = portNumberOf(container, httpGet["port"]);
   if (port === undefined) return undefined;
+  // The manager has no TLS of its own; a hook it could not perform is better kept.
+  if ((textAt(httpGet, "scheme") ?? "HTTP") !== "HTTP") return undefined;
   const path = textAt(httpGet, "path") ?? "/";
-  const scheme = textAt(httpGet, "scheme") ?? "HTTP";
   const httpHeaders = listAt(httpGet, "httpHeaders");
   return {
     httpGet: {
       port,
       path: path.startsWith("/") ? path : `/${path}`,
-      ...(scheme === "HTTP" ? {} : { scheme }),
       ...(httpHeaders.length === 0 ? {} : { httpHeaders }),
     },
   };

@@ -11,7 +11,6 @@ export type ChainedHook =
       readonly httpGet: {
         readonly port: number;
         readonly path: string;
-        readonly scheme?: string;
         readonly httpHeaders?: readonly unknown[];
       };
     }

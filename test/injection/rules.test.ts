@@ -115,6 +115,24 @@ describe("the grace period", () => {
   });
 });
 
+describe("a hook over HTTPS", () => {
+  test("is kept even where hooks are chained, since the manager speaks plain HTTP", () => {
+    const preStop = { httpGet: { port: 443, path: "/bye", scheme: "HTTPS" } };
+    const pod = {
+      metadata: { annotations: { "lastcall.dev/prestop": "chain" } },
+      spec: {
+        containers: [
+          { name: "a", image: "x", lifecycle: { preStop } },
+          { name: "b", image: "x" },
+        ],
+      },
+    };
+    expect(injected(pod)).toMatchObject({
+      spec: { containers: [{ name: "a", lifecycle: { preStop } }, { name: "b" }] },
+    });
+  });
+});
+
 describe("the record of what was changed", () => {
   test("writes no dollar sign, which kubelet would take for a variable", () => {
     const preStop = { app: { exec: { command: ["echo", "$(POD_NAME) $$"] } } };

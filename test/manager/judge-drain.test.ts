@@ -57,6 +57,14 @@ describe("a look", () => {
     expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 10_000, openConnections: 0 });
   });
 
+  test("is calm again over a handshake that nobody completes, after five seconds", () => {
+    const { look } = judging();
+    const half = reading([listener(), socket({ state: tcp.SYN_RECV, lastDataSentMs: -1, lastDataReceivedMs: -1 })]);
+    expect(look(half, 10_000)).toMatchObject({ calm: false });
+    expect(look(half, 15_000)).toMatchObject({ calm: false, lastEvidenceMs: 15_000 });
+    expect(look(half, 15_001)).toMatchObject({ calm: true, lastEvidenceMs: 15_000 });
+  });
+
   test("is never calm over an open connection whose idleness the source cannot tell", () => {
     const blind = { lastDataSentMs: -1, lastDataReceivedMs: -1, lastAckReceivedMs: -1, bytesReceived: -1 };
     const { look } = judging();

@@ -133,7 +133,7 @@ function judgeOne(tally: Tally, { socket, kind, before, past }: Case): Verdict {
     return addOpen(tally, socket, { firstSeenMs, moved: before === undefined || hasMoved(before, socket), past });
   }
   if (socket.state === SYN_RECV) {
-    if (kind === "own") return NO_WORK;
+    if (kind === "own" || isStuck(tally, before)) return NO_WORK;
     tally.busy = tally.busy + 1;
     addEvidence(tally, 0);
     return NO_WORK;
@@ -141,6 +141,16 @@ function judgeOne(tally: Tally, { socket, kind, before, past }: Case): Verdict {
   const isNew = before === undefined && kind === "traffic" && !tally.first;
   if (isNew || (before?.working ?? false)) addEnded(tally, socket);
   return NO_WORK;
+}
+
+/**
+ * A handshake takes a round trip, and one lost answer to it is repeated after 1 s, the next after 3 s. Whoever has not
+ * completed it by then is gone, or never meant to: half-open connections live for a minute.
+ */
+const HANDSHAKE_LIMIT_MS = 5_000;
+
+function isStuck(tally: Tally, before: Seen | undefined): boolean {
+  return before !== undefined && tally.nowMs - before.firstSeenMs > HANDSHAKE_LIMIT_MS;
 }
 
 /** No traffic, but a client behind the node's own address looks alike: whoever waits for an answer gets it. */
