@@ -31,7 +31,8 @@ export async function runDiff(request: InjectRequest, ports: Ports): Promise<num
 
 function unifiedDiff({ name, before, after }: ChangedManifest): { readonly file: string; readonly diff: string } {
   const file = name.replaceAll("\\", "/");
-  const patch = createTwoFilesPatch(`a/${file}`, `b/${file}`, before, after, undefined, undefined, { context: 3 });
+  const path = file.replace(/^\/+/, "");
+  const patch = createTwoFilesPatch(`a/${path}`, `b/${path}`, before, after, undefined, undefined, { context: 3 });
   // The first line is a ruler that only some tools of old expect.
   return { file: name, diff: patch.replace(/^=+\n/, "") };
 }

@@ -21,10 +21,10 @@ export function parseDurationMs(text: string): number | undefined {
   return Number(match[1] ?? "") * msPer(match[2] ?? "");
 }
 
-/** The shortest text {@link parseDurationMs} reads back to the same span. */
+/** A text {@link parseDurationMs} reads back to the same span. People write `60s` and `90s`, and minutes from two on. */
 export function formatDuration(spanMs: number): string {
   if (spanMs > 0 && spanMs % MS_PER_HOUR === 0) return `${spanMs / MS_PER_HOUR}h`;
-  if (spanMs > 0 && spanMs % MS_PER_MINUTE === 0) return `${spanMs / MS_PER_MINUTE}m`;
+  if (spanMs > MS_PER_MINUTE && spanMs % MS_PER_MINUTE === 0) return `${spanMs / MS_PER_MINUTE}m`;
   if (spanMs % MS_PER_SECOND === 0) return `${spanMs / MS_PER_SECOND}s`;
   return `${spanMs}ms`;
 }

@@ -290,6 +290,11 @@ describe("the token", () => {
 });
 
 describe("diff", () => {
+  test("names an absolute path as git does", async () => {
+    const { out } = await lastcall(["diff", "-f", "/shop/web.yaml"], { "/shop/web.yaml": POD });
+    expect(out.split("\n").slice(0, 2)).toEqual(["--- a/shop/web.yaml", "+++ b/shop/web.yaml"]);
+  });
+
   test("shows what inject would change, and nothing else", async () => {
     const { status, out } = await lastcall(["diff", "-f", "web.yaml", "--token-seed", "s"], { "web.yaml": POD });
     expect(status).toBe(0);

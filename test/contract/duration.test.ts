@@ -19,6 +19,16 @@ test.for(["", "30", " 5s", "5s ", "-1s", "1e9s", "NaN", "1.5s", "5S", "５s", "5
   },
 );
 
+test.for([
+  { ms: 60_000, text: "60s" },
+  { ms: 90_000, text: "90s" },
+  { ms: 120_000, text: "2m" },
+  { ms: 7_200_000, text: "2h" },
+  { ms: 1_500, text: "1500ms" },
+])("writes $ms ms as $text", ({ ms, text }) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
 test("what is written is read back to the same span", () => {
   const spans = fc.oneof(
     fc.nat({ max: 999_999 }),
