@@ -37,6 +37,8 @@ export function readSettings(args: readonly string[], environment: Environment):
     configFile: read("configFile"),
     image: read("image"),
     kubeVersion: read("kubeVersion"),
+    cluster: read("cluster"),
+    kubeconfigFile: read("kubeconfigFile"),
     namespace: read("namespace"),
     drainDelayMs: read("drainDelayMs"),
     certificateCheckMs: read("certificateCheckMs"),
@@ -148,6 +150,9 @@ function checkTogether(settings: WebhookSettings, problems: SettingProblem[]): v
   }
   if (ownFiles && settings.caFile !== "") {
     problems.push({ where: "--ca-file", message: "Only a certificate made in memory has a CA to write." });
+  }
+  if (settings.kubeVersion === "auto" && settings.cluster === "off") {
+    problems.push({ where: "--kube-version", message: "Only with --cluster=watch can auto ask the API server." });
   }
   if (settings.certificateCheckMs < 100) {
     problems.push({ where: "--certificate-check", message: "The shortest interval is 100ms." });

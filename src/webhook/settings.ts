@@ -15,7 +15,11 @@ export type WebhookSettings = {
   readonly optIn: "label" | "all";
   readonly configFile: string;
   readonly image: string;
+  /** A version, or `auto`: the API server is asked. */
   readonly kubeVersion: string;
+  /** `watch`: the API server tells about namespaces, nodes and LimitRanges, and gets Events. */
+  readonly cluster: "watch" | "off";
+  readonly kubeconfigFile: string;
   readonly namespace: string;
   readonly drainDelayMs: number;
   readonly certificateCheckMs: number;
@@ -86,13 +90,23 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
   },
   kubeVersion: {
     flag: "kube-version",
-    shows: "VERSION",
+    shows: "auto|VERSION",
     fallback: "1.35",
     fallbackShows: "1.35",
-    expects: "a Kubernetes version such as 1.35 or v1.31.4",
-    summary: "version of the API server; decides whether native sidecars are used",
-    parse: (text) => (/^v?[0-9]{1,2}\.[0-9]{1,3}\+?([.+-][0-9A-Za-z.+-]*)?$/.test(text) ? text : undefined),
+    expects: "a Kubernetes version such as 1.35 or v1.31.4, or auto",
+    summary: "version of the API server, or auto to ask it; decides whether native sidecars are used",
+    parse: (text) => (/^auto$|^v?[0-9]{1,2}\.[0-9]{1,3}\+?([.+-][0-9A-Za-z.+-]*)?$/.test(text) ? text : undefined),
   },
+  cluster: {
+    flag: "cluster",
+    shows: "watch|off",
+    fallback: "off",
+    fallbackShows: "off",
+    expects: "one of watch, off",
+    summary: "watch: namespaces, nodes and LimitRanges are read from the API server, and Events written to it",
+    parse: (text) => (text === "watch" || text === "off" ? text : undefined),
+  },
+  kubeconfigFile: fileSetting("kubeconfig", "the account of its own Pod", "how to reach the API server"),
   namespace: {
     flag: "namespace",
     shows: "NAME",

@@ -12,7 +12,7 @@ test("without flags and variables everything has its default", () => {
 test("every flag can be given as a variable, and the flag wins", () => {
   for (const key of SETTING_KEYS) {
     const { flag, parse } = SETTINGS[key];
-    const texts = ["1234", "127.0.0.1", "all", "1.30", "7s", "warn", "elsewhere"].filter(
+    const texts = ["1234", "127.0.0.1", "all", "1.30", "7s", "warn", "watch", "elsewhere"].filter(
       (text) => parse(text) !== undefined && parse(text) !== SETTINGS[key].fallback,
     );
     const [first = "", second = first] = texts;
@@ -78,6 +78,13 @@ test("half a certificate pair is told, and a CA file beside own files too", () =
   expect(readSettings(["--cert", "a"], {}).problems).toHaveLength(1);
   expect(readSettings(["--cert=a", "--key=b", "--ca-file=c"], {}).problems).toMatchObject([{ where: "--ca-file" }]);
   expect(readSettings(["--cert=a", "--key=b"], {}).problems).toEqual([]);
+});
+
+test("the version of the API server is only asked for where there is one to ask", () => {
+  expect(readSettings(["--kube-version=auto"], {}).problems).toMatchObject([{ where: "--kube-version" }]);
+  const { settings, problems } = readSettings(["--kube-version=auto", "--cluster=watch", "--kubeconfig=k"], {});
+  expect(problems).toEqual([]);
+  expect(settings).toMatchObject({ kubeVersion: "auto", cluster: "watch", kubeconfigFile: "k" });
 });
 
 test("the help names every flag", () => {
