@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: ["test/native-build.ts"],
     // Process-level cases own ports, namespaces and clocks: they get one file at a time per worker and honest limits.
     testTimeout: 20_000,
     hookTimeout: 20_000,

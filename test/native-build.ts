@@ -1,0 +1,25 @@
+/** Before the tests: the native manager, so that both builds are tried. Made once; later runs find it up to date. */
+import type { TestProject } from "vitest/node";
+import { buildManager } from "../native/build/build.ts";
+import { missingPrograms } from "../native/build/host-programs.ts";
+import { VARIANTS } from "../native/build/variants.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The native manager's path; empty where this host cannot build it. */
+    nativeManager: string;
+  }
+}
+
+// biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
+export default async function setup(project: TestProject): Promise<void> {
+  const missing = missingPrograms(VARIANTS.x64);
+  if (missing.length === 0) {
+    project.provide("nativeManager", (await buildManager("x64")).file);
+    return;
+  }
+  const reason = `the native manager is not tested: the host lacks ${missing.join(" and ")}`;
+  if (process.env["CI"] !== undefined) throw new Error(reason);
+  process.stdout.write(`${reason}\n`);
+  project.provide("nativeManager", "");
+}
