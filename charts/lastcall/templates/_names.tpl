@@ -1,0 +1,75 @@
+{{/* Names. The configuration's name sorts before those of service meshes, so that their webhooks see our changes. */}}
+{{- define "lastcall.configuration" -}}drain.lastcall.dev{{- end -}}
+{{- define "lastcall.policy" -}}uninjected.lastcall.dev{{- end -}}
+{{- define "lastcall.webhook" -}}lastcall-webhook{{- end -}}
+{{- define "lastcall.selfTest" -}}lastcall-self-test{{- end -}}
+{{- define "lastcall.caSecret" -}}lastcall-ca{{- end -}}
+{{- define "lastcall.config" -}}lastcall-config{{- end -}}
+
+{{- define "lastcall.tlsSecret" -}}
+{{- if eq .Values.certificates.mode "existing" -}}{{ .Values.certificates.existing.secretName }}{{- else -}}lastcall-webhook-tls{{- end -}}
+{{- end -}}
+
+{{- define "lastcall.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+app.kubernetes.io/name: lastcall
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- define "lastcall.webhookSelector" -}}
+app.kubernetes.io/name: lastcall
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: webhook
+{{- end -}}
+
+{{/* Of a list: the values as they are, and one image of them. */}}
+{{- define "lastcall.image" -}}
+{{- $values := index . 0 -}}
+{{- $image := index . 1 -}}
+{{- $registry := $values.Values.image.registry | trimSuffix "/" -}}
+{{- with $registry }}{{ . }}/{{ end }}{{ $image.repository }}
+{{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ $image.tag | default $values.Chart.AppVersion }}{{ end }}
+{{- end -}}
+
+{{/* Text such as 500ms or 2m in whole seconds, rounded up. */}}
+{{- define "lastcall.wholeSeconds" -}}
+{{- $amount := regexFind "^[0-9]+" . | atoi -}}
+{{- $unit := regexFind "[a-z]+$" . -}}
+{{- if eq $unit "ms" }}{{ div (add $amount 999) 1000 }}
+{{- else if eq $unit "s" }}{{ $amount }}
+{{- else if eq $unit "m" }}{{ mul $amount 60 }}
+{{- else }}{{ mul $amount 3600 }}{{ end }}
+{{- end -}}
+
+{{/* Not empty when the replicas themselves keep the caBundle right. */}}
+{{- define "lastcall.keepsBundle" -}}
+{{- $certificates := .Values.certificates -}}
+{{- if eq $certificates.mode "self" }}yes
+{{- else if and (eq $certificates.mode "existing") (not $certificates.existing.caBundle) }}yes{{ end }}
+{{- end -}}
+
+{{/* What every container of ours runs with. */}}
+{{- define "lastcall.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{- define "lastcall.podSecurity" -}}
+runAsNonRoot: true
+{{- if not (kindIs "invalid" .Values.webhook.runAsUser) }}
+runAsUser: {{ int64 .Values.webhook.runAsUser }}
+runAsGroup: {{ int64 .Values.webhook.runAsUser }}
+{{- end }}
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "lastcall.selfTestHook" -}}
+# With Fail the test also runs before anything is changed: Pods come to depend on an injection that was seen to work.
+helm.sh/hook: {{ if eq .Values.failurePolicy "Fail" }}pre-install,pre-upgrade,pre-rollback,{{ end }}test
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded,hook-failed
+{{- end }}

@@ -1,0 +1,91 @@
+{{/* Values that are right alone and wrong together. All of them are named at once. */}}
+{{- define "lastcall.rules" -}}
+{{- $problems := concat (include "lastcall.availabilityProblems" . | fromJsonArray) (include "lastcall.certificateProblems" . | fromJsonArray) (include "lastcall.policyProblems" . | fromJsonArray) (include "lastcall.otherProblems" . | fromJsonArray) -}}
+{{- if $problems -}}
+{{- fail (printf "\n\nThese values cannot work:\n- %s\n" (join "\n- " $problems)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "lastcall.availabilityProblems" -}}
+{{- $problems := list -}}
+{{- if eq .Values.failurePolicy "Fail" -}}
+{{- if lt (int .Values.webhook.replicas) 2 -}}
+{{- $problems = append $problems (printf "webhook.replicas is %d and failurePolicy is Fail: while the only replica moves, Pods are refused; use 2 or more replicas, or Ignore." (int .Values.webhook.replicas)) -}}
+{{- end -}}
+{{- if not .Values.podDisruptionBudget.enabled -}}
+{{- $problems = append $problems "podDisruptionBudget.enabled is false and failurePolicy is Fail: two node drains could evict every replica at once; enable it, or use Ignore." -}}
+{{- end -}}
+{{- if not .Values.selfTest.enabled -}}
+{{- $problems = append $problems "selfTest.enabled is false and failurePolicy is Fail: nothing would prove that injection works before Pods depend on it; enable it, or use Ignore." -}}
+{{- end -}}
+{{- if lt (include "lastcall.wholeSeconds" .Values.webhook.drainDelay | int) 2 -}}
+{{- $problems = append $problems (printf "webhook.drainDelay is %s and failurePolicy is Fail: API servers learn later than that of a leaving replica; use 2s or more, or Ignore." .Values.webhook.drainDelay) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $problems -}}
+{{- end -}}
+
+{{- define "lastcall.certificateProblems" -}}
+{{- $problems := list -}}
+{{- $mode := .Values.certificates.mode -}}
+{{- $existing := .Values.certificates.existing -}}
+{{- if eq $mode "existing" -}}
+{{- if not $existing.secretName -}}
+{{- $problems = append $problems "certificates.mode is existing and certificates.existing.secretName is empty: name the Secret with tls.crt and tls.key." -}}
+{{- end -}}
+{{- else -}}
+{{- if or $existing.secretName $existing.caBundle -}}
+{{- $problems = append $problems (printf "certificates.existing is set and certificates.mode is %s, which would ignore it: use mode existing, or empty it." $mode) -}}
+{{- end -}}
+{{- end -}}
+{{- if contains "PRIVATE KEY" $existing.caBundle -}}
+{{- $problems = append $problems "certificates.existing.caBundle holds a private key: it takes public certificates only; the key may have to be replaced, since values are stored in the cluster." -}}
+{{- else if and $existing.caBundle (not (hasPrefix "-----BEGIN CERTIFICATE-----" (trim $existing.caBundle))) -}}
+{{- $problems = append $problems (printf "certificates.existing.caBundle starts with %s: expected PEM, starting with -----BEGIN CERTIFICATE-----." (trim $existing.caBundle | trunc 20 | quote)) -}}
+{{- end -}}
+{{- if and .Values.certificates.certManager.issuerRef.name (ne $mode "cert-manager") -}}
+{{- $problems = append $problems (printf "certificates.certManager.issuerRef.name is set and certificates.mode is %s, which would ignore it: use mode cert-manager, or empty it." $mode) -}}
+{{- end -}}
+{{- toJson $problems -}}
+{{- end -}}
+
+{{- define "lastcall.policyProblems" -}}
+{{- $problems := list -}}
+{{- $policy := .Values.policy -}}
+{{- $known := keys $policy.profiles | sortAlpha -}}
+{{- $chosen := get $policy.defaults "profile" -}}
+{{- if and $chosen (not (has $chosen $known)) -}}
+{{- $problems = append $problems (printf "policy.defaults.profile is %s: there is no such profile; policy.profiles has %s." $chosen (join ", " $known | default "none")) -}}
+{{- end -}}
+{{- range $name, $set := $policy.profiles -}}
+{{- if hasKey $set "profile" -}}
+{{- $problems = append $problems (printf "policy.profiles.%s.profile is set: a profile cannot name another one." $name) -}}
+{{- end -}}
+{{- end -}}
+{{- $places := dict "policy.defaults" $policy.defaults -}}
+{{- range $name, $set := $policy.profiles -}}
+{{- $_ := set $places (printf "policy.profiles.%s" $name) $set -}}
+{{- end -}}
+{{- range $place, $set := $places -}}
+{{- range $key, $lowest := dict "port" 1024 "drain-ports" 1 "ignore-ports" 1 -}}
+{{- range regexFindAll "[0-9]+" (get $set $key) -1 -}}
+{{- if or (lt (atoi .) $lowest) (gt (atoi .) 65535) -}}
+{{- $problems = append $problems (printf "%s.%s has %s: expected ports from %d to 65535." $place $key . $lowest) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $problems -}}
+{{- end -}}
+
+{{- define "lastcall.otherProblems" -}}
+{{- $problems := list -}}
+{{- if .Values.relay.readPods -}}
+{{- $problems = append $problems "relay.readPods is true: it is reserved for a later version; leave it false." -}}
+{{- end -}}
+{{- $refused := list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace -}}
+{{- if and .Values.selfTest.enabled (has .Values.selfTest.namespace $refused) -}}
+{{- $problems = append $problems (printf "selfTest.namespace is %s, where nothing is ever injected (the release's namespace is %s): install into a namespace of its own, or name another one for the test." .Values.selfTest.namespace .Release.Namespace) -}}
+{{- end -}}
+{{- toJson $problems -}}
+{{- end -}}

@@ -1,0 +1,108 @@
+/**
+ * JSON schema of the chart's values. The part under `policy` is the cluster configuration's own schema.
+ * Draft 7 and patterns without look-around, which every Helm from 3 on understands.
+ */
+import { configSchema } from "./config-schema.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+export function chartValuesSchema(): object {
+  const { properties: policy, $defs } = configSchema() as {
+    readonly properties: Record<string, Schema>;
+    readonly $defs: { readonly policy: Schema };
+  };
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "Values of the lastcall chart",
+    ...closed({
+      // Helm puts it there when this chart is a part of another one.
+      global: { type: "object" },
+      image: IMAGES,
+      policy: closed({
+        defaults: { $ref: "#/definitions/policy" },
+        profiles: {
+          type: "object",
+          propertyNames: { pattern: NAME },
+          additionalProperties: { $ref: "#/definitions/policy" },
+        },
+        onInvalid: policy["onInvalid"] ?? {},
+      }),
+      failurePolicy: oneOf("Ignore", "Fail"),
+      webhook: WEBHOOK,
+      podDisruptionBudget: closed({ enabled: BOOLEAN }),
+      certificates: CERTIFICATES,
+      networkPolicy: closed({ enabled: BOOLEAN, apiServerPorts: { type: "array", minItems: 1, items: PORT } }),
+      admissionPolicy: closed({
+        enabled: BOOLEAN,
+        validationActions: { type: "array", minItems: 1, uniqueItems: true, items: oneOf("Warn", "Audit") },
+      }),
+      selfTest: closed({ enabled: BOOLEAN, namespace: { type: "string", pattern: NAME, maxLength: 63 } }),
+      relay: closed({ readPods: BOOLEAN }),
+    }),
+    definitions: { policy: $defs.policy },
+  };
+}
+
+const NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+const SUBDOMAIN = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
+const BOOLEAN: Schema = { type: "boolean" };
+const TEXT: Schema = { type: "string" };
+const PORT: Schema = { type: "integer", minimum: 1, maximum: 65_535 };
+const TEXT_MAP: Schema = { type: "object", additionalProperties: TEXT };
+const ANY_MAP: Schema = { type: "object" };
+
+const IMAGE = closed({
+  repository: { type: "string", pattern: "^[a-z0-9]+([._/-]+[a-z0-9]+)*$" },
+  tag: { type: "string", pattern: "^$|^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$" },
+  digest: { type: "string", pattern: "^$|^sha256:[a-f0-9]{64}$" },
+});
+
+const IMAGES = closed({
+  registry: { type: "string", pattern: "^$|^[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[a-z0-9._/-]+)?$" },
+  pullPolicy: oneOf("IfNotPresent", "Always", "Never"),
+  pullSecrets: { type: "array", items: { type: "string", pattern: SUBDOMAIN } },
+  webhook: IMAGE,
+  manager: IMAGE,
+});
+
+const WEBHOOK = closed({
+  replicas: { type: "integer", minimum: 1, maximum: 50 },
+  port: { type: "integer", minimum: 1024, maximum: 65_535 },
+  timeoutSeconds: { type: "integer", minimum: 1, maximum: 30 },
+  drainDelay: { type: "string", pattern: "^[0-9]{1,6}(ms|s|m|h)$" },
+  logLevel: oneOf("fatal", "error", "warn", "info", "debug", "silent"),
+  kubernetesVersion: { type: "string", pattern: "^auto$|^v?[0-9]{1,2}\\.[0-9]{1,3}(\\.[0-9]{1,3})?$" },
+  hostNetwork: BOOLEAN,
+  runAsUser: { type: ["integer", "null"], minimum: 1 },
+  priorityClassName: { type: "string", pattern: `^$|${SUBDOMAIN}` },
+  resources: closed({ requests: ANY_MAP, limits: ANY_MAP }),
+  nodeSelector: TEXT_MAP,
+  tolerations: { type: "array", items: ANY_MAP },
+  affinity: ANY_MAP,
+  podAnnotations: TEXT_MAP,
+  podLabels: TEXT_MAP,
+  configurationAnnotations: TEXT_MAP,
+  serviceAnnotations: TEXT_MAP,
+  serviceAccountAnnotations: TEXT_MAP,
+});
+
+const CERTIFICATES = closed({
+  mode: oneOf("self", "cert-manager", "existing"),
+  certManager: closed({
+    issuerRef: closed({
+      name: { type: "string", pattern: `^$|${SUBDOMAIN}` },
+      kind: { type: "string", pattern: "^[A-Z][A-Za-z]*$" },
+      group: { type: "string", pattern: SUBDOMAIN },
+    }),
+  }),
+  existing: closed({ secretName: { type: "string", pattern: `^$|${SUBDOMAIN}` }, caBundle: TEXT }),
+});
+
+/** Unknown keys are mistakes. Nothing is required: what a person leaves out comes from values.yaml. */
+function closed(properties: Readonly<Record<string, Schema>>): Schema {
+  return { type: "object", additionalProperties: false, properties };
+}
+
+function oneOf(...words: readonly string[]): Schema {
+  return { type: "string", enum: words };
+}
