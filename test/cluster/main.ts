@@ -1,32 +1,75 @@
-/** `npm run cluster -- build NAME…`: the programs that tests on a real Kubernetes need. */
+/** `npm run cluster`: a real Kubernetes of two nodes on a bare machine, for tests and for trying things out. */
 import { buildModule, deleteCompilerCache } from "./build/build-module.ts";
-import { GO_MODULES, isModuleName } from "./build/module-table.ts";
+import type { Minor, ModuleName } from "./build/module-table.ts";
+import { readCommand, USAGE } from "./command-line.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
+import { exclusively } from "./host/exclusive.ts";
+import { prepareMachine } from "./host/prepare-machine.ts";
+import { bringDown } from "./life/down.ts";
+import { stateFolder } from "./life/state-folder.ts";
+import { readStatus, statusLines } from "./life/status.ts";
+import { bringUp } from "./life/up.ts";
+
+/** Exit statuses: 0 done, 1 it could not be done, 3 `status` and nothing usable is up, 64 wrong words. */
+const EXIT = { done: 0, failed: 1, notUp: 3, usage: 64 } as const;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const state = stateFolder();
+const place = { cache: cacheFolder(process.env), say };
+const locked = <T>(work: () => Promise<T>) =>
+  exclusively(state.lock, work, () => say("Another command is at work on the cluster, waiting."));
 
-async function build(names: readonly string[]): Promise<number> {
-  const unknown = names.filter((name) => !isModuleName(name));
-  if (names.length === 0 || unknown.length > 0) {
-    say(`build: got ${unknown.join(", ") || "no name"}; there is ${Object.keys(GO_MODULES).join(", ")}.`);
-    return 64;
-  }
-  const cache = cacheFolder(process.env);
-  try {
-    for (const name of names.filter(isModuleName)) {
-      const { binaries } = await buildModule(name, { cache, say });
-      process.stdout.write(`${binaries}\n`);
-    }
-    return 0;
-  } finally {
-    deleteCompilerCache(cache);
+async function up(minor: Minor, install: boolean): Promise<number> {
+  await prepareMachine({ install, path: (process.env["PATH"] ?? "").split(":"), say });
+  const { wasUp } = await locked(() => bringUp(minor, state, place));
+  if (wasUp) say("It was up already.");
+  return status(false);
+}
+
+async function down(): Promise<number> {
+  const ended = await locked(() => bringDown(state));
+  say(ended ? "The cluster is down." : "No cluster was up.");
+  return EXIT.done;
+}
+
+async function status(json: boolean): Promise<number> {
+  const read = await readStatus(state);
+  if (json) print(JSON.stringify(read, null, 2));
+  else for (const line of statusLines(read)) print(line);
+  return read.state === "up" ? EXIT.done : EXIT.notUp;
+}
+
+async function build(names: readonly ModuleName[]): Promise<number> {
+  for (const name of names) print((await buildModule(name, place)).binaries);
+  return EXIT.done;
+}
+
+async function main(words: readonly string[]): Promise<number> {
+  const command = readCommand(words);
+  switch (command.kind) {
+    case "up":
+      return up(command.minor, command.install);
+    case "down":
+      return down();
+    case "status":
+      return status(command.json);
+    case "build":
+      return build(command.names);
+    case "help":
+      print(USAGE);
+      return EXIT.done;
+    case "wrong":
+      say(`${command.message}\n\n${USAGE}`);
+      return EXIT.usage;
   }
 }
 
-const [command, ...rest] = process.argv.slice(2);
-if (command === "build") {
-  process.exitCode = await build(rest);
-} else {
-  say("usage: cluster build NAME…");
-  process.exitCode = 64;
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = EXIT.failed;
+} finally {
+  deleteCompilerCache(place.cache);
 }

@@ -1,0 +1,72 @@
+/** The words after `npm run cluster --`. */
+import { parseArgs } from "node:util";
+import { GO_MODULES, isModuleName, KUBERNETES, type Minor, type ModuleName, NEWEST } from "./build/module-table.ts";
+
+export const USAGE = `usage: npm run cluster -- COMMAND
+
+  up [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install]   two nodes of a real Kubernetes on this machine
+  down                                        ends them and leaves nothing behind
+  status [--json]                             what is up, and its kubeconfig
+  build NAME...                               builds programs and prints their folders: ${Object.keys(GO_MODULES).join(", ")}
+
+--install lets apt-get install what the machine lacks.`;
+
+export type Command =
+  | { readonly kind: "up"; readonly minor: Minor; readonly install: boolean }
+  | { readonly kind: "down" }
+  | { readonly kind: "status"; readonly json: boolean }
+  | { readonly kind: "build"; readonly names: readonly ModuleName[] }
+  | { readonly kind: "help" }
+  | { readonly kind: "wrong"; readonly message: string };
+
+export function readCommand(words: readonly string[]): Command {
+  const read = attemptParse(words);
+  if ("message" in read) return { kind: "wrong", message: read.message };
+  const [command, ...names] = read.positionals;
+  if (read.values.help === true || command === "help") return { kind: "help" };
+  if (command === "build") return buildCommand(names);
+  if (names.length > 0)
+    return { kind: "wrong", message: `${command} takes no further word, got "${names.join(" ")}".` };
+  if (command === "up") return upCommand(read.values.kubernetes ?? NEWEST, read.values.install === true);
+  if (command === "down") return { kind: "down" };
+  if (command === "status") return { kind: "status", json: read.values.json === true };
+  return {
+    kind: "wrong",
+    message: command === undefined ? "A command is missing." : `There is no command "${command}".`,
+  };
+}
+
+export function isMinor(text: string): text is Minor {
+  return Object.hasOwn(KUBERNETES, text);
+}
+
+function upCommand(minor: string, install: boolean): Command {
+  if (isMinor(minor)) return { kind: "up", minor, install };
+  const expected = Object.keys(KUBERNETES).join(", ");
+  return { kind: "wrong", message: `--kubernetes: got "${minor}", expected one of ${expected}.` };
+}
+
+function buildCommand(names: readonly string[]): Command {
+  const known = names.filter(isModuleName);
+  if (names.length > 0 && known.length === names.length) return { kind: "build", names: known };
+  const got = names.filter((name) => !isModuleName(name)).map((name) => `"${name}"`);
+  const expected = Object.keys(GO_MODULES).join(", ");
+  return { kind: "wrong", message: `build: got ${got.join(", ") || "no name"}, expected some of ${expected}.` };
+}
+
+function attemptParse(words: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: {
+        kubernetes: { type: "string" },
+        install: { type: "boolean" },
+        json: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    return { message: error instanceof Error ? error.message : String(error) };
+  }
+}

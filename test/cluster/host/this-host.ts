@@ -1,0 +1,37 @@
+/** What the cluster runs on: the part of an outcome that the project does not control. */
+import { existsSync, readFileSync } from "node:fs";
+import { release } from "node:os";
+import { attempt } from "./run.ts";
+
+export type CgroupMode = "v1" | "v2" | "none";
+
+export type Host = {
+  readonly kernel: string;
+  readonly cgroups: CgroupMode;
+  readonly containerd: string;
+  readonly runc: string;
+};
+
+export const CGROUP_ROOT = "/sys/fs/cgroup";
+
+export function cgroupMode(): CgroupMode {
+  if (existsSync(`${CGROUP_ROOT}/cgroup.controllers`)) return "v2";
+  return existsSync(`${CGROUP_ROOT}/memory/tasks`) ? "v1" : "none";
+}
+
+export async function describeHost(): Promise<Host> {
+  const [containerd, runc] = await Promise.all([attempt("containerd", ["--version"]), attempt("runc", ["--version"])]);
+  return {
+    kernel: release(),
+    cgroups: cgroupMode(),
+    containerd: /\bv?([0-9]+\.[0-9]+\.[0-9]+)/.exec(containerd.output)?.[1] ?? "unknown",
+    runc: /runc version (\S+)/.exec(runc.output)?.[1] ?? "unknown",
+  };
+}
+
+/** Memory and processors, for the reader of a slow run. */
+export function machineSize(): string {
+  const memory = /MemTotal: +([0-9]+) kB/.exec(readFileSync("/proc/meminfo", "utf8"))?.[1] ?? "0";
+  const processors = readFileSync("/proc/cpuinfo", "utf8").match(/^processor/gm)?.length ?? 0;
+  return `${processors} cores, ${Math.round(Number(memory) / 1024 / 1024)} GiB`;
+}

@@ -1,0 +1,14 @@
+/** Archives into a node's container runtime. */
+import { attempt, run } from "../host/run.ts";
+import { waitUntil } from "../host/wait.ts";
+
+/** The namespace of containerd that kubelets look in. */
+const CRI = ["--namespace", "k8s.io"];
+
+/** Waits until the runtime answers on its socket, then gives it every image of the files. */
+export async function importImages(files: readonly string[], socket: string): Promise<void> {
+  await waitUntil({ what: `containerd answers on ${socket}`, withinMs: 30_000 }, async () =>
+    (await attempt("ctr", ["--address", socket, "version"])).status === 0 ? true : undefined,
+  );
+  for (const file of files) await run("ctr", ["--address", socket, ...CRI, "images", "import", file]);
+}

@@ -1,0 +1,55 @@
+/** Writes tar archives (ustar) that are the same bytes for the same content: no owner, no time, entries as given. Pure. */
+
+export type TarEntry = {
+  /** Without a leading slash; at most 255 bytes, of which the last 100 without a cut. */
+  readonly path: string;
+  readonly mode: number;
+  /** A folder has no content. */
+  readonly content: Uint8Array | undefined;
+};
+
+const BLOCK = 512;
+
+/** The parts of an archive in order; together they are the file. Content is not copied. @throws when a path is too long. */
+export function tarParts(entries: readonly TarEntry[]): readonly Uint8Array[] {
+  const parts = entries.flatMap((entry) => {
+    const content = entry.content ?? new Uint8Array();
+    return [header(entry), content, new Uint8Array(paddingOf(content.length))];
+  });
+  return [...parts, new Uint8Array(2 * BLOCK)];
+}
+
+function paddingOf(length: number): number {
+  return (BLOCK - (length % BLOCK)) % BLOCK;
+}
+
+function header(entry: TarEntry): Uint8Array {
+  const block = Buffer.alloc(BLOCK);
+  const isFolder = entry.content === undefined;
+  const { prefix, name } = split(isFolder ? `${entry.path}/` : entry.path);
+  const octal = (value: number, at: number, width: number) =>
+    block.write(`${value.toString(8).padStart(width - 1, "0")}\0`, at, "latin1");
+  block.write(name, 0);
+  octal(entry.mode, 100, 8);
+  octal(0, 108, 8);
+  octal(0, 116, 8);
+  octal(entry.content?.length ?? 0, 124, 12);
+  octal(0, 136, 12);
+  block.write("        ", 148, "latin1");
+  block.write(isFolder ? "5" : "0", 156, "latin1");
+  block.write("ustar\x0000", 257, "latin1");
+  block.write(prefix, 345);
+  const sum = block.reduce((all, byte) => all + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
+  return block;
+}
+
+/** A long path is cut at a slash: up to 155 bytes before it, up to 100 after it. */
+function split(path: string): { readonly prefix: string; readonly name: string } {
+  if (Buffer.byteLength(path) <= 100) return { prefix: "", name: path };
+  for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) {
+    const [prefix, name] = [path.slice(0, at), path.slice(at + 1)];
+    if (name !== "" && Buffer.byteLength(prefix) <= 155 && Buffer.byteLength(name) <= 100) return { prefix, name };
+  }
+  throw new Error(`The path ${path} is too long for a tar archive.`);
+}

@@ -1,0 +1,24 @@
+/** Names and addresses of the cluster. All live in network namespaces of its own, but for one end of a cable. */
+
+export const NODES = [
+  { name: "n1", number: 1, address: "10.77.0.11" },
+  { name: "n2", number: 2, address: "10.77.0.12" },
+] as const;
+export type ClusterNode = (typeof NODES)[number];
+
+/** The machine's own end of the cable: processes outside the cluster are reached here, a webhook for example. */
+export const HOST_LINK = "lastcall0";
+export const HOST_ADDRESS = "10.77.0.1";
+export const API_SERVER = `https://${NODES[0].address}:6443`;
+
+export const POD_NETWORK = "10.244.0.0/16";
+export const SERVICE_NETWORK = "10.96.0.0/16";
+export const API_SERVICE = "10.96.0.1";
+export const DNS_SERVICE = "10.96.0.10";
+
+export function podNetworkOf(node: ClusterNode): string {
+  return `10.244.${node.number}.0/24`;
+}
+
+/** Parent of every Pod's cgroup. Nothing else lives in it. */
+export const CGROUP = "lastcall-cluster";

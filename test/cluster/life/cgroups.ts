@@ -1,0 +1,43 @@
+/** The cgroups above all Pods, in every hierarchy of version 1. Made and removed by exact path, never by a pattern. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CGROUP_ROOT } from "../host/this-host.ts";
+import { waitUntil } from "../host/wait.ts";
+import { CGROUP, NODES } from "./addresses.ts";
+
+const CONTROLLERS = ["cpu", "cpuacct", "cpuset", "memory", "pids", "devices", "freezer", "blkio", "systemd"];
+
+export function makeCgroups(): void {
+  const cgroups = [CGROUP, ...NODES.map(({ name }) => `${CGROUP}/${name}`)];
+  for (const controller of hierarchies()) {
+    for (const cgroup of cgroups) mkdirSync(join(CGROUP_ROOT, controller, cgroup), { recursive: true });
+  }
+  const cpuset = join(CGROUP_ROOT, "cpuset");
+  if (!existsSync(cpuset)) return;
+  // A cpuset without processors and memory refuses every task.
+  for (const cgroup of cgroups) {
+    for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+      writeFileSync(join(cpuset, cgroup, file), readFileSync(join(cpuset, file)));
+    }
+  }
+}
+
+/** Once every process in them has ended. Bottom first; the kernel may need a moment to let go. */
+export async function removeCgroups(): Promise<void> {
+  await waitUntil({ what: `the cgroups ${CGROUP} are empty`, withinMs: 10_000 }, () => {
+    for (const controller of hierarchies()) removeTree(join(CGROUP_ROOT, controller, CGROUP));
+    return true;
+  });
+}
+
+function hierarchies(): readonly string[] {
+  return CONTROLLERS.filter((controller) => existsSync(join(CGROUP_ROOT, controller)));
+}
+
+function removeTree(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) removeTree(join(folder, entry.name));
+  }
+  rmdirSync(folder);
+}

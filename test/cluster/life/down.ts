@@ -1,0 +1,36 @@
+/** Ends a cluster: its own processes by number and start, then its cable, cgroups and files. Ending nothing is no error. */
+import { existsSync, rmSync } from "node:fs";
+import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
+import { waitUntil } from "../host/wait.ts";
+import { removeCgroups } from "./cgroups.ts";
+import { disconnectHost } from "./namespaces.ts";
+import { readRecord } from "./record.ts";
+import type { StateFolder } from "./state-folder.ts";
+
+/** Whether there was anything to end. Ask under the lock. */
+export async function bringDown(state: StateFolder): Promise<boolean> {
+  const record = readRecord(state.record);
+  if (record !== undefined) {
+    // The first process inside takes all others along; the one outside ends with it.
+    for (const process of [record.init, record.outer]) end(process);
+    for (const process of [record.init, record.outer]) {
+      await waitUntil({ what: `process ${process.pid} has ended`, withinMs: 30_000, everyMs: 20 }, () =>
+        isAlive(process) ? undefined : true,
+      );
+    }
+    await disconnectHost();
+    await removeCgroups();
+  }
+  const existed = existsSync(state.root);
+  rmSync(state.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  return record !== undefined || existed;
+}
+
+function end(target: ProcessIdentity): void {
+  if (!isAlive(target)) return;
+  try {
+    process.kill(target.pid, "SIGKILL");
+  } catch {
+    // It ended by itself in between.
+  }
+}

@@ -1,0 +1,79 @@
+/** The namespaces everything lives in, the process that holds them, and the cable to the machine. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { childrenOf, identityOf, isAlive, type ProcessIdentity } from "../host/process-identity.ts";
+import { attempt, run } from "../host/run.ts";
+import { GivenUp, waitUntil } from "../host/wait.ts";
+import { HOST_ADDRESS, HOST_LINK, NODES, POD_NETWORK, SERVICE_NETWORK } from "./addresses.ts";
+import type { StateFolder } from "./state-folder.ts";
+
+export type Namespaces = {
+  readonly outer: ProcessIdentity;
+  readonly init: ProcessIdentity;
+  /** Lets the first process go on. Until then the namespaces end with this process. */
+  readonly go: () => void;
+};
+
+const INIT = join(import.meta.dirname, "namespace-init.sh");
+const UNSHARE = ["--mount", "--net", "--pid", "--fork", "--uts", "--ipc", "--mount-proc", "--kill-child=KILL"];
+
+export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
+  mkdirSync(state.log, { recursive: true });
+  const log = openSync(join(state.log, "namespaces.log"), "a");
+  const [first, second] = NODES;
+  const child = spawn("unshare", [...UNSHARE, "bash", INIT, state.root, first.address, second.address, HOST_ADDRESS], {
+    detached: true,
+    stdio: ["pipe", log, log],
+    env: { PATH: process.env["PATH"] ?? "", HOME: state.root },
+  });
+  closeSync(log);
+  await once(child, "spawn");
+  child.unref();
+  const outer = identityOf(child.pid ?? 0);
+  if (outer === undefined) throw new Error(`unshare ended at once: ${logOf(state)}`);
+  const init = await waitUntil({ what: "the namespaces are open", withinMs: 10_000, everyMs: 10 }, () => {
+    if (!isAlive(outer)) throw new GivenUp(`unshare ended at once: ${logOf(state)}`);
+    return childrenOf(outer.pid).map(identityOf)[0];
+  });
+  return { outer, init, go: () => void child.stdin?.end("go\n") };
+}
+
+/** Before the namespaces go on: their end of the cable must be there. The machine's end dies with theirs. */
+export async function connectHost(init: ProcessIdentity): Promise<void> {
+  await run("ip", ["link", "add", HOST_LINK, "type", "veth", "peer", "name", "lan0", "netns", String(init.pid)]);
+  await run("ip", ["address", "add", `${HOST_ADDRESS}/24`, "dev", HOST_LINK]);
+  await run("ip", ["link", "set", HOST_LINK, "up"]);
+  for (const network of [POD_NETWORK, SERVICE_NETWORK]) {
+    await run("ip", ["route", "add", network, "via", NODES[0].address]);
+  }
+}
+
+/** Whether something on this machine has the cable's name or our networks already. */
+export async function hostConflict(): Promise<string | undefined> {
+  if ((await attempt("ip", ["link", "show", HOST_LINK])).status === 0) return `a network device ${HOST_LINK} exists`;
+  for (const network of [`${HOST_ADDRESS}/24`, POD_NETWORK, SERVICE_NETWORK]) {
+    const { output } = await attempt("ip", ["-o", "route", "show", "root", network]);
+    if (output.trim() !== "") return `this machine routes ${network} already: ${output.trim()}`;
+  }
+  return undefined;
+}
+
+/** Its other end is gone, and usually so is this one. */
+export async function disconnectHost(): Promise<void> {
+  await waitUntil({ what: `the network device ${HOST_LINK} is gone`, withinMs: 10_000 }, async () => {
+    await attempt("ip", ["link", "delete", HOST_LINK]);
+    return (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? undefined : true;
+  });
+}
+
+export function logOf(state: StateFolder, name = "namespaces"): string {
+  try {
+    return readFileSync(join(state.log, `${name}.log`), "utf8")
+      .trim()
+      .slice(-1500);
+  } catch {
+    return "(no log)";
+  }
+}

@@ -1,0 +1,139 @@
+/** Container runtime, kubelet and proxy of one node: their settings and flags. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { cniFolder } from "../host/requirements.ts";
+import { CGROUP, type ClusterNode, DNS_SERVICE, POD_NETWORK, podNetworkOf } from "./addresses.ts";
+import type { Component } from "./component.ts";
+import type { Programs } from "./control-plane.ts";
+import type { StateFolder } from "./state-folder.ts";
+
+export const PAUSE_IMAGE = "localhost/pause:1";
+
+export type NodePrograms = { readonly runtime: Component; readonly agents: readonly Component[] };
+
+/** Writes the node's settings and says what to start: the runtime first, the agents once the pause image is there. */
+export function prepareNode(node: ClusterNode, programs: Programs, state: StateFolder): NodePrograms {
+  const folder = join(state.root, node.name);
+  const at = (name: string) => join(folder, name);
+  for (const name of ["cni", "kubelet", "pod-logs"]) mkdirSync(at(name), { recursive: true });
+  writeFileSync(at("cni/10-pods.conflist"), JSON.stringify(podNetwork(node)));
+  writeFileSync(at("containerd.toml"), containerdSettings(node, state));
+  writeFileSync(at("kubelet.json"), JSON.stringify(kubeletSettings(node, state)));
+  writeFileSync(at("kube-proxy.json"), JSON.stringify(proxySettings(node, state)));
+  const component = (name: string, program: string, flags: readonly string[]): Component => ({
+    name: `${name}-${node.name}`,
+    node: node.name,
+    program,
+    flags,
+  });
+  return {
+    runtime: component("containerd", "containerd", ["--config", at("containerd.toml")]),
+    agents: [
+      component("kubelet", join(programs.kubernetes, "kubelet"), [
+        `--config=${at("kubelet.json")}`,
+        `--kubeconfig=${join(state.pki, `${node.name}.kubeconfig`)}`,
+        `--hostname-override=${node.name}`,
+        `--node-ip=${node.address}`,
+        `--root-dir=${at("kubelet")}`,
+        `--cert-dir=${at("kubelet/pki")}`,
+        "--v=2",
+      ]),
+      component("kube-proxy", join(programs.kubernetes, "kube-proxy"), [`--config=${at("kube-proxy.json")}`]),
+    ],
+  };
+}
+
+/** Routed point-to-point links: with a bridge, a Pod's answer to its own node's Pod would bypass the translation. */
+function podNetwork(node: ClusterNode): unknown {
+  const ipam = {
+    type: "host-local",
+    ranges: [[{ subnet: podNetworkOf(node) }]],
+    routes: [{ dst: "0.0.0.0/0" }],
+    dataDir: `/run/cni-${node.name}`,
+  };
+  return {
+    cniVersion: "1.0.0",
+    name: "pods",
+    plugins: [
+      { type: "ptp", ipMasq: false, ipam },
+      { type: "portmap", capabilities: { portMappings: true } },
+    ],
+  };
+}
+
+/** Version 2 of the file: 1.6 and 1.7 speak it, 2 converts it. */
+function containerdSettings(node: ClusterNode, state: StateFolder): string {
+  const run = `/run/containerd-${node.name}`;
+  const cri = `plugins."io.containerd.grpc.v1.cri"`;
+  return `version = 2
+root = "${join(state.root, node.name, "containerd")}"
+state = "${run}"
+[grpc]
+  address = "${state.socketOf(node.name)}"
+[ttrpc]
+  address = "${run}/ttrpc.sock"
+[${cri}]
+  sandbox_image = "${PAUSE_IMAGE}"
+  disable_apparmor = true
+  # Without the right to lower it, the sandbox's score would keep every Pod from starting.
+  restrict_oom_score_adj = true
+[${cri}.cni]
+  bin_dir = "${cniFolder() ?? "/usr/lib/cni"}"
+  conf_dir = "${join(state.root, node.name, "cni")}"
+[${cri}.containerd]
+  snapshotter = "overlayfs"
+[${cri}.containerd.runtimes.runc]
+  runtime_type = "io.containerd.runc.v2"
+[${cri}.containerd.runtimes.runc.options]
+  BinaryName = "runc"
+  SystemdCgroup = false
+`;
+}
+
+function kubeletSettings(node: ClusterNode, state: StateFolder): unknown {
+  const pki = (name: string) => join(state.pki, name);
+  return {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    // From 1.35 on a kubelet refuses version 1 of cgroups otherwise.
+    failCgroupV1: false,
+    cgroupDriver: "cgroupfs",
+    cgroupRoot: `/${CGROUP}/${node.name}`,
+    containerRuntimeEndpoint: `unix://${state.socketOf(node.name)}`,
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: pki("ca.crt") },
+    },
+    authorization: { mode: "Webhook" },
+    tlsCertFile: pki(`${node.name}.crt`),
+    tlsPrivateKeyFile: pki(`${node.name}.key`),
+    resolvConf: join(state.root, "resolv.conf"),
+    clusterDNS: [DNS_SERVICE],
+    clusterDomain: "cluster.local",
+    podLogsDir: join(state.root, node.name, "pod-logs"),
+    makeIPTablesUtilChains: false,
+    // Imported images cannot be pulled again: never collect them.
+    imageGCHighThresholdPercent: 100,
+    evictionHard: {
+      "memory.available": "50Mi",
+      "nodefs.available": "1%",
+      "imagefs.available": "1%",
+      "nodefs.inodesFree": "0%",
+    },
+    nodeStatusReportFrequency: "1m",
+  };
+}
+
+function proxySettings(node: ClusterNode, state: StateFolder): unknown {
+  return {
+    apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
+    kind: "KubeProxyConfiguration",
+    clientConnection: { kubeconfig: join(state.pki, "proxy.kubeconfig") },
+    hostnameOverride: node.name,
+    mode: "nftables",
+    clusterCIDR: POD_NETWORK,
+    // The limits cannot be written in a network namespace below the machine's.
+    conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },
+  };
+}

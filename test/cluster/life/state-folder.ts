@@ -1,0 +1,29 @@
+/** Where a cluster keeps what it is. One per user and machine: its addresses are fixed. */
+import { userInfo } from "node:os";
+import { join } from "node:path";
+
+export type StateFolder = {
+  readonly root: string;
+  readonly record: string;
+  readonly lock: string;
+  readonly log: string;
+  readonly pki: string;
+  readonly start: string;
+  readonly kubeconfig: string;
+  readonly socketOf: (node: string) => string;
+};
+
+/** In /tmp, because the path of a socket may have 107 characters at most. The lock outlives the cluster beside it. */
+export function stateFolder(): StateFolder {
+  const root = `/tmp/lastcall-cluster-${userInfo().username}`;
+  return {
+    root,
+    record: join(root, "cluster.json"),
+    lock: `${root}.lock`,
+    log: join(root, "log"),
+    pki: join(root, "pki"),
+    start: join(root, "start"),
+    kubeconfig: join(root, "pki/admin.kubeconfig"),
+    socketOf: (node) => join(root, node, "containerd.sock"),
+  };
+}

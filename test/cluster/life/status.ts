@@ -1,0 +1,48 @@
+/** What is up, for people and programs. */
+import { KUBERNETES } from "../build/module-table.ts";
+import { machineSize } from "../host/this-host.ts";
+import { askApi, askNodes, type NodeState } from "./api-request.ts";
+import { type ClusterRecord, isRunning, readRecord } from "./record.ts";
+import type { StateFolder } from "./state-folder.ts";
+
+export type ClusterStatus = {
+  /** `broken`: left behind by a crash, or its API server does not answer. */
+  readonly state: "down" | "up" | "broken";
+  readonly kubernetes?: string;
+  readonly kubeconfig?: string;
+  readonly kubectl?: string;
+  readonly nodes: readonly NodeState[];
+  readonly runsOn?: ClusterRecord["host"];
+};
+
+export async function readStatus(state: StateFolder): Promise<ClusterStatus> {
+  const record = readRecord(state.record);
+  if (record === undefined) return { state: "down", nodes: [] };
+  const known = {
+    kubernetes: KUBERNETES[record.minor],
+    kubeconfig: state.kubeconfig,
+    kubectl: `${record.binaries}/kubectl`,
+    runsOn: record.host,
+  };
+  if (!isRunning(record) || record.stage !== "up") return { state: "broken", nodes: [], ...known };
+  try {
+    const ready = (await askApi("/readyz", state.pki)).status === 200;
+    return { state: ready ? "up" : "broken", nodes: await askNodes(state.pki), ...known };
+  } catch {
+    return { state: "broken", nodes: [], ...known };
+  }
+}
+
+export function statusLines(status: ClusterStatus): readonly string[] {
+  if (status.state === "down" || status.runsOn === undefined) return ["No cluster is up."];
+  const { kernel, cgroups, containerd, runc } = status.runsOn;
+  return [
+    status.state === "up" ? "The cluster is up." : 'A cluster is broken; "cluster down" cleans up after it.',
+    `Kubernetes ${status.kubernetes ?? "?"}, containerd ${containerd}, runc ${runc}, cgroups ${cgroups}, kernel ${kernel}, ${machineSize()}`,
+    ...status.nodes.map(
+      ({ name, ready, kubelet }) => `node ${name}: ${ready ? "ready" : "not ready"}, kubelet ${kubelet}`,
+    ),
+    `export KUBECONFIG=${status.kubeconfig ?? ""}`,
+    `kubectl: ${status.kubectl ?? ""}`,
+  ];
+}

@@ -1,0 +1,125 @@
+/** Brings a cluster up, or finds that it is. A bring-up that fails or is killed leaves nothing that the next does not end. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type BuildPlace, buildModule } from "../build/build-module.ts";
+import type { Minor } from "../build/module-table.ts";
+import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
+import { describeHost } from "../host/this-host.ts";
+import { GivenUp, type Look, waitUntil } from "../host/wait.ts";
+import { importImages } from "../images/import-images.ts";
+import { pauseArchive } from "../images/pause-image.ts";
+import { NODES } from "./addresses.ts";
+import { askApi, askNodes } from "./api-request.ts";
+import { makeCertificates } from "./certificates.ts";
+import { makeCgroups } from "./cgroups.ts";
+import { startComponent } from "./component.ts";
+import { controllers, type Programs, storeAndApi } from "./control-plane.ts";
+import { bringDown } from "./down.ts";
+import { connectHost, hostConflict, logOf, openNamespaces } from "./namespaces.ts";
+import { prepareNode } from "./node-programs.ts";
+import { type ClusterRecord, isRunning, readRecord, writeRecord } from "./record.ts";
+import type { StateFolder } from "./state-folder.ts";
+
+export type UpOutcome = { readonly record: ClusterRecord; readonly wasUp: boolean };
+
+/** @throws with a sentence when the machine cannot carry it, or a cluster of another minor is up. Ask under the lock. */
+export async function bringUp(minor: Minor, state: StateFolder, place: BuildPlace): Promise<UpOutcome> {
+  const left = readRecord(state.record);
+  if (left !== undefined && left.stage === "up" && isRunning(left)) {
+    if (left.minor === minor) return { record: left, wasUp: true };
+    throw new Error(`A cluster of ${left.minor} is up; "cluster down" ends it, then ${minor} can come up.`);
+  }
+  await bringDown(state);
+  const conflict = await hostConflict();
+  if (conflict !== undefined) throw new Error(`The cluster's network cannot be made: ${conflict}.`);
+  const [kubernetes, etcd, pause] = [
+    (await buildModule(`kubernetes-${minor}`, place)).binaries,
+    (await buildModule("etcd", place)).binaries,
+    pauseArchive((await buildModule("pause", place)).binaries, place.cache),
+  ];
+  try {
+    const record = await begin({ minor, programs: { kubernetes, etcd }, state, pause, say: place.say });
+    return { record, wasUp: false };
+  } catch (error) {
+    await bringDown(state);
+    throw error;
+  }
+}
+
+type Beginning = {
+  readonly minor: Minor;
+  readonly programs: Programs;
+  readonly state: StateFolder;
+  /** File with the image that every Pod needs. */
+  readonly pause: string;
+  readonly say: (line: string) => void;
+};
+
+async function begin({ minor, programs, state, pause, say }: Beginning): Promise<ClusterRecord> {
+  const startedMs = performance.now();
+  const tell = (line: string) => say(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${line}`);
+  prepareFolder(state);
+  const [host] = await Promise.all([describeHost(), makeCertificates(state.pki)]);
+  const { outer, init, go } = await openNamespaces(state);
+  const record: ClusterRecord = { stage: "starting", minor, binaries: programs.kubernetes, outer, init, host };
+  writeRecord(state.record, record);
+  makeCgroups();
+  await connectHost(init);
+  go();
+  const alive = <T>(look: Look<T>) => watched(init, state, look);
+  await waitUntil({ what: "the network is made", withinMs: 10_000, everyMs: 20 }, () =>
+    alive(() => (existsSync(join(state.start, "open")) ? true : undefined)),
+  );
+  for (const component of storeAndApi(programs, state)) startComponent(component, state);
+  const nodes = NODES.map(async (node) => {
+    const { runtime, agents } = prepareNode(node, programs, state);
+    startComponent(runtime, state);
+    await importImages([pause], state.socketOf(node.name));
+    for (const agent of agents) startComponent(agent, state);
+  });
+  await waitUntil({ what: "the API server is ready", withinMs: 60_000 }, () =>
+    alive(async () => ((await askApi("/readyz", state.pki)).status === 200 ? true : undefined)),
+  );
+  tell("the API server is ready");
+  for (const component of controllers(programs, state)) startComponent(component, state);
+  await Promise.all(nodes);
+  await waitForNodes(state, alive);
+  tell(`nodes ${NODES.map(({ name }) => name).join(" and ")} are ready`);
+  const up: ClusterRecord = { ...record, stage: "up" };
+  writeRecord(state.record, up);
+  return up;
+}
+
+function prepareFolder(state: StateFolder): void {
+  mkdirSync(state.root, { recursive: true, mode: 0o700 });
+  mkdirSync(state.start, { recursive: true });
+  mkdirSync(join(state.root, "etcd"), { mode: 0o700, recursive: true });
+  writeFileSync(join(state.root, "resolv.conf"), "");
+  // Node cannot make a named pipe.
+  execFileSync("mkfifo", [join(state.start, "queue")]);
+}
+
+type Alive = <T>(look: Look<T>) => Promise<T | undefined>;
+
+/** Pods can be made once the nodes are ready and free of taints, and the namespace has its ServiceAccount. */
+async function waitForNodes(state: StateFolder, alive: Alive): Promise<void> {
+  await waitUntil({ what: "both nodes are ready", withinMs: 60_000 }, () =>
+    alive(async () => {
+      const ready = (await askNodes(state.pki)).filter((node) => node.ready);
+      return ready.length === NODES.length ? true : undefined;
+    }),
+  );
+  await waitUntil({ what: "the namespace default has a ServiceAccount", withinMs: 60_000 }, () =>
+    alive(async () => {
+      const { status } = await askApi("/api/v1/namespaces/default/serviceaccounts/default", state.pki);
+      return status === 200 ? true : undefined;
+    }),
+  );
+}
+
+/** A look that stops waiting when the namespaces are gone. */
+async function watched<T>(init: ProcessIdentity, state: StateFolder, look: Look<T>): Promise<T | undefined> {
+  if (!isAlive(init)) throw new GivenUp(`The cluster's first process ended: ${logOf(state)}`);
+  return look();
+}

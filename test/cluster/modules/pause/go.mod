@@ -1,0 +1,3 @@
+module lastcall.test/cluster/pause
+
+go 1.25.0
