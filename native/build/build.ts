@@ -1,0 +1,82 @@
+/** One whole build of one variant. What has not changed since the last build is not made again. */
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { compileRuntime, emitC, link } from "./compile.ts";
+import { demandPrograms } from "./host-programs.ts";
+import { writeNotices } from "./notices.ts";
+import { LIBC_BINDINGS, outputFolder, ROOT, RUNTIME_PATCH, TOOLCHAIN } from "./places.ts";
+import { runProgram } from "./run-program.ts";
+import { layOutRuntime } from "./runtime-tree.ts";
+import { installToolchain } from "./toolchain.ts";
+import { VARIANTS, type Variant, type VariantName } from "./variants.ts";
+
+export type Built = { readonly file: string; readonly sha256: string; readonly bytes: number; readonly fresh: boolean };
+
+/** @param into where to write; empty for the usual folder. @throws BuildError with what to do about it */
+export async function buildManager(name: VariantName, into = ""): Promise<Built> {
+  const variant: Variant = VARIANTS[name];
+  demandPrograms(variant);
+  await installToolchain();
+  const folder = outputFolder(into);
+  const output = `${folder}/${variant.output}`;
+  const runtimeKey = await keyOf(variant, [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH]);
+  const wholeKey = await keyOf(variant, [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH, LIBC_BINDINGS, ...sources()]);
+  const stamp = `${folder}/work/${name}.key`;
+  const fresh = !existsSync(output) || textOf(stamp) !== wholeKey;
+  if (fresh) {
+    const tree = await runtimeFor(variant, `${folder}/work/runtime-${runtimeKey}`);
+    // Two builds at once write beside each other; whoever runs the old binary keeps it, and nobody sees half of the new one.
+    const draft = mkdtempSync(`${folder}/work/${name}-`);
+    await emitC(`${draft}/manager.c`);
+    await link(variant, tree, `${draft}/manager.c`, `${draft}/manager`);
+    renameSync(`${draft}/manager`, output);
+    rmSync(draft, { recursive: true });
+    writeNotices(`${folder}/NOTICES.txt`, tree);
+    writeFileSync(stamp, wholeKey);
+  }
+  const bytes = readFileSync(output);
+  return { file: output, sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length, fresh };
+}
+
+async function runtimeFor(variant: Variant, tree: string): Promise<string> {
+  if (existsSync(`${tree}/runtime.a`)) return tree;
+  mkdirSync(dirname(tree), { recursive: true });
+  // Made beside and moved, so that a build that was stopped leaves no half of a runtime.
+  const draft = mkdtempSync(`${tree}-`);
+  await compileRuntime(variant, draft, layOutRuntime(draft));
+  // Somebody else may have been first with the same; a folder is never replaced under a compiler that reads it.
+  if (existsSync(tree)) rmSync(draft, { recursive: true });
+  else renameSync(draft, tree);
+  return tree;
+}
+
+async function keyOf(variant: Variant, files: readonly string[]): Promise<string> {
+  const hash = createHash("sha256").update(JSON.stringify(variant));
+  hash.update(await runProgram(variant.compiler, ["--version"], ROOT));
+  for (const file of files) hash.update(readFileSync(file));
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** The manager and the words it shares with the webhook. */
+function sources(): readonly string[] {
+  return ["src/contract", "src/manager"].flatMap((room) =>
+    readdirSync(`${ROOT}/${room}`, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .sort()
+      .map((name) => `${ROOT}/${room}/${name}`),
+  );
+}
+
+function textOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}

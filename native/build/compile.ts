@@ -1,0 +1,37 @@
+/** From TypeScript to C to one binary. */
+import { mkdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { COMPILER, LIBC_BINDINGS, MANAGER_SOURCE, ROOT } from "./places.ts";
+import { runProgram } from "./run-program.ts";
+import { INCLUDES } from "./runtime-tree.ts";
+import type { Variant } from "./variants.ts";
+
+/** Compiles the manager's source to one C file. A construct that has no native form ends the build. */
+export async function emitC(file: string): Promise<void> {
+  const args = [COMPILER, "build", MANAGER_SOURCE, "--emit=c", "--ffi", LIBC_BINDINGS, "-o", file];
+  await runProgram(process.execPath, args, ROOT);
+}
+
+/** Compiles the runtime's C files to one archive. */
+export async function compileRuntime(variant: Variant, tree: string, files: readonly string[]): Promise<string> {
+  mkdirSync(`${tree}/objects`, { recursive: true });
+  const waiting = [...files];
+  const objects = files.map(objectOf);
+  const work = async (): Promise<void> => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
+      await runProgram(variant.compiler, [...variant.compile, ...includes(), "-c", file, "-o", objectOf(file)], tree);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  // D: neither times nor owners in the archive.
+  await runProgram("ar", ["rcsD", "runtime.a", ...objects], tree);
+  return `${tree}/runtime.a`;
+}
+
+export async function link(variant: Variant, tree: string, program: string, output: string): Promise<void> {
+  const inputs = [...includes(), program, "runtime.a", "-o", output];
+  await runProgram(variant.compiler, [...variant.compile, ...inputs, ...variant.link], tree);
+}
+
+const includes = (): readonly string[] => INCLUDES.map((folder) => `-I${folder}`);
+
+const objectOf = (file: string): string => `objects/${file.replaceAll("/", "_")}.o`;

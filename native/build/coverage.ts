@@ -1,0 +1,17 @@
+/** The compiler's own count of what it compiles natively. Less than all would mean an engine in the binary, or a refusal. */
+import { BuildError } from "./build-error.ts";
+import { COMPILER, LIBC_BINDINGS, MANAGER_SOURCE, ROOT } from "./places.ts";
+import { runProgram } from "./run-program.ts";
+
+export type Coverage = { readonly analyzed: number; readonly native: number; readonly report: string };
+
+/** @throws BuildError when the report has another form than the reviewed one */
+export async function measureCoverage(): Promise<Coverage> {
+  const args = [COMPILER, "coverage", MANAGER_SOURCE, "--ffi", LIBC_BINDINGS];
+  const report = await runProgram(process.execPath, args, ROOT);
+  const analyzed = /statements analyzed\s+(\d+)/.exec(report)?.[1];
+  const native = /compile statically\s+(\d+)/.exec(report)?.[1];
+  if (analyzed === undefined || native === undefined)
+    throw new BuildError(`the coverage report is not readable:\n${report}`);
+  return { analyzed: Number(analyzed), native: Number(native), report };
+}

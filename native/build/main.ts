@@ -1,0 +1,37 @@
+/** `npm run build:native [-- --variant=NAME] [--into=FOLDER]`: the manager as one static binary. */
+import { buildManager } from "./build.ts";
+import { BuildError } from "./build-error.ts";
+import { VARIANTS, type VariantName } from "./variants.ts";
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 64;
+
+const names = Object.keys(VARIANTS).join(", ");
+const asked = { variant: "x64", into: "" };
+for (const arg of process.argv.slice(2)) {
+  const [, flag, value] = /^--(variant|into)=(.+)$/.exec(arg) ?? [];
+  if (flag === "variant" && value !== undefined && isVariant(value)) asked.variant = value;
+  else if (flag === "into" && value !== undefined) asked.into = value;
+  else refuse(arg);
+}
+
+try {
+  const built = await buildManager(asked.variant as VariantName, asked.into);
+  const state = built.fresh ? "built" : "up to date";
+  process.stdout.write(`${built.file}: ${state}, ${built.bytes} bytes, sha256 ${built.sha256}\n`);
+} catch (error) {
+  if (!(error instanceof BuildError)) throw error;
+  process.stderr.write(`build:native: ${error.message}\n`);
+  process.exit(EXIT_FAILED);
+}
+
+function isVariant(name: string): boolean {
+  return Object.hasOwn(VARIANTS, name);
+}
+
+function refuse(arg: string): never {
+  process.stderr.write(
+    `build:native: ${arg} is not known; --variant=NAME takes one of ${names}, --into=FOLDER a folder\n`,
+  );
+  process.exit(EXIT_USAGE);
+}

@@ -1,0 +1,22 @@
+/** Where things lie: what the build reads and what it writes. Nothing outside build/native and native/toolchain is written. */
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+
+/** The compiler's own package folder with its own lock file, apart from the project's. */
+export const TOOLCHAIN = `${ROOT}/native/toolchain`;
+export const COMPILER = `${TOOLCHAIN}/node_modules/scriptc/dist/bootstrap.js`;
+export const RUNTIME = `${TOOLCHAIN}/node_modules/@scriptc/runtime`;
+
+/** What we change in the runtime, as a patch that fails the build where it does not apply. */
+export const RUNTIME_PATCH = `${ROOT}/native/runtime.patch`;
+
+/** The C library calls that the manager's source declares. */
+export const LIBC_BINDINGS = `${ROOT}/native/libc.json`;
+
+export const MANAGER_SOURCE = "src/manager/native-main.ts";
+
+/** @param into another folder than the usual one, for builds that are compared */
+export function outputFolder(into: string): string {
+  return into === "" ? `${ROOT}/build/native` : into;
+}

@@ -1,0 +1,38 @@
+/** The compiler's runtime as C source: which files we use, and our patch on them. */
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { applyPatch, parsePatch } from "diff";
+import { BuildError } from "./build-error.ts";
+import { RUNTIME, RUNTIME_PATCH } from "./places.ts";
+
+/** Units of other systems, of the embedded engine and of libraries that the manager has no use for. */
+const LEFT_OUT = /island|\.test\.c$|_win\b|kqueue|wsapoll|curl|scr_library|scr_web|zlib/;
+
+/** Of the vendored engine only what regular expressions and numbers need. */
+const VENDORED = ["quickjs-ng/libregexp.c", "quickjs-ng/libunicode.c", "quickjs-ng/dtoa.c"];
+
+export const INCLUDES = ["src", "vendor/mbedtls/include", "vendor/ryu", "vendor/quickjs-ng", "vendor/zlib"];
+
+/** Copies the runtime to `folder`, patched. @returns its C files, in an order that never changes */
+export function layOutRuntime(folder: string): readonly string[] {
+  cpSync(RUNTIME, folder, { recursive: true });
+  patchRuntime(folder, readFileSync(RUNTIME_PATCH, "utf8"));
+  const own = readdirSync(`${folder}/src`).filter((name) => /^scr_.*\.c$/.test(name) && !LEFT_OUT.test(name));
+  const tls = readdirSync(`${folder}/vendor/mbedtls/library`).filter((name) => name.endsWith(".c"));
+  return [
+    ...own.map((name) => `src/${name}`),
+    ...tls.map((name) => `vendor/mbedtls/library/${name}`),
+    ...VENDORED.map((name) => `vendor/${name}`),
+  ].sort();
+}
+
+/** @throws BuildError naming the file where a hunk does not apply exactly: the runtime is then not the one that was reviewed */
+export function patchRuntime(folder: string, patch: string): void {
+  for (const part of parsePatch(patch)) {
+    const name = (part.newFileName ?? "").replace(/^b\//, "");
+    const before = readFileSync(`${folder}/${name}`, "utf8");
+    const after = applyPatch(before, part, { fuzzFactor: 0 });
+    if (after === false)
+      throw new BuildError(`native/runtime.patch does not apply to ${name}; review both and renew it`);
+    writeFileSync(`${folder}/${name}`, after);
+  }
+}

@@ -1,0 +1,57 @@
+/** The kinds of binary, as data. Everything the compilers are told stands here. */
+
+export type Variant = {
+  /** File name below the output folder. */
+  readonly output: string;
+  readonly compiler: string;
+  readonly compile: readonly string[];
+  readonly link: readonly string[];
+  /** Programs of the host, each with the Debian package that brings it. */
+  readonly needs: Readonly<Record<string, string>>;
+};
+
+/** What the generated C and its runtime were written for. */
+const DIALECT = ["-std=c11", "-D_GNU_SOURCE", "-pthread", "-fno-math-errno", "-fno-strict-aliasing", "-w"];
+
+/** Half a megabyte per Pod: code nobody calls is dropped, and no tables for unwinding, which C without exceptions never does. */
+const SMALL = [
+  "-Os",
+  "-ffunction-sections",
+  "-fdata-sections",
+  "-fno-asynchronous-unwind-tables",
+  "-fno-unwind-tables",
+];
+
+/** Costs 1 % of the size and turns an overrun stack buffer into an abort. */
+const HARDENED = ["-fstack-protector-strong"];
+
+const STATIC = ["-static", "-s", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,-z,relro,-z,now", "-lm"];
+
+export const VARIANTS = {
+  /** The one that ships. */
+  x64: {
+    output: "lastcall",
+    compiler: "musl-gcc",
+    compile: [...DIALECT, "-DSCR_MUSL", ...SMALL, ...HARDENED],
+    link: STATIC,
+    needs: { "musl-gcc": "musl-tools", ar: "binutils" },
+  },
+  /** The same source under the address and undefined-behaviour sanitizers; glibc, since musl has no sanitizer runtime. */
+  sanitize: {
+    output: "lastcall-sanitize",
+    compiler: "gcc",
+    compile: [
+      ...DIALECT,
+      "-DSCR_ASAN_FIBERS",
+      "-O1",
+      "-g",
+      "-fno-omit-frame-pointer",
+      "-fsanitize=address",
+      "-DSCR_RC_AUDIT",
+    ],
+    link: ["-fsanitize=address", "-lm"],
+    needs: { gcc: "gcc", ar: "binutils" },
+  },
+} as const satisfies Readonly<Record<string, Variant>>;
+
+export type VariantName = keyof typeof VARIANTS;
