@@ -1,0 +1,114 @@
+/**
+ * Builds the programs of a Go module once and keeps them. What is kept is found by what made it: the module's files, the
+ * Go version, the target and the flags. A build appears at once and whole, by a rename.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { exclusively } from "../host/exclusive.ts";
+import { identityOf } from "../host/process-identity.ts";
+import { GO_MODULES, type GoModule, type ModuleName } from "./module-table.ts";
+
+const MODULES = join(import.meta.dirname, "..", "modules");
+
+export type BuildPlace = {
+  /** Where finished builds are kept. */
+  readonly cache: string;
+  readonly say: (line: string) => void;
+};
+
+/** The folder with the module's programs; builds them when they are not kept yet. Rejects with the end of Go's own words. */
+export async function buildModule(name: ModuleName, place: BuildPlace): Promise<{ readonly binaries: string }> {
+  const module: GoModule = GO_MODULES[name];
+  const binaries = join(place.cache, "bin", `${name}-${buildKey(name, module)}`);
+  if (isWhole(binaries, module)) return { binaries };
+  const lock = join(place.cache, "lock", `${name}.lock`);
+  return exclusively(
+    lock,
+    async () => {
+      if (!isWhole(binaries, module)) await compile({ name, module, binaries, place });
+      return { binaries };
+    },
+    () => place.say(`${name}: somebody else is building it, waiting`),
+  );
+}
+
+/** Compiler output is large (4 GB for one Kubernetes) and of no use afterwards: it is shared while this lives, then deleted. */
+export function compilerCache(cache: string): string {
+  return join(cache, `compiler-${process.pid}`);
+}
+
+/** Also what builds left behind that were killed. */
+export function deleteCompilerCache(cache: string): void {
+  rmSync(compilerCache(cache), { recursive: true, force: true });
+  for (const name of existsSync(cache) ? readdirSync(cache) : []) {
+    const pid = /^compiler-([0-9]+)$/.exec(name)?.[1];
+    if (pid !== undefined && identityOf(Number(pid)) === undefined) {
+      rmSync(join(cache, name), { recursive: true, force: true });
+    }
+  }
+}
+
+function isWhole(binaries: string, module: GoModule): boolean {
+  return module.programs.every((program) => existsSync(join(binaries, program)));
+}
+
+function buildKey(name: ModuleName, module: GoModule): string {
+  const hash = createHash("sha256");
+  const folder = join(MODULES, name);
+  for (const file of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, file)));
+  hash.update(JSON.stringify([module, goVersion(name)]));
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** Version and target together, as the Go of this module says them: a go.mod may ask for a newer one than the machine's. */
+function goVersion(name: ModuleName): string {
+  const { status, stdout, error } = spawnSync("go", ["version"], { cwd: join(MODULES, name), encoding: "utf8" });
+  if (status !== 0) {
+    throw new Error(`Go is needed to build ${name} and "go version" failed (${error?.message ?? `exit ${status}`}).`);
+  }
+  return stdout.trim();
+}
+
+type Compilation = {
+  readonly name: ModuleName;
+  readonly module: GoModule;
+  readonly binaries: string;
+  readonly place: BuildPlace;
+};
+
+async function compile({ name, module, binaries, place }: Compilation): Promise<void> {
+  const started = Date.now();
+  place.say(`${name}: building ${module.programs.join(", ")}`);
+  const unfinished = `${binaries}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true });
+  const target = module.output === undefined ? `${unfinished}/` : join(unfinished, module.output);
+  const flags = ["-trimpath", "-ldflags", ["-s", "-w", ...module.link].join(" "), "-o", target];
+  await go(name, ["build", ...flags, ...module.packages], compilerCache(place.cache));
+  rmSync(binaries, { recursive: true, force: true });
+  renameSync(unfinished, binaries);
+  const megabytes = module.programs.map((program) => statSync(join(binaries, program)).size / 1e6);
+  const sum = Math.round(megabytes.reduce((all, one) => all + one, 0));
+  place.say(`${name}: built in ${Math.round((Date.now() - started) / 1000)} s, ${sum} MB`);
+}
+
+/** Go at low priority: a build must not starve whatever else the machine runs. */
+function go(name: ModuleName, args: readonly string[], compiled: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("nice", ["-n", "15", "go", ...args], {
+      cwd: join(MODULES, name),
+      env: { ...process.env, CGO_ENABLED: "0", GOCACHE: compiled, GOFLAGS: "-mod=readonly -buildvcs=false" },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let words = "";
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      words = (words + chunk).slice(-4000);
+    });
+    child.once("error", reject);
+    child.once("close", (status) =>
+      status === 0 ? resolve() : reject(new Error(`${name}: "go build" ended with ${status}:\n${words.trimEnd()}`)),
+    );
+  });
+}

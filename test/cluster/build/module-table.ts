@@ -1,0 +1,60 @@
+/** What is built from Go modules: the folder of each under `modules/`, its packages and how they are told their version. */
+
+export type GoModule = {
+  /** Import paths that become programs; of other modules, each is also a `tool` line of the go.mod. */
+  readonly packages: readonly string[];
+  /** Programs that must be there afterwards. */
+  readonly programs: readonly string[];
+  /** What `go build -o` calls a program, where the last part of its import path is not its name. */
+  readonly output?: string;
+  /** Linker flags after `-s -w`. */
+  readonly link: readonly string[];
+};
+
+/** Minor versions of Kubernetes that can be built, with the exact version their go.mod pins. */
+export const KUBERNETES = { "1.37": "1.37.0", "1.36": "1.36.3", "1.35": "1.35.4" } as const;
+export type Minor = keyof typeof KUBERNETES;
+export const NEWEST: Minor = "1.37";
+
+const KUBERNETES_PROGRAMS = [
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+  "kubelet",
+  "kube-proxy",
+  "kubectl",
+];
+
+/** Without these an API server calls itself v0.0.0, and charts with a `kubeVersion` and feature checks go wrong. */
+function versionFlags(version: string): readonly string[] {
+  const [major = "", minor = ""] = version.split(".");
+  return ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((place) => [
+    `-X ${place}.gitVersion=v${version}`,
+    `-X ${place}.gitMajor=${major}`,
+    `-X ${place}.gitMinor=${minor}`,
+  ]);
+}
+
+function kubernetes(minor: Minor): GoModule {
+  return {
+    packages: KUBERNETES_PROGRAMS.map((program) => `k8s.io/kubernetes/cmd/${program}`),
+    programs: KUBERNETES_PROGRAMS,
+    link: versionFlags(KUBERNETES[minor]),
+  };
+}
+
+export const GO_MODULES = {
+  "kubernetes-1.37": kubernetes("1.37"),
+  "kubernetes-1.36": kubernetes("1.36"),
+  "kubernetes-1.35": kubernetes("1.35"),
+  etcd: { packages: ["go.etcd.io/etcd/server/v3"], programs: ["etcd"], output: "etcd", link: [] },
+  pause: { packages: ["."], programs: ["pause"], output: "pause", link: [] },
+  helm: { packages: ["helm.sh/helm/v4/cmd/helm"], programs: ["helm"], link: [] },
+  coredns: { packages: ["github.com/coredns/coredns"], programs: ["coredns"], link: [] },
+} as const satisfies Readonly<Record<string, GoModule>>;
+
+export type ModuleName = keyof typeof GO_MODULES;
+
+export function isModuleName(text: string): text is ModuleName {
+  return Object.hasOwn(GO_MODULES, text);
+}

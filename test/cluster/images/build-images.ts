@@ -1,0 +1,78 @@
+/** All images of the project and its tests in one archive, made from this work tree. */
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { build as bundle } from "esbuild";
+import { writeArchive } from "./archive-file.ts";
+import { type Image, type Layer, makeLayer } from "./docker-archive.ts";
+import { type Content, treeEntries } from "./file-tree.ts";
+import { IMAGE_NAMES, IMAGES, type ImageName, type ImageRow, USER } from "./image-table.ts";
+import { nodeLayer } from "./node-layer.ts";
+import { productionPackages } from "./production-packages.ts";
+import type { TarEntry } from "./tar.ts";
+
+export type BuiltImages = {
+  readonly file: string;
+  /** Full name of each image, with a tag. Only those that could be made. */
+  readonly names: Readonly<Partial<Record<ImageName, string>>>;
+};
+
+/** The tag says nothing about the content: archives are imported over what was there. */
+const TAG = "test";
+
+/** @param registry in front of the names, `localhost` for images that are imported. */
+export async function buildImages(root: string, cache: string, registry = "localhost"): Promise<BuiltImages> {
+  const names = IMAGE_NAMES.filter((name) => IMAGES[name].contents.every(({ from }) => existsSync(join(root, from))));
+  const node = await nodeLayer(root);
+  const images = await Promise.all(names.map((name) => makeImage(name, { root, registry, node })));
+  return {
+    file: writeArchive(images, cache),
+    names: Object.fromEntries(names.map((name, at) => [name, images[at]?.name])),
+  };
+}
+
+type Making = { readonly root: string; readonly registry: string; readonly node: Layer };
+
+async function makeImage(name: ImageName, { root, registry, node }: Making): Promise<Image> {
+  const row: ImageRow = IMAGES[name];
+  const packages = row.packages === "production" ? productionPackages(root) : packageFolders(row.packages);
+  const contents: readonly Content[] = [
+    ...row.contents.map(({ from, to }) => ({ from: join(root, from), to })),
+    ...packages.map((folder) => ({ from: join(root, folder), to: `/app/${folder}` })),
+  ];
+  const bundles = await Promise.all(row.bundles.map((source) => bundled(join(root, source))));
+  const own = makeLayer([...treeEntries(contents, isForDevelopers), ...folderOf(bundles), ...bundles]);
+  return {
+    name: `${registry}/${name}:${TAG}`,
+    user: USER,
+    entrypoint: row.entrypoint,
+    env: ["NODE_ENV=production"],
+    layers: row.base === "node" ? [node, own] : [own],
+  };
+}
+
+function packageFolders(packages: "none" | readonly string[]): readonly string[] {
+  return packages === "none" ? [] : packages.map((name) => `node_modules/${name}`);
+}
+
+/** Types, maps and prose of packages: half of their bytes. */
+function isForDevelopers(path: string): boolean {
+  return path.includes("/node_modules/") && /\.(d\.[cm]?ts|map|md|markdown)$/.test(path);
+}
+
+async function bundled(source: string): Promise<TarEntry> {
+  const { outputFiles } = await bundle({
+    entryPoints: [source],
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    write: false,
+    logLevel: "error",
+  });
+  const [file] = outputFiles;
+  if (file === undefined) throw new Error(`esbuild made nothing of ${source}.`);
+  return { path: `app/${basename(source, ".ts")}.mjs`, mode: 0o644, content: file.contents };
+}
+
+function folderOf(bundles: readonly TarEntry[]): readonly TarEntry[] {
+  return bundles.length === 0 ? [] : [{ path: "app", mode: 0o755, content: undefined }];
+}
