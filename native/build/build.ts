@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { compileRuntime, emitC, link } from "./compile.ts";
+import { fetchArm64Musl } from "./foreign-library.ts";
 import { demandPrograms } from "./host-programs.ts";
 import { writeNotices } from "./notices.ts";
 import { LIBC_BINDINGS, outputFolder, ROOT, RUNTIME_PATCH, TOOLCHAIN } from "./places.ts";
@@ -27,6 +28,8 @@ export async function buildManager(name: VariantName, into = ""): Promise<Built>
   const variant: Variant = VARIANTS[name];
   demandPrograms(variant);
   await installToolchain();
+  if (variant.foreignLibrary !== undefined)
+    await fetchArm64Musl(`${outputFolder(into)}/work/${variant.foreignLibrary}`);
   const folder = outputFolder(into);
   const output = `${folder}/${variant.output}`;
   const runtimeKey = await keyOf(variant, [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH]);

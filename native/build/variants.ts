@@ -8,6 +8,8 @@ export type Variant = {
   readonly link: readonly string[];
   /** Programs of the host, each with the Debian package that brings it. */
   readonly needs: Readonly<Record<string, string>>;
+  /** A C library for another processor that has to be fetched first. */
+  readonly foreignLibrary?: "arm64-musl";
 };
 
 /** What the generated C and its runtime were written for. */
@@ -24,6 +26,10 @@ const SMALL = [
 
 /** Costs 1 % of the size and turns an overrun stack buffer into an abort. */
 const HARDENED = ["-fstack-protector-strong"];
+
+/** Where native/build/foreign-library.ts lays out musl for arm64, seen from the runtime's folder. */
+const ARM64_MUSL = "../arm64-musl/usr";
+const ARM64_LIBRARIES = `${ARM64_MUSL}/lib/aarch64-linux-musl`;
 
 const STATIC = ["-static", "-s", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,-z,relro,-z,now", "-lm"];
 
@@ -51,6 +57,37 @@ export const VARIANTS = {
     ],
     link: ["-fsanitize=address", "-lm"],
     needs: { gcc: "gcc", ar: "binutils" },
+  },
+  /** Debian's cross compiler brings no musl, so its own headers and start files are turned off and musl's are named. */
+  arm64: {
+    output: "lastcall-arm64",
+    compiler: "aarch64-linux-gnu-gcc",
+    compile: [
+      ...DIALECT,
+      "-DSCR_MUSL",
+      ...SMALL,
+      ...HARDENED,
+      "-nostdinc",
+      `-isystem${ARM64_MUSL}/include/aarch64-linux-musl`,
+      "-isystem/usr/lib/gcc-cross/aarch64-linux-gnu/12/include",
+      // Atomics without calls into a glibc helper that asks the processor first.
+      "-mno-outline-atomics",
+    ],
+    link: [
+      "-nostdlib",
+      `${ARM64_LIBRARIES}/crt1.o`,
+      `${ARM64_LIBRARIES}/crti.o`,
+      `-L${ARM64_LIBRARIES}`,
+      "-Wl,--start-group",
+      "-lc",
+      "-lgcc",
+      "-lgcc_eh",
+      "-Wl,--end-group",
+      `${ARM64_LIBRARIES}/crtn.o`,
+      ...STATIC,
+    ],
+    needs: { "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu", "apt-get": "apt", dpkg: "dpkg", ar: "binutils" },
+    foreignLibrary: "arm64-musl",
   },
 } as const satisfies Readonly<Record<string, Variant>>;
 

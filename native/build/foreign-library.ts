@@ -1,0 +1,27 @@
+/** musl for arm64 from Debian's archive, unpacked beside the build: nothing of it is installed on the host. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { BuildError } from "./build-error.ts";
+import { runProgram } from "./run-program.ts";
+
+/** apt checks the archive's signature and the package's hash; the version is the one that was tried. */
+const PACKAGE = "musl-dev=1.2.3-1";
+
+export async function fetchArm64Musl(folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  mkdirSync(dirname(folder), { recursive: true });
+  const draft = mkdtempSync(`${folder}-`);
+  for (const part of ["state/lists/partial", "cache/archives/partial"])
+    mkdirSync(`${draft}/${part}`, { recursive: true });
+  const foreign = [
+    ...["-o", "APT::Architecture=arm64", "-o", "APT::Architectures=arm64"],
+    ...["-o", `Dir::State=${draft}/state`, "-o", "Dir::State::status=/dev/null", "-o", `Dir::Cache=${draft}/cache`],
+  ];
+  await runProgram("apt-get", [...foreign, "update", "-qq"], draft);
+  await runProgram("apt-get", [...foreign, "download", "-qq", PACKAGE], draft);
+  const archive = readdirSync(draft).find((name) => name.endsWith(".deb"));
+  if (archive === undefined) throw new BuildError(`apt-get brought no ${PACKAGE} for arm64`);
+  await runProgram("dpkg", ["-x", archive, "unpacked"], draft);
+  renameSync(`${draft}/unpacked`, folder);
+  rmSync(draft, { recursive: true });
+}
