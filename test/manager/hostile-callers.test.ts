@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeBuilds } from "./builds.ts";
 import {
   call,
   closed,
@@ -16,21 +17,20 @@ import {
   TOKEN,
 } from "./manager-process.ts";
 
-const PATIENT = 60_000;
-let manager: Manager;
-
-beforeAll(async () => {
-  manager = await startManager({ flags: ["--drain-delay=8s", "--hooks=app:app"] });
-});
 afterAll(endManagers);
 
 /** Still there, still idle, and not only pretending. */
-async function expectUnharmed(): Promise<void> {
+async function expectUnharmed(manager: Manager): Promise<void> {
   expect(await statusOf(manager)).toMatchObject({ phase: "idle", trigger: "none" });
 }
 
-describe("strangers on the manager's port", { timeout: PATIENT }, () => {
-  test.for([
+describeBuilds("strangers on the manager's port", (build) => {
+  let manager: Manager;
+  beforeAll(async () => {
+    manager = await startManager({ build, flags: ["--drain-delay=8s", "--hooks=app:app"] });
+  });
+
+  test.concurrent.for([
     { says: "nothing", text: "" },
     { says: "half a request line", text: `GET /${TOKEN}/sta` },
     { says: "a request without its end", text: `GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\n` },
@@ -43,10 +43,10 @@ describe("strangers on the manager's port", { timeout: PATIENT }, () => {
     const gone = closed(socket);
     socket.write(text);
     expect(await gone).toBeLessThan(10_000);
-    await expectUnharmed();
+    await expectUnharmed(manager);
   });
 
-  test("a connection that drips bytes is closed all the same", async () => {
+  test.concurrent("a connection that drips bytes is closed all the same", async () => {
     const socket = await dial(manager);
     const gone = closed(socket);
     // Well begun and never idle: only the limit on the whole request can end this.
@@ -56,10 +56,10 @@ describe("strangers on the manager's port", { timeout: PATIENT }, () => {
     const ms = await gone;
     clearInterval(drip);
     expect(ms).toBeLessThan(10_000);
-    await expectUnharmed();
+    await expectUnharmed(manager);
   });
 
-  test("bytes without any sense harm nobody", async () => {
+  test.concurrent("bytes without any sense harm nobody", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 2_000 }), async (bytes) => {
         const socket = await dial(manager);
@@ -70,10 +70,10 @@ describe("strangers on the manager's port", { timeout: PATIENT }, () => {
       }),
       { numRuns: 60 },
     );
-    await expectUnharmed();
+    await expectUnharmed(manager);
   });
 
-  test.for([
+  test.concurrent.for([
     { says: "an unknown method", text: "BREW / HTTP/1.1\r\nHost: x\r\n\r\n" },
     { says: "two lengths", text: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab" },
     {
@@ -90,12 +90,13 @@ describe("strangers on the manager's port", { timeout: PATIENT }, () => {
     const gone = closed(socket);
     socket.write(text, "latin1");
     expect(await gone).toBeLessThan(10_000);
-    await expectUnharmed();
+    await expectUnharmed(manager);
   });
 });
 
-describe("a crowd on the manager's port", { timeout: PATIENT }, () => {
+describeBuilds("a crowd on the manager's port", (build) => {
   test("thousands of idle connections keep no hook and no drain from its answer", async () => {
+    const manager = await startManager({ build, flags: ["--drain-delay=8s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
     await pause(300);
@@ -122,9 +123,9 @@ describe("a crowd on the manager's port", { timeout: PATIENT }, () => {
   });
 });
 
-describe("too many calls of one hook", { timeout: PATIENT }, () => {
+describeBuilds("too many calls of one hook", (build) => {
   test("are answered from the oldest on, four stay", async () => {
-    const fresh = await startManager({ flags: ["--drain-delay=40s", "--hooks=app:app"] });
+    const fresh = await startManager({ build, flags: ["--drain-delay=40s", "--hooks=app:app"] });
     const app = await startApp(fresh.address);
     const own = call(fresh, `/${TOKEN}/drain`, "POST").catch(() => undefined);
     const order: number[] = [];

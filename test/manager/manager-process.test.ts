@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { describeBuilds, NODE_BUILD } from "./builds.ts";
 import {
   call,
   dial,
@@ -17,17 +18,16 @@ import {
 
 afterAll(endManagers);
 
-/** Everything here waits for real time on a machine others use too; bounds are about order, not about speed. */
-const PATIENT = 60_000;
+// Everything here waits for real time on a machine others use too; bounds are about order, not about speed.
 const phase = (name: string) => (line: Record<string, unknown>) =>
   line["message"] === "drain phase" && line["phase"] === name;
 
-describe("a Pod's end", { timeout: PATIENT }, () => {
-  test("holds the app's hook and the manager's own until the drain is over, then lets SIGTERM end it", async () => {
-    const manager = await startManager();
+describeBuilds("a Pod's end", (build) => {
+  test.concurrent("holds the app's hook and the manager's own until the drain is over, then lets SIGTERM end it", async () => {
+    const manager = await startManager({ build });
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
-    const own = await run(["drain", `--address-scope=${manager.address}`]);
+    const own = await run(["drain", `--address-scope=${manager.address}`], {}, build);
     const answer = await held;
     expect(own.code).toBe(0);
     expect(JSON.parse(own.out)).toMatchObject({ phase: "done", outcome: "drained", trigger: "hook" });
@@ -40,8 +40,8 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
     await endApp(app);
   });
 
-  test("waits for a request that is still being answered", async () => {
-    const manager = await startManager();
+  test.concurrent("waits for a request that is still being answered", async () => {
+    const manager = await startManager({ build });
     const app = await startApp(manager.address);
     let answeredMs = 0;
     const request = app.slow(3_000).then(() => {
@@ -59,8 +59,9 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
     await endApp(app);
   });
 
-  test("names the connection that stayed when the deadline comes", async () => {
+  test.concurrent("names the connection that stayed when the deadline comes", async () => {
     const manager = await startManager({
+      build,
       flags: ["--drain-delay=300ms", "--quiet-period=5s", "--drain-timeout=1s", "--hooks=app:app"],
     });
     const app = await startApp(manager.address);
@@ -75,8 +76,8 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
     await request;
   });
 
-  test("goes on when nobody reads the log any more", async () => {
-    const manager = await startManager();
+  test.concurrent("goes on when nobody reads the log any more", async () => {
+    const manager = await startManager({ build });
     const app = await startApp(manager.address);
     manager.deafen();
     const held = call(manager, hookPath());
@@ -87,9 +88,9 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
     await endApp(app);
   });
 
-  test("is judged by sockets where the driver is not part of the build", async () => {
+  test.concurrent("is judged by sockets where the driver is not part of the build", async () => {
     const flags = ["--drain-delay=300ms", "--quiet-period=300ms", "--drain-timeout=5s", "--hooks=app:app"];
-    const manager = await startManager({ flags: [...flags, "--driver=envoy", "--drained-when=requests"] });
+    const manager = await startManager({ build, flags: [...flags, "--driver=envoy", "--drained-when=requests"] });
     const app = await startApp(manager.address);
     const answer = await call(manager, `/${TOKEN}/drain`, "POST");
     expect(JSON.parse(answer.body)).toMatchObject({ outcome: "drained" });
@@ -97,8 +98,8 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
     await endApp(app);
   });
 
-  test("goes on when every caller has vanished", async () => {
-    const manager = await startManager();
+  test.concurrent("goes on when every caller has vanished", async () => {
+    const manager = await startManager({ build });
     const app = await startApp(manager.address);
     for (const [method, path] of [
       ["GET", hookPath()],
@@ -117,23 +118,23 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
     await endApp(app);
   });
 
-  test("is over at once when nothing in the Pod listens", async () => {
-    const manager = await startManager({ flags: ["--drain-delay=30s", "--hooks=app:app"] });
-    const own = await run(["drain", `--address-scope=${manager.address}`]);
+  test.concurrent("is over at once when nothing in the Pod listens", async () => {
+    const manager = await startManager({ build, flags: ["--drain-delay=30s", "--hooks=app:app"] });
+    const own = await run(["drain", `--address-scope=${manager.address}`], {}, build);
     expect(JSON.parse(own.out)).toMatchObject({ outcome: "not-needed" });
     manager.kill("SIGKILL");
   });
 
-  test("is over after two seconds in a Pod that runs to completion and whose apps have finished", async () => {
-    const manager = await startManager({ flags: ["--drain-delay=30s", "--completes", "--hooks=app:app"] });
+  test.concurrent("is over after two seconds in a Pod that runs to completion and whose apps have finished", async () => {
+    const manager = await startManager({ build, flags: ["--drain-delay=30s", "--completes", "--hooks=app:app"] });
     const sidecar = await startApp(manager.address);
-    const own = await run(["drain", `--address-scope=${manager.address}`]);
+    const own = await run(["drain", `--address-scope=${manager.address}`], {}, build);
     expect(JSON.parse(own.out)).toMatchObject({ outcome: "not-needed" });
     manager.kill("SIGKILL");
     await endApp(sidecar);
   });
 
-  test("performs the container's own hook before the answer", async () => {
+  test.concurrent("performs the container's own hook before the answer", async () => {
     // The hook is called on 127.0.0.1, as inside a Pod.
     const local = await startApp("127.0.0.1", 0);
     const httpHeaders = [{ name: "X-Reason", value: "stop" }];
@@ -142,7 +143,7 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
       reason = req.headers["x-reason"];
     });
     const chain = { chain: { app: { httpGet: { port: local.port, path: "/bye?ms=400", httpHeaders } } } };
-    const manager = await startManager({ env: { LASTCALL_ORIGINAL: JSON.stringify(chain) } });
+    const manager = await startManager({ build, env: { LASTCALL_ORIGINAL: JSON.stringify(chain) } });
     const app = await startApp(manager.address);
     let releasedAfter: readonly string[] = [];
     const held = call(manager, hookPath()).then(() => {
@@ -157,34 +158,41 @@ describe("a Pod's end", { timeout: PATIENT }, () => {
     await endApp(app);
     await endApp(local);
   });
-
-  test("takes the same time when the wall clock jumps", async () => {
-    const jumping = "data:text/javascript,let%20n=0;Date.now=()=>(n=(n%2BMath.PI*1e12)%258e15)";
-    const manager = await startManager({ env: { NODE_OPTIONS: `--import=${jumping}` } });
-    const app = await startApp(manager.address);
-    const held = call(manager, hookPath());
-    await call(manager, `/${TOKEN}/drain`, "POST");
-    expect((await held).ms).toBeGreaterThanOrEqual(500);
-    expect(await statusOf(manager)).toMatchObject({ outcome: "drained", milliseconds: { withdrawing: 500 } });
-    manager.kill("SIGKILL");
-    await endApp(app);
-  });
 });
 
-describe("what is no end of the Pod", { timeout: PATIENT }, () => {
-  test("one hook alone is a restart: it is released and the manager stays ready", async () => {
-    const manager = await startManager();
+// Only Node's wall clock can be turned from outside without turning the machine's.
+describeBuilds(
+  "a wall clock that jumps",
+  (build) => {
+    test("changes no time of a drain", async () => {
+      const jumping = "data:text/javascript,let%20n=0;Date.now=()=>(n=(n%2BMath.PI*1e12)%258e15)";
+      const manager = await startManager({ build, env: { NODE_OPTIONS: `--import=${jumping}` } });
+      const app = await startApp(manager.address);
+      const held = call(manager, hookPath());
+      await call(manager, `/${TOKEN}/drain`, "POST");
+      expect((await held).ms).toBeGreaterThanOrEqual(500);
+      expect(await statusOf(manager)).toMatchObject({ outcome: "drained", milliseconds: { withdrawing: 500 } });
+      manager.kill("SIGKILL");
+      await endApp(app);
+    });
+  },
+  [NODE_BUILD],
+);
+
+describeBuilds("what is no end of the Pod", (build) => {
+  test.concurrent("one hook alone is a restart: it is released and the manager stays ready", async () => {
+    const manager = await startManager({ build });
     const app = await startApp(manager.address);
     const answer = await call(manager, hookPath());
     expect(JSON.parse(answer.body)).toMatchObject({ phase: "idle", outcome: "restarted" });
     expect(answer.ms).toBeGreaterThanOrEqual(4_990);
-    const own = await run(["drain", `--address-scope=${manager.address}`]);
+    const own = await run(["drain", `--address-scope=${manager.address}`], {}, build);
     expect(JSON.parse(own.out)).toMatchObject({ outcome: "drained", trigger: "hook" });
     manager.kill("SIGKILL");
     await endApp(app);
   });
 
-  test.for([
+  test.concurrent.for([
     { says: "another token", path: "/another/status", method: "GET" },
     { says: "no token", path: "/status", method: "GET" },
     { says: "an empty token", path: "//status", method: "GET" },
@@ -194,22 +202,22 @@ describe("what is no end of the Pod", { timeout: PATIENT }, () => {
     { says: "a longer path", path: `${hookPath()}/x`, method: "GET" },
     { says: "a very long path", path: `/${TOKEN}/status?${"x".repeat(4_000)}`, method: "GET" },
   ])("$says gets 404 and changes nothing", async ({ path, method }) => {
-    const manager = await startManager();
+    const manager = await startManager({ build });
     expect((await call(manager, path, method)).status).toBe(404);
     expect(await statusOf(manager)).toMatchObject({ phase: "idle", outcome: "none" });
     manager.kill("SIGKILL");
   });
 });
 
-describe("signals and starting", { timeout: PATIENT }, () => {
-  test("SIGTERM ends an idle manager with nothing open", async () => {
-    const manager = await startManager();
+describeBuilds("signals and starting", (build) => {
+  test.concurrent("SIGTERM ends an idle manager with nothing open", async () => {
+    const manager = await startManager({ build });
     manager.kill("SIGTERM");
     expect((await manager.ended).code).toBe(0);
   });
 
-  test("SIGTERM in the middle of a drain answers who waits and says so by its status", async () => {
-    const manager = await startManager({ flags: ["--drain-delay=30s", "--hooks=app:app"] });
+  test.concurrent("SIGTERM in the middle of a drain answers who waits and says so by its status", async () => {
+    const manager = await startManager({ build, flags: ["--drain-delay=30s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
     const own = call(manager, `/${TOKEN}/drain`, "POST");
@@ -222,11 +230,11 @@ describe("signals and starting", { timeout: PATIENT }, () => {
     await endApp(app);
   });
 
-  test("an address in use is waited for", async () => {
+  test.concurrent("an address in use is waited for", async () => {
     const address = ownAddress();
     const blocker = createServer();
     await new Promise<void>((resolve) => blocker.listen(17_890, address, resolve));
-    const manager = await startManager({ address });
+    const manager = await startManager({ build, address });
     expect(manager.lines()[0]).toMatchObject({ level: "warn", message: "cannot listen, trying again in 5s" });
     await new Promise<void>((resolve) => blocker.close(() => resolve()));
     await manager.until((line) => line["message"] === "listening");
@@ -234,59 +242,59 @@ describe("signals and starting", { timeout: PATIENT }, () => {
     manager.kill("SIGKILL");
   });
 
-  test("flags that are wrong are all printed, and the status is 64", async () => {
-    const end = await run(["serve", "--port=x", "--drain-delay=5", "--colour=red"], { LASTCALL_TOKEN: "a b" });
+  test.concurrent("flags that are wrong are all printed, and the status is 64", async () => {
+    const end = await run(["serve", "--port=x", "--drain-delay=5", "--colour=red"], { LASTCALL_TOKEN: "a b" }, build);
     expect(end.code).toBe(64);
     for (const word of ["--port", "--drain-delay", "--colour", "LASTCALL_TOKEN"]) expect(end.err).toContain(word);
   });
 
-  test.for([
+  test.concurrent.for([
     { args: [], says: "usage" },
     { args: ["dance"], says: "there is no command dance" },
     { args: ["hook"], says: "not there yet" },
     { args: ["status", "--drain-delay=5s"], says: "unknown flag --drain-delay" },
   ])("the words '$args' are answered with '$says' and the status 64", async ({ args, says }) => {
-    const end = await run(args);
+    const end = await run(args, {}, build);
     expect(end).toMatchObject({ code: 64, out: "" });
     expect(end.err).toContain(says);
   });
 
-  test("version names the program", async () => {
-    expect(await run(["version"])).toMatchObject({ code: 0, out: "lastcall-manager 0.1.0\n" });
+  test.concurrent("version names the program", async () => {
+    expect(await run(["version"], {}, build)).toMatchObject({ code: 0, out: "lastcall-manager 0.1.0\n" });
   });
 });
 
-describe("drain and status without a manager", { timeout: PATIENT }, () => {
-  test.for(["drain", "status"])("%s gives up after two seconds with the status 4", async (command) => {
-    const end = await run([command, `--address-scope=${ownAddress()}`]);
+describeBuilds("drain and status without a manager", (build) => {
+  test.concurrent.for(["drain", "status"])("%s gives up after two seconds with the status 4", async (command) => {
+    const end = await run([command, `--address-scope=${ownAddress()}`], {}, build);
     expect(end.code).toBe(4);
     expect(end.err).toContain("no manager answers");
     expect(end.err).not.toContain(TOKEN);
   });
 
-  test("drain gives up on something that accepts and says nothing", async () => {
+  test.concurrent("drain gives up on something that accepts and says nothing", async () => {
     const address = ownAddress();
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(17_890, address, resolve));
-    const end = await run(["drain", `--address-scope=${address}`]);
+    const end = await run(["drain", `--address-scope=${address}`], {}, build);
     expect(end.code).toBe(4);
     expect(end.err).toContain("said nothing");
     silent.close();
   });
 
-  test("drain ends with the status 4 when the manager dies under it", async () => {
-    const manager = await startManager({ flags: ["--drain-delay=50s", "--hooks=app:app"] });
+  test.concurrent("drain ends with the status 4 when the manager dies under it", async () => {
+    const manager = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
-    const own = run(["drain", `--address-scope=${manager.address}`]);
+    const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
     await manager.until(phase("withdrawing"));
     manager.kill("SIGKILL");
     expect((await own).code).toBe(4);
     await endApp(app);
   });
 
-  test("drain with another Pod's token says so", async () => {
-    const manager = await startManager();
-    const end = await run(["drain", `--address-scope=${manager.address}`], { LASTCALL_TOKEN: "another" });
+  test.concurrent("drain with another Pod's token says so", async () => {
+    const manager = await startManager({ build });
+    const end = await run(["drain", `--address-scope=${manager.address}`], { LASTCALL_TOKEN: "another" }, build);
     expect(end.code).toBe(64);
     expect(end.err).toContain("does not know this LASTCALL_TOKEN");
     manager.kill("SIGKILL");

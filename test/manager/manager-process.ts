@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, get, request, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
+import { type Build, NODE_BUILD } from "./builds.ts";
 
 export const TOKEN = "t0ken-of-this-test";
-const MAIN = new URL("../../src/manager/node-main.ts", import.meta.url).pathname;
-const PORT = 17_890;
+export const PORT = 17_890;
 
 let lastAddress = 0;
 
@@ -26,6 +26,7 @@ export type Finished = {
 export type Manager = {
   readonly address: string;
   readonly lines: () => readonly Record<string, unknown>[];
+  readonly pid: number;
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Closes the other end of its standard output. */
   readonly deafen: () => void;
@@ -34,6 +35,9 @@ export type Manager = {
 };
 
 export type Start = {
+  readonly build?: Build;
+  /** Words before the program, such as `prlimit --as=…`. */
+  readonly wrapper?: readonly string[];
   readonly address?: string;
   readonly env?: Record<string, string>;
   readonly flags?: readonly string[];
@@ -46,13 +50,19 @@ export function endManagers(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-function launch(
-  args: readonly string[],
-  env: Record<string, string> = {},
-): { child: ChildProcess; ended: Promise<Finished> } {
+type Launch = {
+  readonly build?: Build | undefined;
+  readonly wrapper?: readonly string[] | undefined;
+  readonly args: readonly string[];
+  readonly env?: Record<string, string> | undefined;
+};
+
+function launch(what: Launch): { child: ChildProcess; ended: Promise<Finished> } {
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN, ...env },
+  const build = what.build ?? NODE_BUILD;
+  const [command = "", ...words] = [...(what.wrapper ?? []), build.command, ...build.args, ...what.args];
+  const child = spawn(command, words, {
+    env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN, ...what.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
@@ -77,7 +87,8 @@ function launch(
 export async function startManager(start: Start = {}): Promise<Manager> {
   const address = start.address ?? ownAddress();
   const flags = start.flags ?? ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
-  const { child, ended } = launch(["serve", `--address-scope=${address}`, ...flags], start.env);
+  const args = ["serve", `--address-scope=${address}`, ...flags];
+  const { child, ended } = launch({ build: start.build, wrapper: start.wrapper, args, env: start.env });
   const lines: Record<string, unknown>[] = [];
   const watchers = new Set<() => void>();
   let rest = "";
@@ -103,6 +114,7 @@ export async function startManager(start: Start = {}): Promise<Manager> {
   return {
     address,
     lines: () => lines,
+    pid: child.pid ?? 0,
     kill: (signal) => child.kill(signal),
     deafen: () => child.stdout?.destroy(),
     ended,
@@ -111,8 +123,12 @@ export async function startManager(start: Start = {}): Promise<Manager> {
 }
 
 /** Runs one command of the manager to its end. */
-export function run(args: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
-  return launch(args, env).ended;
+export function run(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  build: Build = NODE_BUILD,
+): Promise<Finished> {
+  return launch({ build, args, env }).ended;
 }
 
 export type Answer = { readonly status: number; readonly body: string; readonly ms: number; readonly closes: boolean };

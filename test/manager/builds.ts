@@ -1,0 +1,28 @@
+/** The manager's two builds, one table: the same source on Node, and compiled ahead of time. */
+import { describe, inject } from "vitest";
+
+export type Build = {
+  readonly name: "Node" | "native";
+  readonly command: string;
+  /** Before the manager's own words. */
+  readonly args: readonly string[];
+};
+
+const MAIN = new URL("../../src/manager/node-main.ts", import.meta.url).pathname;
+
+export const NODE_BUILD: Build = { name: "Node", command: process.execPath, args: [MAIN] };
+/** Its command is empty where this host cannot build it; the reason was printed before the tests. */
+export const NATIVE_BUILD: Build = { name: "native", command: inject("nativeManager"), args: [] };
+export const BUILDS: readonly Build[] = [NODE_BUILD, NATIVE_BUILD];
+
+/** One group of cases per build; process cases wait for real time on a machine that others use too. */
+export function describeBuilds(title: string, cases: (build: Build) => void, builds = BUILDS): void {
+  for (const build of builds) {
+    const absent = build.command === "";
+    const says = absent ? `${title} (${build.name} build: not built on this host)` : `${title} (${build.name} build)`;
+    describe.skipIf(absent)(says, { timeout: 60_000 }, () => cases(build));
+  }
+}
+
+/** For cases that need both at once. */
+export const describeBoth = describe.skipIf(NATIVE_BUILD.command === "");
