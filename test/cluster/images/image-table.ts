@@ -42,7 +42,7 @@ export const IMAGES = {
     contents: ["package.json", "src"].map(app),
     packages: "production",
     bundles: [],
-    entrypoint: [NODE, "/app/src/lastcall.ts", "webhook"],
+    entrypoint: [NODE, "/app/src/lastcall.ts"],
   },
   "lastcall-test-app": {
     base: "node",

@@ -1,0 +1,55 @@
+/** The words after `npm run e2e --`. */
+import { parseArgs } from "node:util";
+import { KUBERNETES, type Minor, NEWEST } from "./build/module-table.ts";
+import { isMinor } from "./command-line.ts";
+
+export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install] [-- WORDS FOR VITEST]
+       npm run e2e -- --context NAME --registry REGISTRY [--tag TAG] [-- WORDS FOR VITEST]
+
+With --context the images are taken from REGISTRY/lastcall-manager:TAG and so on; TAG is "test" unless it is said.`;
+
+export type E2eOptions = {
+  readonly minor: Minor;
+  readonly install: boolean;
+  /** Of the user's kubeconfig: a cluster that this does not start. */
+  readonly context: string | undefined;
+  readonly registry: string;
+  readonly tag: string;
+  /** For vitest: parts of file names, `-t NAME`. */
+  readonly words: readonly string[];
+};
+
+export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly message: string } {
+  const end = all.indexOf("--");
+  const own = end < 0 ? all : all.slice(0, end);
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...own],
+      allowPositionals: true,
+      options: {
+        kubernetes: { type: "string" },
+        install: { type: "boolean" },
+        context: { type: "string" },
+        registry: { type: "string" },
+        tag: { type: "string" },
+      },
+    });
+    const minor = values.kubernetes ?? NEWEST;
+    if (!isMinor(minor)) {
+      return { message: `--kubernetes: got "${minor}", expected one of ${Object.keys(KUBERNETES).join(", ")}.` };
+    }
+    if ((values.context === undefined) !== (values.registry === undefined)) {
+      return { message: "--context and --registry belong together: the nodes must be able to pull the images." };
+    }
+    return {
+      minor,
+      install: values.install === true,
+      context: values.context,
+      registry: values.registry ?? "localhost",
+      tag: values.tag ?? "test",
+      words: [...positionals, ...(end < 0 ? [] : all.slice(end + 1))],
+    };
+  } catch (error) {
+    return { message: error instanceof Error ? error.message : String(error) };
+  }
+}

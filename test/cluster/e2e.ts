@@ -1,0 +1,55 @@
+/**
+ * `npm run e2e`: the cases of `cases/` on a real cluster, one after the other. Without `--context` on the one of
+ * `npm run cluster`, which is left as it was found: up if it was up. Other words are handed to vitest.
+ */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { deleteCompilerCache } from "./build/build-module.ts";
+import { type Suite, suiteEnvironment } from "./client/suite.ts";
+import { E2E_USAGE, readE2eOptions } from "./e2e-options.ts";
+import { foreignSuite } from "./foreign-suite.ts";
+import { cacheFolder } from "./host/cache-folder.ts";
+import { ownSuite } from "./own-suite.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const place = { cache: cacheFolder(process.env), say };
+
+/** The status of vitest; its words go straight through. */
+function runCases(suite: Suite, words: readonly string[]): Promise<number> {
+  const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
+  const config = join(import.meta.dirname, "vitest.config.ts");
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [vitest, "run", "--config", config, ...words], {
+      cwd: ROOT,
+      env: { ...process.env, ...suiteEnvironment(suite) },
+      stdio: "inherit",
+    });
+    child.once("error", reject);
+    child.once("close", (status) => resolve(status ?? 1));
+  });
+}
+
+async function main(): Promise<number> {
+  const options = readE2eOptions(process.argv.slice(2));
+  if ("message" in options) {
+    say(`${options.message}\n\n${E2E_USAGE}`);
+    return 64;
+  }
+  const run = (suite: Suite) => runCases(suite, options.words);
+  const artifacts = join(ROOT, "build/e2e");
+  if (options.context !== undefined) {
+    return run(await foreignSuite({ ...options, context: options.context, artifacts, env: process.env, say }));
+  }
+  const path = (process.env["PATH"] ?? "").split(":");
+  return ownSuite({ minor: options.minor, install: options.install, root: ROOT, artifacts, path, place }, run);
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+} finally {
+  deleteCompilerCache(place.cache);
+}

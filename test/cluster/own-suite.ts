@@ -1,0 +1,50 @@
+/** The suite on the cluster of `npm run cluster`, with the images of this work tree. */
+import { join } from "node:path";
+import type { BuildPlace } from "./build/build-module.ts";
+import { KUBERNETES, type Minor } from "./build/module-table.ts";
+import type { Suite } from "./client/suite.ts";
+import { exclusively } from "./host/exclusive.ts";
+import { prepareMachine } from "./host/prepare-machine.ts";
+import { buildImages } from "./images/build-images.ts";
+import { importImages } from "./images/import-images.ts";
+import { NODES } from "./life/addresses.ts";
+import { bringDown } from "./life/down.ts";
+import { stateFolder } from "./life/state-folder.ts";
+import { readStatus, statusLines } from "./life/status.ts";
+import { bringUp } from "./life/up.ts";
+
+export type OwnSuite = {
+  readonly minor: Minor;
+  readonly install: boolean;
+  /** The repository. */
+  readonly root: string;
+  readonly artifacts: string;
+  /** Folders of PATH. */
+  readonly path: readonly string[];
+  readonly place: BuildPlace;
+};
+
+/** Brings the cluster up unless it is, and afterwards leaves it as it was. */
+export async function ownSuite(asked: OwnSuite, run: (suite: Suite) => Promise<number>): Promise<number> {
+  const { minor, place } = asked;
+  const state = stateFolder();
+  const locked = <T>(work: () => Promise<T>) =>
+    exclusively(state.lock, work, () => place.say("Another command is at work on the cluster, waiting."));
+  await prepareMachine({ install: asked.install, path: asked.path, say: place.say });
+  const { record, wasUp } = await locked(() => bringUp(minor, state, place));
+  try {
+    const { file, names } = await buildImages(asked.root, place.cache);
+    await Promise.all(NODES.map(({ name }) => importImages([file], state.socketOf(name))));
+    for (const line of statusLines(await readStatus(state))) place.say(line);
+    return await run({
+      kubeconfig: state.kubeconfig,
+      context: undefined,
+      kubectl: join(record.binaries, "kubectl"),
+      nodes: [NODES[0].name, NODES[1].name],
+      images: names,
+      artifacts: join(asked.artifacts, KUBERNETES[minor]),
+    });
+  } finally {
+    if (!wasUp) await locked(() => bringDown(state));
+  }
+}
