@@ -66,10 +66,14 @@ function buildProgram(ports: Ports, finish: (status: number) => void): Command {
       .command("explain")
       .description("print every value with its origin, the decision and its reason, and how a Pod will end"),
   ).action(withConfig(runExplain));
-  // These two live in rooms of their own, which the program's entry loads; here they are only listed.
+  // These live in rooms of their own, which the program's entry loads; here they are only listed.
   program
     .command("webhook")
     .description("serve the admission webhook (see: lastcall webhook --help)")
+    .allowUnknownOption();
+  program
+    .command("self-test")
+    .description("prove that a cluster injects (see: lastcall self-test --help)")
     .allowUnknownOption();
   program.command("demo").description("show a rolling update with and without lastcall (see: lastcall demo --help)");
   return program;

@@ -22,8 +22,8 @@ export function chartValuesSchema(): object {
         defaults: { $ref: "#/definitions/policy" },
         profiles: {
           type: "object",
-          propertyNames: { pattern: NAME },
-          additionalProperties: { $ref: "#/definitions/policy" },
+          additionalProperties: false,
+          patternProperties: { [NAME]: { $ref: "#/definitions/policy" } },
         },
         onInvalid: policy["onInvalid"] ?? {},
       }),
@@ -58,7 +58,7 @@ const IMAGE = closed({
 });
 
 const IMAGES = closed({
-  registry: { type: "string", pattern: "^$|^[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[a-z0-9._/-]+)?$" },
+  registry: { type: "string", pattern: "^$|^[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[a-z0-9._/-]*)?$" },
   pullPolicy: oneOf("IfNotPresent", "Always", "Never"),
   pullSecrets: { type: "array", items: { type: "string", pattern: SUBDOMAIN } },
   webhook: IMAGE,

@@ -18,6 +18,12 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
+{{/* Of the server's Pods. Where these and a person's labels meet, these win: the Service selects by them. */}}
+{{- define "lastcall.podLabels" -}}
+{{ include "lastcall.labels" . }}
+app.kubernetes.io/component: webhook
+{{- end -}}
+
 {{- define "lastcall.webhookSelector" -}}
 app.kubernetes.io/name: lastcall
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -70,6 +76,6 @@ seccompProfile:
 
 {{- define "lastcall.selfTestHook" -}}
 # With Fail the test also runs before anything is changed: Pods come to depend on an injection that was seen to work.
-helm.sh/hook: {{ if eq .Values.failurePolicy "Fail" }}pre-install,pre-upgrade,pre-rollback,{{ end }}test
+helm.sh/hook: {{ if eq .Values.failurePolicy "Fail" }}pre-install,pre-upgrade,{{ end }}test
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded,hook-failed
 {{- end }}

@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import { formatDuration, parseDurationMs } from "../../src/contract/duration.ts";
+import { readSettings } from "../../src/webhook/config.ts";
+import { parseConfigText } from "../../src/webhook/config-file.ts";
+import { LOG_LEVELS } from "../../src/webhook/settings.ts";
+import { at, listOf, type Manifest, only, render, type Values } from "./rendering.ts";
+import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
+
+function podOf(values: Values = {}): unknown {
+  return at(only(render(values), "Deployment"), "spec", "template", "spec");
+}
+
+function argsOf(values: Values = {}): readonly string[] {
+  return listOf<string>(podOf(values), "containers", 0, "args");
+}
+
+function configOf(values: Values): string {
+  return String(at(only(render(values), "ConfigMap"), "data", "config.yaml"));
+}
+
+describe.for(MATRIX_NAMES)("the server with %s", (name) => {
+  const values = MATRIX[name] ?? {};
+
+  test("understands every flag it is given", () => {
+    const [command, ...flags] = argsOf(values);
+    expect(command).toBe("webhook");
+    expect(readSettings(flags, {}).problems).toEqual([]);
+  });
+
+  test("reads its configuration without a complaint", () => {
+    const read = parseConfigText(configOf(values), "config.yaml");
+    expect(read.problems).toEqual([]);
+    expect(read.config).toMatchObject({ onInvalid: "warn", ...(values["policy"] as object | undefined) });
+  });
+
+  test("runs as restricted as the strictest Pod Security level asks", () => {
+    const pod = podOf(values);
+    expect(at(pod, "securityContext")).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: "RuntimeDefault" },
+    });
+    expect(at(pod, "containers", 0, "securityContext")).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+  });
+
+  test("mounts every file that its flags name", () => {
+    const folders = listOf<{ readonly mountPath: string }>(podOf(values), "containers", 0, "volumeMounts");
+    const files = argsOf(values).flatMap((arg) => /=(\/.*)\/[^/]+$/.exec(arg)?.[1] ?? []);
+    expect([...new Set(files)].sort()).toEqual(folders.map(({ mountPath }) => mountPath).sort());
+    const mounted = listOf<{ readonly name: string }>(podOf(values), "containers", 0, "volumeMounts");
+    const volumes = listOf<{ readonly name: string }>(podOf(values), "volumes");
+    expect(mounted.map((mount) => mount.name)).toEqual(volumes.map((volume) => volume.name));
+  });
+});
+
+test.for(["5s", "500ms", "1m", "1501ms", "0s"])("a drain delay of %s leaves 30 s for open requests", (drainDelay) => {
+  const graceSeconds = Number(at(podOf({ webhook: { drainDelay } }), "terminationGracePeriodSeconds"));
+  expect(argsOf({ webhook: { drainDelay } })).toContain(`--drain-delay=${drainDelay}`);
+  const ms = parseDurationMs(drainDelay) ?? Number.NaN;
+  expect(graceSeconds).toBe(Math.ceil(ms / 1000) + 40);
+  expect(formatDuration(ms)).toBeTypeOf("string");
+});
+
+test("a replica is replaced only after its successor is ready, and they keep apart", () => {
+  const deployment = only(render(), "Deployment");
+  expect(at(deployment, "spec", "replicas")).toBe(2);
+  expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+  const spread = listOf<{ readonly topologyKey: string }>(podOf(), "topologySpreadConstraints");
+  expect(spread.map(({ topologyKey }) => topologyKey)).toEqual([
+    "kubernetes.io/hostname",
+    "topology.kubernetes.io/zone",
+  ]);
+  expect(at(podOf(), "priorityClassName")).toBe("system-cluster-critical");
+});
+
+test("the Service, the disruption budget and the spread mean the server's Pods and not the test's", () => {
+  const manifests = render();
+  const server = at(only(manifests, "Deployment"), "spec", "template", "metadata", "labels");
+  const tester = manifests.find(({ kind }) => kind === "Pod")?.metadata.labels;
+  const selectors = [
+    at(only(manifests, "Service"), "spec", "selector"),
+    at(only(manifests, "Deployment"), "spec", "selector", "matchLabels"),
+    at(only(manifests, "PodDisruptionBudget"), "spec", "selector", "matchLabels"),
+    ...listOf(podOf(), "topologySpreadConstraints").map((one) => at(one, "labelSelector", "matchLabels")),
+  ];
+  for (const selector of selectors) {
+    expect(server).toMatchObject(selector as object);
+    expect(tester).not.toMatchObject(selector as object);
+  }
+});
+
+test("labels and annotations of people never replace ours, which things depend on", () => {
+  const podLabels = { "app.kubernetes.io/component": "mine", team: "platform" };
+  const podAnnotations = { "lastcall.dev/config-sha256": "mine", note: "theirs" };
+  const metadata = at(
+    only(render({ webhook: { podLabels, podAnnotations } }), "Deployment"),
+    "spec",
+    "template",
+    "metadata",
+  );
+  expect(at(metadata, "labels")).toMatchObject({ "app.kubernetes.io/component": "webhook", team: "platform" });
+  expect(at(metadata, "annotations")).toMatchObject({ note: "theirs" });
+  expect(at(metadata, "annotations", "lastcall.dev/config-sha256")).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test("the Service leads from 443 to the port the server listens on, as HTTPS", () => {
+  const manifests = render({ webhook: { port: 10_250 } });
+  expect(at(only(manifests, "Service"), "spec", "ports")).toEqual([
+    { name: "https", port: 443, targetPort: "https", protocol: "TCP", appProtocol: "https" },
+  ]);
+  const container = at(only(manifests, "Deployment"), "spec", "template", "spec", "containers", 0);
+  expect(at(container, "ports")).toEqual([{ name: "https", containerPort: 10_250, protocol: "TCP" }]);
+  expect(at(container, "args")).toContain("--port=10250");
+  for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"]) {
+    const path = probe === "readinessProbe" ? "/readyz" : "/healthz";
+    expect(at(container, probe, "httpGet")).toEqual({ path, port: "https", scheme: "HTTPS" });
+  }
+});
+
+test("a change of the policy is a rollout, and an unchanged one is none", () => {
+  const sumOf = (values: Values) =>
+    at(only(render(values), "Deployment"), "spec", "template", "metadata", "annotations", "lastcall.dev/config-sha256");
+  const changed = { policy: { defaults: { "drain-timeout": "90s" } } };
+  expect(sumOf({})).toBe(sumOf({ webhook: { replicas: 3 } }));
+  expect(sumOf(changed)).not.toBe(sumOf({}));
+});
+
+test("images are named by registry, tag and digest", () => {
+  const imagesOf = (values: Values) => {
+    const manager = argsOf(values).find((arg) => arg.startsWith("--image="));
+    return [at(podOf(values), "containers", 0, "image"), manager?.slice("--image=".length)];
+  };
+  expect(imagesOf({})).toEqual(["lastcall-webhook:0.1.0", "lastcall-manager:0.1.0"]);
+  expect(imagesOf({ image: { registry: "registry.example/", manager: { tag: "edge" } } })).toEqual([
+    "registry.example/lastcall-webhook:0.1.0",
+    "registry.example/lastcall-manager:edge",
+  ]);
+  const digest = `sha256:${"0".repeat(64)}`;
+  expect(imagesOf({ image: { webhook: { tag: "1", digest } } })[0]).toBe(`lastcall-webhook@${digest}`);
+});
+
+test.for(["self", "cert-manager", "existing"])("with mode %s the server gets its certificate one way", (mode) => {
+  const existing = mode === "existing" ? { existing: { secretName: "corporate-tls" } } : {};
+  const flags = argsOf({ certificates: { mode, ...existing } }).map((arg) => arg.split("=")[0]);
+  expect(flags.includes("--ca-secret")).toBe(mode === "self");
+  expect(flags.includes("--cert") && flags.includes("--key")).toBe(mode !== "self");
+  expect(flags.includes("--webhook-configuration")).toBe(mode !== "cert-manager");
+});
+
+test("every level of the log can be chosen", () => {
+  for (const logLevel of LOG_LEVELS) expect(argsOf({ webhook: { logLevel } })).toContain(`--log-level=${logLevel}`);
+});
+
+test("cert-manager is asked for the Service's name and told where to write the CA", () => {
+  const manifests: readonly Manifest[] = render({ certificates: { mode: "cert-manager" } }, { namespace: "drain" });
+  const leaf = manifests.find(
+    ({ kind, metadata }) => kind === "Certificate" && metadata.name === "lastcall-webhook-tls",
+  );
+  expect(at(leaf, "spec")).toMatchObject({
+    secretName: "lastcall-webhook-tls",
+    dnsNames: ["lastcall-webhook.drain.svc", "lastcall-webhook.drain.svc.cluster.local"],
+    issuerRef: { name: "lastcall-ca", kind: "Issuer" },
+  });
+  const annotations = only(manifests, "MutatingWebhookConfiguration").metadata.annotations;
+  expect(annotations?.["cert-manager.io/inject-ca-from"]).toBe("drain/lastcall-webhook-tls");
+});
+
+test("the network policy lets in what calls the server and out what it calls", () => {
+  const policy = only(render({ networkPolicy: { enabled: true, apiServerPorts: [6443] } }), "NetworkPolicy");
+  expect(at(policy, "spec", "ingress")).toEqual([{ ports: [{ port: 8443, protocol: "TCP" }] }]);
+  expect(at(policy, "spec", "egress")).toEqual([
+    { ports: [{ port: 6443, protocol: "TCP" }] },
+    {
+      ports: [
+        { port: 53, protocol: "UDP" },
+        { port: 53, protocol: "TCP" },
+      ],
+    },
+  ]);
+});

@@ -1,0 +1,58 @@
+/** Values that people will really set, one name each. Whatever must hold for every rendering is tried on all of them. */
+import type { Values } from "./rendering.ts";
+
+const CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+
+export const MATRIX: Readonly<Record<string, Values>> = {
+  defaults: {},
+  "failing closed": { failurePolicy: "Fail" },
+  "certificates of cert-manager": { certificates: { mode: "cert-manager" } },
+  "certificates of an issuer": {
+    certificates: { mode: "cert-manager", certManager: { issuerRef: { name: "corporate", kind: "ClusterIssuer" } } },
+  },
+  "an existing Secret": { certificates: { mode: "existing", existing: { secretName: "corporate-tls" } } },
+  "an existing Secret with its CA": {
+    certificates: { mode: "existing", existing: { secretName: "corporate-tls", caBundle: CERTIFICATE } },
+  },
+  "a policy": {
+    policy: {
+      defaults: { "drain-timeout": "2m", profile: "slow", port: "18000", "drain-url": "http://127.0.0.1:8080/drain" },
+      profiles: { slow: { "drain-delay": "20s", "drained-when": "requests" } },
+      onInvalid: "deny",
+    },
+  },
+  "a careful cluster": {
+    image: {
+      registry: "registry.example:5000/team",
+      pullSecrets: ["pull"],
+      webhook: { digest: `sha256:${"a".repeat(64)}` },
+      manager: { repository: "mirror/lastcall-manager", tag: "0.1.0-rc.1" },
+    },
+    networkPolicy: { enabled: true, apiServerPorts: [6443] },
+    webhook: {
+      replicas: 3,
+      port: 10_250,
+      drainDelay: "1500ms",
+      logLevel: "debug",
+      kubernetesVersion: "1.31",
+      runAsUser: null,
+      priorityClassName: "",
+      podAnnotations: { "prometheus.io/scrape": "true" },
+      podLabels: { team: "platform" },
+      configurationAnnotations: { note: "ours" },
+      tolerations: [{ key: "system", operator: "Exists" }],
+      affinity: { nodeAffinity: {} },
+      serviceAnnotations: { a: "b" },
+      serviceAccountAnnotations: { c: "d" },
+    },
+  },
+  "the host's network": { webhook: { hostNetwork: true } },
+  "as little as possible": {
+    webhook: { replicas: 1, resources: { requests: {}, limits: {} }, nodeSelector: { "kubernetes.io/os": null } },
+    podDisruptionBudget: { enabled: false },
+    admissionPolicy: { enabled: false },
+    selfTest: { enabled: false },
+  },
+};
+
+export const MATRIX_NAMES = Object.keys(MATRIX);

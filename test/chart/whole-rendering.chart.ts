@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { VERSION } from "../../src/contract/version.ts";
+import { CHART, helm, isHook, ofKind, render, renderText } from "./rendering.ts";
+import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
+
+const CLUSTER_WIDE = [
+  "ClusterRole",
+  "ClusterRoleBinding",
+  "MutatingWebhookConfiguration",
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionPolicyBinding",
+];
+
+describe.for(MATRIX_NAMES)("with %s", (name) => {
+  const values = MATRIX[name] ?? {};
+
+  test("renders the same bytes every time, for install and upgrade", () => {
+    const { status, stdout } = renderText(values);
+    expect(status).toBe(0);
+    expect(renderText(values).stdout).toBe(stdout);
+    expect(renderText(values, { args: ["--is-upgrade"] }).stdout).toBe(stdout);
+  });
+
+  test("holds no key, and no Secret has data", () => {
+    expect(renderText(values).stdout).not.toMatch(/PRIVATE KEY|LS0tLS1CRUdJTiB(RUMg|UlNBI|)UFJJVkFURS/);
+    for (const secret of ofKind(render(values), "Secret")) {
+      expect([secret["data"], secret["stringData"]]).toEqual([undefined, undefined]);
+    }
+  });
+
+  test("puts everything into the release's namespace, except the self-test's rights", () => {
+    const elsewhere = render(values, { namespace: "of-its-own" })
+      .filter(({ kind }) => !CLUSTER_WIDE.includes(kind))
+      .filter(({ metadata }) => metadata.namespace !== "of-its-own");
+    const allowed = values["selfTest"] === undefined ? ["Role", "RoleBinding"] : [];
+    expect(elsewhere.map(({ kind }) => kind)).toEqual(allowed);
+    expect(elsewhere.every(isHook)).toBe(true);
+  });
+
+  test("names no object twice", () => {
+    const names = render(values).map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`);
+    expect(names).toEqual([...new Set(names)]);
+  });
+
+  test("passes Helm's linter", () => {
+    const { status, stdout } = helm(["lint", "--strict", CHART, "--namespace", "lastcall", "-f", "-"], values);
+    expect(stdout).toContain("0 chart(s) failed");
+    expect(status).toBe(0);
+  });
+});
+
+test("the chart's versions are the program's", () => {
+  const chart = parse(readFileSync(join(CHART, "Chart.yaml"), "utf8")) as Record<string, string>;
+  expect([chart["version"], chart["appVersion"]]).toEqual([VERSION, VERSION]);
+});
+
+test("Kubernetes before 1.29 is refused, and below 1.30 the reporting policy is left out", () => {
+  const refused = renderText({}, { kubernetes: "1.28.9" });
+  expect(refused.status).not.toBe(0);
+  expect(refused.stderr).toContain(">=1.29.0-0");
+  const kindsAt = (kubernetes: string) => render({}, { kubernetes }).map(({ kind }) => kind);
+  expect(kindsAt("1.29.4")).not.toContain("ValidatingAdmissionPolicy");
+  expect(kindsAt("1.30.0-eks-1")).toContain("ValidatingAdmissionPolicy");
+});
+
+test("every value has its default and a place in values.yaml", () => {
+  const values: unknown = parse(readFileSync(join(CHART, "values.yaml"), "utf8"));
+  const schema: unknown = JSON.parse(readFileSync(join(CHART, "values.schema.json"), "utf8"));
+  expect(pathsOfSchema(schema).filter((path) => path !== "global" && !hasPath(values, path))).toEqual([]);
+});
+
+type Node = { readonly properties?: Readonly<Record<string, Node>> };
+
+function pathsOfSchema(schema: unknown, before = ""): readonly string[] {
+  const properties = (schema as Node).properties ?? {};
+  return Object.entries(properties).flatMap(([key, inner]) => {
+    const path = before === "" ? key : `${before}.${key}`;
+    return [path, ...pathsOfSchema(inner, path)];
+  });
+}
+
+function hasPath(value: unknown, path: string): boolean {
+  let inner: unknown = value;
+  for (const key of path.split(".")) {
+    if (typeof inner !== "object" || inner === null || !Object.hasOwn(inner, key)) return false;
+    inner = (inner as Record<string, unknown>)[key];
+  }
+  return true;
+}

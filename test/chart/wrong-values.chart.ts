@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { renderText, type Values } from "./rendering.ts";
+
+function complaint(values: Values, namespace = "lastcall"): string {
+  const { status, stderr } = renderText(values, { namespace });
+  return status === 0 ? "" : stderr;
+}
+
+const existing = (inner: object) => ({ certificates: { mode: "existing", existing: inner } });
+
+/** What is wrong, and what Helm's schema check says: the value's place and what would be right. */
+const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
+  ["an unknown value", { webhok: {} }, "additional properties 'webhok' not allowed"],
+  ["an unknown inner value", { webhook: { replica: 3 } }, "at '/webhook': additional properties 'replica'"],
+  ["an unknown annotation", { policy: { defaults: { "drain-timout": "5s" } } }, "'drain-timout' not allowed"],
+  ["a duration without a unit", { policy: { defaults: { "drain-timeout": "30" } } }, "/policy/defaults/drain-timeout"],
+  ["a number for a duration", { policy: { defaults: { "drain-timeout": 30 } } }, "got number, want string"],
+  ["a bad word in a profile", { policy: { profiles: { a: { mode: "fast" } } } }, "'auto', 'sidecar', 'native'"],
+  ["a profile's name in capitals", { policy: { profiles: { Slow: {} } } }, "/policy/profiles"],
+  ["a word in small letters", { failurePolicy: "fail" }, "value must be one of 'Ignore', 'Fail'"],
+  ["a privileged port", { webhook: { port: 443 } }, "at '/webhook/port': minimum"],
+  ["a text for a number", { webhook: { replicas: "2" } }, "got string, want integer"],
+  ["no replica", { webhook: { replicas: 0 } }, "at '/webhook/replicas': minimum"],
+  ["a drain delay without a unit", { webhook: { drainDelay: "5" } }, "at '/webhook/drainDelay'"],
+  ["a timeout the API refuses", { webhook: { timeoutSeconds: 31 } }, "at '/webhook/timeoutSeconds': maximum"],
+  ["root as user", { webhook: { runAsUser: 0 } }, "at '/webhook/runAsUser': minimum"],
+  ["a digest that is none", { image: { manager: { digest: "sha256:abc" } } }, "at '/image/manager/digest'"],
+  ["a refusing policy", { admissionPolicy: { validationActions: ["Deny"] } }, "value must be one of 'Warn', 'Audit'"],
+  ["no action at all", { admissionPolicy: { validationActions: [] } }, "at '/admissionPolicy/validationActions'"],
+  ["an unknown mode", { certificates: { mode: "selfsigned" } }, "'self', 'cert-manager', 'existing'"],
+];
+
+/** Right alone, wrong together: the sentence names values and a way out. */
+const BY_RULE: readonly (readonly [string, Values, string])[] = [
+  [
+    "Fail with one replica",
+    { failurePolicy: "Fail", webhook: { replicas: 1 } },
+    "webhook.replicas is 1 and failurePolicy is Fail",
+  ],
+  [
+    "Fail without a disruption budget",
+    { failurePolicy: "Fail", podDisruptionBudget: { enabled: false } },
+    "podDisruptionBudget.enabled is false and failurePolicy is Fail",
+  ],
+  [
+    "Fail without a self-test",
+    { failurePolicy: "Fail", selfTest: { enabled: false } },
+    "selfTest.enabled is false and failurePolicy is Fail",
+  ],
+  [
+    "Fail with replicas that leave at once",
+    { failurePolicy: "Fail", webhook: { drainDelay: "999ms" } },
+    "webhook.drainDelay is 999ms and failurePolicy is Fail",
+  ],
+  ["mode existing without a Secret", existing({}), "certificates.existing.secretName is empty"],
+  ["a CA that is no PEM", existing({ secretName: "tls", caBundle: "TUlJ" }), 'starts with "TUlJ": expected PEM'],
+  [
+    "a private key as CA",
+    existing({ secretName: "tls", caBundle: "-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----" }),
+    "certificates.existing.caBundle holds a private key",
+  ],
+  [
+    "a Secret in mode self",
+    { certificates: { existing: { secretName: "tls" } } },
+    "certificates.existing is set and certificates.mode is self",
+  ],
+  [
+    "an issuer in mode self",
+    { certificates: { certManager: { issuerRef: { name: "corporate" } } } },
+    "certificates.certManager.issuerRef.name is set and certificates.mode is self",
+  ],
+  [
+    "a profile that is not there",
+    { policy: { defaults: { profile: "slow" }, profiles: { fast: {} } } },
+    "policy.defaults.profile is slow: there is no such profile; policy.profiles has fast.",
+  ],
+  [
+    "a profile that names one",
+    { policy: { profiles: { slow: { profile: "slow" } } } },
+    "policy.profiles.slow.profile is set",
+  ],
+  [
+    "a port that does not exist",
+    { policy: { defaults: { "drain-ports": "8080,70000" } } },
+    "policy.defaults.drain-ports has 70000: expected ports from 1 to 65535.",
+  ],
+  [
+    "a port of the privileged",
+    { policy: { profiles: { slow: { port: "1023" } } } },
+    "policy.profiles.slow.port has 1023: expected ports from 1024 to 65535.",
+  ],
+  ["what is not there yet", { relay: { readPods: true } }, "relay.readPods is true: it is reserved"],
+  [
+    "a test where nothing is injected",
+    { selfTest: { namespace: "kube-system" } },
+    "selfTest.namespace is kube-system, where nothing is ever injected",
+  ],
+];
+
+describe("the schema refuses", () => {
+  test.for(BY_SCHEMA)("%s", ([, values, message]) => {
+    expect(complaint(values)).toContain(message);
+  });
+});
+
+describe("a sentence refuses", () => {
+  test.for(BY_RULE)("%s", ([, values, message]) => {
+    expect(complaint(values)).toContain(message);
+  });
+
+  test("the release in the namespace that the self-test uses", () => {
+    expect(complaint({}, "default")).toContain("the release's namespace is default");
+    expect(complaint({ selfTest: { namespace: "probes" } }, "default")).toBe("");
+  });
+
+  test("all mistakes at once", () => {
+    const said = complaint({ failurePolicy: "Fail", webhook: { replicas: 1 }, relay: { readPods: true } });
+    expect(said).toContain("webhook.replicas is 1");
+    expect(said).toContain("relay.readPods is true");
+  });
+});
