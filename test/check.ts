@@ -1,5 +1,5 @@
 /**
- * `npm run check`: types, format and lint, generated files, architecture. Runs all, names every failure, then fails.
+ * `npm run check`: types, format and lint, generated files, architecture, native build. Runs all, names every failure, then fails.
  * `npm run format` only lets the linter repair what it can.
  */
 import { spawnSync } from "node:child_process";
@@ -17,6 +17,8 @@ const CHECKS: readonly Check[] = [
   { name: "format and lint", command: BIOME, args: ["check", "--error-on-warnings"] },
   { name: "generated files", command: process.execPath, args: ["src/generate/main.ts", "--check"] },
   { name: "architecture", command: join(BIN, "vitest"), args: ["run", "test/architecture"] },
+  { name: "native coverage", command: process.execPath, args: ["test/native/coverage.ts"] },
+  { name: "native build is reproducible", command: process.execPath, args: ["test/native/reproducible.ts"] },
 ];
 
 const REPAIR: readonly Check[] = [{ name: "format", command: BIOME, args: ["check", "--write"] }];

@@ -1,0 +1,11 @@
+/** Demands that the compiler compiles all of the manager's source natively. */
+import { measureCoverage } from "../../native/build/coverage.ts";
+import { installToolchain } from "../../native/build/toolchain.ts";
+
+await installToolchain();
+const { analyzed, native, report } = await measureCoverage();
+process.stdout.write(`${native} of ${analyzed} statements compile natively\n`);
+if (analyzed === 0 || native !== analyzed) {
+  process.stderr.write(`${report}\n`);
+  process.exitCode = 1;
+}
