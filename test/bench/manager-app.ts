@@ -1,0 +1,15 @@
+/** An app that reads every request and answers none: `node manager-app.ts PORT`. Tells how many requests it has. */
+import { writeSync } from "node:fs";
+import { createServer } from "node:net";
+
+const BACKLOG = 1_024;
+
+let served = 0;
+const server = createServer((socket) => {
+  socket.on("error", () => {});
+  socket.once("data", () => {
+    served += 1;
+    writeSync(1, `served ${served}\n`);
+  });
+});
+server.listen(Number(process.argv[2]), "0.0.0.0", BACKLOG, () => writeSync(1, "ready\n"));

@@ -1,0 +1,38 @@
+/** What a process holds and how often it ran, from /proc. */
+import { readdirSync, readFileSync } from "node:fs";
+
+export type Memory = {
+  readonly rssKiB: number;
+  /** Shared pages divided by those who share them. */
+  readonly pssKiB: number;
+  readonly anonymousKiB: number;
+};
+
+export function memoryOf(pid: number): Memory {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  return {
+    rssKiB: numberAfter(text, "Rss:"),
+    pssKiB: numberAfter(text, "Pss:"),
+    anonymousKiB: numberAfter(text, "Anonymous:"),
+  };
+}
+
+export function threadsOf(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).length;
+}
+
+/** Context switches of all threads since the start, asked for and not: a process that sleeps has none. */
+export function switchesOf(pid: number): number {
+  let switches = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const text = readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8");
+    switches += numberAfter(text, "\nvoluntary_ctxt_switches:") + numberAfter(text, "nonvoluntary_ctxt_switches:");
+  }
+  return switches;
+}
+
+function numberAfter(text: string, name: string): number {
+  const found = text.indexOf(name);
+  if (found < 0) throw new Error(`the kernel does not tell ${name.trim()}`);
+  return Number.parseInt(text.slice(found + name.length), 10);
+}
