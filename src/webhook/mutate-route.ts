@@ -14,6 +14,7 @@ import {
 import { type ReadBody, readBody } from "./body-reader.ts";
 import type { Meters } from "./metrics.ts";
 import { type Log, logVerdict } from "./request-log.ts";
+import { sharedTurn } from "./turn-runner.ts";
 
 /**
  * Largest body, in bytes. The API server takes requests of 3 MiB and stores objects of about 1.5 MiB; JSON may double
@@ -40,6 +41,8 @@ export function addMutateRoute(app: FastifyInstance<Server>, rules: AdmissionRul
     reply.send(verdict.body);
   };
 
+  const turn = sharedTurn();
+
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", (_request, payload, done) => {
     readBody(payload, { keepBytes: BODY_LIMIT_BYTES, discardBytes: DISCARD_LIMIT_BYTES }, (body) => done(null, body));
@@ -57,6 +60,7 @@ export function addMutateRoute(app: FastifyInstance<Server>, rules: AdmissionRul
     },
     async (request, reply) => {
       const startMs = ports.nowMs();
+      await turn();
       finish(reply, await verdictOn(request.body, rules, ports), startMs);
       return reply;
     },

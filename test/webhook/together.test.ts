@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { PATCHED } from "./chosen-outcomes.ts";
+import { JSON_HEADERS, reviewText } from "./pod-review.ts";
+import { samplesOf, serverUnderTest, sum } from "./server-under-test.ts";
+
+const UIDS = Array.from({ length: 20 }, (_, index) => `uid-${index}`);
+
+test("reviews that arrive together are each answered, counted and logged as their own", async () => {
+  const server = serverUnderTest({
+    inject: (request) => {
+      if (JSON.stringify(request.pod).includes("uid-7")) throw new Error("this one broke");
+      return PATCHED;
+    },
+  });
+  const answers = await Promise.all(
+    UIDS.map((uid) => {
+      const payload = reviewText({ uid, object: { metadata: { name: `pod-of-${uid}.` } } });
+      return server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+    }),
+  );
+  expect(answers.map((answer) => answer.statusCode)).toEqual(UIDS.map((uid) => (uid === "uid-7" ? 500 : 200)));
+  const told = answers.flatMap((answer) => (answer.statusCode === 200 ? [answer.json().response.uid] : []));
+  expect(told).toEqual(UIDS.filter((uid) => uid !== "uid-7"));
+  expect(server.lines().map((line) => line["uid"])).toEqual(UIDS);
+  expect(sum(samplesOf(await server.metrics(), "lastcall_admissions_total"))).toBe(UIDS.length);
+});
