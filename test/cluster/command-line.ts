@@ -7,6 +7,7 @@ export const USAGE = `usage: npm run cluster -- COMMAND
   up [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install]   two nodes of a real Kubernetes on this machine
   down                                        ends them and leaves nothing behind
   status [--json]                             what is up, and its kubeconfig
+  images                                      packs this work tree's images and gives them to both nodes
   build NAME...                               builds programs and prints their folders: ${Object.keys(GO_MODULES).join(", ")}
 
 --install lets apt-get install what the machine lacks.`;
@@ -14,6 +15,7 @@ export const USAGE = `usage: npm run cluster -- COMMAND
 export type Command =
   | { readonly kind: "up"; readonly minor: Minor; readonly install: boolean }
   | { readonly kind: "down" }
+  | { readonly kind: "images" }
   | { readonly kind: "status"; readonly json: boolean }
   | { readonly kind: "build"; readonly names: readonly ModuleName[] }
   | { readonly kind: "help" }
@@ -28,7 +30,7 @@ export function readCommand(words: readonly string[]): Command {
   if (names.length > 0)
     return { kind: "wrong", message: `${command} takes no further word, got "${names.join(" ")}".` };
   if (command === "up") return upCommand(read.values.kubernetes ?? NEWEST, read.values.install === true);
-  if (command === "down") return { kind: "down" };
+  if (command === "down" || command === "images") return { kind: command };
   if (command === "status") return { kind: "status", json: read.values.json === true };
   return {
     kind: "wrong",

@@ -1,10 +1,12 @@
 /** `npm run cluster`: a real Kubernetes of two nodes on a bare machine, for tests and for trying things out. */
+import { join } from "node:path";
 import { buildModule, deleteCompilerCache } from "./build/build-module.ts";
 import type { Minor, ModuleName } from "./build/module-table.ts";
 import { readCommand, USAGE } from "./command-line.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
 import { exclusively } from "./host/exclusive.ts";
 import { prepareMachine } from "./host/prepare-machine.ts";
+import { giveImages } from "./images/give-images.ts";
 import { bringDown } from "./life/down.ts";
 import { stateFolder } from "./life/state-folder.ts";
 import { readStatus, statusLines } from "./life/status.ts";
@@ -15,6 +17,7 @@ const EXIT = { done: 0, failed: 1, notUp: 3, usage: 64 } as const;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const ROOT = join(import.meta.dirname, "../..");
 const state = stateFolder();
 const place = { cache: cacheFolder(process.env), say };
 const locked = <T>(work: () => Promise<T>) =>
@@ -40,6 +43,16 @@ async function status(json: boolean): Promise<number> {
   return read.state === "up" ? EXIT.done : EXIT.notUp;
 }
 
+async function images(): Promise<number> {
+  const read = await readStatus(state);
+  if (read.state !== "up") {
+    say('No cluster is up that could take images; "cluster up" brings one up.');
+    return EXIT.notUp;
+  }
+  for (const name of Object.values(await giveImages(ROOT, state, place.cache))) print(name);
+  return EXIT.done;
+}
+
 async function build(names: readonly ModuleName[]): Promise<number> {
   for (const name of names) print((await buildModule(name, place)).binaries);
   return EXIT.done;
@@ -54,6 +67,8 @@ async function main(words: readonly string[]): Promise<number> {
       return down();
     case "status":
       return status(command.json);
+    case "images":
+      return images();
     case "build":
       return build(command.names);
     case "help":

@@ -5,8 +5,7 @@ import { KUBERNETES, type Minor } from "./build/module-table.ts";
 import type { Suite } from "./client/suite.ts";
 import { exclusively } from "./host/exclusive.ts";
 import { prepareMachine } from "./host/prepare-machine.ts";
-import { buildImages } from "./images/build-images.ts";
-import { importImages } from "./images/import-images.ts";
+import { giveImages } from "./images/give-images.ts";
 import { NODES } from "./life/addresses.ts";
 import { bringDown } from "./life/down.ts";
 import { stateFolder } from "./life/state-folder.ts";
@@ -33,15 +32,14 @@ export async function ownSuite(asked: OwnSuite, run: (suite: Suite) => Promise<n
   await prepareMachine({ install: asked.install, path: asked.path, say: place.say });
   const { record, wasUp } = await locked(() => bringUp(minor, state, place));
   try {
-    const { file, names } = await buildImages(asked.root, place.cache);
-    await Promise.all(NODES.map(({ name }) => importImages([file], state.socketOf(name))));
+    const images = await giveImages(asked.root, state, place.cache);
     for (const line of statusLines(await readStatus(state))) place.say(line);
     return await run({
       kubeconfig: state.kubeconfig,
       context: undefined,
       kubectl: join(record.binaries, "kubectl"),
       nodes: [NODES[0].name, NODES[1].name],
-      images: names,
+      images,
       artifacts: join(asked.artifacts, KUBERNETES[minor]),
     });
   } finally {

@@ -25,7 +25,7 @@ export async function buildImages(root: string, cache: string, registry = "local
   const node = await nodeLayer(root);
   const images = await Promise.all(names.map((name) => makeImage(name, { root, registry, node })));
   return {
-    file: writeArchive(images, cache),
+    file: writeArchive(images, cache, Date.now()),
     names: Object.fromEntries(names.map((name, at) => [name, images[at]?.name])),
   };
 }

@@ -6,7 +6,11 @@ import { writeArchive } from "./archive-file.ts";
 import { makeLayer } from "./docker-archive.ts";
 
 /** The archive's path. @param binaries folder with the built program. */
-export function pauseArchive(binaries: string, cache: string): string {
+export function pauseArchive(binaries: string, cache: string, nowMs: number): string {
   const layer = makeLayer([{ path: "pause", mode: 0o755, content: readFileSync(join(binaries, "pause")) }]);
-  return writeArchive([{ name: PAUSE_IMAGE, user: "65535:65535", entrypoint: ["/pause"], layers: [layer] }], cache);
+  return writeArchive(
+    [{ name: PAUSE_IMAGE, user: "65535:65535", entrypoint: ["/pause"], layers: [layer] }],
+    cache,
+    nowMs,
+  );
 }

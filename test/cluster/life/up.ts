@@ -36,7 +36,7 @@ export async function bringUp(minor: Minor, state: StateFolder, place: BuildPlac
   const [kubernetes, etcd, pause] = [
     (await buildModule(`kubernetes-${minor}`, place)).binaries,
     (await buildModule("etcd", place)).binaries,
-    pauseArchive((await buildModule("pause", place)).binaries, place.cache),
+    pauseArchive((await buildModule("pause", place)).binaries, place.cache, Date.now()),
   ];
   try {
     const record = await begin({ minor, programs: { kubernetes, etcd }, state, pause, say: place.say });

@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { exclusively } from "./exclusive.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "lastcall-lock-"));
+const file = join(folder, "lock");
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const ignore = () => {};
+
+/** A promise that is resolved from outside. */
+function signal() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+describe("the lock", () => {
+  test("lets one in at a time, and tells who waits", async () => {
+    const order: string[] = [];
+    const first = signal();
+    const started = signal();
+    const one = exclusively(
+      file,
+      async () => {
+        started.resolve();
+        await first.promise;
+        order.push("first done");
+      },
+      ignore,
+    );
+    await started.promise;
+    const waits = signal();
+    const other = exclusively(file, async () => void order.push("second in"), waits.resolve);
+    await waits.promise;
+    first.resolve();
+    await Promise.all([one, other]);
+    expect(order).toEqual(["first done", "second in"]);
+  });
+
+  test("is free again after work that failed", async () => {
+    await expect(exclusively(file, () => Promise.reject(new Error("no luck")), ignore)).rejects.toThrow("no luck");
+    expect(await exclusively(file, () => Promise.resolve("in"), ignore)).toBe("in");
+  });
+
+  test("is free again when its holder was killed", async () => {
+    const source = `import { exclusively } from ${JSON.stringify(join(import.meta.dirname, "exclusive.ts"))};
+      await exclusively(${JSON.stringify(file)}, () => { console.log("held"); return new Promise(() => setInterval(() => {}, 1000)); }, () => {});`;
+    const holder = spawn(process.execPath, ["--input-type=module", "-e", source], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(holder.stdout, "data");
+    holder.kill("SIGKILL");
+    expect(await exclusively(file, () => Promise.resolve("in"), ignore)).toBe("in");
+  });
+});

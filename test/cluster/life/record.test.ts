@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { identityOf } from "../host/process-identity.ts";
+import { type ClusterRecord, isRunning, readRecord, writeRecord } from "./record.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "lastcall-record-"));
+const file = join(folder, "cluster.json");
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const me = identityOf(process.pid) ?? { pid: 0, startTicks: 0 };
+const record: ClusterRecord = {
+  stage: "up",
+  minor: "1.37",
+  binaries: "/nowhere",
+  outer: me,
+  init: me,
+  host: { kernel: "6", cgroups: "v1", containerd: "1.6.20", runc: "1.1.5" },
+};
+
+describe("the record of a cluster", () => {
+  test("is read as it was written", () => {
+    writeRecord(file, record);
+    expect(readRecord(file)).toEqual(record);
+  });
+
+  test("tells a cluster whose processes' numbers were given to others from one that runs", () => {
+    expect(isRunning(record)).toBe(true);
+    expect(isRunning({ ...record, init: { ...me, startTicks: me.startTicks + 1 } })).toBe(false);
+  });
+
+  test.for(["", "{", "null", "[]", '{"outer":{"pid":"1"},"init":{"pid":1}}', '{"outer":1,"init":2,"binaries":"x"}'])(
+    "is none when it says %s",
+    (text) => {
+      writeFileSync(file, text);
+      expect(readRecord(file)).toBeUndefined();
+    },
+  );
+});
