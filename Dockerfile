@@ -1,0 +1,38 @@
+# Three images from one source: docker build --target=manager|manager-node|webhook .
+ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
+
+# Everything is compiled here; nothing of this stage but its results goes into an image.
+FROM ${NODE_IMAGE} AS build
+RUN apt-get update && apt-get install -y --no-install-recommends binutils gcc libc6-dev musl-tools
+WORKDIR /source
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY LICENSE tsconfig.json ./
+COPY native native
+COPY release release
+COPY src src
+RUN npm run build:native && npm run bundle
+
+# The shutdown manager: one static binary.
+FROM scratch AS manager
+COPY --from=build /source/build/native/lastcall /lastcall
+COPY --from=build /source/build/native/NOTICES.txt /NOTICES.txt
+USER 65532:65532
+ENTRYPOINT ["/lastcall"]
+
+# The same manager on Node: a fallback that is one image name away.
+FROM ${NODE_IMAGE} AS manager-node
+COPY --from=build /source/build/release/lastcall-manager.mjs /app/lastcall-manager.mjs
+COPY --from=build /source/release/manager-node-launcher /lastcall
+COPY --from=build /source/node_modules/koffi /app/node_modules/koffi
+COPY --from=build /source/node_modules/@koromix /app/node_modules/@koromix
+USER 65532:65532
+ENTRYPOINT ["/lastcall"]
+
+# The admission webhook.
+FROM ${NODE_IMAGE} AS webhook
+COPY --from=build /source/build/release /app
+ENV NODE_ENV=production
+USER 65532:65532
+ENTRYPOINT ["/usr/local/bin/node", "/app/lastcall.mjs"]
+CMD ["webhook"]
