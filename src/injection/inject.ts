@@ -52,7 +52,7 @@ export function injectPod(
   const resolved = resolvePolicy(layersOf(received, request, config), config.profiles);
   const injected = findInjected(received);
   const { mode, problems: modeProblems } = chooseMode(resolved.policy.mode, facts, standingMode(injected), where);
-  const known = [...labelProblems(received, where), ...resolved.problems, ...modeProblems];
+  const known = [...labelProblems(received, where), ...resolved.problems, ...modeProblems, ...(facts.problems ?? [])];
   const explain = (more: readonly Problem[] = []): Explanation => ({
     policy: resolved.policy,
     origin: resolved.origin,

@@ -40,6 +40,7 @@ export const SKIP_REASONS = {
   name_taken: "a container of somebody else is named lastcall",
   port_conflict: "no port is free for the manager in its range",
   own_hooks: "every container keeps its own preStop hook and no driver is set",
+  limit_range_conflict: "a LimitRange of the namespace leaves no room for the manager",
   invalid_value: "a value cannot be read and the cluster is configured to skip such Pods",
   invalid_pod: "the object is not a Pod the API server would accept",
   up_to_date: "the Pod is injected already and nothing would change",

@@ -16,8 +16,14 @@ const SURPRISING: readonly SkipReason[] = [
   "name_taken",
   "port_conflict",
   "own_hooks",
+  "limit_range_conflict",
   "invalid_value",
 ];
+
+/** Whether the person who asked for injection should hear of it beyond the log. */
+export function isSurprising(reason: SkipReason): boolean {
+  return SURPRISING.includes(reason);
+}
 
 /** One answer for every outcome, so that uid, status and base64 cannot be forgotten. */
 export function toReview(uid: string, outcome: Outcome): AdmissionReview {
@@ -49,7 +55,7 @@ export function reviewText(uid: string, outcome: Outcome): string {
 /** One per problem, and one when the Pod was left alone for a reason its owner should hear of. */
 export function warningsOf(outcome: Outcome): readonly string[] {
   const skipped =
-    outcome.kind === "unchanged" && SURPRISING.includes(outcome.reason)
+    outcome.kind === "unchanged" && isSurprising(outcome.reason)
       ? [`lastcall: not injected: ${SKIP_REASONS[outcome.reason]}`]
       : [];
   const problems = outcome.explanation.problems.map(({ where, message }) => `lastcall: ${where}: ${message}`);

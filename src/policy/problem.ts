@@ -23,6 +23,8 @@ export const PROBLEMS = {
   mesh_captures_port: "a mesh's init container is already there; its port exclusions are already rendered",
   original_too_large: "what injection would have to remember exceeds 4 KiB; nothing that needs it was replaced",
   manager_repaired: "the manager container had lost its restartPolicy to another webhook and was repaired",
+  namespace_unknown: "the namespace's annotations could not be read in time; the cluster's defaults are used",
+  limit_range: "a LimitRange of the namespace changes what the manager gets, or leaves no room for it",
   socket_unmounted: "no container mounts the folder of the driver's Unix socket",
 } as const;
 

@@ -1,0 +1,54 @@
+/**
+ * LimitRanges as far as they decide whether a container is admitted.
+ *
+ * @see https://kubernetes.io/docs/concepts/policy/limit-range/
+ */
+import { objectAt, objectsAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
+
+/** Quantities in the API's own words, such as `64Mi`. */
+export type LimitAmounts = { readonly cpu?: string; readonly memory?: string };
+
+export type LimitRangeItem = {
+  /** `Container` is about each container, `Pod` about the sum of all. */
+  readonly type: "Container" | "Pod";
+  readonly min: LimitAmounts;
+  readonly max: LimitAmounts;
+  /** The limit of a container that has none. */
+  readonly default: LimitAmounts;
+  readonly defaultRequest: LimitAmounts;
+  /** Largest limit for a request of 1. */
+  readonly maxLimitRequestRatio: LimitAmounts;
+};
+
+export type LimitRange = { readonly name: string; readonly items: readonly LimitRangeItem[] };
+
+/** Items about volumes, and resources other than CPU and memory, are left out: the manager has none of them. */
+export function readLimitRange(object: RawObject): LimitRange {
+  const items = objectsAt(objectAt(object, "spec"), "limits").flatMap((item): readonly LimitRangeItem[] => {
+    const type = textAt(item, "type");
+    if (type !== "Container" && type !== "Pod") return [];
+    const amounts = (key: string): LimitAmounts => readAmounts(objectAt(item, key));
+    return [
+      {
+        type,
+        min: amounts("min"),
+        max: amounts("max"),
+        default: amounts("default"),
+        defaultRequest: amounts("defaultRequest"),
+        maxLimitRequestRatio: amounts("maxLimitRequestRatio"),
+      },
+    ];
+  });
+  return { name: textAt(objectAt(object, "metadata"), "name") ?? "", items };
+}
+
+function readAmounts(list: RawObject | undefined): LimitAmounts {
+  const cpu = quantityText(valueAt(list, "cpu"));
+  const memory = quantityText(valueAt(list, "memory"));
+  return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
+}
+
+/** YAML makes numbers of `1` and `0.5`. */
+function quantityText(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}

@@ -1,0 +1,41 @@
+/** The two ways of asking the API server, as function types, and what it says when it refuses. */
+
+export type ApiQuestion = {
+  readonly method: "GET" | "POST";
+  /** With its query. */
+  readonly path: string;
+  /** JSON. */
+  readonly body?: string;
+  readonly limitMs: number;
+  /** Ends the wait for the answer. */
+  readonly signal?: AbortSignal;
+};
+
+export type ApiAnswer = { readonly status: number; readonly text: string };
+
+/** Rejects when no whole answer came within the limit; a refusal is an answer. */
+export type AskApi = (question: ApiQuestion) => Promise<ApiAnswer>;
+
+export type ApiStream = {
+  readonly path: string;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+  /** The stream ends when it throws. */
+  readonly onChunk: (chunk: Buffer) => void;
+};
+
+/**
+ * Resolves when the answer has ended, or after the limit.
+ *
+ * @throws ApiRefusal when the status is not 200; Error when the connection broke or `onChunk` threw
+ */
+export type StreamApi = (stream: ApiStream) => Promise<void>;
+
+export class ApiRefusal extends Error {
+  readonly status: number;
+  constructor(status: number, path: string) {
+    super(`the API server answers ${status} to ${path.split("?", 1)[0]}`);
+    this.name = "ApiRefusal";
+    this.status = status;
+  }
+}

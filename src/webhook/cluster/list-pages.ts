@@ -1,0 +1,66 @@
+/** One kind of object, whole: page after page, each reduced to what is kept before the next is read. */
+import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
+import { ApiRefusal, type AskApi } from "./api-request.ts";
+import { type Keep, keyOf } from "./store.ts";
+
+/** For one page, in milliseconds. */
+const PAGE_LIMIT_MS = 30_000;
+
+const GONE = 410;
+
+export type Listed<T> = {
+  readonly objects: ReadonlyMap<string, T>;
+  /** Where a watch goes on. */
+  readonly version: string;
+};
+
+export type ListQuestion<T> = {
+  readonly path: string;
+  /** Objects per page. Parsing a page holds up admissions, so large objects want small pages. */
+  readonly pageSize: number;
+  readonly keep: Keep<T>;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * @throws ApiRefusal, or Error when an answer is no list. Nothing of a list that broke off is used: what is missing
+ * in half a list would seem to be deleted.
+ */
+export async function listAll<T>(ask: AskApi, question: ListQuestion<T>): Promise<Listed<T>> {
+  try {
+    return await listPaged(ask, question, question.pageSize);
+  } catch (error) {
+    // The version the pages were of is no longer kept: only one answer with everything is sure to end.
+    if (!(error instanceof ApiRefusal) || error.status !== GONE) throw error;
+    return listPaged(ask, question, 0);
+  }
+}
+
+async function listPaged<T>(ask: AskApi, question: ListQuestion<T>, pageSize: number): Promise<Listed<T>> {
+  const objects = new Map<string, T>();
+  let next = "";
+  for (;;) {
+    const page = await onePage(ask, pathOf(question.path, pageSize, next), question.signal);
+    for (const object of objectsAt(page, "items")) {
+      const value = question.keep(object);
+      if (value !== undefined) objects.set(keyOf(object), value);
+    }
+    const metadata = objectAt(page, "metadata");
+    next = textAt(metadata, "continue") ?? "";
+    if (next === "") return { objects, version: textAt(metadata, "resourceVersion") ?? "" };
+  }
+}
+
+function pathOf(path: string, pageSize: number, next: string): string {
+  const query = new URLSearchParams(pageSize === 0 ? {} : { limit: String(pageSize) });
+  if (next !== "") query.set("continue", next);
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
+async function onePage(ask: AskApi, path: string, signal: AbortSignal): Promise<RawObject> {
+  const answer = await ask({ method: "GET", path, limitMs: PAGE_LIMIT_MS, signal });
+  if (answer.status !== 200) throw new ApiRefusal(answer.status, path);
+  const page: unknown = JSON.parse(answer.text);
+  if (!isRawObject(page) || !Array.isArray(page["items"] ?? [])) throw new Error(`the answer to ${path} is no list`);
+  return page;
+}

@@ -1,0 +1,45 @@
+/** One line of a watch to what it says. Pure. */
+import { isRawObject, objectAt, type RawObject, textAt, valueAt } from "../../kubernetes/raw-json.ts";
+
+export type WatchEvent =
+  | { readonly kind: "put"; readonly object: RawObject }
+  | { readonly kind: "gone"; readonly object: RawObject }
+  /** Nothing happened up to this version. */
+  | { readonly kind: "bookmark"; readonly object: RawObject }
+  /** The version asked for is no longer kept: only a new list helps. */
+  | { readonly kind: "expired" }
+  /** Anything else: an event may be lost, so only a new list is sure. */
+  | { readonly kind: "broken"; readonly why: string };
+
+const GONE = 410;
+
+export function readWatchEvent(line: string): WatchEvent {
+  let event: unknown;
+  try {
+    event = JSON.parse(line);
+  } catch {
+    return { kind: "broken", why: "a line of the watch is not JSON" };
+  }
+  const object = isRawObject(event) ? objectAt(event, "object") : undefined;
+  if (!isRawObject(event) || object === undefined) return { kind: "broken", why: "a line of the watch is no event" };
+  switch (event["type"]) {
+    case "ADDED":
+    case "MODIFIED":
+      return { kind: "put", object };
+    case "DELETED":
+      return { kind: "gone", object };
+    case "BOOKMARK":
+      return { kind: "bookmark", object };
+    case "ERROR":
+      return valueAt(object, "code") === GONE || textAt(object, "reason") === "Expired"
+        ? { kind: "expired" }
+        : { kind: "broken", why: `the watch ended with the error ${String(valueAt(object, "code")).slice(0, 8)}` };
+    default:
+      return { kind: "broken", why: "a line of the watch has an unknown type" };
+  }
+}
+
+export function versionOf(object: RawObject): string | undefined {
+  const version = textAt(objectAt(object, "metadata"), "resourceVersion");
+  return version === "" ? undefined : version;
+}

@@ -1,0 +1,132 @@
+/**
+ * Keeps a store like the API server's own: list, watch, and list again on a timer. The informer of the client package
+ * is not used: it gives up at its first failed list, passes over lines it cannot read, and never lists again.
+ */
+import { ApiRefusal, type AskApi, type StreamApi } from "./api-request.ts";
+import { type Listed, listAll } from "./list-pages.ts";
+import { retryDelayMs } from "./retry-delay.ts";
+import type { Store } from "./store.ts";
+import { readWatchEvent, versionOf } from "./watch-event.ts";
+import { splitLines } from "./watch-lines.ts";
+
+export type Followed<T> = {
+  readonly path: string;
+  readonly pageSize: number;
+  readonly store: Store<T>;
+  /** From one list to the next, in milliseconds. */
+  readonly relistMs: number;
+};
+
+export type FollowPorts = {
+  readonly ask: AskApi;
+  readonly stream: StreamApi;
+  readonly nowMs: () => number;
+  /** Ends early, and without rejecting, when the signal is given. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly onListed: () => void;
+  /** An event or a bookmark. */
+  readonly onHeard: () => void;
+  readonly onFailed: (why: string) => void;
+};
+
+/** A watch that ends sooner without a word counts as failed, or a server that closes at once would be asked without pause. */
+const SHORT_WATCH_MS = 5_000;
+
+/** What the server may overrun the time it was given before the watch is cut here. */
+const OVERRUN_MS = 5_000;
+
+const GONE = 410;
+
+type Place = { version: string; listDueMs: number };
+
+/** Ends only by the signal. */
+export async function follow<T>(followed: Followed<T>, ports: FollowPorts, signal: AbortSignal): Promise<void> {
+  let place: Place | undefined;
+  let failures = 0;
+  while (!signal.aborted) {
+    const end = await listAndWatch(place, followed, { ports, signal });
+    place = end.place;
+    failures = end.lived ? 0 : failures + 1;
+    if (end.failure !== undefined && !signal.aborted) ports.onFailed(end.failure);
+    if (failures > 0) await ports.sleep(retryDelayMs(failures, ports.random()), signal);
+  }
+}
+
+type RoundEnd = {
+  /** Where to go on; `undefined` when only a list helps. */
+  readonly place: Place | undefined;
+  readonly lived: boolean;
+  readonly failure?: string;
+};
+
+type Surroundings = { readonly ports: FollowPorts; readonly signal: AbortSignal };
+
+async function listAndWatch<T>(
+  known: Place | undefined,
+  followed: Followed<T>,
+  surroundings: Surroundings,
+): Promise<RoundEnd> {
+  let place = known;
+  try {
+    if (place === undefined || surroundings.ports.nowMs() >= place.listDueMs)
+      place = await listInto(followed, surroundings);
+    return { place, lived: await watchFrom(place, followed, surroundings) };
+  } catch (error) {
+    if (error instanceof ExpiredWatch || (error instanceof ApiRefusal && error.status === GONE))
+      return { place: undefined, lived: false };
+    const failure = error instanceof Error ? error.message : String(error);
+    return { place: error instanceof BrokenWatch ? undefined : place, lived: false, failure };
+  }
+}
+
+async function listInto<T>(followed: Followed<T>, { ports, signal }: Surroundings): Promise<Place> {
+  const { path, pageSize, store, relistMs } = followed;
+  const listed: Listed<T> = await listAll(ports.ask, { path, pageSize, keep: store.keep, signal });
+  store.replace(listed.objects);
+  ports.onListed();
+  // Somewhat sooner, at random: caches and replicas that started together drift apart.
+  return { version: listed.version, listDueMs: ports.nowMs() + relistMs * (0.8 + 0.2 * ports.random()) };
+}
+
+/**
+ * Moves `place` along with every event. A line that was begun and not ended did not move it, so the next watch brings
+ * that event again.
+ *
+ * @returns whether the watch lived long enough to be no failure
+ */
+async function watchFrom<T>(place: Place, followed: Followed<T>, { ports, signal }: Surroundings): Promise<boolean> {
+  const startMs = ports.nowMs();
+  const leftMs = Math.max(1_000, place.listDueMs - startMs);
+  const query = new URLSearchParams({
+    watch: "true",
+    allowWatchBookmarks: "true",
+    resourceVersion: place.version,
+    timeoutSeconds: String(Math.ceil(leftMs / 1_000)),
+  });
+  const lines = splitLines();
+  let events = 0;
+  const onChunk = (chunk: Buffer): void => {
+    for (const line of lines.push(chunk)) {
+      applyLine(line, place, followed.store);
+      events += 1;
+      ports.onHeard();
+    }
+  };
+  await ports.stream({ path: `${followed.path}?${query}`, limitMs: leftMs + OVERRUN_MS, signal, onChunk });
+  return events > 0 || ports.nowMs() - startMs >= SHORT_WATCH_MS;
+}
+
+function applyLine<T>(line: string, place: Place, store: Store<T>): void {
+  const event = readWatchEvent(line);
+  if (event.kind === "expired") throw new ExpiredWatch();
+  if (event.kind === "broken") throw new BrokenWatch(event.why);
+  if (event.kind === "put") store.put(event.object);
+  if (event.kind === "gone") store.remove(event.object);
+  place.version = versionOf(event.object) ?? place.version;
+}
+
+class ExpiredWatch extends Error {}
+
+/** What was said cannot be understood; an event may be lost. */
+class BrokenWatch extends Error {}

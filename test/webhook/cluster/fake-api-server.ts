@@ -1,0 +1,203 @@
+/**
+ * A small API server: lists in pages, watches from a version, bookmarks, 410 for versions it forgot, and the ways in
+ * which a real one and the network around it fail.
+ *
+ * @see https://kubernetes.io/docs/reference/using-api/api-concepts/
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { KubeConfig } from "@kubernetes/client-node";
+
+export type FakeObject = {
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [key: string]: unknown };
+  readonly [key: string]: unknown;
+};
+
+type Change = { readonly version: number; readonly path: string; readonly type: string; readonly object: FakeObject };
+
+type Watch = { readonly path: string; readonly reply: ServerResponse };
+
+export type FakeApiServer = {
+  readonly port: number;
+  readonly connection: KubeConfig;
+  readonly put: (path: string, object: FakeObject) => void;
+  readonly remove: (path: string, name: string, namespace?: string) => void;
+  /** Forgets all changes so far: older watches and pages get 410. */
+  readonly compact: () => void;
+  readonly bookmark: (path: string) => void;
+  /** Raw bytes into every open watch of the path. */
+  readonly say: (path: string, bytes: string | Buffer) => void;
+  readonly endWatches: (cut?: boolean) => void;
+  readonly openWatches: (path: string) => number;
+  /** Every request so far, as `GET /path?query`. */
+  readonly requests: readonly string[];
+  readonly posted: readonly FakeObject[];
+  readonly faults: Faults;
+  readonly close: () => Promise<void>;
+};
+
+export type Faults = {
+  /** Answer every request with this status. */
+  refuse: number | undefined;
+  /** Take requests and never answer. */
+  mute: boolean;
+  /** Watches are accepted and nothing is ever said on them. */
+  silentWatches: boolean;
+  /** Watches end by themselves when the time they asked for is over. */
+  endsOnTime: boolean;
+  /** Called before each page after the first. */
+  betweenPages: () => void;
+};
+
+export async function fakeApiServer(): Promise<FakeApiServer> {
+  const objects = new Map<string, Map<string, FakeObject>>();
+  const changes: Change[] = [];
+  const watches = new Set<Watch>();
+  const requests: string[] = [];
+  const posted: FakeObject[] = [];
+  const faults: Faults = {
+    refuse: undefined,
+    mute: false,
+    silentWatches: false,
+    endsOnTime: true,
+    betweenPages: () => undefined,
+  };
+  let version = 100;
+  let forgotten = 0;
+
+  const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
+  const expired = (): object => ({ kind: "Status", status: "Failure", reason: "Expired", code: 410 });
+
+  const change = (path: string, type: string, object: FakeObject): void => {
+    version += 1;
+    const stamped = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+    const all = objects.get(path) ?? new Map<string, FakeObject>();
+    objects.set(path, all);
+    const key = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
+    if (type === "DELETED") all.delete(key);
+    else all.set(key, stamped);
+    changes.push({ version, path, type, object: stamped });
+    if (faults.silentWatches) return;
+    for (const watch of watches) if (watch.path === path) watch.reply.write(line(type, stamped));
+  };
+
+  const list = (url: URL, reply: ServerResponse): void => {
+    const all = [...(objects.get(url.pathname)?.values() ?? [])];
+    const limit = Number(url.searchParams.get("limit") ?? 0) || all.length;
+    const [from = 0, at = version] = (url.searchParams.get("continue") ?? "").split("@").filter(Boolean).map(Number);
+    if (from > 0) faults.betweenPages();
+    if (at < forgotten) {
+      json(reply, 410, expired());
+      return;
+    }
+    const next = from + limit < all.length ? `${from + limit}@${at}` : undefined;
+    json(reply, 200, {
+      kind: "List",
+      metadata: { resourceVersion: String(at), ...(next === undefined ? {} : { continue: next }) },
+      items: all.slice(from, from + limit),
+    });
+  };
+
+  const watch = (url: URL, reply: ServerResponse): void => {
+    const since = Number(url.searchParams.get("resourceVersion"));
+    reply.writeHead(200, { "content-type": "application/json" });
+    reply.flushHeaders();
+    if (since < forgotten) {
+      reply.end(line("ERROR", expired()));
+      return;
+    }
+    if (!faults.silentWatches) {
+      for (const { version: at, path, type, object } of changes)
+        if (path === url.pathname && at > since) reply.write(line(type, object));
+    }
+    const open = { path: url.pathname, reply };
+    watches.add(open);
+    const seconds = Number(url.searchParams.get("timeoutSeconds") ?? 0);
+    const timer = setTimeout(() => faults.endsOnTime && !faults.silentWatches && reply.end(), seconds * 1_000);
+    reply.on("close", () => {
+      clearTimeout(timer);
+      watches.delete(open);
+    });
+  };
+
+  const get = (url: URL, reply: ServerResponse): void => {
+    const [, collection = "", name] = /^(\/api\/v1\/namespaces)\/([^/]+)$/.exec(url.pathname) ?? [];
+    if (url.pathname === "/version") {
+      json(reply, 200, { major: "1", minor: "34+", gitVersion: "v1.34.2-fake" });
+    } else if (name !== undefined) {
+      const found = objects.get(collection)?.get(`/${decodeURIComponent(name)}`);
+      json(reply, found === undefined ? 404 : 200, found ?? { kind: "Status", code: 404 });
+    } else if (url.searchParams.get("watch") === "true") {
+      watch(url, reply);
+    } else {
+      list(url, reply);
+    }
+  };
+
+  const server = createServer((request, reply) => {
+    requests.push(`${request.method} ${request.url}`);
+    if (faults.mute) return;
+    if (faults.refuse !== undefined) json(reply, faults.refuse, { kind: "Status", code: faults.refuse });
+    else if (request.method === "POST") void receive(request, reply, posted);
+    else get(new URL(request.url ?? "/", "http://fake"), reply);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const connection = new KubeConfig();
+  connection.loadFromClusterAndUser(
+    { name: "fake", server: `http://127.0.0.1:${port}`, skipTLSVerify: true },
+    { name: "u", token: "t" },
+  );
+
+  return {
+    port,
+    connection,
+    requests,
+    posted,
+    faults,
+    put: (path, object) => change(path, objects.get(path)?.has(keyOf(object)) ? "MODIFIED" : "ADDED", object),
+    remove: (path, name, namespace) =>
+      change(path, "DELETED", { metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }),
+    compact: () => {
+      changes.length = 0;
+      forgotten = version;
+    },
+    bookmark: (path) => {
+      version += 1;
+      const text = line("BOOKMARK", { metadata: { resourceVersion: String(version) } });
+      for (const open of watches) if (open.path === path) open.reply.write(text);
+    },
+    say: (path, bytes) => {
+      for (const open of watches) if (open.path === path) open.reply.write(bytes);
+    },
+    endWatches: (cut = false) => {
+      for (const open of watches) {
+        watches.delete(open);
+        if (cut) open.reply.destroy();
+        else open.reply.end();
+      }
+    },
+    openWatches: (path) => [...watches].filter((open) => open.path === path).length,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function keyOf(object: FakeObject): string {
+  return `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
+}
+
+function json(reply: ServerResponse, status: number, body: unknown): void {
+  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+async function receive(request: IncomingMessage, reply: ServerResponse, posted: FakeObject[]): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const object = JSON.parse(Buffer.concat(chunks).toString("utf8")) as FakeObject;
+  posted.push(object);
+  json(reply, 201, object);
+}

@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { RawObject } from "../../../src/kubernetes/raw-json.ts";
+import { createStore, keyOf, summaryOf } from "../../../src/webhook/cluster/store.ts";
+
+type Step =
+  | { readonly kind: "put"; readonly name: string; readonly namespace: string; readonly note: number }
+  | { readonly kind: "remove"; readonly name: string; readonly namespace: string }
+  | { readonly kind: "list" };
+
+const name = fc.constantFrom("a", "b", "c", "__proto__", "constructor");
+const namespace = fc.constantFrom("", "shop", "toString");
+const steps: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant("put" as const), name, namespace, note: fc.integer({ min: 0, max: 3 }) }),
+    fc.record({ kind: fc.constant("remove" as const), name, namespace }),
+    fc.record({ kind: fc.constant("list" as const) }),
+  ),
+  { maxLength: 30 },
+);
+
+function objectOf(step: { readonly name: string; readonly namespace: string; readonly note?: number }): RawObject {
+  return { metadata: { name: step.name, namespace: step.namespace }, note: step.note };
+}
+
+/** A note of 0 is not worth keeping. */
+const keep = (object: RawObject): number | undefined => (object["note"] === 0 ? undefined : Number(object["note"]));
+
+const listed = (server: ReadonlyMap<string, RawObject>) =>
+  [...server].flatMap(([key, object]) => {
+    const value = keep(object);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+
+test("any mixture of lists and events ends in the state of the server", () => {
+  fc.assert(
+    fc.property(steps, fc.array(fc.nat(2), { minLength: 30, maxLength: 30 }), (given, times) => {
+      const server = new Map<string, RawObject>();
+      const store = createStore(keep);
+      // An event may come twice; it may be lost as long as a list follows.
+      const lastList = given.map((step) => step.kind).lastIndexOf("list");
+      given.forEach((step, at) => {
+        if (step.kind === "list") {
+          store.replace(listed(server));
+          return;
+        }
+        const object = objectOf(step);
+        if (step.kind === "put") server.set(keyOf(object), object);
+        else server.delete(keyOf(object));
+        const told = at > lastList ? Math.max(1, times[at] ?? 1) : (times[at] ?? 1);
+        for (let time = 0; time < told; time += 1) store[step.kind](object);
+      });
+      expect([...store.entries].sort()).toEqual([...listed(server)].sort());
+    }),
+  );
+});
+
+test("a summary is made once per change", () => {
+  const store = createStore(keep);
+  let made = 0;
+  const summary = summaryOf(store, (entries) => {
+    made += 1;
+    return entries.size;
+  });
+  expect([summary(), summary()]).toEqual([0, 0]);
+  store.put(objectOf({ name: "a", namespace: "", note: 1 }));
+  expect([summary(), summary(), made]).toEqual([1, 1, 2]);
+  store.remove(objectOf({ name: "b", namespace: "" }));
+  expect([summary(), made]).toEqual([1, 2]);
+});

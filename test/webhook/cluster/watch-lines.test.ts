@@ -1,0 +1,29 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { splitLines } from "../../../src/webhook/cluster/watch-lines.ts";
+
+test("lines come out as they went in, wherever the bytes are cut", () => {
+  const text = fc.array(
+    fc.string({ unit: "grapheme", minLength: 1 }).filter((line) => !/[\n\r]/.test(line) && line.trim() !== ""),
+  );
+  fc.assert(
+    fc.property(text, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (lines, sizes) => {
+      const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+      const splitter = splitLines();
+      const read: string[] = [];
+      for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
+        const size = sizes[turn % sizes.length] ?? 1;
+        read.push(...splitter.push(bytes.subarray(at, at + size)));
+        at += size;
+      }
+      expect(read).toEqual(lines);
+      expect(splitter.rest()).toBe("");
+    }),
+  );
+});
+
+test("a line that never ends is an error before it fills the memory", () => {
+  const splitter = splitLines(100);
+  splitter.push(Buffer.alloc(100, "a"));
+  expect(() => splitter.push(Buffer.from("a"))).toThrow("longer than 100");
+});

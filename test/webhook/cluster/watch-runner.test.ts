@@ -1,0 +1,246 @@
+/** The loop over real sockets, against a server that behaves, and misbehaves, as API servers do. */
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { RawObject } from "../../../src/kubernetes/raw-json.ts";
+import { type ApiRunner, apiRunner } from "../../../src/webhook/cluster/api-runner.ts";
+import { createStore, type Store } from "../../../src/webhook/cluster/store.ts";
+import { type FollowPorts, follow } from "../../../src/webhook/cluster/watch-runner.ts";
+import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
+
+const PATH = "/api/v1/namespaces";
+const PATIENCE = { timeout: 12_000, interval: 10 };
+
+let server: FakeApiServer;
+let api: ApiRunner;
+let stop: AbortController;
+let running: Promise<void> | undefined;
+let failures: string[];
+let heard: number;
+
+beforeEach(async () => {
+  server = await fakeApiServer();
+  api = apiRunner(server.connection);
+  stop = new AbortController();
+  failures = [];
+  heard = 0;
+});
+
+afterEach(async () => {
+  stop.abort();
+  await running;
+  api.close();
+  await server.close();
+});
+
+const text = (object: RawObject): string => String(object["note"] ?? "");
+
+function start(settings: { relistMs?: number; pageSize?: number; ports?: Partial<FollowPorts> } = {}): Store<string> {
+  const store = createStore(text);
+  const followed = { path: PATH, pageSize: settings.pageSize ?? 2, store, relistMs: settings.relistMs ?? 600_000 };
+  const ports: FollowPorts = {
+    ask: api.ask,
+    stream: api.stream,
+    nowMs: () => performance.now(),
+    sleep: (ms, signal) => pause(ms / 20, undefined, { signal }).catch(() => undefined),
+    random: () => 0.5,
+    onListed: () => {
+      heard += 1;
+    },
+    onHeard: () => {
+      heard += 1;
+    },
+    onFailed: (why) => failures.push(why),
+    ...settings.ports,
+  };
+  running = follow(followed, ports, stop.signal);
+  return store;
+}
+
+const put = (name: string, note: string): void => server.put(PATH, { metadata: { name }, note });
+const lists = (): number => server.requests.filter((request) => !request.includes("watch=")).length;
+const watching = (): Promise<unknown> => vi.waitFor(() => expect(server.openWatches(PATH)).toBe(1), PATIENCE);
+const shows = (store: Store<string>, entries: Record<string, string>): Promise<unknown> =>
+  vi.waitFor(() => expect(Object.fromEntries(store.entries)).toEqual(entries), PATIENCE);
+
+describe("a server that behaves", () => {
+  test("is read page by page, and then followed", async () => {
+    for (const name of ["a", "b", "c", "d", "e"]) put(name, "1");
+    const store = start();
+    await shows(store, { a: "1", b: "1", c: "1", d: "1", e: "1" });
+    expect(lists()).toBe(3);
+    await watching();
+    put("b", "2");
+    put("f", "1");
+    server.remove(PATH, "a");
+    await shows(store, { b: "2", c: "1", d: "1", e: "1", f: "1" });
+    expect(lists()).toBe(3);
+    expect(failures).toEqual([]);
+  });
+
+  test("that ends a watch is watched again from the last version, without a list", async () => {
+    put("a", "1");
+    const store = start();
+    await watching();
+    put("a", "2");
+    await shows(store, { a: "2" });
+    server.endWatches();
+    put("a", "3");
+    await shows(store, { a: "3" });
+    expect(lists()).toBe(1);
+  });
+
+  test("whose bookmark moved on is watched from there", async () => {
+    put("a", "1");
+    start();
+    await watching();
+    const before = heard;
+    server.bookmark(PATH);
+    await vi.waitFor(() => expect(heard).toBe(before + 1), PATIENCE);
+    server.endWatches();
+    await vi.waitFor(() => expect(server.requests.at(-1)).toContain("resourceVersion=102"), PATIENCE);
+  });
+
+  test("gets each event whole however its bytes are cut, letters too", async () => {
+    const store = start();
+    await watching();
+    const event = { type: "ADDED", object: { metadata: { name: "münchen-🚆", resourceVersion: "7" }, note: "größer" } };
+    for (const byte of Buffer.from(`${JSON.stringify(event)}\n`)) {
+      server.say(PATH, Buffer.from([byte]));
+      await pause(1);
+    }
+    await shows(store, { "münchen-🚆": "größer" });
+  });
+});
+
+describe("a version that the server forgot", () => {
+  test("in the watch's stream leads to a new list", async () => {
+    put("a", "1");
+    const store = start();
+    await watching();
+    server.faults.silentWatches = true;
+    put("b", "1");
+    server.compact();
+    server.faults.silentWatches = false;
+    server.endWatches();
+    await shows(store, { a: "1", b: "1" });
+    expect(lists()).toBe(2);
+    expect(failures).toEqual([]);
+  });
+
+  test("between two pages leads to one whole list", async () => {
+    for (const name of ["a", "b", "c"]) put(name, "1");
+    server.faults.betweenPages = () => {
+      put("d", "1");
+      server.compact();
+    };
+    const store = start();
+    await shows(store, { a: "1", b: "1", c: "1", d: "1" });
+    expect(server.requests.slice(0, 3).map((request) => request.includes("limit="))).toEqual([true, true, false]);
+  });
+});
+
+describe("a server or network that fails", () => {
+  test("is asked again until it answers, and what was known stays", async () => {
+    put("a", "1");
+    const store = start();
+    await watching();
+    server.faults.refuse = 503;
+    server.endWatches(true);
+    await vi.waitFor(() => expect(failures.length).toBeGreaterThan(2), PATIENCE);
+    expect(Object.fromEntries(store.entries)).toEqual({ a: "1" });
+    put("a", "2");
+    server.faults.refuse = undefined;
+    await shows(store, { a: "2" });
+  });
+
+  test("from the first moment on is waited for", async () => {
+    server.faults.refuse = 403;
+    const store = start();
+    await vi.waitFor(() => expect(failures).toContain(`the API server answers 403 to ${PATH}`), PATIENCE);
+    server.faults.refuse = undefined;
+    put("a", "1");
+    await shows(store, { a: "1" });
+  });
+
+  test("loses no event when a line breaks off in its middle", async () => {
+    put("a", "1");
+    const store = start();
+    await watching();
+    server.faults.silentWatches = true;
+    put("a", "2");
+    server.faults.silentWatches = false;
+    server.say(PATH, '{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVer');
+    server.endWatches(true);
+    await shows(store, { a: "2" });
+    expect(lists()).toBe(1);
+  });
+
+  test.for([
+    { says: "no JSON", line: "<html>\n" },
+    { says: "no event", line: "17\n" },
+    { says: "an event without an object", line: '{"type":"ADDED"}\n' },
+    { says: "an unknown type", line: '{"type":"MOVED","object":{}}\n' },
+    { says: "an error", line: '{"type":"ERROR","object":{"code":500}}\n' },
+  ])("is listed anew after a line that is $says", async ({ line }) => {
+    put("a", "1");
+    const store = start();
+    await watching();
+    server.faults.silentWatches = true;
+    put("b", "1");
+    server.faults.silentWatches = false;
+    server.say(PATH, line);
+    await shows(store, { a: "1", b: "1" });
+    expect(lists()).toBe(2);
+    expect(failures).toHaveLength(1);
+  });
+
+  test("and falls silent is listed again on the timer", async () => {
+    put("a", "1");
+    const store = start({
+      relistMs: 1_000,
+      ports: { stream: (stream) => api.stream({ ...stream, limitMs: 1_000 }) },
+    });
+    await watching();
+    server.faults.silentWatches = true;
+    put("a", "2");
+    await shows(store, { a: "2" });
+    expect(lists()).toBe(2);
+  });
+
+  test("never shows half a list: what is on the pages that did not come is not taken for deleted", async () => {
+    for (const name of ["a", "b", "c"]) put(name, "1");
+    const store = start({ relistMs: 1_000, pageSize: 1 });
+    await shows(store, { a: "1", b: "1", c: "1" });
+    server.faults.betweenPages = () => {
+      server.faults.mute = true;
+    };
+    const before = store.generation();
+    await vi.waitFor(() => expect(server.faults.mute).toBe(true), PATIENCE);
+    await vi.waitFor(() => expect(server.requests.at(-1)).toContain("continue=2"), PATIENCE);
+    expect(store.generation()).toBe(before);
+    expect(store.entries.size).toBe(3);
+  });
+
+  test("and ends every watch at once is not asked without pause", async () => {
+    const pauses: number[] = [];
+    start({
+      ports: {
+        stream: async () => undefined,
+        sleep: async (ms, signal) => {
+          pauses.push(ms);
+          await pause(5, undefined, { signal }).catch(() => undefined);
+        },
+      },
+    });
+    await vi.waitFor(() => expect(pauses.length).toBeGreaterThan(8), PATIENCE);
+    expect(pauses.slice(0, 8)).toEqual([375, 750, 1500, 3000, 6000, 12000, 22500, 22500]);
+  });
+});
+
+test("being told to stop ends an open watch and a long pause at once", async () => {
+  start();
+  await watching();
+  stop.abort();
+  await running;
+  await vi.waitFor(() => expect(server.openWatches(PATH)).toBe(0), PATIENCE);
+});
