@@ -1,13 +1,14 @@
 /** A certificate from two mounted files, looked at again and again: mounted Secrets change by swapped links, which no watch reports reliably. */
 import { readFile } from "node:fs/promises";
 import { Fault } from "../../fault.ts";
-import { type CertificateSource, readPair, type ServerCertificate } from "./source.ts";
+import { type CertificateSource, complaintAbout, readPair, type ServerCertificate } from "./source.ts";
 
 /** @throws Fault ERR_CERTIFICATE_UNREADABLE when the files are unusable at the start. */
 export async function certificateFromFiles(certFile: string, keyFile: string): Promise<CertificateSource> {
   let current = await readFiles(certFile, keyFile);
   return {
     current: () => current,
+    complaint: (nowMs) => complaintAbout(current, nowMs),
     refresh: async () => {
       try {
         const found = await readFiles(certFile, keyFile);

@@ -20,6 +20,8 @@ export type CertificateSource = {
   readonly current: () => ServerCertificate;
   /** Looks whether there is a newer one; called from time to time by whoever owns the clock. */
   readonly refresh: (nowMs: number) => Promise<Refreshed>;
+  /** Why clients would not accept the current one; empty when they would. */
+  readonly complaint: (nowMs: number) => string;
 };
 
 /** @throws Error when either text is not PEM or the key belongs to another certificate. */

@@ -1,0 +1,198 @@
+/**
+ * What to do next about the authority, from what was read and what time it is. Pure: one step at a time, and after every
+ * step the world is read again. Several replicas do this at once without a leader.
+ *
+ * The promise: whatever certificate a ready replica serves, every caBundle that an API server may still hold trusts its CA.
+ * It rests on the order of reading — first the configuration, then the Secret — and on writes that fail when what was
+ * read has changed: a bundle is therefore never replaced by one from an older Secret.
+ */
+import {
+  type Authority,
+  type Ca,
+  isValidAt,
+  knownTo,
+  type Lives,
+  type Moment,
+  type SigningCa,
+  trustedBy,
+} from "./authority.ts";
+import { holds, holdsExactly } from "./pem-bundle.ts";
+import { isOverdue, retire, withinLimits } from "./retirement.ts";
+
+/** What the API server answered, read in this order: the configuration, then the Secret. */
+export type Seen = {
+  /** When reading began. */
+  readonly moment: Moment;
+  readonly bundles: readonly string[];
+  /** Our CAs in any of the bundles. */
+  readonly published: readonly Ca[];
+  readonly authority: Authority;
+  /** The Secret is missing or a part of it is unusable. */
+  readonly isDamaged: boolean;
+  readonly salvaged: readonly Ca[];
+};
+
+export type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
+
+/** What one process remembers between looks; lost with it. */
+export type Memory = {
+  readonly leaf: ServedLeaf | undefined;
+  /** Since when, without interruption, every webhook was seen to carry the signer. Monotonic milliseconds. */
+  readonly signerSeen: Sighting | undefined;
+  /** The same of the next CA, while the bundles were right in every respect. */
+  readonly nextSeen: Sighting | undefined;
+  /** Since when these retired CAs were seen overdue. Monotonic milliseconds. */
+  readonly overdueSeen: Sighting | undefined;
+};
+
+export type Sighting = { readonly what: string; readonly sinceMs: number };
+
+export const NO_MEMORY: Memory = {
+  leaf: undefined,
+  signerSeen: undefined,
+  nextSeen: undefined,
+  overdueSeen: undefined,
+};
+
+/** An authority to write; its next CA may have to be made first. */
+export type Draft = Omit<Authority, "next"> & { readonly next: SigningCa | "to be made" | undefined };
+
+export type WriteReason = "begin" | "repair" | "rotate" | "promote" | "drop";
+
+export type Step =
+  | { readonly kind: "issue"; readonly signer: SigningCa; readonly validUntilMs: number }
+  | { readonly kind: "write"; readonly draft: Draft; readonly reason: WriteReason }
+  | { readonly kind: "publish"; readonly cas: readonly Ca[] }
+  | { readonly kind: "rest" };
+
+export type Decided = { readonly step: Step; readonly memory: Memory };
+
+const REST: Step = { kind: "rest" };
+
+export function decide(seen: Seen, last: Memory, lives: Lives): Decided {
+  const isPublished = seen.bundles.every((bundle) => holdsExactly(bundle, trustedBy(seen.authority)));
+  const memory = remembered(seen, last, { isPublished, lives });
+  const step =
+    issueStep(seen, memory, lives) ??
+    mendStep(seen, memory.leaf, lives) ??
+    (isPublished ? undefined : { kind: "publish" as const, cas: trustedBy(seen.authority) }) ??
+    promoteStep(seen, memory, lives) ??
+    dropStep(seen, memory.overdueSeen, lives) ??
+    REST;
+  return { step, memory };
+}
+
+function remembered(seen: Seen, last: Memory, { isPublished, lives }: { isPublished: boolean; lives: Lives }): Memory {
+  const { signer, next, retired } = seen.authority;
+  const hasSigner = signer !== undefined && isTrustedEverywhere(seen.bundles, signer);
+  // The signer was seen while it was the next one.
+  const signerLast = last.signerSeen?.what === signer?.id ? last.signerSeen : last.nextSeen;
+  const overdue = retired.filter((ca) => ca.id !== last.leaf?.ca.id && isOverdue(ca, seen.moment.wallMs, lives));
+  const overdueIds = overdue.map((ca) => ca.id).join(" ");
+  return {
+    leaf: last.leaf,
+    signerSeen: sightingOf(hasSigner ? signer.id : undefined, signerLast, seen.moment),
+    nextSeen: sightingOf(isPublished ? next?.id : undefined, last.nextSeen, seen.moment),
+    overdueSeen: sightingOf(overdueIds === "" ? undefined : overdueIds, last.overdueSeen, seen.moment),
+  };
+}
+
+/** Whether every webhook of the configuration trusts what this CA signed. */
+export function isTrustedEverywhere(bundles: readonly string[], ca: Ca): boolean {
+  return bundles.every((bundle) => holds(bundle, ca));
+}
+
+/** Only ever signed by the signer, and only while every webhook carries it. */
+function issueStep(seen: Seen, { leaf, signerSeen }: Memory, lives: Lives): Step | undefined {
+  const { signer } = seen.authority;
+  const { wallMs } = seen.moment;
+  if (signer === undefined || !isValidAt(signer, wallMs) || signerSeen === undefined) return undefined;
+  const validUntilMs = Math.min(wallMs + lives.leafLifeMs, signer.validUntilMs);
+  const step: Step = { kind: "issue", signer, validUntilMs };
+  if (leaf === undefined) return step;
+  if (leaf.ca.id !== signer.id) {
+    const isLeafWorthless = wallMs >= leaf.validUntilMs || !isTrustedEverywhere(seen.bundles, leaf.ca);
+    return isLeafWorthless || hasSettled(signerSeen, seen.moment, lives) ? step : undefined;
+  }
+  const isDue = wallMs >= leaf.validUntilMs - lives.leafLifeMs / 3 && validUntilMs > leaf.validUntilMs;
+  // Made while the clock was ahead: it would outlive its CA's time in the bundle.
+  const isTooLong = leaf.validUntilMs > wallMs + lives.leafLifeMs + lives.leafLifeMs / 24;
+  return isDue || isTooLong ? step : undefined;
+}
+
+/** A Secret that is missing, damaged, edited, or whose CA is in its last third. */
+function mendStep(seen: Seen, leaf: ServedLeaf | undefined, lives: Lives): Step | undefined {
+  const { authority, moment } = seen;
+  const lost = lostCas(seen, leaf);
+  const isStranger = isUnpublishedStranger(seen, leaf);
+  const signer = isStranger ? undefined : authority.signer;
+  const candidate = isStranger ? authority.signer : authority.next;
+  const usable = candidate !== undefined && !isInLastThird(candidate, moment, lives) ? candidate : undefined;
+  const isWanted = signer === undefined || isInLastThird(signer, moment, lives) || moment.wallMs < signer.validFromMs;
+  const next = usable ?? (isWanted ? "to be made" : undefined);
+  if (!seen.isDamaged && !isStranger && lost.length === 0 && next === authority.next) return undefined;
+  const found = lost.map((ca) => retire(ca, moment.wallMs));
+  const taken = [signer, usable];
+  const retired = [...found, ...authority.retired].filter((ca) => !taken.some((other) => other?.id === ca.id));
+  const draft: Draft = { signer, next, retired: withinLimits(retired, moment.wallMs, lives) };
+  return { kind: "write", draft, reason: reasonOf(seen, lost) };
+}
+
+function reasonOf(seen: Seen, lost: readonly Ca[]): WriteReason {
+  if (trustedBy(seen.authority).length === 0 && lost.length === 0) return "begin";
+  return seen.isDamaged || lost.length > 0 ? "repair" : "rotate";
+}
+
+/** CAs that may have signed what a replica serves, and that the Secret has lost. */
+function lostCas(seen: Seen, leaf: ServedLeaf | undefined): readonly Ca[] {
+  const witnesses = [...(leaf === undefined ? [] : [leaf.ca]), ...seen.salvaged, ...seen.published];
+  const known = new Set(knownTo(seen.authority).map((ca) => ca.id));
+  const lost = new Map<string, Ca>();
+  for (const ca of witnesses) if (!known.has(ca.id)) lost.set(ca.id, ca);
+  return [...lost.values()];
+}
+
+/** A signer that no webhook ever carried, put into the Secret by hand: it has to go the way of every new CA. */
+function isUnpublishedStranger({ authority, published }: Seen, leaf: ServedLeaf | undefined): boolean {
+  const { signer } = authority;
+  if (signer === undefined || published.some((ca) => ca.id === signer.id)) return false;
+  // Where nothing of ours is published either, the bundles were emptied and the signer is what it was.
+  return leaf === undefined ? published.length > 0 : leaf.ca.id !== signer.id;
+}
+
+function isInLastThird(ca: Ca, moment: Moment, lives: Lives): boolean {
+  return moment.wallMs >= ca.validUntilMs - lives.caLifeMs / 3;
+}
+
+function promoteStep({ authority, moment }: Seen, { nextSeen }: Memory, lives: Lives): Step | undefined {
+  const { signer, next, retired } = authority;
+  // One from the future, made while a clock was ahead, is promoted too: the next one then follows it at once.
+  if (next === undefined || nextSeen === undefined) return undefined;
+  // Where nobody can be serving yet, nobody is harmed by an API server that learns late.
+  const isFirst = signer === undefined && retired.length === 0;
+  if (!isFirst && !hasSettled(nextSeen, moment, lives)) return undefined;
+  const old = signer === undefined ? [] : [retire(signer, moment.wallMs)];
+  const draft: Draft = {
+    signer: next,
+    next: undefined,
+    retired: withinLimits([...old, ...retired], moment.wallMs, lives),
+  };
+  return { kind: "write", draft, reason: "promote" };
+}
+
+function dropStep({ authority, moment }: Seen, overdue: Sighting | undefined, lives: Lives): Step | undefined {
+  if (overdue === undefined || moment.monotonicMs - overdue.sinceMs < lives.dropHoldMs) return undefined;
+  const gone = new Set(overdue.what.split(" "));
+  const marked = authority.retired.map((ca) => (gone.has(ca.id) ? { ...ca, isDropped: true } : ca));
+  const draft: Draft = { ...authority, retired: withinLimits(marked, moment.wallMs, lives) };
+  return { kind: "write", draft, reason: "drop" };
+}
+
+function hasSettled(sighting: Sighting, now: Moment, lives: Lives): boolean {
+  return now.monotonicMs - sighting.sinceMs >= lives.settleMs;
+}
+
+function sightingOf(what: string | undefined, last: Sighting | undefined, now: Moment): Sighting | undefined {
+  if (what === undefined) return undefined;
+  return last?.what === what ? last : { what, sinceMs: now.monotonicMs };
+}

@@ -1,0 +1,83 @@
+/** What the API server documents of objects: versions that change with every write, and writes that fail when it has. */
+import type {
+  StoredSecret,
+  WebhookConfiguration,
+  Written,
+} from "../../../src/webhook/certificates/authority/stores.ts";
+
+/** One state of the webhook configuration, and from when to when it was the current one. */
+export type Version = {
+  readonly bundles: readonly string[];
+  readonly byReplica: boolean;
+  readonly fromMs: number;
+  untilMs: number;
+};
+
+export type ApiStore = {
+  readonly secret: () => StoredSecret | undefined;
+  readonly setSecret: (data: Readonly<Record<string, string>> | undefined) => void;
+  readonly createSecret: (data: Readonly<Record<string, string>>) => Written;
+  readonly updateSecret: (seen: StoredSecret, changes: Readonly<Record<string, string | undefined>>) => Written;
+  readonly configuration: () => WebhookConfiguration | undefined;
+  readonly setBundles: (bundles: readonly string[] | undefined) => void;
+  readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Written;
+  readonly versions: () => readonly Version[];
+  /** Every accepted write of a replica. */
+  readonly writes: () => number;
+};
+
+export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
+  let version = 1;
+  let writes = 0;
+  let secret: StoredSecret | undefined;
+  let configuration: WebhookConfiguration | undefined;
+  const versions: Version[] = [];
+  const nextVersion = (): string => {
+    version += 1;
+    return String(version);
+  };
+  const setConfiguration = (bundles: readonly string[] | undefined, byReplica: boolean): void => {
+    configuration = bundles === undefined ? undefined : { resourceVersion: nextVersion(), bundles };
+    const last = versions.at(-1);
+    if (last !== undefined) last.untilMs = nowMs();
+    versions.push({ bundles: bundles ?? [], byReplica, fromMs: nowMs(), untilMs: Number.POSITIVE_INFINITY });
+  };
+  setConfiguration(
+    Array.from({ length: webhooks }, () => ""),
+    false,
+  );
+  const accepted = (): Written => {
+    writes += 1;
+    return "done";
+  };
+  return {
+    secret: () => secret,
+    setSecret: (data) => {
+      secret = data === undefined ? undefined : { resourceVersion: nextVersion(), data };
+    },
+    createSecret: (data) => {
+      if (secret !== undefined) return "conflict";
+      secret = { resourceVersion: nextVersion(), data };
+      return accepted();
+    },
+    updateSecret: (seen, changes) => {
+      if (secret?.resourceVersion !== seen.resourceVersion) return "conflict";
+      const merged = Object.entries({ ...secret.data, ...changes });
+      const data = Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined));
+      secret = { resourceVersion: nextVersion(), data };
+      return accepted();
+    },
+    configuration: () => configuration,
+    setBundles: (bundles) => setConfiguration(bundles, false),
+    writeBundle: (seen, bundle) => {
+      if (configuration?.resourceVersion !== seen.resourceVersion) return "conflict";
+      setConfiguration(
+        configuration.bundles.map(() => bundle),
+        true,
+      );
+      return accepted();
+    },
+    versions: () => versions,
+    writes: () => writes,
+  };
+}

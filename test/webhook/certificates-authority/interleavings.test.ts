@@ -1,0 +1,198 @@
+/** Random histories of several replicas against the oracle of `world.ts`. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { trustedBy } from "../../../src/webhook/certificates/authority/authority.ts";
+import { holdsExactly } from "../../../src/webhook/certificates/authority/pem-bundle.ts";
+import { readContent } from "../../../src/webhook/certificates/authority/secret-content.ts";
+import { pretendCa, pretendTools } from "./pretend-certificates.ts";
+import {
+  brokenPromises,
+  createWorld,
+  DAY_MS,
+  type Fate,
+  HOUR_MS,
+  isReady,
+  LIVES,
+  MINUTE_MS,
+  type World,
+} from "./world.ts";
+
+const LIMIT = { timeout: 240_000 };
+const SIZE = 3;
+const READER = pretendTools(() => "");
+
+type Action =
+  | { readonly do: "look"; readonly who: number }
+  | { readonly do: "end call"; readonly which: number; readonly fate: Fate }
+  | { readonly do: "crash"; readonly who: number }
+  | { readonly do: "pass"; readonly ms: number }
+  | { readonly do: "quiet times"; readonly rounds: number; readonly ms: number; readonly who: number }
+  | { readonly do: "clock"; readonly who: number; readonly offsetMs: number }
+  | { readonly do: "back up" }
+  | { readonly do: "edit secret"; readonly how: number }
+  | { readonly do: "edit bundles"; readonly how: number };
+
+const who = fc.nat({ max: SIZE - 1 });
+const fate = fc.constantFrom<Fate>("answered", "answered", "answered", "answered", "never arrives", "answer lost");
+const passing = fc.constantFrom(1_000, 5_000, 30_000, 61_000, 2 * HOUR_MS, DAY_MS, 8 * DAY_MS, 110 * DAY_MS);
+
+const ORDINARY: readonly fc.WeightedArbitrary<Action>[] = [
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("look" as const), who }) },
+  { weight: 24, arbitrary: fc.record({ do: fc.constant("end call" as const), which: fc.nat({ max: 9 }), fate }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("crash" as const), who }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: passing }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("quiet times" as const),
+      rounds: fc.integer({ min: 1, max: 3 }),
+      ms: passing,
+      who,
+    }),
+  },
+];
+
+const EDIT_SECRET: fc.WeightedArbitrary<Action> = {
+  weight: 2,
+  arbitrary: fc.record({ do: fc.constant("edit secret" as const), how: fc.nat({ max: 8 }) }),
+};
+const BACK_UP: fc.WeightedArbitrary<Action> = {
+  weight: 1,
+  arbitrary: fc.record({ do: fc.constant("back up" as const) }),
+};
+const EDIT_BUNDLES: fc.WeightedArbitrary<Action> = {
+  weight: 2,
+  arbitrary: fc.record({ do: fc.constant("edit bundles" as const), how: fc.nat({ max: 4 }) }),
+};
+const CLOCK: fc.WeightedArbitrary<Action> = {
+  weight: 2,
+  arbitrary: fc.record({
+    do: fc.constant("clock" as const),
+    who,
+    offsetMs: fc.constantFrom(0, MINUTE_MS, -MINUTE_MS, 30 * DAY_MS, -30 * DAY_MS, 700 * DAY_MS, -700 * DAY_MS),
+  }),
+};
+
+type Entries = Readonly<Record<string, string>>;
+type Backup = { data: Entries };
+
+async function act(world: World, action: Action, backup: Backup): Promise<void> {
+  const replica = world.replicas["who" in action ? action.who : 0];
+  if (replica === undefined) return;
+  if (action.do === "look") await world.startLook(replica);
+  else if (action.do === "end call") await world.endCall(action.which, action.fate);
+  else if (action.do === "crash") await world.crash(replica);
+  else if (action.do === "pass") await pass(world, action.ms);
+  else if (action.do === "clock") replica.clockOffsetMs = action.offsetMs;
+  else if (action.do === "back up") backup.data = world.store.secret()?.data ?? {};
+  else if (action.do === "edit secret") {
+    world.store.setSecret(editedSecret(action.how, world.store.secret()?.data ?? {}, backup));
+  } else if (action.do === "edit bundles") editBundles(world, action.how);
+  else await quietTimes(world, action);
+}
+
+/** Calls do not outlive their time limit. */
+async function pass(world: World, ms: number): Promise<void> {
+  if (ms > 10_000) {
+    for (let count = 0; world.pendingCalls() > 0; count += 1) {
+      await world.endCall(0, count % 2 === 0 ? "never arrives" : "answer lost");
+    }
+  }
+  world.pass(ms);
+}
+
+async function quietTimes(world: World, times: { rounds: number; ms: number; who: number }): Promise<void> {
+  for (let round = 0; round < times.rounds; round += 1) {
+    for (let index = 0; index < SIZE; index += 1) {
+      const replica = world.replicas[(times.who + index) % SIZE];
+      if (replica !== undefined) await world.wholeLook(replica);
+    }
+    await pass(world, times.ms);
+  }
+}
+
+/** What a hand may do to the Secret, as the whole content afterwards. */
+function editedSecret(how: number, data: Entries, backup: Backup): Entries | undefined {
+  const { "ca.crt": caCert = "", ...withoutCa } = data;
+  const byHand = pretendCa(`by hand ${how}`, 0, DAY_MS * 40_000);
+  const edits: readonly (Entries | undefined)[] = [
+    undefined,
+    {},
+    { ...data, "ca.key": "key of somebody else" },
+    withoutCa,
+    { ...data, "ca.crt": "garbage" },
+    { ...data, "next.crt": "garbage", "next.key": "garbage", "ca.crt": caCert },
+    { ...data, "retired.json": "[{}]" },
+    backup.data,
+    { ...data, "ca.crt": byHand.cert, "ca.key": byHand.key },
+  ];
+  return edits[how];
+}
+
+function editBundles(world: World, how: number): void {
+  const bundles = world.store.configuration()?.bundles ?? [];
+  const foreign = pretendCa("foreign", 0, Number.MAX_SAFE_INTEGER).cert;
+  if (how === 0) world.store.setBundles(["", ""]);
+  else if (how === 1) world.store.setBundles(bundles.map((text, index) => (index === 0 ? "" : text)));
+  else if (how === 2) world.store.setBundles(bundles.map((text) => text + foreign));
+  else if (how === 3) world.store.setBundles([...bundles.slice(0, 4), ""]);
+  else world.store.setBundles(bundles.map(() => "not PEM at all"));
+}
+
+/** What must be true after some quiet minutes, whatever happened before. */
+async function expectHealed(world: World): Promise<void> {
+  while (world.pendingCalls() > 0) await world.endCall(0, "never arrives");
+  for (const replica of world.replicas) replica.clockOffsetMs = 0;
+  await quietTimes(world, { rounds: 8, ms: LIVES.settleMs + 1_000, who: 0 });
+  const writes = world.store.writes();
+  await quietTimes(world, { rounds: 2, ms: 10_000, who: 1 });
+  expect(world.store.writes() - writes).toBe(0);
+  expect(world.replicas.map((replica) => isReady(world, replica))).toEqual(world.replicas.map(() => true));
+  const content = readContent(world.store.secret()?.data ?? {}, READER);
+  expect(content.damage).toEqual([]);
+  expect(content.authority.next).toBeUndefined();
+  const leaves = new Set(world.replicas.map((replica) => replica.keeper.leaf()?.cert));
+  expect([...leaves]).toEqual([content.authority.signer?.id]);
+  for (const bundle of world.store.configuration()?.bundles ?? []) {
+    expect(holdsExactly(bundle, trustedBy(content.authority))).toBe(true);
+  }
+}
+
+type Rules = { readonly oracle: (world: World) => readonly string[]; readonly runs: number };
+
+async function expectAlways(kinds: readonly fc.WeightedArbitrary<Action>[], rules: Rules): Promise<void> {
+  const histories = fc.array(fc.oneof(...kinds), { minLength: 20, maxLength: 120, size: "max" });
+  await fc.assert(
+    fc.asyncProperty(histories, async (history) => {
+      const world = createWorld(SIZE);
+      const backup: Backup = { data: {} };
+      for (const action of history) {
+        await act(world, action, backup);
+        expect(rules.oracle(world), JSON.stringify(action)).toEqual([]);
+      }
+      await expectHealed(world);
+      expect(rules.oracle(world)).toEqual([]);
+    }),
+    { numRuns: rules.runs, endOnFailure: true },
+  );
+}
+
+test(
+  "no leaf is served that an API server may refuse, whatever order replicas, crashes and failures come in",
+  LIMIT,
+  () => expectAlways(ORDINARY, { oracle: brokenPromises, runs: 150 }),
+);
+
+test(
+  "no leaf is served that an API server may refuse while the Secret is deleted, damaged, edited or restored",
+  LIMIT,
+  () => expectAlways([...ORDINARY, BACK_UP, EDIT_SECRET], { oracle: brokenPromises, runs: 150 }),
+);
+
+test("with clocks that jump by years no connected replica serves a leaf that an API server may refuse", LIMIT, () =>
+  expectAlways([...ORDINARY, CLOCK], { oracle: (world) => brokenPromises(world, LIVES.dropHoldMs), runs: 150 }),
+);
+
+test("whatever is done to bundles, Secret and clocks together, quiet minutes later all is well", LIMIT, () =>
+  expectAlways([...ORDINARY, CLOCK, BACK_UP, EDIT_SECRET, EDIT_BUNDLES], { oracle: () => [], runs: 150 }),
+);

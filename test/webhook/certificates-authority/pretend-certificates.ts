@@ -1,0 +1,42 @@
+/** Certificates without cryptography: thousands of them cost nothing. They look like PEM and say in JSON what they are. */
+import type { Ca } from "../../../src/webhook/certificates/authority/authority.ts";
+import type { CertificateTools } from "../../../src/webhook/certificates/authority/certificate-tools.ts";
+import { pemId } from "../../../src/webhook/certificates/authority/pem-bundle.ts";
+
+type Claims = { readonly name: string; readonly from: number; readonly until: number };
+
+export function pretendCa(name: string, fromMs: number, untilMs: number): Ca & { readonly key: string } {
+  const claims: Claims = { name, from: fromMs, until: untilMs };
+  const body = Buffer.from(JSON.stringify(claims)).toString("base64");
+  const cert = `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;
+  return { id: body, cert, key: `key of ${name}`, validFromMs: fromMs, validUntilMs: untilMs };
+}
+
+export function pretendTools(newName: () => string): CertificateTools {
+  return {
+    readCa: (cert) => {
+      const id = pemId(cert);
+      const claims = claimsIn(id ?? "");
+      if (id === undefined || claims === undefined) return { why: "is not one PEM certificate" };
+      return { ca: { id, cert, validFromMs: claims.from, validUntilMs: claims.until } };
+    },
+    keyFits: (ca, key) => key === `key of ${claimsIn(ca.id)?.name}`,
+    makeCa: async ({ nowMs, lifeMs, validFromMs }) =>
+      pretendCa(newName(), Math.min(nowMs - 3_600_000, validFromMs ?? nowMs), nowMs + lifeMs),
+    makeLeaf: async ({ signer, validUntilMs }) => ({
+      cert: signer.id,
+      key: "",
+      validFromMs: signer.validFromMs,
+      validUntilMs,
+    }),
+  };
+}
+
+function claimsIn(body: string): Claims | undefined {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(body, "base64").toString());
+    return typeof claims === "object" && claims !== null && "name" in claims ? (claims as Claims) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,184 @@
+/** Several replicas, one API server, a network that fails, and a time that the test moves. Every call to the API waits until the test lets it through. */
+import type { Lives } from "../../../src/webhook/certificates/authority/authority.ts";
+import {
+  createKeeper,
+  type Keeper,
+  type KeeperEvent,
+  type Standing,
+} from "../../../src/webhook/certificates/authority/keeper.ts";
+import { pemBlocks } from "../../../src/webhook/certificates/authority/pem-bundle.ts";
+import { type ApiStore, apiStore } from "./api-store.ts";
+import { pretendTools } from "./pretend-certificates.ts";
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+export const LIVES: Lives = {
+  caLifeMs: 300 * DAY_MS,
+  leafLifeMs: 7 * DAY_MS,
+  settleMs: MINUTE_MS,
+  dropHoldMs: HOUR_MS,
+};
+
+/** How a call ends: it arrives and is answered, never arrives, or arrives and its answer is lost. */
+export type Fate = "answered" | "never arrives" | "answer lost";
+
+type Call = { readonly replica: Replica; readonly end: (fate: Fate) => void };
+
+export type Replica = {
+  keeper: Keeper;
+  clockOffsetMs: number;
+  look: Promise<void> | undefined;
+  standing: Standing | undefined;
+  lookedMs: number;
+  readonly events: KeeperEvent[];
+};
+
+export type World = {
+  readonly store: ApiStore;
+  readonly replicas: readonly Replica[];
+  readonly nowMs: () => number;
+  readonly pass: (ms: number) => void;
+  readonly startLook: (replica: Replica) => Promise<void>;
+  readonly endCall: (index: number, fate: Fate) => Promise<void>;
+  readonly pendingCalls: () => number;
+  readonly crash: (replica: Replica) => Promise<void>;
+  /** A whole look during which every call is answered. */
+  readonly wholeLook: (replica: Replica) => Promise<void>;
+};
+
+export function createWorld(size: number, webhooks = 2): World {
+  let nowMs = Date.parse("2026-06-01T12:00:00Z");
+  let names = 0;
+  let calls: Call[] = [];
+  const store = apiStore(() => nowMs, webhooks);
+  const tools = pretendTools(() => {
+    names += 1;
+    return `CA ${names}`;
+  });
+
+  const call = <T>(replica: Replica, apply: () => T): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const end = (fate: Fate): void => {
+        if (fate === "never arrives") {
+          reject(new Error("the API server does not answer"));
+          return;
+        }
+        const answer = apply();
+        if (fate === "answered") resolve(answer);
+        else reject(new Error("the connection was lost"));
+      };
+      calls.push({ replica, end });
+    });
+
+  const keeperOf = (replica: () => Replica): Keeper =>
+    createKeeper(
+      {
+        secrets: {
+          read: () => call(replica(), store.secret),
+          create: (data) => call(replica(), () => store.createSecret(data)),
+          update: (seen, changes) => call(replica(), () => store.updateSecret(seen, changes)),
+        },
+        configurations: {
+          read: () => call(replica(), store.configuration),
+          writeBundle: (seen, bundle) => call(replica(), () => store.writeBundle(seen, bundle)),
+        },
+        tools,
+        now: () => ({ wallMs: nowMs + replica().clockOffsetMs, monotonicMs: nowMs }),
+        tell: (event) => replica().events.push(event),
+      },
+      LIVES,
+    );
+
+  const born = (): Replica => {
+    const replica: Replica = {
+      keeper: keeperOf(() => replica),
+      clockOffsetMs: 0,
+      look: undefined,
+      standing: undefined,
+      lookedMs: Number.NEGATIVE_INFINITY,
+      events: [],
+    };
+    return replica;
+  };
+  const replicas = Array.from({ length: size }, born);
+
+  const startLook = async (replica: Replica): Promise<void> => {
+    if (replica.look !== undefined) return;
+    const { keeper } = replica;
+    const finished = keeper.look().then(
+      (standing) => {
+        if (replica.keeper !== keeper) return;
+        replica.standing = standing;
+        replica.lookedMs = nowMs;
+      },
+      () => undefined,
+    );
+    replica.look = finished.then(() => {
+      if (replica.keeper === keeper) replica.look = undefined;
+    });
+    await settled();
+  };
+
+  const endCall = async (index: number, fate: Fate): Promise<void> => {
+    const [picked] = calls.splice(calls.length === 0 ? 0 : index % calls.length, 1);
+    picked?.end(fate);
+    await settled();
+  };
+
+  return {
+    store,
+    replicas,
+    nowMs: () => nowMs,
+    pass: (ms) => {
+      nowMs += ms;
+    },
+    startLook,
+    endCall,
+    pendingCalls: () => calls.length,
+    crash: async (replica) => {
+      calls = calls.filter((pending) => pending.replica !== replica);
+      replica.keeper = keeperOf(() => replica);
+      replica.look = undefined;
+      replica.standing = undefined;
+      replica.lookedMs = Number.NEGATIVE_INFINITY;
+      await settled();
+    },
+    wholeLook: async (replica) => {
+      await startLook(replica);
+      while (replica.look !== undefined) {
+        const own = calls.findIndex((pending) => pending.replica === replica);
+        if (own < 0) await settled();
+        else await endCall(own, "answered");
+      }
+    },
+  };
+}
+
+/** Whether this replica gets requests: its leaf is in time by its own clock and it believes to be trusted. */
+export function isReady(world: World, replica: Replica): boolean {
+  const leaf = replica.keeper.leaf();
+  if (leaf === undefined || replica.standing?.distrust !== "") return false;
+  return world.nowMs() + replica.clockOffsetMs < leaf.validUntilMs && world.nowMs() < leaf.validUntilMs;
+}
+
+/**
+ * The oracle: ready replicas whose leaf some API server may refuse. An API server may hold any version that was
+ * the current one within the settle time; what somebody else wrote is not the replicas' promise.
+ */
+export function brokenPromises(world: World, lookedWithinMs = Number.POSITIVE_INFINITY): readonly string[] {
+  const heldSinceMs = world.nowMs() - LIVES.settleMs;
+  const held = world.store.versions().filter((version) => version.byReplica && version.untilMs > heldSinceMs);
+  return world.replicas.flatMap((replica, index) => {
+    const leaf = replica.keeper.leaf();
+    if (leaf === undefined || !isReady(world, replica)) return [];
+    if (world.nowMs() - replica.lookedMs > lookedWithinMs) return [];
+    const trusts = (bundle: string) => pemBlocks(bundle).blocks.some((block) => block.id === leaf.cert);
+    return held.some((version) => !version.bundles.every(trusts)) ? [`replica ${index}`] : [];
+  });
+}
+
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
