@@ -9,22 +9,30 @@ import { type Suite, suiteEnvironment } from "./client/suite.ts";
 import { E2E_USAGE, readE2eOptions } from "./e2e-options.ts";
 import { foreignSuite } from "./foreign-suite.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
+import { stateFolder } from "./life/state-folder.ts";
+import { readStatus } from "./life/status.ts";
 import { ownSuite } from "./own-suite.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const place = { cache: cacheFolder(process.env), say };
 
+type Environment = Readonly<Record<string, string>>;
+
 /** The status of vitest; its words go straight through. */
-function runCases(suite: Suite, words: readonly string[]): Promise<number> {
+function runCases(folder: "cases" | "harness", words: readonly string[], env: Environment): Promise<number> {
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
   const config = join(import.meta.dirname, "vitest.config.ts");
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [vitest, "run", "--config", config, ...words], {
-      cwd: ROOT,
-      env: { ...process.env, ...suiteEnvironment(suite) },
-      stdio: "inherit",
-    });
+    const child = spawn(
+      process.execPath,
+      [vitest, "run", "--config", config, "--dir", join(import.meta.dirname, folder), ...words],
+      {
+        cwd: ROOT,
+        env: { ...process.env, ...env },
+        stdio: "inherit",
+      },
+    );
     child.once("error", reject);
     child.once("close", (status) => resolve(status ?? 1));
   });
@@ -36,7 +44,12 @@ async function main(): Promise<number> {
     say(`${options.message}\n\n${E2E_USAGE}`);
     return 64;
   }
-  const run = (suite: Suite) => runCases(suite, options.words);
+  if (options.harness) {
+    if ((await readStatus(stateFolder())).state === "down") return runCases("harness", options.words, {});
+    say('A cluster is up, and these cases would end it; "cluster down" first.');
+    return 1;
+  }
+  const run = (suite: Suite) => runCases("cases", options.words, suiteEnvironment(suite));
   const artifacts = join(ROOT, "build/e2e");
   if (options.context !== undefined) {
     return run(await foreignSuite({ ...options, context: options.context, artifacts, env: process.env, say }));

@@ -15,12 +15,13 @@ export type ForeignSuite = {
   readonly say: (line: string) => void;
 };
 
-/** @throws when kubectl cannot reach it, or fewer than two of its nodes take Pods. */
+/** @throws when kubectl of PATH cannot reach it, or fewer than two of its nodes take Pods. */
 export async function foreignSuite({ context, registry, tag, artifacts, env, say }: ForeignSuite): Promise<Suite> {
   const base: Suite = {
     kubeconfig: env["KUBECONFIG"] ?? join(homedir(), ".kube/config"),
     context,
     kubectl: "kubectl",
+    helm: "helm",
     nodes: ["", ""],
     images: Object.fromEntries(IMAGE_NAMES.map((name) => [name, `${registry}/${name}:${tag}`])),
     artifacts: join(artifacts, context.replaceAll(/[^A-Za-z0-9.-]/g, "-")),

@@ -1,6 +1,6 @@
 /** The suite on the cluster of `npm run cluster`, with the images of this work tree. */
 import { join } from "node:path";
-import type { BuildPlace } from "./build/build-module.ts";
+import { type BuildPlace, buildModule } from "./build/build-module.ts";
 import { KUBERNETES, type Minor } from "./build/module-table.ts";
 import type { Suite } from "./client/suite.ts";
 import { exclusively } from "./host/exclusive.ts";
@@ -32,12 +32,14 @@ export async function ownSuite(asked: OwnSuite, run: (suite: Suite) => Promise<n
   await prepareMachine({ install: asked.install, path: asked.path, say: place.say });
   const { record, wasUp } = await locked(() => bringUp(minor, state, place));
   try {
+    const { binaries: helm } = await buildModule("helm", place);
     const images = await giveImages(asked.root, state, place.cache);
     for (const line of statusLines(await readStatus(state))) place.say(line);
     return await run({
       kubeconfig: state.kubeconfig,
       context: undefined,
       kubectl: join(record.binaries, "kubectl"),
+      helm: join(helm, "helm"),
       nodes: [NODES[0].name, NODES[1].name],
       images,
       artifacts: join(asked.artifacts, KUBERNETES[minor]),

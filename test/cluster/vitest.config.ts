@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    include: ["cases/**/*.e2e.ts"],
+    include: ["**/*.e2e.ts"],
     // One cluster, two cores: cases beside each other would measure each other.
     fileParallelism: false,
     testTimeout: 300_000,

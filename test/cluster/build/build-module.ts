@@ -5,7 +5,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { exclusively } from "../host/exclusive.ts";
 import { identityOf } from "../host/process-identity.ts";
 import { GO_MODULES, type GoModule, type ModuleName } from "./module-table.ts";
@@ -81,8 +81,9 @@ type Compilation = {
 async function compile({ name, module, binaries, place }: Compilation): Promise<void> {
   const started = Date.now();
   place.say(`${name}: building ${module.programs.join(", ")}`);
-  const unfinished = `${binaries}.unfinished`;
-  rmSync(unfinished, { recursive: true, force: true });
+  // A compiler may outlive a build that was killed: whatever it still writes lands in a folder of its own.
+  for (const left of unfinishedOf(binaries)) rmSync(left, { recursive: true, force: true });
+  const unfinished = `${binaries}.unfinished-${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   const target = module.output === undefined ? `${unfinished}/` : join(unfinished, module.output);
   const flags = ["-trimpath", "-ldflags", ["-s", "-w", ...module.link].join(" "), "-o", target];
@@ -92,6 +93,14 @@ async function compile({ name, module, binaries, place }: Compilation): Promise<
   const megabytes = module.programs.map((program) => statSync(join(binaries, program)).size / 1e6);
   const sum = Math.round(megabytes.reduce((all, one) => all + one, 0));
   place.say(`${name}: built in ${Math.round((Date.now() - started) / 1000)} s, ${sum} MB`);
+}
+
+function unfinishedOf(binaries: string): readonly string[] {
+  const folder = dirname(binaries);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(`${basename(binaries)}.unfinished`))
+    .map((name) => join(folder, name));
 }
 
 /** Go at low priority: a build must not starve whatever else the machine runs. */

@@ -6,6 +6,7 @@ export type Suite = {
   /** Name of a context in it; without one its own choice. */
   readonly context: string | undefined;
   readonly kubectl: string;
+  readonly helm: string;
   /** Names of two nodes that take Pods. */
   readonly nodes: readonly [string, string];
   readonly images: Readonly<Partial<Record<ImageName, string>>>;

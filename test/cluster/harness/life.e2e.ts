@@ -1,0 +1,117 @@
+/** The cluster's own life: coming up, going down, and every bad moment in between. Run by `npm run e2e -- --harness`. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, describe, expect, test } from "vitest";
+import { isAlive } from "../host/process-identity.ts";
+import { type Attempt, attempt } from "../host/run.ts";
+import { CGROUP_ROOT } from "../host/this-host.ts";
+import { CGROUP, HOST_LINK } from "../life/addresses.ts";
+import { readRecord } from "../life/record.ts";
+import { stateFolder } from "../life/state-folder.ts";
+
+const MAIN = join(import.meta.dirname, "../main.ts");
+const state = stateFolder();
+
+function cluster(...words: readonly string[]): Promise<Attempt> {
+  return attempt(process.execPath, [MAIN, ...words]);
+}
+
+/** What is left on the machine of a cluster; empty after its end. */
+async function leftovers(): Promise<readonly string[]> {
+  const link = (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? [HOST_LINK] : [];
+  const cgroups = readdirSync(CGROUP_ROOT)
+    .map((controller) => join(CGROUP_ROOT, controller, CGROUP))
+    .filter((folder) => existsSync(folder));
+  const files = existsSync(state.root) ? [state.root] : [];
+  const mounts = readFileSync("/proc/mounts", "utf8")
+    .split("\n")
+    .filter((line) => line.includes(`${state.root}/`));
+  return [...link, ...cgroups, ...files, ...mounts, ...processes()];
+}
+
+/** Whatever has the state folder among its words, besides its lock. */
+function processes(): readonly string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^[0-9]+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+        return words.includes(`${state.root}/`) || words.includes(`${state.root} `) ? [`${pid}: ${words}`] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+afterAll(async () => {
+  await cluster("down");
+});
+
+describe("a cluster", () => {
+  test("that is up is found, not made again", async () => {
+    expect((await cluster("up")).status).toBe(0);
+    const first = readRecord(state.record);
+    const again = await cluster("up");
+    expect(again).toMatchObject({ status: 0, complaint: expect.stringContaining("It was up already.") });
+    expect(readRecord(state.record)).toEqual(first);
+  });
+
+  test("of another version is not replaced behind its user's back", async () => {
+    const other = await cluster("up", "--kubernetes", "1.35");
+    expect(other).toMatchObject({ status: 1, complaint: expect.stringContaining('"cluster down" ends it') });
+    expect((await cluster("status")).status).toBe(0);
+  });
+
+  test("goes down without a trace", async () => {
+    expect((await cluster("down")).status).toBe(0);
+    expect(await leftovers()).toEqual([]);
+    expect((await cluster("status")).status).toBe(3);
+  });
+
+  test("comes up once when two ask at the same moment", async () => {
+    const both = await Promise.all([cluster("up"), cluster("up")]);
+    expect(both.map(({ status }) => status)).toEqual([0, 0]);
+    expect(both.filter(({ complaint }) => complaint.includes("It was up already."))).toHaveLength(1);
+    expect(processes().filter((line) => line.includes("namespace-init.sh") && line.includes("unshare"))).toHaveLength(
+      1,
+    );
+  });
+
+  test("whose first process was killed says so, and comes up again", async () => {
+    const record = readRecord(state.record);
+    if (record === undefined) throw new Error("no cluster is up");
+    process.kill(record.init.pid, "SIGKILL");
+    while (isAlive(record.outer)) await pause(20);
+    const broken = await cluster("status");
+    expect(broken).toMatchObject({ status: 3, output: expect.stringContaining("broken") });
+    expect((await cluster("up")).status).toBe(0);
+    expect((await cluster("down")).status).toBe(0);
+    expect(await leftovers()).toEqual([]);
+  });
+});
+
+describe("a bring-up that is killed", () => {
+  // From before the first process to after the nodes began.
+  test.for([300, 600, 1_000, 1_500, 2_500, 4_000])(
+    "after %i ms leaves nothing that `down` does not find",
+    async (ms) => {
+      const up = spawn(process.execPath, [MAIN, "up"], { stdio: "ignore" });
+      await Promise.race([once(up, "close"), pause(ms)]);
+      up.kill("SIGKILL");
+      expect((await cluster("down")).status).toBe(0);
+      expect(await leftovers()).toEqual([]);
+    },
+  );
+
+  test("is no obstacle to the next", async () => {
+    const up = spawn(process.execPath, [MAIN, "up"], { stdio: "ignore" });
+    await pause(2_000);
+    up.kill("SIGKILL");
+    expect((await cluster("up")).status).toBe(0);
+    expect((await cluster("down")).status).toBe(0);
+    expect(await leftovers()).toEqual([]);
+  });
+});
