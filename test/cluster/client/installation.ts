@@ -1,0 +1,54 @@
+/** lastcall on the suite's cluster, installed by helm from the chart of this work tree. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { attempt } from "../host/run.ts";
+import { kubectlOf } from "./kubectl.ts";
+import { imageOf, type Suite } from "./suite.ts";
+
+export const RELEASE = "lastcall";
+export const RELEASE_NAMESPACE = "lastcall-system";
+/** What opts a namespace in. */
+export const OPT_IN = { "lastcall.dev/inject": "enabled" } as const;
+
+const CHART = join(import.meta.dirname, "../../../charts/lastcall");
+
+/** Values of the chart beyond the images, for example `{failurePolicy: "Fail"}`. */
+export type ChartValues = Readonly<Record<string, unknown>>;
+
+/** Installs, or changes what is installed, and waits until every replica is ready. */
+export async function install(suite: Suite, values: ChartValues = {}): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-values-"));
+  const file = join(folder, "values.json");
+  writeFileSync(file, JSON.stringify({ ...values, image: imageValues(suite) }));
+  try {
+    const how = ["--create-namespace", "--wait", "--timeout=180s", `--values=${file}`, "--reset-values"];
+    await helm(suite, ["upgrade", "--install", RELEASE, CHART, ...how]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+export async function uninstall(suite: Suite): Promise<void> {
+  await helm(suite, ["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
+  await kubectlOf(suite).run(["delete", "namespace", RELEASE_NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
+}
+
+/** helm in the release's namespace. @throws with helm's own words */
+export async function helm(suite: Suite, args: readonly string[]): Promise<string> {
+  const context = suite.context === undefined ? [] : [`--kube-context=${suite.context}`];
+  const where = [`--kubeconfig=${suite.kubeconfig}`, ...context, `--namespace=${RELEASE_NAMESPACE}`];
+  const { status, output, complaint } = await attempt(suite.helm, [...args, ...where]);
+  if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}: ${complaint.trim()}`);
+  return output;
+}
+
+function imageValues(suite: Suite): ChartValues {
+  return { webhook: placeOf(imageOf(suite, "lastcall-webhook")), manager: placeOf(imageOf(suite, "lastcall-manager")) };
+}
+
+/** `localhost/lastcall-webhook:test` in the chart's words. */
+function placeOf(image: string): { readonly repository: string; readonly tag: string } {
+  const colon = image.lastIndexOf(":");
+  return { repository: image.slice(0, colon), tag: image.slice(colon + 1) };
+}
