@@ -29,6 +29,7 @@ describe("the cluster", () => {
       const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));
       await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
       await namespace.rolledOut(`deployment/${APP}`);
+      await namespace.settled();
       const { requests, failed } = sumOf(await Promise.all(loads.map((load) => load.stop())));
       expect(requests).toBeGreaterThan(100);
       expect(failed).toBeGreaterThan(0);

@@ -20,6 +20,8 @@ export type CaseNamespace = {
   readonly pods: (selector?: string) => Promise<readonly V1Pod[]>;
   /** Waits for a rollout to be complete. */
   readonly rolledOut: (workload: string, withinSeconds?: number) => Promise<void>;
+  /** Waits until no Pod with the label is on its way out: a rollout is complete before its old Pods are gone. */
+  readonly settled: (selector?: string, withinSeconds?: number) => Promise<void>;
   /** A line of the case's own in its timeline. */
   readonly note: (line: string) => void;
   /** A file among the case's artifacts. */
@@ -66,21 +68,28 @@ function caseNamespace({ suite, kubectl, name, note, keep }: Making): CaseNamesp
     json: (args, input) => kubectl.json(within(args), input),
     follow: (args, onLine) => kubectl.follow(within(args), onLine),
   };
+  const pods = async (selector = "") =>
+    (await here.json<KubernetesListObject<V1Pod>>(["get", "pods", `--selector=${selector}`])).items;
   return {
     name,
     suite,
     kubectl,
     here,
+    pods,
     note,
     keep,
     apply: async (manifests) => {
       const text = typeof manifests === "string" ? manifests : JSON.stringify(listOf(manifests));
       await here.run(["apply", "--server-side", "--force-conflicts", "--filename=-"], text);
     },
-    pods: async (selector = "") =>
-      (await here.json<KubernetesListObject<V1Pod>>(["get", "pods", `--selector=${selector}`])).items,
     rolledOut: async (workload, withinSeconds = 120) => {
       await here.run(["rollout", "status", workload, `--timeout=${withinSeconds}s`]);
+    },
+    settled: async (selector = "", withinSeconds = 180) => {
+      const what = `no Pod of ${name} is terminating`;
+      await waitUntil({ what, withinMs: withinSeconds * 1000, everyMs: 500 }, async () =>
+        (await pods(selector)).some((pod) => pod.metadata?.deletionTimestamp !== undefined) ? undefined : true,
+      );
     },
   };
 }
