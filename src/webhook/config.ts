@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
+import { certificateProblems } from "./certificates/setting-problems.ts";
 import { SETTING_KEYS, SETTINGS, type Setting, variableOf, type WebhookSettings } from "./settings.ts";
 
 /** One bad flag or variable: `where` names it, `message` is a sentence. */
@@ -33,6 +34,11 @@ export function readSettings(args: readonly string[], environment: Environment):
     certificateFile: read("certificateFile"),
     keyFile: read("keyFile"),
     caFile: read("caFile"),
+    caSecret: read("caSecret"),
+    caLifeMs: read("caLifeMs"),
+    caSettleMs: read("caSettleMs"),
+    webhookConfiguration: read("webhookConfiguration"),
+    service: read("service"),
     optIn: read("optIn"),
     configFile: read("configFile"),
     image: read("image"),
@@ -144,17 +150,8 @@ function isServiceLink(name: string, text: string): boolean {
 }
 
 function checkTogether(settings: WebhookSettings, problems: SettingProblem[]): void {
-  const ownFiles = settings.certificateFile !== "" || settings.keyFile !== "";
-  if (ownFiles && (settings.certificateFile === "" || settings.keyFile === "")) {
-    problems.push({ where: "--cert and --key", message: "One of them is missing; give both or neither." });
-  }
-  if (ownFiles && settings.caFile !== "") {
-    problems.push({ where: "--ca-file", message: "Only a certificate made in memory has a CA to write." });
-  }
+  problems.push(...certificateProblems(settings));
   if (settings.kubeVersion === "auto" && settings.cluster === "off") {
     problems.push({ where: "--kube-version", message: "Only with --cluster=watch can auto ask the API server." });
-  }
-  if (settings.certificateCheckMs < 100) {
-    problems.push({ where: "--certificate-check", message: "The shortest interval is 100ms." });
   }
 }

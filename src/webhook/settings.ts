@@ -1,6 +1,8 @@
 /** Every setting of the webhook server, once: its flag, its default, how it is read. Nothing here touches the environment. */
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
 
+const HOUR_MS = 3_600_000;
+
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -12,6 +14,13 @@ export type WebhookSettings = {
   readonly certificateFile: string;
   readonly keyFile: string;
   readonly caFile: string;
+  /** Secret with the CA that all replicas share. */
+  readonly caSecret: string;
+  readonly caLifeMs: number;
+  readonly caSettleMs: number;
+  /** MutatingWebhookConfiguration whose caBundle is kept right. */
+  readonly webhookConfiguration: string;
+  readonly service: string;
   readonly optIn: "label" | "all";
   readonly configFile: string;
   readonly image: string;
@@ -69,6 +78,23 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
     "not written",
     "where to write the public CA certificate of a certificate made in memory",
   ),
+  caSecret: nameSetting(
+    "ca-secret",
+    "",
+    "Secret in --namespace with the CA that all replicas share; made when missing",
+  ),
+  caLifeMs: durationSetting(
+    "ca-life",
+    8_760 * HOUR_MS,
+    "how long a CA of --ca-secret is valid; renewed after two thirds",
+  ),
+  caSettleMs: durationSetting("ca-settle", 60_000, "how long a new CA is in every caBundle before it is used"),
+  webhookConfiguration: nameSetting(
+    "webhook-configuration",
+    "",
+    "MutatingWebhookConfiguration whose caBundle is kept right",
+  ),
+  service: nameSetting("service", "lastcall-webhook", "Service by which the API server calls; part of the certificate"),
   optIn: {
     flag: "opt-in",
     shows: "label|all",
@@ -140,6 +166,18 @@ export function variableOf(flag: string): string {
 function fileSetting(flag: string, fallbackShows: string, summary: string): Setting<string> {
   const parse = (text: string) => (text === "" || text.includes("\0") ? undefined : text);
   return { flag, shows: "FILE", fallback: "", fallbackShows, expects: "a file name", summary, parse };
+}
+
+function nameSetting(flag: string, fallback: string, summary: string): Setting<string> {
+  return {
+    flag,
+    shows: "NAME",
+    fallback,
+    fallbackShows: fallback === "" ? "none" : fallback,
+    expects: "the name of an object: lower-case letters, digits, - and .",
+    summary,
+    parse: (text) => (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text) ? text : undefined),
+  };
 }
 
 function durationSetting(flag: string, fallback: number, summary: string): Setting<number> {

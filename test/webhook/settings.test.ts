@@ -80,6 +80,17 @@ test("half a certificate pair is told, and a CA file beside own files too", () =
   expect(readSettings(["--cert=a", "--key=b"], {}).problems).toEqual([]);
 });
 
+test("ways to get a certificate that exclude or need each other are told", () => {
+  const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
+  expect(placesOf("--ca-secret=ca")).toEqual(["--ca-secret"]);
+  expect(placesOf("--webhook-configuration=w")).toEqual(["--webhook-configuration"]);
+  expect(placesOf("--ca-secret=ca", "--webhook-configuration=w")).toEqual([]);
+  expect(placesOf("--cert=a", "--key=b", "--webhook-configuration=w")).toEqual([]);
+  expect(placesOf("--cert=a", "--key=b", "--ca-secret=ca", "--webhook-configuration=w")).toEqual(["--ca-secret"]);
+  expect(placesOf("--ca-secret=ca", "--webhook-configuration=w", "--ca-file=c")).toEqual(["--ca-file"]);
+  expect(placesOf("--ca-life=5m")).toEqual(["--ca-life"]);
+});
+
 test("the version of the API server is only asked for where there is one to ask", () => {
   expect(readSettings(["--kube-version=auto"], {}).problems).toMatchObject([{ where: "--kube-version" }]);
   const { settings, problems } = readSettings(["--kube-version=auto", "--cluster=watch", "--kubeconfig=k"], {});

@@ -35,10 +35,13 @@ export function readContent(entries: Entries, reader: CertificateReader): Secret
     salvaged.push(read.ca);
     return undefined;
   };
-  const signer = pair("ca");
   const next = pair("next");
+  const found = pair("ca");
+  // Ours are never both; whether it may sign already is then unknown.
+  const signer = found !== undefined && found.id === next?.id ? undefined : found;
+  if (signer !== found) damage.push("ca.crt is also next.crt");
   const retired = readRetired(entries["retired.json"], reader, damage);
-  return { authority: { signer, next: next?.id === signer?.id ? undefined : next, retired }, salvaged, damage };
+  return { authority: { signer, next, retired }, salvaged, damage };
 }
 
 /** Every entry that is ours; those of others in the same Secret are not named and so not touched. */
