@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { compileRuntime, emitC, link } from "./compile.ts";
+import { compileRuntime, emitC, link, type Program } from "./compile.ts";
 import { fetchArm64Musl } from "./foreign-library.ts";
 import { demandPrograms } from "./host-programs.ts";
 import { writeNotices } from "./notices.ts";
@@ -32,12 +32,11 @@ export async function buildManager(name: VariantName, into = ""): Promise<Built>
     await fetchArm64Musl(`${outputFolder(into)}/work/${variant.foreignLibrary}`);
   const folder = outputFolder(into);
   const output = `${folder}/${variant.output}`;
-  const runtimeKey = await keyOf(variant, [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH]);
   const wholeKey = await keyOf(variant, [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH, LIBC_BINDINGS, ...sources()]);
   const stamp = `${folder}/work/${name}.key`;
   const fresh = !existsSync(output) || textOf(stamp) !== wholeKey;
   if (fresh) {
-    const tree = await runtimeFor(variant, `${folder}/work/runtime-${runtimeKey}`);
+    const tree = await runtimeFor(variant, folder);
     // Two builds at once write beside each other; whoever runs the old binary keeps it, and nobody sees half of the new one.
     const draft = mkdtempSync(`${folder}/work/${name}-`);
     await emitC(`${draft}/manager.c`);
@@ -51,7 +50,26 @@ export async function buildManager(name: VariantName, into = ""): Promise<Built>
   return { file: output, sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length, fresh };
 }
 
-async function runtimeFor(variant: Variant, tree: string): Promise<string> {
+/**
+ * Compiles a program that tests use, with the manager's runtime and anew each time.
+ *
+ * @param output the file to write. @throws BuildError as {@link buildManager} does
+ */
+export async function buildProgram(name: VariantName, program: Program, output: string): Promise<void> {
+  const variant: Variant = VARIANTS[name];
+  demandPrograms(variant);
+  await installToolchain();
+  const tree = await runtimeFor(variant, outputFolder(""));
+  const draft = mkdtempSync(`${output}-`);
+  await emitC(`${draft}/program.c`, program);
+  await link(variant, tree, `${draft}/program.c`, `${draft}/program`);
+  renameSync(`${draft}/program`, output);
+  rmSync(draft, { recursive: true });
+}
+
+async function runtimeFor(variant: Variant, folder: string): Promise<string> {
+  const key = await keyOf(variant, [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH]);
+  const tree = `${folder}/work/runtime-${key}`;
   if (existsSync(`${tree}/runtime.a`)) return tree;
   mkdirSync(dirname(tree), { recursive: true });
   // Made beside and moved, so that a build that was stopped leaves no half of a runtime.

@@ -6,9 +6,19 @@ import { runProgram } from "./run-program.ts";
 import { INCLUDES } from "./runtime-tree.ts";
 import type { Variant } from "./variants.ts";
 
-/** Compiles the manager's source to one C file. A construct that has no native form ends the build. */
-export async function emitC(file: string): Promise<void> {
-  const args = [COMPILER, "build", MANAGER_SOURCE, "--emit=c", "--ffi", LIBC_BINDINGS, "-o", file];
+export type Program = {
+  /** Below the root. */
+  readonly source: string;
+  /** The source declares the C library calls; the compiler refuses bindings that nothing declares. */
+  readonly bindsLibc: boolean;
+};
+
+export const MANAGER: Program = { source: MANAGER_SOURCE, bindsLibc: true };
+
+/** Compiles a program's source to one C file. A construct that has no native form ends the build. */
+export async function emitC(file: string, program: Program = MANAGER): Promise<void> {
+  const bindings = program.bindsLibc ? ["--ffi", LIBC_BINDINGS] : [];
+  const args = [COMPILER, "build", program.source, "--emit=c", ...bindings, "-o", file];
   await runProgram(process.execPath, args, ROOT);
 }
 

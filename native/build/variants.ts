@@ -52,10 +52,11 @@ export const VARIANTS = {
       "-O1",
       "-g",
       "-fno-omit-frame-pointer",
-      "-fsanitize=address",
+      "-fsanitize=address,undefined",
+      "-fno-sanitize-recover=undefined",
       "-DSCR_RC_AUDIT",
     ],
-    link: ["-fsanitize=address", "-lm"],
+    link: ["-fsanitize=address,undefined", "-lm"],
     needs: { gcc: "gcc", ar: "binutils" },
   },
   /** Debian's cross compiler brings no musl, so its own headers and start files are turned off and musl's are named. */

@@ -1,5 +1,6 @@
 /** The containers' own preStop hooks that injection put behind ours. Pure. */
 import { depthOf } from "../json-depth.ts";
+import { isRecord } from "../json-record.ts";
 
 export type ChainedHook =
   | {
@@ -17,16 +18,7 @@ export type ChainedHooks = {
   readonly problem: string;
 };
 
-type Original = { readonly chain?: Record<string, Handler> | null };
-type Handler = { readonly httpGet?: HttpGet | null; readonly sleep?: Sleep | null };
-type HttpGet = {
-  readonly port: number;
-  readonly path?: string | null;
-  readonly scheme?: string | null;
-  readonly httpHeaders?: readonly Header[] | null;
-};
 type Header = { readonly name: string; readonly value: string };
-type Sleep = { readonly seconds: number };
 
 /** Injection writes at most 4 KiB; more is not from there. */
 const LONGEST = 16_384;
@@ -34,22 +26,31 @@ const DEEPEST = 16;
 
 /** @param text the value of LASTCALL_ORIGINAL, possibly empty */
 export function readChainedHooks(text: string): ChainedHooks {
-  if (text === "") return { hooks: [], problem: "" };
+  if (text === "") return NOTHING_CHAINED;
   if (text.length > LONGEST || depthOf(text) > DEEPEST)
     return { hooks: [], problem: "it is longer or deeper than injection writes" };
+  let original: unknown;
   try {
-    const original = JSON.parse(text) as Original;
-    return hooksOf(original.chain ?? {});
+    original = JSON.parse(text);
   } catch {
-    return { hooks: [], problem: "it is not the JSON that injection writes" };
+    return NOT_OURS;
   }
+  if (!isRecord(original)) return NOT_OURS;
+  const chain = original["chain"];
+  if (isAbsent(chain)) return NOTHING_CHAINED;
+  return hooksOf(chain);
 }
 
-function hooksOf(chain: Record<string, Handler>): ChainedHooks {
+const NOTHING_CHAINED: ChainedHooks = { hooks: [], problem: "" };
+const NOT_OURS: ChainedHooks = { hooks: [], problem: "it is not the JSON that injection writes" };
+
+/** One hook that cannot be read costs the others nothing. */
+function hooksOf(chain: unknown): ChainedHooks {
+  if (!isRecord(chain)) return NOT_OURS;
   const hooks: ChainedHook[] = [];
   const unread: string[] = [];
-  for (const [container, handler] of Object.entries(chain)) {
-    const hook = hookOf(container, handler.httpGet ?? null, handler.sleep ?? null);
+  for (const container of Object.keys(chain)) {
+    const hook = hookOf(container, chain[container]);
     if (hook === undefined) unread.push(container);
     else hooks.push(hook);
   }
@@ -59,28 +60,57 @@ function hooksOf(chain: Record<string, Handler>): ChainedHooks {
   };
 }
 
-function hookOf(container: string, get: HttpGet | null, sleep: Sleep | null): ChainedHook | undefined {
-  if (get !== null) return getOf(container, get);
-  if (sleep !== null && Number.isInteger(sleep.seconds) && sleep.seconds >= 0 && sleep.seconds <= LONGEST_SLEEP) {
-    return { kind: "sleep", container, seconds: sleep.seconds };
-  }
-  return undefined;
+function hookOf(container: string, handler: unknown): ChainedHook | undefined {
+  if (!isRecord(handler)) return undefined;
+  const get = handler["httpGet"];
+  if (!isAbsent(get)) return getOf(container, get);
+  const sleep = handler["sleep"];
+  const seconds = isRecord(sleep) ? wholeNumber(sleep["seconds"]) : -1;
+  return seconds >= 0 && seconds <= LONGEST_SLEEP ? { kind: "sleep", container, seconds } : undefined;
 }
 
 /** Longer timers overflow in the runtimes, and injection chains none. */
 const LONGEST_SLEEP = 1_000_000;
 
-function getOf(container: string, get: HttpGet): ChainedHook | undefined {
-  if (!Number.isInteger(get.port) || get.port < 1 || get.port > 65_535) return undefined;
+function getOf(container: string, get: unknown): ChainedHook | undefined {
+  if (!isRecord(get)) return undefined;
+  const port = wholeNumber(get["port"]);
+  const path = textOf(get["path"], "/");
+  const headers = headersOf(get["httpHeaders"]);
+  if (port < 1 || port > 65_535 || path === undefined || headers === undefined) return undefined;
   // Not every build of the manager can speak TLS to an address.
-  if ((get.scheme ?? "HTTP") !== "HTTP") return undefined;
-  const path = get.path ?? "/";
-  const headers = get.httpHeaders ?? [];
+  if (textOf(get["scheme"], "HTTP") !== "HTTP") return undefined;
   // What would break the request is none.
-  if (!/^[\x21-\x7e]*$/.test(path) || !headers.every(isHeader)) return undefined;
-  return { kind: "http-get", container, port: get.port, path: path.startsWith("/") ? path : `/${path}`, headers };
+  if (!/^[\x21-\x7e]*$/.test(path)) return undefined;
+  return { kind: "http-get", container, port, path: path.startsWith("/") ? path : `/${path}`, headers };
 }
 
-function isHeader(header: Header): boolean {
-  return /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(header.name) && /^[\t\x20-\x7e]*$/.test(header.value);
+function headersOf(list: unknown): Header[] | undefined {
+  const headers: Header[] = [];
+  if (isAbsent(list)) return headers;
+  if (!Array.isArray(list)) return undefined;
+  const items: readonly unknown[] = list;
+  for (const item of items) {
+    const name = isRecord(item) ? item["name"] : undefined;
+    const value = isRecord(item) ? item["value"] : undefined;
+    if (typeof name !== "string" || !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return undefined;
+    if (typeof value !== "string" || !/^[\t\x20-\x7e]*$/.test(value)) return undefined;
+    headers.push({ name, value });
+  }
+  return headers;
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** @returns undefined for what is given and no text */
+function textOf(value: unknown, fallback: string): string | undefined {
+  if (isAbsent(value)) return fallback;
+  return typeof value === "string" ? value : undefined;
+}
+
+/** @returns -1 for what is no whole number */
+function wholeNumber(value: unknown): number {
+  return typeof value === "number" && Number.isInteger(value) ? value : -1;
 }

@@ -3,6 +3,7 @@
  * one; everything else is -1, because unknown is never zero.
  */
 import { depthOf } from "../json-depth.ts";
+import { isRecord } from "../json-record.ts";
 import { sumOfSamples } from "./metric-samples.ts";
 
 /**
@@ -50,8 +51,4 @@ function childOf(value: unknown, key: string): unknown {
     return /^(0|[1-9][0-9]{0,8})$/.test(key) ? items[Number(key)] : undefined;
   }
   return isRecord(value) ? value[key] : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,0 +1,98 @@
+/** Damage to valid input: what a cut connection, another kernel, a hostile peer or a bad memory would make of it. */
+import type { Random } from "./seeded-random.ts";
+
+type Mutation = (bytes: Buffer, random: Random) => Buffer;
+
+/** Lengths and counters that have broken parsers before. */
+const ODD_NUMBERS = [0, 1, 3, 4, 15, 16, 17, 127, 128, 255, 256, 65_535, 65_536, 0x7fffffff, 0x80000000, 0xffffffff];
+const ODD_WORDS = ["null", "0", "-1", "1.5", "1e400", "[]", "{}", '""', '"x"', "true", "[null]", '{"name":1}'];
+const ODD_TEXTS = ["", "0", "-1", "99999999999999999999", "1e999", "\0", "\r\n", "\r\n\r\n", "%00", "é", "\u{1f600}"];
+
+const flipBit: Mutation = (bytes, random) => {
+  const copy = Buffer.from(bytes);
+  const at = random.below(copy.length);
+  copy[at] = (copy[at] ?? 0) ^ (1 << random.below(8));
+  return copy;
+};
+
+const overwriteByte: Mutation = (bytes, random) => {
+  const copy = Buffer.from(bytes);
+  copy[random.below(copy.length)] = random.below(256);
+  return copy;
+};
+
+const cut: Mutation = (bytes, random) => bytes.subarray(0, random.below(bytes.length));
+
+const lieAboutLength: Mutation = (bytes, random) => {
+  const wide = random.chance(0.5) && bytes.length >= 4;
+  const copy = Buffer.from(bytes);
+  if (copy.length < 2) return copy;
+  // Fields of the kernel's messages are aligned; the first ones are the lengths that everything hangs on.
+  const at = Math.min(copy.length - (wide ? 4 : 2), random.below(Math.ceil(copy.length / 2)) * 2);
+  const value = random.pick(ODD_NUMBERS);
+  if (wide) copy.writeUInt32LE(value, at);
+  else copy.writeUInt16LE(value & 0xffff, at);
+  return copy;
+};
+
+const repeatChunk: Mutation = (bytes, random) => {
+  const from = random.below(bytes.length);
+  const chunk = bytes.subarray(from, from + 1 + random.below(Math.min(64, bytes.length - from)));
+  const times = 1 + random.below(random.chance(0.1) ? 200 : 4);
+  return insert(bytes, random.below(bytes.length + 1), Buffer.concat(Array.from({ length: times }, () => chunk)));
+};
+
+const dropChunk: Mutation = (bytes, random) => {
+  const from = random.below(bytes.length);
+  const to = from + 1 + random.below(Math.min(64, bytes.length - from));
+  return Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)]);
+};
+
+const insertBytes: Mutation = (bytes, random) => {
+  const some = Buffer.from(Array.from({ length: 1 + random.below(8) }, () => random.below(256)));
+  return insert(bytes, random.below(bytes.length + 1), some);
+};
+
+const insertText: Mutation = (bytes, random) =>
+  insert(bytes, random.below(bytes.length + 1), Buffer.from(random.pick(ODD_TEXTS)));
+
+/** Another type where a text or a number stood: whole JSON that nobody writes. */
+const swapWord: Mutation = (bytes, random) => {
+  const words = [...bytes.toString("latin1").matchAll(/"[^"]*"|[0-9]+|true|null/g)];
+  if (words.length === 0) return bytes;
+  const word = random.pick(words);
+  const after = bytes.subarray(word.index + word[0].length);
+  return Buffer.concat([bytes.subarray(0, word.index), Buffer.from(random.pick(ODD_WORDS)), after]);
+};
+
+const MUTATIONS = [
+  flipBit,
+  overwriteByte,
+  cut,
+  lieAboutLength,
+  repeatChunk,
+  dropChunk,
+  insertBytes,
+  insertText,
+  swapWord,
+] as const;
+
+/** One to four kinds of damage, one after the other. */
+export function mutated(bytes: Buffer, random: Random): Buffer {
+  let copy = bytes;
+  for (let times = 1 + random.below(4); times > 0 && copy.length > 0; times -= 1)
+    copy = random.pick(MUTATIONS)(copy, random);
+  return copy;
+}
+
+/** The beginning of one and the end of another. */
+export function spliced(some: Buffer, other: Buffer, random: Random): Buffer {
+  return Buffer.concat([
+    some.subarray(0, random.below(some.length + 1)),
+    other.subarray(random.below(other.length + 1)),
+  ]);
+}
+
+function insert(bytes: Buffer, at: number, more: Buffer): Buffer {
+  return Buffer.concat([bytes.subarray(0, at), more, bytes.subarray(at)]);
+}

@@ -1,0 +1,28 @@
+/**
+ * Feeds a file of cases to the parsers and prints one line per case. Runs on Node and compiles natively: the same file
+ * must print the same text. A case is a byte for the parser, two 32-bit lengths, the bytes, and what else it takes.
+ */
+import { readFileSync } from "node:fs";
+import { PARSERS, parsed } from "./parser-calls.ts";
+
+const CASE_HEAD_BYTES = 9;
+
+function run(file: string): void {
+  const cases = readFileSync(file);
+  let at = 0;
+  while (at + CASE_HEAD_BYTES <= cases.length) {
+    const parser = PARSERS[cases.readUInt8(at)] ?? "";
+    const length = cases.readUInt32LE(at + 1);
+    const moreLength = cases.readUInt32LE(at + 5);
+    const from = at + CASE_HEAD_BYTES;
+    // A buffer of its own for each: reading past it is then seen by the sanitizer.
+    const bytes = Buffer.alloc(length);
+    cases.copy(bytes, 0, from, from + length);
+    const more = Buffer.alloc(moreLength);
+    cases.copy(more, 0, from + length, from + length + moreLength);
+    process.stdout.write(`${parser} ${parsed(parser, bytes, more.toString("utf8"))}\n`);
+    at = from + length + moreLength;
+  }
+}
+
+run(process.argv[2] ?? "");

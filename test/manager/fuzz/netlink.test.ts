@@ -1,0 +1,147 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { dumpTcp } from "../../../src/manager/sockets/netlink-dump.ts";
+import { readPart } from "../../../src/manager/sockets/netlink-message.ts";
+import type { TcpSocket } from "../../../src/manager/traffic/observation.ts";
+import { DONE, message, playback, socketMessage, tcpInfo } from "../netlink-room.ts";
+import { mutated, spliced } from "./mutations.ts";
+import { SAMPLES } from "./samples.ts";
+import { createRandom } from "./seeded-random.ts";
+
+const seed = fc.integer({ min: 0, max: 0xffffffff });
+const RUNS = { numRuns: 3_000 };
+const PARTS = SAMPLES.filter((sample) => sample.parser === "netlink").map(({ bytes }) => bytes);
+
+function damagedPart(from: number): Buffer {
+  const random = createRandom(from);
+  const begun = random.chance(0.2) ? spliced(random.pick(PARTS), random.pick(PARTS), random) : random.pick(PARTS);
+  return mutated(begun, random);
+}
+
+function read(bytes: Buffer, length = bytes.length) {
+  const sockets: TcpSocket[] = [];
+  return { end: readPart(bytes, length, 1, { sockets, tracesMs: 60_000 }), sockets };
+}
+
+/** -1 for unknown, otherwise what 32 bits can count. */
+const isWord = (value: number) => Number.isInteger(value) && value >= -1 && value <= 0xffffffff;
+
+function isSound(socket: TcpSocket): boolean {
+  const words = [
+    socket.lastDataSentMs,
+    socket.lastDataReceivedMs,
+    socket.lastAckReceivedMs,
+    socket.dataSegmentsReceived,
+    socket.dataSegmentsSent,
+    socket.pureAcksSent,
+    socket.receiveQueue,
+    socket.sendQueue,
+  ];
+  return words.every(isWord) && socket.bytesReceived >= -1 && /^[0-9a-f.:]+$/.test(socket.peerAddress);
+}
+
+describe("a damaged part of a dump", () => {
+  test("is read to an end, and what it gives is sound", () => {
+    fc.assert(
+      fc.property(seed, (from) => {
+        const { end, sockets } = read(damagedPart(from));
+        expect(["more", "done", "inconsistent", "refused", "garbled"]).toContain(end);
+        expect(sockets.every(isSound)).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test("cut within a message is never whole", () => {
+    const part = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4) }), socketMessage(), DONE]);
+    for (let cut = 0; cut < part.length; cut += 1) expect(read(part.subarray(0, cut)).end).not.toBe("done");
+  });
+
+  test("that was longer than its buffer is garbled", () => {
+    fc.assert(
+      fc.property(seed, fc.integer({ min: 1, max: 70_000 }), (from, more) => {
+        const bytes = damagedPart(from);
+        expect(read(bytes, bytes.length + more).end).toBe("garbled");
+      }),
+    );
+  });
+
+  test("in a buffer with old bytes behind it is read as if alone", () => {
+    fc.assert(
+      fc.property(seed, fc.uint8Array({ maxLength: 300 }), (from, old) => {
+        const bytes = damagedPart(from);
+        expect(read(Buffer.concat([bytes, Buffer.from(old)]), bytes.length)).toEqual(read(bytes));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe("a dump", () => {
+  const dump = (parts: readonly Buffer[]) => {
+    const played = playback({ 2: parts });
+    return { dump: dumpTcp(played.libc, 2, 60_000), open: played.open() };
+  };
+
+  test("with a damaged part is whole only where its end was reached, and leaves no descriptor open", () => {
+    fc.assert(
+      fc.property(fc.array(seed, { minLength: 1, maxLength: 4 }), (seeds) => {
+        const made = dump(seeds.map(damagedPart));
+        expect(made.open).toBe(0);
+        if (made.dump.kind === "whole") expect(made.dump.sockets.every(isSound)).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test("without its end is never whole", () => {
+    const part = fc.constantFrom(...PARTS.filter((bytes) => read(bytes).end === "more"));
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
+        expect(dump(parts).dump.kind).not.toBe("whole");
+      }),
+    );
+  });
+
+  test("is the same however its messages are shared out over parts", () => {
+    const messages = Array.from({ length: 12 }, (_, n) => socketMessage({ peerPort: n, info: tcpInfo(n, n, n, n) }));
+    const whole = dump([Buffer.concat([...messages, DONE])]).dump;
+    fc.assert(
+      fc.property(fc.subarray([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]), (cuts) => {
+        const edges = [0, ...cuts, 12];
+        const parts = cuts.map((_, n) => Buffer.concat(messages.slice(edges[n], edges[n + 1])));
+        const last = Buffer.concat([...messages.slice(edges[cuts.length]), DONE]);
+        expect(dump([...parts, last]).dump).toEqual(whole);
+      }),
+    );
+  });
+
+  test("tells the same with attributes that nobody knows before and after the known one", () => {
+    const attribute = fc.record({ type: fc.integer({ min: 3, max: 0xffff }), size: fc.nat(40) });
+    fc.assert(
+      fc.property(fc.array(attribute, { maxLength: 4 }), fc.array(attribute, { maxLength: 4 }), (before, after) => {
+        const plain = socketMessage({ info: tcpInfo(1, 2, 3, 4) });
+        const bare = socketMessage();
+        const known = plain.subarray(bare.length);
+        const body = Buffer.concat([bare.subarray(16), ...before.map(made), known, ...after.map(made)]);
+        expect(read(message(20, body)).sockets).toEqual(read(plain).sockets);
+      }),
+    );
+  });
+
+  test("interrupted at any message is inconsistent", () => {
+    fc.assert(
+      fc.property(fc.nat(11), (at) => {
+        const messages = Array.from({ length: 12 }, (_, n) => socketMessage({}, n === at ? 0x12 : 2));
+        expect(dump([Buffer.concat([...messages, DONE])]).dump.kind).toBe("inconsistent");
+      }),
+    );
+  });
+
+  function made(attribute: { readonly type: number; readonly size: number }): Buffer {
+    const bytes = Buffer.alloc(4 + Math.ceil(attribute.size / 4) * 4, 0xaa);
+    bytes.writeUInt16LE(4 + attribute.size, 0);
+    bytes.writeUInt16LE(attribute.type, 2);
+    return bytes;
+  }
+});

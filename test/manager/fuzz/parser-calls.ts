@@ -1,0 +1,99 @@
+/** Every parser of the manager behind one door, so that both builds can be fed the same bytes. Keeps to the plain subset. */
+import { parseDurationMs } from "../../../src/contract/duration.ts";
+import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
+import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
+import { routeOf } from "../../../src/manager/calls/route.ts";
+import { parseActiveCount } from "../../../src/manager/drivers/active-count.ts";
+import { parseHttpTarget } from "../../../src/manager/drivers/http-target.ts";
+import { depthOf } from "../../../src/manager/json-depth.ts";
+import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
+import { readPart } from "../../../src/manager/sockets/netlink-message.ts";
+import { parseOpens } from "../../../src/manager/sockets/proc-snmp.ts";
+import { parseTcpTable } from "../../../src/manager/sockets/proc-tables.ts";
+import type { TcpSocket } from "../../../src/manager/traffic/observation.ts";
+
+/** The order is the number in a file of cases. */
+export const PARSERS: readonly string[] = [
+  "netlink",
+  "tcp-table",
+  "tcp6-table",
+  "snmp",
+  "flags",
+  "original",
+  "count",
+  "target",
+  "depth",
+  "address",
+  "route",
+  "duration",
+];
+
+/**
+ * @param more what the parser takes besides the bytes: the length received (netlink), the selector (count), the method (route)
+ * @returns the result as one line
+ */
+export function parsed(parser: string, bytes: Buffer, more: string): string {
+  if (parser === "netlink") return netlink(bytes, Number(more));
+  return JSON.stringify(textParsed(parser, bytes.toString("utf8"), more));
+}
+
+function netlink(bytes: Buffer, length: number): string {
+  const sockets: TcpSocket[] = [];
+  const end = readPart(bytes, length, 1, { sockets, tracesMs: 60_000 });
+  return `${end} ${socketsText(sockets)}`;
+}
+
+function textParsed(parser: string, text: string, more: string): string {
+  switch (parser) {
+    case "tcp-table":
+      return tableText(text, 2);
+    case "tcp6-table":
+      return tableText(text, 10);
+    case "snmp":
+      return JSON.stringify(parseOpens(text));
+    case "flags":
+      return JSON.stringify(parseServeFlags(text.split("\n")));
+    case "original":
+      return originalText(text);
+    case "count":
+      return String(parseActiveCount(text, more));
+    case "target":
+      return targetText(text);
+    case "depth":
+      return String(depthOf(text));
+    case "address":
+      return canonicalAddress(text);
+    case "route":
+      return JSON.stringify(routeOf({ method: more, url: text, local: true }, "t0ken", ["app", "web-1"]));
+    case "duration":
+      return String(parseDurationMs(text) ?? -1);
+    default:
+      return "there is no such parser";
+  }
+}
+
+function tableText(text: string, family: number): string {
+  const sockets = parseTcpTable(text, family);
+  return sockets === undefined ? "unknown" : socketsText(sockets);
+}
+
+function targetText(text: string): string {
+  const target = parseHttpTarget(text);
+  return target === undefined ? "refused" : `${target.host} ${target.port} ${target.path} ${target.selector}`;
+}
+
+function socketsText(sockets: readonly TcpSocket[]): string {
+  return JSON.stringify(sockets);
+}
+
+function originalText(text: string): string {
+  const { hooks, problem } = readChainedHooks(text);
+  let line = problem;
+  for (const hook of hooks) {
+    line =
+      hook.kind === "sleep"
+        ? `${line} ${hook.container} sleeps ${hook.seconds}`
+        : `${line} ${hook.container} gets ${hook.port} ${hook.path} ${JSON.stringify(hook.headers)}`;
+  }
+  return line;
+}

@@ -1,0 +1,231 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
+import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
+import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
+import { routeOf } from "../../../src/manager/calls/route.ts";
+import { parseActiveCount } from "../../../src/manager/drivers/active-count.ts";
+import { parseHttpTarget } from "../../../src/manager/drivers/http-target.ts";
+import { depthOf } from "../../../src/manager/json-depth.ts";
+import { parseOpens } from "../../../src/manager/sockets/proc-snmp.ts";
+import { parseTcpTable } from "../../../src/manager/sockets/proc-tables.ts";
+import { mutated, spliced } from "./mutations.ts";
+import { METRICS, SAMPLES, SNMP, TCP_TABLE } from "./samples.ts";
+import { createRandom } from "./seeded-random.ts";
+
+/** fast-check prints the seed of a failure; the same number repeats the damage. */
+const seed = fc.integer({ min: 0, max: 0xffffffff });
+const RUNS = { numRuns: 2_000 };
+
+function damaged(parser: string, from: number): string {
+  const random = createRandom(from);
+  const samples = SAMPLES.filter((sample) => sample.parser === parser).map(({ bytes }) => bytes);
+  const begun = random.chance(0.2) ? spliced(random.pick(samples), random.pick(samples), random) : random.pick(samples);
+  return mutated(begun, random).toString("utf8");
+}
+
+const isCount = (value: number) => Number.isInteger(value) && value >= -1;
+
+describe("damaged tables of sockets", () => {
+  test.for([
+    { parser: "tcp-table", family: 2 },
+    { parser: "tcp6-table", family: 10 },
+  ])("of $parser are unknown or hold only sound sockets", ({ parser, family }) => {
+    fc.assert(
+      fc.property(seed, (from) => {
+        for (const socket of parseTcpTable(damaged(parser, from), family) ?? []) {
+          expect(socket.localPort).toBeLessThanOrEqual(65_535);
+          expect(socket.peerPort).toBeLessThanOrEqual(65_535);
+          expect(Math.min(socket.localPort, socket.peerPort, socket.receiveQueue, socket.sendQueue)).toBeGreaterThan(
+            -1,
+          );
+          expect(socket.state).toBeGreaterThan(0);
+          expect(socket.localAddress).toMatch(/^[0-9a-f.:]+$/);
+          expect(socket.uid).toBeGreaterThan(-1);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test("never gain or lose a whole line unnoticed", () => {
+    const lines = TCP_TABLE.split("\n").slice(1, -1);
+    const head = TCP_TABLE.slice(0, TCP_TABLE.indexOf("\n") + 1);
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...lines), { maxLength: 30 }), (chosen) => {
+        expect(parseTcpTable(head + chosen.map((line) => `${line}\n`).join(""), 2)?.length).toBe(chosen.length);
+      }),
+    );
+  });
+});
+
+describe("damaged counters of handshakes", () => {
+  test("are unknown or whole numbers", () => {
+    fc.assert(
+      fc.property(seed, (from) => {
+        const { passive, active } = parseOpens(damaged("snmp", from));
+        expect(isCount(passive) && isCount(active)).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test("cut anywhere are what they were or unknown, never smaller", () => {
+    for (let cut = 0; cut <= SNMP.length; cut += 1) {
+      const { passive, active } = parseOpens(SNMP.slice(0, cut));
+      expect([-1, 815]).toContain(passive);
+      expect([-1, 4_711]).toContain(active);
+    }
+  });
+
+  test("are found among any other protocols, in any order of the columns", () => {
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray(["RtoMin", "ActiveOpens", "PassiveOpens", "CurrEstab"], { minLength: 4 }),
+        (names) => {
+          const values = names.map((name) => ({ ActiveOpens: "4", PassiveOpens: "5" })[name] ?? "0");
+          const text = `Udp: A\nUdp: 1\nTcp: ${names.join(" ")}\nTcp: ${values.join(" ")}\nIp: B\nIp: 2\n`;
+          expect(parseOpens(text)).toEqual({ passive: 5, active: 4 });
+        },
+      ),
+    );
+  });
+});
+
+describe("damaged answers of an app", () => {
+  const selectors = ["", "http_active", 'http_active{route="/a"}', "/server/active/0", "/__proto__/constructor/length"];
+
+  test("are a whole number or unknown", () => {
+    fc.assert(
+      fc.property(seed, fc.constantFrom(...selectors), (from, selector) => {
+        expect(isCount(parseActiveCount(damaged("count", from), selector))).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test("are never zero where a sample that counts requests was cut within its line", () => {
+    const page = "http_active 30\n";
+    for (let cut = 0; cut < page.length; cut += 1)
+      expect(parseActiveCount(page.slice(0, cut), "http_active")).not.toBe(0);
+  });
+
+  test("mean the same with other metrics around them", () => {
+    const other = fc.array(fc.constantFrom("# HELP x", "up 1", "http_actives 5", "", 'y{a="}"} NaN'), { maxLength: 9 });
+    fc.assert(
+      fc.property(other, other, (before, after) => {
+        const page = [...before, METRICS.trimEnd(), ...after].join("\n");
+        expect(parseActiveCount(page, "http_active")).toBe(7);
+      }),
+    );
+  });
+});
+
+describe("chained hooks that injection never wrote", () => {
+  const handler = fc.dictionary(
+    fc.constantFrom("httpGet", "sleep", "exec"),
+    fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.dictionary(fc.constantFrom("port", "path", "scheme", "httpHeaders", "seconds"), fc.jsonValue({ maxDepth: 2 })),
+    ),
+  );
+  const chain = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.oneof(handler, fc.jsonValue({ maxDepth: 1 })));
+
+  test("are refused with a sentence or can be performed as they are", () => {
+    const original = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
+      fc.record({ chain }).map((value) => JSON.stringify(value)),
+      seed.map((from) => damaged("original", from)),
+    );
+    fc.assert(
+      fc.property(original, (text) => {
+        for (const hook of readChainedHooks(text).hooks) {
+          if (hook.kind === "sleep") {
+            expect(Number.isSafeInteger(hook.seconds) && hook.seconds >= 0).toBe(true);
+            continue;
+          }
+          expect(Number.isInteger(hook.port) && hook.port > 0 && hook.port < 65_536).toBe(true);
+          expect(hook.path).toMatch(/^\/[\x21-\x7e]*$/);
+          for (const { name, value } of hook.headers) {
+            expect(typeof name === "string" && name !== "").toBe(true);
+            expect(typeof value).toBe("string");
+          }
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test.for([
+    { says: "without a value", header: '{"name":"X-A"}' },
+    { says: "whose name is a number", header: '{"name":5,"value":"x"}' },
+    { says: "whose value is a number", header: '{"name":"X-A","value":5}' },
+    { says: "that is null", header: "null" },
+  ])("lose their container only, for a header $says", ({ header }) => {
+    const text = `{"chain":{"bad":{"httpGet":{"port":80,"httpHeaders":[${header}]}},"good":{"sleep":{"seconds":3}}}}`;
+    expect(readChainedHooks(text)).toEqual({
+      hooks: [{ kind: "sleep", container: "good", seconds: 3 }],
+      problem: "the hook of bad is neither a plain httpGet nor a sleep",
+    });
+  });
+});
+
+describe("damaged words of the manager", () => {
+  test("flags become settings in their limits, with a sentence for each that was not read", () => {
+    fc.assert(
+      fc.property(seed, (from) => {
+        const { settings, problems } = parseServeFlags(damaged("flags", from).split("\n"));
+        for (const ms of [settings.drainDelayMs, settings.drainTimeoutMs, settings.quietPeriodMs, settings.appGraceMs])
+          expect(Number.isSafeInteger(ms) && ms >= 0).toBe(true);
+        for (const port of [settings.port, ...settings.drainPorts, ...settings.ignorePorts])
+          expect(Number.isInteger(port) && port > 0 && port < 65_536).toBe(true);
+        for (const { message } of problems) expect(message).toMatch(/^(unknown flag )?.* /s);
+      }),
+      RUNS,
+    );
+  });
+
+  test("a flag that is not known changes no setting", () => {
+    fc.assert(
+      fc.property(
+        fc.string().filter((text) => !/^--(c|[pdqahik])/.test(text)),
+        (text) => {
+          const { settings, problems } = parseServeFlags([text]);
+          expect(settings).toEqual(DEFAULT_SETTINGS);
+          expect(problems.length).toBe(1);
+        },
+      ),
+    );
+  });
+
+  test("URLs are refused or can be dialled as written", () => {
+    fc.assert(
+      fc.property(seed, (from) => {
+        const target = parseHttpTarget(damaged("target", from));
+        if (target === undefined) return;
+        expect(target.port > 0 && target.port < 65_536).toBe(true);
+        expect(target.host).toMatch(/^[0-9a-fA-F:.]+$/);
+        expect(target.path).toMatch(/^\/[\x21-\x7e]*$/);
+      }),
+      RUNS,
+    );
+  });
+
+  test("no path without the whole token opens anything", () => {
+    fc.assert(
+      fc.property(seed, fc.constantFrom("GET", "POST", "PUT", ""), (from, method) => {
+        const url = damaged("route", from);
+        const route = routeOf({ method, url, local: true }, "t0ken", ["app", "web-1"]);
+        expect(route.kind === "nothing" || url.startsWith("/t0ken/")).toBe(true);
+        if (route.kind === "prestop") expect(["app", "web-1"]).toContain(route.container);
+      }),
+      RUNS,
+    );
+  });
+
+  test("the depth of JSON is never told smaller than a parser finds it", () => {
+    const deep = (value: unknown): number =>
+      typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(deep));
+    fc.assert(fc.property(fc.jsonValue({ maxDepth: 12 }), (value) => depthOf(JSON.stringify(value)) === deep(value)));
+  });
+});
