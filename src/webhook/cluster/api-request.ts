@@ -1,10 +1,10 @@
 /** The two ways of asking the API server, as function types, and what it says when it refuses. */
 
 export type ApiQuestion = {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PATCH";
   /** With its query. */
   readonly path: string;
-  /** JSON. */
+  /** JSON; with PATCH a list of RFC 6902 operations. */
   readonly body?: string;
   readonly limitMs: number;
   /** Ends the wait for the answer. */

@@ -42,7 +42,7 @@ export function apiRunner(connection: KubeConfig): ApiRunner {
         "user-agent": "lastcall-webhook",
         ...(body === undefined
           ? {}
-          : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+          : { "content-type": contentTypeOf(method), "content-length": Buffer.byteLength(body) }),
       },
     };
   };
@@ -79,6 +79,10 @@ export function apiRunner(connection: KubeConfig): ApiRunner {
     },
     close: () => agent.destroy(),
   };
+}
+
+function contentTypeOf(method: string): string {
+  return method === "PATCH" ? "application/json-patch+json" : "application/json";
 }
 
 /** Credentials may come from a program that never ends; the limit counts for them too. */

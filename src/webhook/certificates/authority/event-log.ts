@@ -1,0 +1,61 @@
+/** What the keeper did, for people and for Prometheus. */
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Log } from "../../request-log.ts";
+import type { AuthorityStatus } from "./authority-source.ts";
+import type { KeeperEvent } from "./keeper.ts";
+
+export type Tell = (event: KeeperEvent) => void;
+
+const REASONS: Readonly<Record<string, string>> = {
+  begin: "made a CA",
+  repair: "repaired the CA's Secret",
+  rotate: "made the next CA",
+  promote: "the next CA signs from now on",
+  drop: "stopped trusting a CA whose certificates have expired",
+};
+
+/** Writes one line per event and counts the writes of caBundles. */
+export function eventLog(log: Log, registry: Registry): Tell {
+  const patches = new Counter({
+    name: "lastcall_cabundle_patches_total",
+    help: "Writes of the caBundle by this replica; conflict: somebody else wrote first.",
+    labelNames: ["result"],
+    registers: [registry],
+  });
+  patches.inc({ result: "done" }, 0);
+  patches.inc({ result: "conflict" }, 0);
+  return (event) => {
+    if (event.kind === "secret-written")
+      log.info({ reason: event.reason }, REASONS[event.reason] ?? "wrote the Secret");
+    else if (event.kind === "damage") log.warn({ damage: event.sentences }, "the CA's Secret is damaged");
+    else if (event.kind === "bundle-written") {
+      patches.inc({ result: "done" });
+      log.info({ cas: event.cas }, "caBundle written");
+    } else {
+      if (event.on === "configuration") patches.inc({ result: "conflict" });
+      log.debug({ on: event.on }, "somebody else wrote first");
+    }
+  };
+}
+
+export function addAuthorityGauges(registry: Registry, status: () => AuthorityStatus): void {
+  new Gauge({
+    name: "lastcall_certificate_not_after_seconds",
+    help: "When a certificate expires, in seconds since 1970.",
+    labelNames: ["kind"],
+    registers: [registry],
+    collect() {
+      const { leafValidUntilMs, signer } = status();
+      if (leafValidUntilMs !== undefined) this.set({ kind: "leaf" }, leafValidUntilMs / 1_000);
+      if (signer !== undefined) this.set({ kind: "ca" }, signer.validUntilMs / 1_000);
+    },
+  });
+  new Gauge({
+    name: "lastcall_cabundle_in_sync",
+    help: "1 while every webhook was last seen to trust the certificate of this replica.",
+    registers: [registry],
+    collect() {
+      this.set(status().isInSync ? 1 : 0);
+    },
+  });
+}

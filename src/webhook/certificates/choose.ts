@@ -1,0 +1,75 @@
+/** Which certificate the settings ask for. Every way loads its packages only when it is taken. */
+import { renameSync, writeFileSync } from "node:fs";
+import type { Registry } from "prom-client";
+import { Fault } from "../../fault.ts";
+import type { Log } from "../request-log.ts";
+import type { WebhookSettings } from "../settings.ts";
+import type { CertificateSource } from "./source.ts";
+
+export type CertificatePorts = {
+  readonly log: Log;
+  readonly registry: Registry;
+  /** Wall-clock and monotonic milliseconds. */
+  readonly wallMs: () => number;
+  readonly monotonicMs: () => number;
+};
+
+/** @throws Fault when files or the way to the API server cannot be read; an API server that is away is no fault */
+export async function certificateFor(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
+  if (settings.caSecret !== "") return sharedAuthority(settings, ports);
+  if (settings.certificateFile !== "") {
+    const { certificateFromFiles } = await import("./files.ts");
+    return certificateFromFiles(settings.certificateFile, settings.keyFile);
+  }
+  const { makeCertificate } = await import("./self-made.ts");
+  const made = await makeCertificate(settings.namespace, ports.wallMs());
+  if (settings.caFile !== "") writeWhole(settings.caFile, made.caCertificate);
+  return made.source;
+}
+
+const LEAF_LIFE_LIMIT_MS = 7 * 86_400_000;
+const DROP_HOLD_LIMIT_MS = 3_600_000;
+
+async function sharedAuthority(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
+  const { connectionTo } = await import("../cluster/connection.ts");
+  const { apiRunner } = await import("../cluster/api-runner.ts");
+  const { secretStore, webhookConfigurations } = await import("./authority/kubernetes-stores.ts");
+  const { createKeeper } = await import("./authority/keeper.ts");
+  const { certificateTools } = await import("./authority/certificate-tools.ts");
+  const { authoritySource } = await import("./authority/authority-source.ts");
+  const { addAuthorityGauges, eventLog } = await import("./authority/event-log.ts");
+  const { makeCertificate } = await import("./self-made.ts");
+  const { serviceNames } = await import("./signing.ts");
+  const { ask } = apiRunner(await connectionTo(settings));
+  const leafLifeMs = Math.min(LEAF_LIFE_LIMIT_MS, settings.caLifeMs / 8);
+  const lives = {
+    caLifeMs: settings.caLifeMs,
+    leafLifeMs,
+    settleMs: settings.caSettleMs,
+    dropHoldMs: Math.min(DROP_HOLD_LIMIT_MS, leafLifeMs),
+  };
+  const keeper = createKeeper(
+    {
+      secrets: secretStore(ask, settings.namespace, settings.caSecret),
+      configurations: webhookConfigurations(ask, settings.webhookConfiguration),
+      tools: certificateTools(serviceNames(settings.service, settings.namespace)),
+      now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
+      tell: eventLog(ports.log, ports.registry),
+    },
+    lives,
+  );
+  const placeholder = await makeCertificate(settings.namespace, ports.wallMs());
+  const source = authoritySource(keeper, placeholder.source.current());
+  addAuthorityGauges(ports.registry, source.status);
+  return source;
+}
+
+/** Readers see the old file or the new one, never half of it. */
+function writeWhole(path: string, text: string): void {
+  try {
+    writeFileSync(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+  } catch (error) {
+    throw new Fault("ERR_INPUT_UNREADABLE", `${path} cannot be written`, error);
+  }
+}
