@@ -12,7 +12,12 @@ const MAIN = new URL("../../src/manager/node-main.ts", import.meta.url).pathname
 
 export const NODE_BUILD: Build = { name: "Node", command: process.execPath, args: [MAIN] };
 /** Its command is empty where this host cannot build it; the reason was printed before the tests. */
-export const NATIVE_BUILD: Build = { name: "native", command: inject("nativeManager"), args: [] };
+export const NATIVE_BUILD: Build = {
+  name: "native",
+  // Another binary may be put to the same cases, such as one under sanitizers.
+  command: process.env["LASTCALL_MANAGER_BINARY"] ?? inject("nativeManager"),
+  args: [],
+};
 export const BUILDS: readonly Build[] = [NODE_BUILD, NATIVE_BUILD];
 
 /** One group of cases per build; process cases wait for real time on a machine that others use too. */
