@@ -13,6 +13,10 @@ export type AdmissionPorts = {
   readonly namespaceAnnotations: NamespaceAnnotations;
   readonly randomness: Randomness;
   readonly inject: typeof injectPod;
+  /** Facts of this moment, asked for after the annotations; without it those of the rules are used. */
+  readonly factsOf?: (namespace: string) => ClusterFacts;
+  /** Hears of every outcome that is no rehearsal. Never throws and never waits. */
+  readonly tell?: (pod: object, namespace: string, outcome: Outcome) => void;
 };
 
 export type AdmissionRules = {
@@ -45,7 +49,9 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
     const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace);
     const { pod, namespace } = request;
     const question = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [] };
-    const outcome = ports.inject(question, rules.config, rules.facts, ports.randomness);
+    const facts = ports.factsOf?.(namespace) ?? rules.facts;
+    const outcome = ports.inject(question, rules.config, facts, ports.randomness);
+    if (!request.dryRun) ports.tell?.(pod, namespace, outcome);
     return {
       ...verdictBase(request),
       status: 200,

@@ -1,18 +1,19 @@
 /** The webhook program: reads its settings, puts the parts together, listens, leaves. */
-import { renameSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT_FAULT, EXIT_FORCED, EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { Fault } from "../fault.ts";
 import { injectPod } from "../injection/inject.ts";
 import { type ClusterConfig, DEFAULT_CONFIG } from "../policy/cluster-config.ts";
 import type { AdmissionRules } from "./admit.ts";
-import { type CertificateSource, complaintAbout } from "./certificates/source.ts";
+import { certificateFor } from "./certificates/choose.ts";
+import { renewal } from "./certificates/renewal.ts";
+import type { Cluster, ClusterParts } from "./cluster/cluster-runner.ts";
 import { helpText, readSettings, type SettingProblem } from "./config.ts";
 import { listen } from "./listen.ts";
 import { logLines } from "./log-lines.ts";
 import { createMeters } from "./metrics.ts";
 import { createLog, type Log } from "./request-log.ts";
-import { buildServer, renewCertificate, type WebhookServer } from "./server.ts";
+import { buildServer, renewCertificate } from "./server.ts";
 import type { WebhookSettings } from "./settings.ts";
 import { leave } from "./shutdown.ts";
 import { releaseStartupMemory } from "./startup-memory.ts";
@@ -44,32 +45,44 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   const lines = logLines();
   const log = createLog(settings.logLevel, lines);
   const stop = stopSignal(log, () => lines.flushSync());
-  const source = await certificateFor(settings);
-  const app = buildServer(
-    rulesOf(settings, config),
-    {
-      namespaceAnnotations: async () => ({}),
-      randomness: { newToken: tokenSource() },
-      inject: injectPod,
-      log,
-      meters: createMeters(),
-      nowMs: () => performance.now(),
-      leaving: () => stop.told(),
-      unreadiness: () => complaintAbout(source.current(), Date.now()),
-    },
-    source.current(),
-  );
-  releaseStartupMemory();
-  const address = await listen(app, settings.host, settings.port);
-  log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
-  const watch = setInterval(() => void refresh(source, app, log), settings.certificateCheckMs);
-  const signal = await stop.signal;
-  // Ctrl-C comes from a person who waits, not from a cluster that still sends requests.
-  const drainDelayMs = signal === "SIGINT" ? 0 : settings.drainDelayMs;
-  await leave(app, { drainDelayMs, log, sleep: (ms) => sleep(ms, undefined, { ref: false }) });
-  clearInterval(watch);
-  lines.flushSync();
-  return EXIT_OK;
+  const meters = createMeters();
+  const clocks = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
+  const source = await certificateFor(settings, { log, registry: meters.registry, ...clocks });
+  const rules = rulesOf(settings, config);
+  const cluster = await clusterFor(settings, { base: rules.facts, log, registry: meters.registry });
+  try {
+    const app = buildServer(
+      rules,
+      {
+        namespaceAnnotations: async () => ({}),
+        ...cluster,
+        randomness: { newToken: tokenSource() },
+        inject: injectPod,
+        log,
+        meters,
+        nowMs: () => performance.now(),
+        leaving: () => stop.told(),
+        unreadiness: () => source.complaint(Date.now()),
+      },
+      source.current(),
+    );
+    releaseStartupMemory();
+    const address = await listen(app, settings.host, settings.port);
+    log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
+    const renew = renewal({ source, use: (certificate) => renewCertificate(app, certificate), log });
+    const watch = setInterval(() => void renew(Date.now()), settings.certificateCheckMs);
+    await renew(Date.now());
+    const signal = await stop.signal;
+    // Ctrl-C comes from a person who waits, not from a cluster that still sends requests.
+    const drainDelayMs = signal === "SIGINT" ? 0 : settings.drainDelayMs;
+    await leave(app, { drainDelayMs, log, sleep: (ms) => sleep(ms, undefined, { ref: false }) });
+    clearInterval(watch);
+    return EXIT_OK;
+  } finally {
+    // Its connections would keep the process, also after a port in use.
+    await cluster?.stop();
+    lines.flushSync();
+  }
 }
 
 type Stop = { readonly signal: Promise<NodeJS.Signals>; readonly told: () => boolean };
@@ -98,7 +111,8 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
     optIn: settings.optIn,
     config,
     facts: {
-      apiServerVersion: settings.kubeVersion,
+      // Nobody's version is the careful answer until the API server told its own.
+      apiServerVersion: settings.kubeVersion === "auto" ? "" : settings.kubeVersion,
       lowestKubeletVersion: undefined,
       managerImage: settings.image,
       systemNamespaces: ["kube-system", "kube-public", "kube-node-lease", settings.namespace],
@@ -106,36 +120,19 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
   };
 }
 
-/** Both ways of getting a certificate load their packages only when they are needed. */
-async function certificateFor(settings: WebhookSettings): Promise<CertificateSource> {
-  if (settings.certificateFile !== "") {
-    const { certificateFromFiles } = await import("./certificates/files.ts");
-    return certificateFromFiles(settings.certificateFile, settings.keyFile);
-  }
-  const { makeCertificate } = await import("./certificates/self-made.ts");
-  const made = await makeCertificate(settings.namespace, Date.now());
-  if (settings.caFile !== "") writeWhole(settings.caFile, made.caCertificate);
-  return made.source;
-}
+/** Longest time to begin without knowing the cluster; then the careful answers have to do. */
+const FIRST_READ_LIMIT_MS = 5_000;
 
-/** Readers see the old file or the new one, never half of it. */
-function writeWhole(path: string, text: string): void {
-  try {
-    writeFileSync(`${path}.new`, text);
-    renameSync(`${path}.new`, path);
-  } catch (error) {
-    throw new Fault("ERR_INPUT_UNREADABLE", `${path} cannot be written`, error);
-  }
-}
+type ClusterBeginnings = Pick<ClusterParts, "base" | "log" | "registry">;
 
-async function refresh(source: CertificateSource, app: WebhookServer, log: Log): Promise<void> {
-  const found = await source.refresh(Date.now());
-  if (found.kind === "changed") {
-    renewCertificate(app, source.current());
-    log.info({ validUntil: new Date(source.current().validUntilMs).toISOString() }, "certificate renewed");
-  } else if (found.kind === "unusable") {
-    log.warn({ err: found.fault }, "new certificate cannot be used, the old one stays");
-  }
+async function clusterFor(settings: WebhookSettings, beginnings: ClusterBeginnings): Promise<Cluster | undefined> {
+  if (settings.cluster === "off") return undefined;
+  const { connectionTo } = await import("./cluster/connection.ts");
+  const { startCluster } = await import("./cluster/cluster-runner.ts");
+  const connection = await connectionTo(settings);
+  const cluster = startCluster({ ...beginnings, connection, asksVersion: settings.kubeVersion === "auto" });
+  await cluster.firstRead(FIRST_READ_LIMIT_MS);
+  return cluster;
 }
 
 async function readClusterFile(path: string): Promise<{ config: ClusterConfig; problems: readonly SettingProblem[] }> {

@@ -31,6 +31,8 @@ export type Meters = {
   /** The text format of Prometheus. */
   readonly render: () => Promise<string>;
   readonly contentType: string;
+  /** For the metrics of parts that do not always run. */
+  readonly registry: Registry;
 };
 
 export function createMeters(): Meters {
@@ -59,5 +61,6 @@ export function createMeters(): Meters {
     },
     render: () => registry.metrics(),
     contentType: registry.contentType,
+    registry,
   };
 }

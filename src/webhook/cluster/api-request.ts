@@ -20,6 +20,8 @@ export type ApiStream = {
   readonly path: string;
   readonly limitMs: number;
   readonly signal: AbortSignal;
+  /** The server has accepted; nothing needs to follow. */
+  readonly onOpen: () => void;
   /** The stream ends when it throws. */
   readonly onChunk: (chunk: Buffer) => void;
 };

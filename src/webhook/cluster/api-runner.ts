@@ -63,7 +63,7 @@ export function apiRunner(connection: KubeConfig): ApiRunner {
       const signal = stop === undefined ? limit : AbortSignal.any([limit, stop]);
       return within(signal, send(method, path, signal, body).then(readWhole));
     },
-    stream: async ({ path, limitMs, signal, onChunk }) => {
+    stream: async ({ path, limitMs, signal, onOpen, onChunk }) => {
       const limit = AbortSignal.timeout(Math.ceil(limitMs));
       const either = AbortSignal.any([limit, signal]);
       try {
@@ -72,6 +72,7 @@ export function apiRunner(connection: KubeConfig): ApiRunner {
           answer.destroy();
           throw new ApiRefusal(answer.statusCode ?? 0, path);
         }
+        onOpen();
         for await (const chunk of answer) onChunk(chunk as Buffer);
       } catch (error) {
         if (!either.aborted) throw error;

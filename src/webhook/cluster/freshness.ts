@@ -7,7 +7,7 @@ export const RELIST_MS = 5 * 60_000;
 export const STALE_AFTER_MS = RELIST_MS + 60_000;
 
 export type Freshness = {
-  /** Monotonic milliseconds of the last list, event or bookmark; `undefined` before the first list. */
+  /** Monotonic milliseconds of the last list, event, bookmark or accepted watch; `undefined` before the first list. */
   readonly heardMs: number | undefined;
   /** What failed since, for the log. */
   readonly failure: string | undefined;

@@ -25,7 +25,7 @@ export type FollowPorts = {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly onListed: () => void;
-  /** An event or a bookmark. */
+  /** An event, a bookmark, or a watch that was accepted. */
   readonly onHeard: () => void;
   readonly onFailed: (why: string) => void;
 };
@@ -113,7 +113,8 @@ async function watchFrom<T>(place: Place, followed: Followed<T>, { ports, signal
       ports.onHeard();
     }
   };
-  await ports.stream({ path: `${followed.path}?${query}`, limitMs: leftMs + OVERRUN_MS, signal, onChunk });
+  const limitMs = leftMs + OVERRUN_MS;
+  await ports.stream({ path: `${followed.path}?${query}`, limitMs, signal, onOpen: ports.onHeard, onChunk });
   return events > 0 || ports.nowMs() - startMs >= SHORT_WATCH_MS;
 }
 

@@ -93,6 +93,7 @@ describe("a server that behaves", () => {
     put("a", "1");
     start();
     await watching();
+    await vi.waitFor(() => expect(heard).toBe(2), PATIENCE);
     const before = heard;
     server.bookmark(PATH);
     await vi.waitFor(() => expect(heard).toBe(before + 1), PATIENCE);

@@ -1,0 +1,160 @@
+/** Puts the caches, the lookup and the Events together and keeps them going; the only part here with a clock. */
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { KubeConfig } from "@kubernetes/client-node";
+import type { Registry } from "prom-client";
+import type { ClusterFacts } from "../../injection/inject.ts";
+import { isRawObject } from "../../kubernetes/raw-json.ts";
+import type { NamespaceAnnotations } from "../admit.ts";
+import type { Log } from "../request-log.ts";
+import { apiRunner } from "./api-runner.ts";
+import { type CacheName, clusterMeters } from "./cluster-metrics.ts";
+import { eventSender, type TellOutcome } from "./event-runner.ts";
+import { factsOf } from "./facts-of.ts";
+import { type Freshness, type Heard, isStale, NEVER_HEARD, onFailed, onHeard, RELIST_MS } from "./freshness.ts";
+import { byNamespace, keepLimitRange } from "./limit-ranges.ts";
+import { keepNamespace } from "./namespace-annotations.ts";
+import { LOOKUP_LIMIT_MS, namespaceLookup } from "./namespace-lookup.ts";
+import { keepNode, lowestKubeletVersion } from "./node-summary.ts";
+import { askServerVersion } from "./server-version.ts";
+import { createStore, type Store, summaryOf } from "./store.ts";
+import { type FollowPorts, follow } from "./watch-runner.ts";
+
+export type ClusterParts = {
+  readonly connection: KubeConfig;
+  /** What does not change while the process runs. Its version is used until the API server told its own. */
+  readonly base: ClusterFacts;
+  readonly asksVersion: boolean;
+  readonly log: Log;
+  readonly registry: Registry;
+};
+
+export type Cluster = {
+  readonly namespaceAnnotations: NamespaceAnnotations;
+  /** To be asked right after the annotations of the same namespace. */
+  readonly factsOf: (namespace: string) => ClusterFacts;
+  readonly tell: TellOutcome;
+  /** Resolves when everything was read once, or after the limit in milliseconds: whoever waits must not wait for ever. */
+  readonly firstRead: (limitMs: number) => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+/** Pages are small where objects are large: parsing one holds up the admissions. */
+const PAGE_SIZES: Readonly<Record<CacheName, number>> = { namespaces: 250, nodes: 50, limitranges: 250 };
+
+export function startCluster(parts: ClusterParts): Cluster {
+  const { log } = parts;
+  const api = apiRunner(parts.connection);
+  const stop = new AbortController();
+  const nowMs = () => performance.now();
+  const pause: FollowPorts["sleep"] = (ms, signal) =>
+    sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
+
+  const namespaces = createStore(keepNamespace);
+  const nodes = createStore(keepNode);
+  const limitRanges = createStore(keepLimitRange);
+  const stores: Readonly<Record<CacheName, Pick<Store<unknown>, "entries">>> = {
+    namespaces,
+    nodes,
+    limitranges: limitRanges,
+  };
+  const freshness = new Map<CacheName, Freshness>();
+  const freshnessOf = (cache: CacheName): Freshness => freshness.get(cache) ?? NEVER_HEARD;
+  const meters = clusterMeters(parts.registry, (cache) => ({
+    ageSeconds: (nowMs() - (freshnessOf(cache).heardMs ?? 0)) / 1_000,
+    stale: isStale(freshnessOf(cache), nowMs()),
+    entries: stores[cache].entries.size,
+  }));
+
+  const note = (cache: CacheName, { freshness: now, change }: Heard): void => {
+    freshness.set(cache, now);
+    if (change === "lost") log.warn({ cache, why: now.failure }, "API server cannot be read, older knowledge is used");
+    if (change === "back") log.info({ cache }, "API server can be read again");
+  };
+
+  const keepUp = <T>(cache: CacheName, path: string, store: Store<T>): { first: Promise<void>; end: Promise<void> } => {
+    let arrived: () => void = () => undefined;
+    const first = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const followed = { path, pageSize: PAGE_SIZES[cache], store, relistMs: RELIST_MS };
+    const heard = (): void => note(cache, onHeard(freshnessOf(cache), nowMs()));
+    const end = follow(
+      followed,
+      {
+        ask: api.ask,
+        stream: api.stream,
+        nowMs,
+        sleep: pause,
+        random: Math.random,
+        onListed: () => {
+          meters.listed(cache);
+          heard();
+          arrived();
+        },
+        onHeard: heard,
+        onFailed: (why) => {
+          meters.failed(cache);
+          note(cache, onFailed(freshnessOf(cache), why));
+        },
+      },
+      stop.signal,
+    );
+    return { first, end };
+  };
+
+  const version = parts.asksVersion
+    ? askServerVersion({ ask: api.ask, sleep: pause, random: Math.random, log }, stop.signal)
+    : undefined;
+  const loops = [
+    keepUp("namespaces", "/api/v1/namespaces", namespaces),
+    keepUp("nodes", "/api/v1/nodes", nodes),
+    keepUp("limitranges", "/api/v1/limitranges", limitRanges),
+    ...(version === undefined ? [] : [version]),
+  ];
+
+  const lookup = namespaceLookup({
+    cached: (name) => namespaces.entries.get(name),
+    fetch: async (name) => {
+      const path = `/api/v1/namespaces/${encodeURIComponent(name)}`;
+      const answer = await api.ask({ method: "GET", path, limitMs: LOOKUP_LIMIT_MS });
+      const found: unknown = answer.status === 200 ? JSON.parse(answer.text) : undefined;
+      return isRawObject(found) ? found : undefined;
+    },
+    nowMs,
+  });
+  const lowest = summaryOf(nodes, (entries) => ({ version: lowestKubeletVersion(entries.values()) }));
+  const ranges = summaryOf(limitRanges, byNamespace);
+
+  return {
+    namespaceAnnotations: lookup.annotations,
+    factsOf: (namespace) =>
+      factsOf(parts.base, namespace, {
+        apiServerVersion: version?.current(),
+        lowestKubeletVersion: lowest().version,
+        nodesAreStale: isStale(freshnessOf("nodes"), nowMs()),
+        limitRanges: ranges().get(namespace),
+        namespaceIsUnknown: lookup.isUnknown(namespace),
+      }),
+    tell: eventSender({
+      ask: api.ask,
+      nowMs,
+      wallMs: Date.now,
+      random: Math.random,
+      suffix: () => randomBytes(8).toString("hex"),
+      instance: hostname(),
+      count: meters.event,
+    }),
+    firstRead: async (limitMs) => {
+      const read = Promise.all(loops.map((loop) => loop.first)).then(() => true);
+      const done = await Promise.race([read, pause(limitMs, stop.signal).then(() => false)]);
+      if (!done) log.warn({ limitMs }, "API server was not read in time, starting without");
+    },
+    stop: async () => {
+      stop.abort();
+      await Promise.all(loops.map((loop) => loop.end));
+      api.close();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** Sends Events beside the admissions: a bounded queue, one at a time, and whatever cannot be sent is dropped and counted. */
+import type { Outcome } from "../../injection/outcome.ts";
+import type { AskApi } from "./api-request.ts";
+import { eventLimits } from "./event-limits.ts";
+import { type Note, notesOn } from "./event-notes.ts";
+import { eventOf, eventPath } from "./event-object.ts";
+import { retryDelayMs } from "./retry-delay.ts";
+
+/** Notes that wait; more than the overall burst lets through, so it fills only when the API server is slow. */
+const QUEUE_LIMIT = 100;
+
+/** For one Event, in milliseconds. */
+const SEND_LIMIT_MS = 5_000;
+
+/** Every way a note ends; a label of the metric. */
+export const EVENT_RESULTS = ["sent", "repeated", "rate_limited", "queue_full", "failed"] as const;
+export type EventResult = (typeof EVENT_RESULTS)[number];
+
+export type EventPorts = {
+  readonly ask: AskApi;
+  readonly nowMs: () => number;
+  readonly wallMs: () => number;
+  readonly random: () => number;
+  readonly suffix: () => string;
+  readonly instance: string;
+  readonly count: (result: EventResult) => void;
+};
+
+/** Never throws and never waits. */
+export type TellOutcome = (pod: object, namespace: string, outcome: Outcome) => void;
+
+type Waiting = { readonly note: Note; readonly count: number; readonly firstMs: number; readonly lastMs: number };
+
+export function eventSender(ports: EventPorts): TellOutcome {
+  const limits = eventLimits();
+  const queue: Waiting[] = [];
+  let sending = false;
+  let failures = 0;
+  let pausedUntilMs = 0;
+
+  const sendOne = async (waiting: Waiting): Promise<EventResult> => {
+    // While the API server is away, notes are dropped at once: they would be old news when it is back.
+    if (ports.nowMs() < pausedUntilMs) return "failed";
+    const fate = await send(ports, waiting);
+    failures = fate === "unanswered" ? failures + 1 : 0;
+    pausedUntilMs = ports.nowMs() + retryDelayMs(failures, ports.random());
+    return fate === "sent" ? "sent" : "failed";
+  };
+
+  const sendAll = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) ports.count(await sendOne(next));
+    sending = false;
+  };
+
+  const add = (note: Note): void => {
+    const nowMs = ports.nowMs();
+    const telling = limits(note, nowMs);
+    if (telling.kind !== "send") {
+      ports.count(telling.kind);
+      return;
+    }
+    if (queue.length >= QUEUE_LIMIT) {
+      ports.count("queue_full");
+      return;
+    }
+    const lastMs = ports.wallMs();
+    queue.push({ note, count: telling.count, firstMs: lastMs - (nowMs - telling.firstMs), lastMs });
+    if (sending) return;
+    sending = true;
+    void sendAll();
+  };
+
+  return (pod, namespace, outcome) => {
+    for (const note of notesOn(pod, namespace, outcome)) add(note);
+  };
+}
+
+/** `refused` is an answer: the next Event may fare better. */
+async function send(ports: EventPorts, waiting: Waiting): Promise<"sent" | "refused" | "unanswered"> {
+  const { note, count, firstMs, lastMs } = waiting;
+  const event = eventOf(note, { count, firstMs, lastMs, suffix: ports.suffix(), instance: ports.instance });
+  try {
+    const body = JSON.stringify(event);
+    const answer = await ports.ask({ method: "POST", path: eventPath(note), body, limitMs: SEND_LIMIT_MS });
+    if (answer.status >= 500 || answer.status === 429) return "unanswered";
+    return answer.status < 300 ? "sent" : "refused";
+  } catch {
+    return "unanswered";
+  }
+}

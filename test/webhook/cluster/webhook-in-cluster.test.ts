@@ -1,0 +1,167 @@
+/** The real program beside a small API server: what it learns shows in the Pods it changes, what it tells in Events. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { reviewText } from "../pod-review.ts";
+import { call, type RunningWebhook, spawnWebhook, startWebhook } from "../running-webhook.ts";
+import { samplesOf } from "../server-under-test.ts";
+import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
+
+const PATIENCE = { timeout: 15_000, interval: 20 };
+const NAMESPACES = "/api/v1/namespaces";
+const OWNER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "u-1", controller: true };
+
+let server: FakeApiServer;
+let folder: string;
+let webhook: RunningWebhook | undefined;
+
+beforeEach(async () => {
+  server = await fakeApiServer();
+  folder = mkdtempSync(join(tmpdir(), "lastcall-cluster-"));
+  server.put(NAMESPACES, {
+    metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/annotation": "x" } },
+  });
+  server.put("/api/v1/nodes", node("n1", "v1.29.3"));
+});
+
+afterEach(async () => {
+  await webhook?.destroy();
+  webhook = undefined;
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function node(name: string, kubeletVersion: string) {
+  return { metadata: { name }, status: { nodeInfo: { operatingSystem: "linux", kubeletVersion } } };
+}
+
+function inCluster(...args: readonly string[]): readonly string[] {
+  const kubeconfig = join(folder, "kubeconfig");
+  const cluster = { server: `http://127.0.0.1:${server.port}`, "insecure-skip-tls-verify": true };
+  writeFileSync(
+    kubeconfig,
+    JSON.stringify({
+      clusters: [{ name: "c", cluster }],
+      users: [{ name: "u", user: { token: "t" } }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+    }),
+  );
+  return ["--opt-in=all", "--drain-delay=0s", "--cluster=watch", `--kubeconfig=${kubeconfig}`, ...args];
+}
+
+async function started(...args: readonly string[]): Promise<RunningWebhook> {
+  webhook = await startWebhook(inCluster(...args));
+  return webhook;
+}
+
+type Question = { readonly namespace?: string; readonly annotations?: object; readonly dryRun?: boolean };
+
+async function admitted(
+  running: RunningWebhook,
+  { namespace = "shop", annotations = {}, dryRun = false }: Question = {},
+) {
+  const metadata = { generateName: "web-7d9f-", annotations, ownerReferences: [OWNER] };
+  const object = { metadata, spec: { containers: [{ name: "app", image: "a" }] } };
+  const { body, status } = await call(running, { path: "/mutate", body: reviewText({ object, namespace, dryRun }) });
+  expect(status).toBe(200);
+  const { response } = JSON.parse(body);
+  const patch = Buffer.from(response.patch ?? btoa("[]"), "base64").toString();
+  return { patch, warnings: (response.warnings ?? []) as readonly string[] };
+}
+
+const metricsOf = async (running: RunningWebhook): Promise<string> => (await call(running, { path: "/metrics" })).body;
+
+test("annotations of a namespace count, and a change of them too", async () => {
+  const running = await started();
+  expect((await admitted(running)).patch).toContain("--drain-delay=9s");
+  server.put(NAMESPACES, { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "8s" } } });
+  await vi.waitFor(async () => expect((await admitted(running)).patch).toContain("--drain-delay=8s"), PATIENCE);
+});
+
+test("the API server's version and the nodes decide about native sidecars", async () => {
+  const old = await started("--kube-version=1.30");
+  expect((await admitted(old)).patch).toContain('"restartPolicy":"Always"');
+  server.put("/api/v1/nodes", node("n2", "v1.28.9"));
+  await vi.waitFor(async () => expect((await admitted(old)).patch).not.toContain('"restartPolicy":"Always"'), PATIENCE);
+  await old.destroy();
+  expect((await admitted(await started("--kube-version=auto"))).patch).toContain('"restartPolicy":"Always"');
+});
+
+test("a namespace that the watch did not bring yet is asked for, and told when nobody knows it", async () => {
+  const running = await started();
+  server.faults.silentWatches = true;
+  server.put(NAMESPACES, { metadata: { name: "fresh", annotations: { "lastcall.dev/drain-delay": "7s" } } });
+  expect((await admitted(running, { namespace: "fresh" })).patch).toContain("--drain-delay=7s");
+  const unknown = await admitted(running, { namespace: "nowhere" });
+  expect(unknown.patch).toContain("--drain-delay=5s");
+  expect(unknown.warnings.join()).toContain("namespace nowhere: Its annotations could not be read");
+});
+
+test("without an API server it starts, is ready, answers, and says so once", async () => {
+  server.faults.mute = true;
+  const running = await started("--kube-version=auto");
+  expect((await call(running, { path: "/readyz" })).status).toBe(200);
+  const startMs = performance.now();
+  const { patch, warnings } = await admitted(running);
+  expect(performance.now() - startMs).toBeLessThan(10_000);
+  expect(patch).toContain("--classic");
+  expect(warnings.join()).toContain("could not be read");
+  const metrics = await metricsOf(running);
+  expect(samplesOf(metrics, "lastcall_cache_stale").get('{cache="nodes"}')).toBe(1);
+  server.faults.mute = false;
+  server.faults.refuse = 503;
+});
+
+test("a failing API server is told in the log once, and its return too", async () => {
+  const running = await started();
+  server.faults.refuse = 503;
+  server.endWatches(true);
+  const lost = () => running.output().match(/"cache":"nodes".*API server cannot be read/g)?.length ?? 0;
+  await vi.waitFor(() => expect(lost()).toBe(1), PATIENCE);
+  const failures = async () =>
+    samplesOf(await metricsOf(running), "lastcall_cache_failures_total").get('{cache="nodes"}') ?? 0;
+  await vi.waitFor(async () => expect(await failures()).toBeGreaterThan(1), PATIENCE);
+  expect(lost()).toBe(1);
+  expect((await call(running, { path: "/readyz" })).status).toBe(200);
+  expect((await admitted(running)).patch).toContain("--drain-delay=9s");
+  server.faults.refuse = undefined;
+  await vi.waitFor(() => expect(running.output()).toMatch(/"cache":"nodes".*can be read again/), PATIENCE);
+});
+
+test("a bad value becomes one Event on the controller, however many Pods repeat it", async () => {
+  const running = await started();
+  for (let pod = 0; pod < 5; pod += 1) await admitted(running, { annotations: { "lastcall.dev/drain-timeout": "30" } });
+  await vi.waitFor(() => expect(server.posted).toHaveLength(1), PATIENCE);
+  const [event] = server.posted;
+  expect(event).toMatchObject({
+    kind: "Event",
+    metadata: { namespace: "shop" },
+    involvedObject: { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "u-1", namespace: "shop" },
+    type: "Warning",
+    reason: "BadValue",
+    count: 1,
+  });
+  expect(event?.["message"]).toContain('lastcall.dev/drain-timeout: Got "30"');
+  const events = samplesOf(await metricsOf(running), "lastcall_events_total");
+  expect(events.get('{result="sent"}')).toBe(1);
+  expect(events.get('{result="repeated"}')).toBe(4);
+});
+
+test("a rehearsal leaves no Event", async () => {
+  const running = await started();
+  await admitted(running, { annotations: { "lastcall.dev/drain-timeout": "30" }, dryRun: true });
+  await admitted(running, { annotations: { "lastcall.dev/prestop": "never" } });
+  await vi.waitFor(() => expect(server.posted).toHaveLength(1), PATIENCE);
+  expect(server.posted[0]?.["message"]).toContain("prestop");
+});
+
+test("it ends at once when told, whatever its watches do, and with a port in use as well", async () => {
+  const running = await started();
+  running.signal("SIGINT");
+  expect((await running.ended).status).toBe(0);
+  const other = await started();
+  const { ended } = spawnWebhook([...inCluster(), `--port=${other.port}`, "--host=127.0.0.1"]);
+  expect((await ended).status).toBe(1);
+});
