@@ -1,0 +1,251 @@
+/** The authority's failures and recoveries one by one, told as stories. */
+import { describe, expect, test } from "vitest";
+import { pretendCa } from "./pretend-certificates.ts";
+import { RETIRED, startedWorld, stateOf } from "./story.ts";
+import { brokenPromises, createWorld, DAY_MS, HOUR_MS, isReady, LIVES, MINUTE_MS } from "./world.ts";
+
+describe("at the beginning", () => {
+  test("three replicas that start at once agree on one CA and are ready without waiting", async () => {
+    const world = createWorld(3);
+    const looks = world.replicas.map((replica) => world.startLook(replica));
+    await Promise.all(looks);
+    // Each call of one replica is followed by one of the next.
+    for (let index = 0; world.pendingCalls() > 0; index += 1) await world.endCall(index, "answered");
+    for (const replica of world.replicas) await world.wholeLook(replica);
+    const { signer, bundles } = stateOf(world);
+    expect(bundles).toEqual([[signer], [signer]]);
+    expect(new Set(world.replicas.map((replica) => replica.keeper.leaf()?.cert)).size).toBe(1);
+    expect(world.replicas.every((replica) => isReady(world, replica))).toBe(true);
+    const made = world.replicas.flatMap((replica) => replica.events).filter((event) => event.kind === "secret-written");
+    expect(made.map((event) => event.reason).sort()).toEqual(["begin", "promote"]);
+  });
+
+  test("a replica without a webhook configuration makes no CA and says what is missing", async () => {
+    const world = createWorld(1);
+    world.store.setBundles(undefined);
+    const [replica] = world.replicas;
+    if (replica === undefined) return;
+    await world.wholeLook(replica);
+    expect(replica.standing?.distrust).toBe("there is no such webhook configuration");
+    expect(world.store.secret()).toBeUndefined();
+  });
+
+  test("a replica that joins later serves at once and writes nothing", async () => {
+    const { world, all } = await startedWorld(2);
+    const writes = world.store.writes();
+    const [first] = world.replicas;
+    if (first === undefined) return;
+    await world.crash(first);
+    await all();
+    expect(isReady(world, first)).toBe(true);
+    expect(world.store.writes()).toBe(writes);
+  });
+});
+
+describe("a rotation", () => {
+  test("publishes the next CA beside the old one, waits, and only then signs with it", async () => {
+    const { world, all } = await startedWorld(2);
+    const old = stateOf(world).signer;
+    world.pass(201 * DAY_MS);
+    await all();
+    const { next } = stateOf(world);
+    expect(stateOf(world)).toMatchObject({
+      signer: old,
+      bundles: [
+        [old, next],
+        [old, next],
+      ],
+    });
+    world.pass(LIVES.settleMs - 1_000);
+    await all();
+    expect(stateOf(world).signer).toBe(old);
+    expect(stateOf(world).leaves).toEqual([old, old]);
+    world.pass(1_000);
+    await all();
+    await all();
+    expect(stateOf(world)).toMatchObject({ signer: next, next: "", leaves: [next, next], retired: [old] });
+  });
+
+  test("drops the old CA an hour after its last leaf has expired, and not before", async () => {
+    const { world, all } = await startedWorld(2);
+    const old = stateOf(world).signer;
+    world.pass(201 * DAY_MS);
+    await all();
+    world.pass(LIVES.settleMs);
+    await all();
+    world.pass(7 * DAY_MS);
+    await all();
+    expect(stateOf(world).bundles[0]).toContain(old);
+    world.pass(DAY_MS);
+    await all();
+    expect(stateOf(world).bundles[0]).toContain(old);
+    world.pass(HOUR_MS);
+    await all();
+    expect(stateOf(world).bundles[0]).not.toContain(old);
+    expect(stateOf(world).retired).toEqual([`${old}${RETIRED}`]);
+  });
+
+  test("leaves are renewed at two thirds of their life under the same CA", async () => {
+    const { world, all } = await startedWorld(1);
+    const [replica] = world.replicas;
+    const first = replica?.keeper.leaf()?.validUntilMs ?? 0;
+    world.pass(4 * DAY_MS);
+    await all();
+    expect(replica?.keeper.leaf()?.validUntilMs).toBe(first);
+    world.pass(DAY_MS);
+    await all();
+    expect(replica?.keeper.leaf()?.validUntilMs).toBe(first + 5 * DAY_MS);
+  });
+
+  test("begins anew when the CA has expired while nobody ran", async () => {
+    const { world, all } = await startedWorld(2);
+    const old = stateOf(world).signer;
+    world.pass(400 * DAY_MS);
+    await all();
+    world.pass(LIVES.settleMs);
+    await all();
+    await all();
+    const { signer, leaves } = stateOf(world);
+    expect(signer).not.toBe(old);
+    expect(leaves).toEqual([signer, signer]);
+    expect(world.replicas.every((replica) => isReady(world, replica))).toBe(true);
+  });
+});
+
+describe("whatever happens to the Secret, what is served stays trusted and a new CA takes over", () => {
+  const byHand = pretendCa("by hand", 0, DAY_MS * 40_000);
+  const half = pretendCa("half", 0, DAY_MS * 40_000);
+  type Data = Readonly<Record<string, string>>;
+  test.for<{ says: string; edit: (data: Data) => Data | undefined }>([
+    { says: "deleted", edit: () => undefined },
+    { says: "emptied", edit: () => ({}) },
+    { says: "without its key", edit: ({ "ca.key": _key, ...data }) => data },
+    { says: "without its certificate", edit: ({ "ca.crt": _cert, ...data }) => data },
+    { says: "with the key of another certificate", edit: (data) => ({ ...data, "ca.key": half.key }) },
+    { says: "with garbage for a certificate", edit: (data) => ({ ...data, "ca.crt": "garbage" }) },
+    {
+      says: "with another CA put in by hand",
+      edit: (data) => ({ ...data, "ca.crt": byHand.cert, "ca.key": byHand.key }),
+    },
+  ])("$says", async ({ edit }) => {
+    const { world, all } = await startedWorld(2);
+    const old = stateOf(world).signer;
+    world.store.setSecret(edit(world.store.secret()?.data ?? {}));
+    await all();
+    const { next } = stateOf(world);
+    expect(stateOf(world)).toMatchObject({
+      leaves: [old, old],
+      retired: [old],
+      bundles: [
+        [next, old],
+        [next, old],
+      ],
+    });
+    expect(brokenPromises(world)).toEqual([]);
+    world.pass(LIVES.settleMs);
+    await all();
+    await all();
+    expect(stateOf(world)).toMatchObject({ signer: next, leaves: [next, next] });
+    expect(brokenPromises(world)).toEqual([]);
+  });
+
+  test("entries of others in the same Secret stay", async () => {
+    const { world, all } = await startedWorld(1);
+    world.store.setSecret({ "relay.json": "{}", ...world.store.secret()?.data, "ca.key": "garbage" });
+    await all();
+    expect(world.store.secret()?.data["relay.json"]).toBe("{}");
+  });
+});
+
+describe("the bundles of all webhooks are put right by any replica", () => {
+  const foreign = pretendCa("foreign", 0, DAY_MS * 40_000).cert.replace("ey", "xx");
+  test.for<{ says: string; edit: (bundles: readonly string[]) => readonly string[] }>([
+    { says: "emptied", edit: (bundles) => bundles.map(() => "") },
+    { says: "one emptied", edit: ([first = ""]) => [first, ""] },
+    { says: "a webhook added", edit: (bundles) => [...bundles, ""] },
+    { says: "a foreign CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreign) },
+    { says: "replaced by a foreign CA", edit: (bundles) => bundles.map(() => foreign) },
+    { says: "replaced by garbage", edit: (bundles) => bundles.map(() => "garbage") },
+  ])("$says", async ({ edit }) => {
+    const { world, all } = await startedWorld(2);
+    const { signer, bundles } = stateOf(world);
+    const writes = world.store.writes();
+    world.store.setBundles(edit(world.store.configuration()?.bundles ?? []));
+    await all();
+    expect(new Set(stateOf(world).bundles.flat())).toEqual(new Set(bundles.flat()));
+    expect(stateOf(world)).toMatchObject({ signer, next: "" });
+    expect(world.store.writes()).toBe(writes + 1);
+  });
+
+  test("a bundle with the right CAs in another order is left alone", async () => {
+    const { world, all } = await startedWorld(1);
+    world.pass(201 * DAY_MS);
+    await all();
+    const reversed = (world.store.configuration()?.bundles ?? []).map((bundle) =>
+      bundle
+        .split(/(?<=-----END CERTIFICATE-----\n)/)
+        .reverse()
+        .join(""),
+    );
+    expect(reversed[0]).not.toBe(world.store.configuration()?.bundles[0]);
+    world.store.setBundles(reversed);
+    const writes = world.store.writes();
+    await all();
+    expect(world.store.writes()).toBe(writes);
+  });
+});
+
+describe("time and trouble", () => {
+  test("a clock that jumps a month ahead renews once and does not write without end", async () => {
+    const { world, all } = await startedWorld(2);
+    const [replica] = world.replicas;
+    if (replica === undefined) return;
+    replica.clockOffsetMs = 30 * DAY_MS;
+    await all();
+    const leaf = replica.keeper.leaf();
+    await all();
+    expect(replica.keeper.leaf()).toBe(leaf);
+    replica.clockOffsetMs = 0;
+    await all();
+    expect(replica.keeper.leaf()?.validUntilMs).toBe(world.nowMs() + LIVES.leafLifeMs);
+  });
+
+  test("an API server that is away changes nothing about what is served", async () => {
+    const { world } = await startedWorld(1);
+    const [replica] = world.replicas;
+    if (replica === undefined) return;
+    const leaf = replica.keeper.leaf();
+    await world.startLook(replica);
+    await world.endCall(0, "never arrives");
+    world.pass(6 * MINUTE_MS);
+    expect(replica.keeper.leaf()).toBe(leaf);
+    expect(isReady(world, replica)).toBe(true);
+  });
+
+  test("a Secret that is deleted again and again does not make the bundle grow without end", async () => {
+    const { world, all } = await startedWorld(1);
+    for (let round = 0; round < 60; round += 1) {
+      world.store.setSecret(undefined);
+      await all();
+      world.pass(LIVES.settleMs);
+      await all();
+    }
+    expect(stateOf(world).bundles[0]?.length).toBeLessThanOrEqual(26);
+    expect(brokenPromises(world)).toEqual([]);
+  });
+
+  test("somebody who writes without end is told and does not hold up the look for ever", async () => {
+    const { world } = await startedWorld(1);
+    const [replica] = world.replicas;
+    if (replica === undefined) return;
+    world.store.setBundles(["", ""]);
+    const look = replica.keeper.look();
+    const failure = look.then(() => "", String);
+    for (let calls = 0; calls < 200 && (calls === 0 || world.pendingCalls() > 0); calls += 1) {
+      if (calls % 3 === 2) world.store.setBundles(["", ""]);
+      await new Promise((resolve) => setImmediate(resolve));
+      await world.endCall(0, "answered");
+    }
+    expect(await failure).toContain("changed by somebody else");
+  });
+});
