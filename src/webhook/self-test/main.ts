@@ -1,0 +1,45 @@
+/** `lastcall self-test`: what the chart's test Pod runs. Speaks with the API server as that Pod's account. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { formatDuration } from "../../contract/duration.ts";
+import { EXIT_FAULT, EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
+import { Fault } from "../../fault.ts";
+import { apiRunner } from "../cluster/api-runner.ts";
+import { connectionTo } from "../cluster/connection.ts";
+import { readOptions, SELF_TEST_HELP, type SelfTestOptions } from "./options.ts";
+import { selfTest } from "./self-test.ts";
+
+/** Answers the exit status: 0 injection works, 1 it does not, 64 wrong flags. */
+export async function main(args: readonly string[]): Promise<number> {
+  const { options, mistakes, help } = readOptions(args);
+  if (help) {
+    process.stdout.write(SELF_TEST_HELP);
+    return EXIT_OK;
+  }
+  for (const mistake of mistakes) process.stderr.write(`lastcall self-test: ${mistake}\n`);
+  if (mistakes.length > 0) return EXIT_USAGE;
+  try {
+    return (await run(options)) ? EXIT_OK : EXIT_FAULT;
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    process.stderr.write(`lastcall self-test: ${error.message}\n`);
+    return EXIT_FAULT;
+  }
+}
+
+async function run(options: SelfTestOptions): Promise<boolean> {
+  const api = apiRunner(await connectionTo({ kubeconfigFile: options.kubeconfigFile }));
+  try {
+    const works = await selfTest(options, {
+      ask: api.ask,
+      sleep: (ms) => sleep(ms),
+      nowMs: () => performance.now(),
+      say: (sentence) => void process.stderr.write(`lastcall self-test: ${sentence}\n`),
+    });
+    const where = `namespace ${options.namespace}`;
+    if (works) process.stdout.write(`A Pod that opts in is injected in ${where}, and one that opts out is not.\n`);
+    else process.stderr.write(`lastcall self-test: injection did not work within ${formatDuration(options.waitMs)}.\n`);
+    return works;
+  } finally {
+    api.close();
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Proves the whole way of an injection: the API server, its selectors, the certificate, the webhook, the patch.
+ * A dry-run Pod that opted in must come back injected, and one that opted out as it was.
+ */
+import { annotationsOf } from "../../kubernetes/pod.ts";
+import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
+import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { quote } from "../../policy/quote.ts";
+import type { AskApi } from "../cluster/api-request.ts";
+import { probePod, type Wish } from "./probe-pods.ts";
+
+export type SelfTestPorts = {
+  readonly ask: AskApi;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number;
+  readonly say: (sentence: string) => void;
+};
+
+export type Expected = { readonly namespace: string; readonly waitMs: number };
+
+/** Longer than the longest time an API server waits for a webhook. */
+const ANSWER_LIMIT_MS = 35_000;
+const PAUSE_MS = 1_000;
+
+/** Tries until both Pods come back as they should or the time is over; each new reason is said once. */
+export async function selfTest({ namespace, waitMs }: Expected, ports: SelfTestPorts): Promise<boolean> {
+  const endMs = ports.nowMs() + waitMs;
+  let said = "";
+  for (;;) {
+    const why = await whatIsWrong(namespace, ports.ask);
+    if (why === "") return true;
+    if (why !== said) ports.say(why);
+    said = why;
+    if (ports.nowMs() + PAUSE_MS > endMs) return false;
+    await ports.sleep(PAUSE_MS);
+  }
+}
+
+/** Empty when everything is right. */
+async function whatIsWrong(namespace: string, ask: AskApi): Promise<string> {
+  const optedIn = await create(namespace, "enabled", ask);
+  if (optedIn.kind === "failed") return optedIn.why;
+  if (!optedIn.injected) return NOT_INJECTED;
+  const optedOut = await create(namespace, "disabled", ask);
+  if (optedOut.kind === "failed") return optedOut.why;
+  return optedOut.injected ? INJECTED_ANYWAY : "";
+}
+
+const NOT_INJECTED =
+  "A Pod with the label lastcall.dev/inject=enabled came back without injection: the API server does not ask the webhook, or gets no answer it trusts.";
+const INJECTED_ANYWAY = "A Pod with the label lastcall.dev/inject=disabled came back injected.";
+
+type Created =
+  | { readonly kind: "created"; readonly injected: boolean }
+  | { readonly kind: "failed"; readonly why: string };
+
+async function create(namespace: string, wish: Wish, ask: AskApi): Promise<Created> {
+  try {
+    const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
+    const body = JSON.stringify(probePod(namespace, wish));
+    const answer = await ask({ method: "POST", path, body, limitMs: ANSWER_LIMIT_MS });
+    const object: unknown = JSON.parse(answer.text);
+    if (!isRawObject(object)) throw new Error("its answer is no object");
+    if (answer.status === 201) {
+      return { kind: "created", injected: textAt(annotationsOf(object), STATUS_ANNOTATION) !== undefined };
+    }
+    const said = quote(textAt(object, "message") ?? "");
+    return {
+      kind: "failed",
+      why: `The API server refuses a Pod in namespace ${namespace} (${answer.status}): ${said}`,
+    };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return { kind: "failed", why: `The API server cannot be asked: ${detail}` };
+  }
+}

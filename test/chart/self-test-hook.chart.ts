@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { readOptions } from "../../src/webhook/self-test/options.ts";
+import { at, isHook, listOf, render } from "./rendering.ts";
+import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
+
+test("the self-test is made of hooks that go when they are over, whatever their end", () => {
+  const hooks = render().filter(isHook);
+  expect(hooks.map(({ kind }) => kind).sort()).toEqual(["Pod", "Role", "RoleBinding", "ServiceAccount"]);
+  for (const { metadata } of hooks) {
+    expect(metadata.annotations).toMatchObject({
+      "helm.sh/hook": "test",
+      "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded,hook-failed",
+    });
+  }
+});
+
+test("rights come before the Pod that needs them", () => {
+  const weights = Object.fromEntries(
+    render()
+      .filter(isHook)
+      .map(({ kind, metadata }) => [kind, Number(metadata.annotations?.["helm.sh/hook-weight"])]),
+  );
+  expect(weights).toEqual({ ServiceAccount: -3, Role: -2, RoleBinding: -1, Pod: 0 });
+});
+
+test("with Fail it also runs before anything is changed", () => {
+  const hooks = render({ failurePolicy: "Fail" }).filter(isHook);
+  expect(hooks).toHaveLength(4);
+  for (const { metadata } of hooks) {
+    expect(metadata.annotations?.["helm.sh/hook"]).toBe("pre-install,pre-upgrade,test");
+  }
+});
+
+test.for(MATRIX_NAMES.filter((name) => MATRIX[name]?.["selfTest"] === undefined))(
+  "with %s it runs restricted, with flags it understands",
+  (name) => {
+    const pod = render(MATRIX[name]).find(({ kind }) => kind === "Pod");
+    const [command, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
+    expect(command).toBe("self-test");
+    expect(readOptions(flags).mistakes).toEqual([]);
+    expect(readOptions(flags).options.namespace).toBe("default");
+    expect(at(pod, "spec", "securityContext", "runAsNonRoot")).toBe(true);
+    expect(at(pod, "spec", "containers", 0, "securityContext", "capabilities")).toEqual({ drop: ["ALL"] });
+  },
+);
