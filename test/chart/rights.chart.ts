@@ -12,8 +12,8 @@ const RIGHTS = {
   limitRanges: "ClusterRole lastcall-webhook: /limitranges list watch",
   events: "ClusterRole lastcall-webhook: /events create",
   configuration:
-    "ClusterRole lastcall-webhook: admissionregistration.k8s.io/mutatingwebhookconfigurations[drain.lastcall.dev] get patch update",
-  ownSecret: "Role lastcall-webhook: /secrets[lastcall-ca] get patch update",
+    "ClusterRole lastcall-webhook: admissionregistration.k8s.io/mutatingwebhookconfigurations[drain.lastcall.dev] get patch",
+  ownSecret: "Role lastcall-webhook: /secrets[lastcall-ca] get patch",
   newSecret: "Role lastcall-webhook: /secrets create",
   selfTest: "Role lastcall-self-test: /pods create",
 } as const;
