@@ -58,10 +58,8 @@ export function createRunner(parts: RunnerParts): Runner {
     if (reading !== undefined) readFromMs = fromMs;
     const dials = parts.driver.dials() + chainDials;
     // The kernel's ages count back from the reading: the clock before it would date traffic too early.
-    return {
-      observation: parts.judge.observe(reading, nowMs(), dials, parts.accepted()),
-      neighbours: neighboursIn(reading, settings.port),
-    };
+    const observation = parts.judge.observe(reading, nowMs(), dials, parts.accepted());
+    return { observation, neighbours: neighboursIn(reading, settings.port), tookMs: nowMs() - fromMs };
   };
 
   const onTimer = (): void => {

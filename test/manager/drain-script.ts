@@ -51,6 +51,8 @@ export type Script = {
   readonly events: readonly DrainEvent[];
   readonly pod?: PodAt;
   readonly neighbours?: (nowMs: number) => Neighbours;
+  /** What every look costs. */
+  readonly lookTookMs?: number;
   /** Every timer fires this much late. */
   readonly lateMs?: number;
   readonly active?: (nowMs: number) => number;
@@ -107,7 +109,8 @@ function isOver(script: Script, phase: string, dueMs: number): boolean {
 function lookOf(script: Script, nowMs: number, lookAtMs: number): Look | undefined {
   if (lookAtMs < 0 || nowMs < lookAtMs) return undefined;
   const observation = script.pod === undefined ? QUIET : script.pod(nowMs);
-  return { observation, neighbours: script.neighbours?.(nowMs) ?? UNKNOWN_NEIGHBOURS };
+  const neighbours = script.neighbours?.(nowMs) ?? UNKNOWN_NEIGHBOURS;
+  return { observation, neighbours, tookMs: script.lookTookMs ?? 0 };
 }
 
 /** What the world answers to an action. */

@@ -4,8 +4,8 @@ import type { Neighbours } from "../traffic/neighbours.ts";
 import type { Observation } from "../traffic/observation.ts";
 import type { DrainState, Offered } from "./drain-state.ts";
 
-/** One look at the Pod's sockets, judged. */
-export type Look = { readonly observation: Observation; readonly neighbours: Neighbours };
+/** One look at the Pod's sockets, judged. `tookMs`: what it cost, by the clock. */
+export type Look = { readonly observation: Observation; readonly neighbours: Neighbours; readonly tookMs: number };
 
 export type HookJoined = {
   readonly kind: "hook-joined";

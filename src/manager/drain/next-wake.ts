@@ -14,6 +14,10 @@ const LOOK_MS = 150;
 /** A drain that has lasted long ends with a connection whose last byte the kernel dates exactly. */
 const PATIENT_AFTER_MS = 60_000;
 const PATIENT_LOOK_MS = 1_000;
+/** Looks at thousands of connections take 1 % of the time, so that the CPU stays with the app, */
+const BUSY_TIMES_ITS_COST = 100;
+/** and 5 % where all is calm: a connection that comes and goes without a trace is dated by the look that misses it. */
+const CALM_TIMES_ITS_COST = 20;
 const COUNT_MS = 200;
 const HOLDING_LOOK_MS = 250;
 
@@ -57,8 +61,12 @@ function duringDraining(settings: DrainSettings, state: DrainState, nowMs: numbe
     return at(state.deadlineMs, countMs < 0 ? state.deadlineMs : Math.min(countMs, state.deadlineMs));
   }
   const calm = state.observation.known && state.observation.calm;
-  const patient = !calm && nowMs - state.drainingFromMs > PATIENT_AFTER_MS;
-  const regularMs = Math.max(nowMs + 1, state.lookedAtMs + (patient ? PATIENT_LOOK_MS : LOOK_MS));
+  const patient = nowMs - state.drainingFromMs > PATIENT_AFTER_MS;
+  const leastMs = patient && !calm ? PATIENT_LOOK_MS : LOOK_MS;
+  const costMs = state.lookTookMs * (calm ? CALM_TIMES_ITS_COST : BUSY_TIMES_ITS_COST);
+  // Traffic is dated by the kernel, so a look within the quiet period is early enough.
+  const paceMs = Math.max(leastMs, Math.min(settings.quietPeriodMs, costMs));
+  const regularMs = Math.max(nowMs + 1, state.lookedAtMs + paceMs);
   const dueMs = quietDueMs(settings, state);
   const lookMs = calm && dueMs > nowMs ? Math.min(dueMs, regularMs) : regularMs;
   return at(state.deadlineMs, Math.min(lookMs, state.deadlineMs));

@@ -1,8 +1,28 @@
 /** Addresses as text, one spelling each, so that they can be compared: dotted IPv4, shortest IPv6, mapped IPv6 as IPv4. */
 
-/** @param word most significant byte first */
+/** A power of two. */
+const REMEMBERED = 256;
+const knownWords: number[] = [];
+const knownTexts: string[] = [];
+
+/**
+ * Thousands of connections come from few addresses, so the texts of the last ones are kept: making one anew costs more
+ * than all else that is done with a socket.
+ *
+ * @param word most significant byte first
+ */
 export function ipv4Text(word: number): string {
-  return `${(word >>> 24) & 255}.${(word >>> 16) & 255}.${(word >>> 8) & 255}.${word & 255}`;
+  // Neighbours differ in the last bytes.
+  const slot = (word ^ (word >>> 8) ^ (word >>> 16)) & (REMEMBERED - 1);
+  while (knownWords.length <= slot) {
+    knownWords.push(-1);
+    knownTexts.push("");
+  }
+  if (knownWords[slot] === word) return knownTexts[slot] ?? "";
+  const text = `${(word >>> 24) & 255}.${(word >>> 16) & 255}.${(word >>> 8) & 255}.${word & 255}`;
+  knownWords[slot] = word;
+  knownTexts[slot] = text;
+  return text;
 }
 
 /** @param words four 32-bit words, most significant first */

@@ -171,5 +171,5 @@ function addressAt(bytes: Buffer, at: number, family: number): string {
 }
 
 function aligned(size: number): number {
-  return Math.floor((size + 3) / 4) * 4;
+  return (size + 3) & ~3;
 }

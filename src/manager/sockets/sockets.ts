@@ -68,6 +68,7 @@ function readUdpPorts(readText: ReadText): number[] | undefined {
 }
 
 /** Written out, since the ahead-of-time compiler knows no other way to join lists of records. */
-function joined(some: readonly TcpSocket[], more: readonly TcpSocket[]): TcpSocket[] {
+function joined(some: readonly TcpSocket[], more: readonly TcpSocket[]): readonly TcpSocket[] {
+  if (more.length === 0) return some;
   return [...some, ...more];
 }

@@ -2,11 +2,9 @@
 
 import { isOpen, SYN_RECV } from "../sockets/tcp-states.ts";
 import { type Past, START, workOf } from "./judge-busy.ts";
+import { createConnectionMemory, type Kind, type Seen } from "./judge-memory.ts";
 import { addEnded, addEvidence, addOpen, createTally, type Tally, type Verdict } from "./judge-tally.ts";
 import type { TcpSocket } from "./observation.ts";
-
-/** What a connection is to the drain. `own`: between containers of the Pod. `probe`: the kubelet's, not traffic. */
-export type Kind = "traffic" | "own" | "probe";
 
 export type Connections = {
   readonly begin: (nowMs: number) => void;
@@ -15,65 +13,49 @@ export type Connections = {
   readonly end: () => Tally;
 };
 
-type Seen = {
-  readonly firstSeenMs: number;
-  readonly look: number;
-  readonly open: boolean;
-  readonly working: boolean;
-  readonly kind: Kind;
-  readonly dataSegmentsReceived: number;
-  readonly dataSegmentsSent: number;
-  readonly pureAcksSent: number;
-  readonly past: Past;
-};
-
 /** A kubelet probe ends at its timeout, which is nearly always below this; what lives longer is a client. */
 const PROBE_LIFE_MS = 10_000;
 
 export function createConnections(): Connections {
-  const seen = new Map<string, Seen>();
+  const memory = createConnectionMemory();
   let look = 0;
   let tally = createTally(0, true);
 
   return {
     begin: (nowMs) => {
       look = look + 1;
+      memory.begin();
       tally = createTally(nowMs, look === 1);
     },
     see: (socket, classify) => {
-      const key = `${socket.localAddress} ${socket.localPort} ${socket.peerAddress} ${socket.peerPort}`;
-      const last = seen.get(key);
+      const last = memory.find(socket);
       if (last !== undefined && last.look === look) return;
       const before = last !== undefined && isSame(last, socket) ? last : undefined;
       const firstSeenMs = before?.firstSeenMs ?? tally.nowMs;
       const kind = before === undefined ? newKind(tally, socket, classify) : agedKind(before, tally.nowMs);
-      const open = isLive(socket.state);
       const past = before === undefined ? START : pastOf(before, socket);
       const verdict = kind === "probe" ? judgeProbe(tally, socket) : judgeOne(tally, { socket, kind, before, past });
-      seen.set(key, {
-        firstSeenMs,
-        look,
-        open,
-        working: verdict.working,
-        kind,
-        dataSegmentsReceived: socket.dataSegmentsReceived,
-        dataSegmentsSent: socket.dataSegmentsSent,
-        pureAcksSent: socket.pureAcksSent,
-        past: verdict.answered ? answeredNow(socket, past) : past,
-      });
+      const entry = last ?? memory.enter(socket);
+      entry.firstSeenMs = firstSeenMs;
+      entry.kind = kind;
+      takeIn(entry, socket, verdict, past);
+      memory.confirm(entry, look);
     },
     end: () => {
-      const gone: string[] = [];
-      for (const [key, entry] of seen) {
-        if (entry.look === look) continue;
-        // It was at work in the last look and left no trace of when it ended.
-        if (entry.working) addEvidence(tally, 0);
-        gone.push(key);
-      }
-      for (const key of gone) seen.delete(key);
+      // It was at work in the last look and left no trace of when it ended.
+      for (const entry of memory.forgetGone(look)) if (entry.working) addEvidence(tally, 0);
       return tally;
     },
   };
+}
+
+function takeIn(entry: Seen, socket: TcpSocket, verdict: Verdict, past: Past): void {
+  entry.open = isLive(socket.state);
+  entry.working = verdict.working;
+  entry.dataSegmentsReceived = socket.dataSegmentsReceived;
+  entry.dataSegmentsSent = socket.dataSegmentsSent;
+  entry.pureAcksSent = socket.pureAcksSent;
+  entry.past = verdict.answered ? answeredNow(socket, past) : past;
 }
 
 /** The pair of addresses of an ended connection may be taken again by a new one. */

@@ -28,7 +28,12 @@ export function createPeers(addressScope: string): Peers {
     isKubelet: (address) => kubelet.has(address),
     learnOwn: (reading) => {
       if (scope !== "") return;
-      for (const socket of reading.sockets) if (!isAnyAddress(socket.localAddress)) own.add(socket.localAddress);
+      let last = "";
+      for (const { localAddress } of reading.sockets) {
+        if (localAddress === last) continue;
+        last = localAddress;
+        if (!isAnyAddress(localAddress)) own.add(localAddress);
+      }
     },
     learnKubelet: (address) => {
       if (kubelet.size < KUBELET_ADDRESSES_LIMIT) kubelet.add(canonicalAddress(address));

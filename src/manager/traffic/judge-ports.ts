@@ -6,8 +6,7 @@ import { isMeshPort } from "./neighbours.ts";
 import type { Reading, TcpSocket } from "./observation.ts";
 
 export type DrainPorts = {
-  /** Takes in the listeners of a reading. */
-  readonly learn: (reading: Reading) => void;
+  readonly learn: (listeners: readonly TcpSocket[]) => void;
   /** The socket listens on a drain port right now. */
   readonly isListener: (socket: TcpSocket) => boolean;
   /** The port is drained, whether or not it still listens: a server that stops accepting still answers. */
@@ -17,7 +16,7 @@ export type DrainPorts = {
   /** UDP that could carry traffic is bound. */
   readonly hasUdp: (reading: Reading) => boolean;
   /** Some port that is not drained can be reached from outside, so counters cannot tell whose connection it was. */
-  readonly othersReachable: (reading: Reading) => boolean;
+  readonly othersReachable: (listeners: readonly TcpSocket[]) => boolean;
 };
 
 export function createDrainPorts(settings: DrainSettings): DrainPorts {
@@ -41,17 +40,16 @@ export function createDrainPorts(settings: DrainSettings): DrainPorts {
 
   return {
     isListener,
-    learn: (reading) => {
-      for (const socket of reading.sockets) if (isListener(socket)) known.add(socket.localPort);
+    learn: (listeners) => {
+      for (const socket of listeners) if (isListener(socket)) known.add(socket.localPort);
     },
     has: (port) => known.has(port),
     inScope: (localAddress) => scope === "" || localAddress === scope,
     hasUdp: (reading) =>
       reading.udpPorts.some((port) => allowed(port) && (scope === "" || settings.drainPorts.includes(port))),
-    othersReachable: (reading) =>
-      reading.sockets.some(
+    othersReachable: (listeners) =>
+      listeners.some(
         (socket) =>
-          socket.state === LISTEN &&
           !isLoopbackAddress(socket.localAddress) &&
           !known.has(socket.localPort) &&
           socket.localPort !== settings.port &&

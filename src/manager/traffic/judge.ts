@@ -2,7 +2,8 @@
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { LISTEN, TIME_WAIT } from "../sockets/tcp-states.ts";
 import { createAllowance } from "./judge-allowance.ts";
-import { createConnections, type Kind } from "./judge-connections.ts";
+import { createConnections } from "./judge-connections.ts";
+import type { Kind } from "./judge-memory.ts";
 import { createOpensWitness } from "./judge-opens.ts";
 import { createPeers } from "./judge-peers.ts";
 import { createDrainPorts } from "./judge-ports.ts";
@@ -74,21 +75,24 @@ export function createJudge(settings: DrainSettings): Judge {
       if (reading === undefined) return { known: false, why: "the kernel's socket tables could not be read" };
       nowMs = atMs;
       peers.learnOwn(reading);
-      ports.learn(reading);
+      // Thousands of connections are gone through once, and not for each question about a listener.
+      const listeners = reading.sockets.filter((socket) => socket.state === LISTEN);
+      ports.learn(listeners);
       const found = lookAt(reading);
-      const backlog = waitingAt(reading, ports.isListener);
-      const waiting = waitingAt(reading, (socket) => socket.state === LISTEN && socket.localPort === settings.port);
+      const backlog = waitingAt(listeners, ports.isListener);
+      const waiting = waitingAt(listeners, (socket) => socket.localPort === settings.port);
       // Always asked, so that its counts stay current, even where its answer cannot be used.
       const explained = { dials: ownDials, accepts: ownAccepts, waiting, arrived: found.arrived };
       const outside = opens.sawOutside(reading, explained, nowMs);
 
       note(found.evidenceMs, reading.source);
       if (backlog > 0) note(nowMs, reading.source);
-      if (outside && !scoped && lastEvidenceMs < nowMs && !ports.othersReachable(reading)) note(nowMs, "passive-opens");
+      if (outside && !scoped && lastEvidenceMs < nowMs && !ports.othersReachable(listeners))
+        note(nowMs, "passive-opens");
       const quiet = backlog === 0 && found.busy === 0;
       return {
         known: true,
-        hasTcpListener: reading.sockets.some((socket) => ports.isListener(socket)),
+        hasTcpListener: listeners.some((socket) => ports.isListener(socket)),
         hasUdp: ports.hasUdp(reading),
         openConnections: found.open,
         calm: quiet && found.ties === 0 && found.unknown === 0,
@@ -101,9 +105,9 @@ export function createJudge(settings: DrainSettings): Judge {
   };
 }
 
-function waitingAt(reading: Reading, listens: (socket: TcpSocket) => boolean): number {
+function waitingAt(listeners: readonly TcpSocket[], listens: (socket: TcpSocket) => boolean): number {
   let waiting = 0;
-  for (const socket of reading.sockets) if (listens(socket)) waiting = waiting + socket.receiveQueue;
+  for (const socket of listeners) if (listens(socket)) waiting = waiting + socket.receiveQueue;
   return waiting;
 }
 
