@@ -84,6 +84,7 @@ export function injectPod(
     mode,
     image: facts.managerImage,
     namespaceAnnotations: request.namespaceAnnotations,
+    limitRanges: facts.limitRanges ?? [],
     where,
     newToken: randomness.newToken,
   };

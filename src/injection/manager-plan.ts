@@ -1,6 +1,7 @@
 /** Native and classic mode: the manager in the Pod, its hooks, and the grace period that holds the drain. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { annotationsOf, DEFAULT_GRACE_SECONDS } from "../kubernetes/pod.ts";
+import { limitOf, requestOf } from "../kubernetes/qos.ts";
 import type { RawObject } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
 import { blankParents, probeEntry } from "./blank-parents.ts";
@@ -11,9 +12,10 @@ import { choosePort } from "./free-port.ts";
 import { gracePeriodSeconds } from "./grace.ts";
 import { type HookPlan, hasOnlyOwnHooks, planHooks } from "./hook-plan.ts";
 import { chosenContainers, keptHookProblems } from "./hook-problems.ts";
+import { fitLimitRanges } from "./limit-range-fit.ts";
 import { annotationValues, holdEdits, placeOf } from "./manager-changes.ts";
 import { type ManagerMaking, makeManager, renewManager } from "./manager-container.ts";
-import { planResources } from "./manager-resources.ts";
+import { planResources, totalOf } from "./manager-resources.ts";
 import { conflictProblems, managerSettings, type SettingsRequest } from "./manager-settings.ts";
 import { chainSeconds, formatRecord, type OriginalRecord } from "./original-record.ts";
 import { graceProblems, meshProblems, repairProblems, resourceProblems, socketProblems } from "./plan-problems.ts";
@@ -44,7 +46,17 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
   if (hasOnlyOwnHooks(hooks) && settings.driver === "none")
     return { plan: { kind: "skip", reason: "own_hooks", problems }, recordText };
   const resources = planResources(pod, policy.resources);
-  const container = managerOf(request, { settings, token: address.token, recordText, resources: resources.resources });
+  const fit = fitLimitRanges({
+    planned: resources.resources,
+    ranges: request.limitRanges,
+    others: (name, list) => totalOf(pod, name, list === "limits" ? limitOf : requestOf),
+    where,
+  });
+  if (fit.kind === "conflict") {
+    const told = [...problems, fit.problem];
+    return { plan: { kind: "skip", reason: "limit_range_conflict", problems: told }, recordText };
+  }
+  const container = managerOf(request, { settings, token: address.token, recordText, resources: fit.resources });
   const seconds = changes.reduce((sum, edit) => (edit.kind === "set-grace" ? edit.seconds : sum), 0);
   return {
     recordText,
@@ -55,6 +67,7 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
         ...problems,
         ...conflictProblems(settingsRequest, settings, where),
         ...resourceProblems(resources, request),
+        ...(policy.resources === "auto" ? [] : fit.changes),
         ...socketProblems(pod, policy, where),
         ...graceProblems(seconds, where),
         ...meshProblems(pod, address.port, where),

@@ -53,21 +53,21 @@ function fits(pod: RawObject, podLevel: RawObject, wanted: RawObject | undefined
     const request = requestOf(wanted, name);
     const podRequest = requestOf(podLevel, name);
     const podLimit = limitOf(podLevel, name);
-    const fitsRequest = podRequest === 0 || requestedByAll(pod, name) + request <= podRequest;
+    const fitsRequest = podRequest === 0 || totalOf(pod, name, requestOf) + request <= podRequest;
     return fitsRequest && (podLimit === 0 || limitOf(wanted, name) <= podLimit);
   });
 }
 
 /** Regular containers and native sidecars run together; an init container runs beside the sidecars before it. */
-function requestedByAll(pod: RawObject, name: ComputeResource): number {
+export function totalOf(pod: RawObject, name: ComputeResource, amountOf: typeof requestOf): number {
   let sidecars = 0;
   let initPeak = 0;
   for (const container of initContainersOf(pod)) {
-    const request = requestOf(objectAt(container, "resources"), name);
-    if (isNativeSidecar(container)) sidecars += request;
-    else initPeak = Math.max(initPeak, sidecars + request);
+    const amount = amountOf(objectAt(container, "resources"), name);
+    if (isNativeSidecar(container)) sidecars += amount;
+    else initPeak = Math.max(initPeak, sidecars + amount);
   }
-  const regular = containersOf(pod).reduce((sum, c) => sum + requestOf(objectAt(c, "resources"), name), 0);
+  const regular = containersOf(pod).reduce((sum, c) => sum + amountOf(objectAt(c, "resources"), name), 0);
   return Math.max(sidecars + regular, initPeak);
 }
 

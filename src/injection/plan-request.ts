@@ -1,4 +1,5 @@
 /** What a plan starts from, and what comes out: edits as data, or a reason to leave the Pod alone. */
+import type { LimitRange } from "../kubernetes/limit-range.ts";
 import { objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../policy/annotation-table.ts";
 import type { Problem } from "../policy/problem.ts";
@@ -16,6 +17,8 @@ export type PlanRequest = {
   readonly mode: Mode;
   readonly image: string;
   readonly namespaceAnnotations: RawObject;
+  /** Of the namespace, as far as they are known. */
+  readonly limitRanges: readonly LimitRange[];
   /** For messages, such as `pod web-0`. */
   readonly where: string;
   readonly newToken: () => string;

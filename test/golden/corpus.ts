@@ -9,6 +9,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { ClusterFacts, InjectionRequest } from "../../src/injection/inject.ts";
+import { readLimitRange } from "../../src/kubernetes/limit-range.ts";
+import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import { type ClusterConfig, DEFAULT_CONFIG } from "../../src/policy/cluster-config.ts";
 
 export const CORPUS = import.meta.dirname;
@@ -29,7 +31,12 @@ type Settings = {
   readonly namespaceAnnotations?: Readonly<Record<string, unknown>>;
   readonly config?: Partial<ClusterConfig>;
   /** `lowestKubeletVersion: null` means unknown. */
-  readonly facts?: { readonly apiServerVersion?: string; readonly lowestKubeletVersion?: string | null };
+  readonly facts?: {
+    readonly apiServerVersion?: string;
+    readonly lowestKubeletVersion?: string | null;
+    /** Whole objects, as `kubectl get limitrange -o yaml` prints them. */
+    readonly limitRanges?: readonly RawObject[];
+  };
 };
 
 const USUAL: ClusterFacts = {
@@ -50,7 +57,7 @@ export function goldenCase(name: string): GoldenCase {
   const folder = join(CORPUS, name);
   const settingsFile = join(folder, "settings.yaml");
   const settings = (existsSync(settingsFile) ? parse(readFileSync(settingsFile, "utf8")) : {}) as Settings;
-  const { lowestKubeletVersion, ...facts } = settings.facts ?? {};
+  const { lowestKubeletVersion, limitRanges, ...facts } = settings.facts ?? {};
   return {
     name,
     folder,
@@ -66,6 +73,7 @@ export function goldenCase(name: string): GoldenCase {
       ...USUAL,
       ...facts,
       ...(lowestKubeletVersion === undefined ? {} : { lowestKubeletVersion: lowestKubeletVersion ?? undefined }),
+      ...(limitRanges === undefined ? {} : { limitRanges: limitRanges.map(readLimitRange) }),
     },
     token: createHash("sha256").update(`golden ${name}`).digest("hex").slice(0, 32),
   };

@@ -1,0 +1,161 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { injectPod } from "../../src/injection/inject.ts";
+import { readLimitRange } from "../../src/kubernetes/limit-range.ts";
+import { containersOf, initContainersOf } from "../../src/kubernetes/pod.ts";
+import { qosClass } from "../../src/kubernetes/qos.ts";
+import { parseQuantity } from "../../src/kubernetes/quantity.ts";
+import { objectAt, type RawObject, valueAt } from "../../src/kubernetes/raw-json.ts";
+import { DEFAULT_CONFIG } from "../../src/policy/cluster-config.ts";
+import { type Amounts, type OracleContainer, type OracleItem, refusals, withDefaults } from "./limit-range-oracle.ts";
+
+const UNIT = { cpu: 0.001, memory: 2 ** 20 } as const;
+
+const some = (least: number, most: number) => fc.option(fc.integer({ min: least, max: most }), { nil: undefined });
+
+/** Ordered as the API server demands of one LimitRange. */
+const bounds = fc
+  .tuple(some(1, 50), some(1, 300), some(1, 300), some(10, 600), some(1, 6))
+  .map(([min, defaultRequest, limit, max, ratio]) => {
+    const low = min ?? 1;
+    const high = Math.max(low, max ?? 1_000);
+    const inside = (value: number) => Math.min(high, Math.max(low, value));
+    // What the API server fills in when a LimitRange is stored.
+    const storedLimit = limit === undefined ? (max === undefined ? undefined : high) : inside(limit);
+    const request = defaultRequest === undefined ? (storedLimit ?? min) : inside(defaultRequest);
+    return {
+      min,
+      max: max === undefined ? undefined : high,
+      limit: storedLimit,
+      request: request === undefined || storedLimit === undefined ? request : Math.min(request, storedLimit),
+      ratio,
+    };
+  });
+
+const item = (type: "Container" | "Pod"): fc.Arbitrary<OracleItem> =>
+  fc.record({ cpu: fc.option(bounds), memory: fc.option(bounds) }).map((both) => {
+    const of = (key: "min" | "max" | "limit" | "request" | "ratio"): Amounts => {
+      const cpu = both.cpu?.[key];
+      const memory = both.memory?.[key];
+      return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
+    };
+    const isPod = type === "Pod";
+    const scale = (amounts: Amounts): Amounts =>
+      Object.fromEntries(Object.entries(amounts).map(([name, value]) => [name, value * 4]));
+    return {
+      type,
+      min: isPod ? {} : of("min"),
+      max: isPod ? scale(of("max")) : of("max"),
+      default: isPod ? {} : of("limit"),
+      defaultRequest: isPod ? {} : of("request"),
+      ratio: of("ratio"),
+    };
+  });
+
+const container: fc.Arbitrary<OracleContainer> = fc
+  .record({
+    cpu: fc.option(fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 0, max: 200 }))),
+    memory: fc.option(fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 0, max: 200 }))),
+    limited: fc.boolean(),
+  })
+  .map(({ cpu, memory, limited }) => ({
+    requests: { ...(cpu === null ? {} : { cpu: cpu[0] }), ...(memory === null ? {} : { memory: memory[0] }) },
+    limits: limited
+      ? {
+          ...(cpu === null ? {} : { cpu: cpu[0] + cpu[1] }),
+          ...(memory === null ? {} : { memory: memory[0] + memory[1] }),
+        }
+      : {},
+  }));
+
+const textOf = (amounts: Amounts) => ({
+  ...(amounts.cpu === undefined ? {} : { cpu: `${amounts.cpu}m` }),
+  ...(amounts.memory === undefined ? {} : { memory: `${amounts.memory}Mi` }),
+});
+
+function rangeOf(name: string, items: readonly OracleItem[]): RawObject {
+  const limits = items.map(({ type, ratio, ...item }) => ({
+    type,
+    min: textOf(item.min),
+    max: textOf(item.max),
+    default: textOf(item.default),
+    defaultRequest: textOf(item.defaultRequest),
+    maxLimitRequestRatio: Object.fromEntries(Object.entries(ratio).map(([key, value]) => [key, String(value)])),
+  }));
+  return { metadata: { name }, spec: { limits } };
+}
+
+function podOf(containers: readonly OracleContainer[]): RawObject {
+  const written = containers.map(({ requests, limits }, at) => ({
+    name: `c${at}`,
+    image: "a",
+    resources: { requests: textOf(requests), limits: textOf(limits) },
+  }));
+  return { metadata: { name: "web-0" }, spec: { containers: written } };
+}
+
+function readBack(from: RawObject): OracleContainer {
+  const amounts = (list: string): Amounts => {
+    const read = (name: "cpu" | "memory") => {
+      const value = parseQuantity(valueAt(objectAt(objectAt(from, "resources"), list), name));
+      return value === undefined ? {} : { [name]: Math.round((value / UNIT[name]) * 1e6) / 1e6 };
+    };
+    return { ...read("cpu"), ...read("memory") };
+  };
+  return { requests: amounts("requests"), limits: amounts("limits") };
+}
+
+function inject(pod: RawObject, ranges: readonly RawObject[]) {
+  const facts = {
+    apiServerVersion: "1.34",
+    lowestKubeletVersion: undefined,
+    managerImage: "m:1",
+    systemNamespaces: [],
+    limitRanges: ranges.map(readLimitRange),
+  };
+  const request = { pod, namespace: "shop", optIn: "all", namespaceAnnotations: {}, overrides: [] } as const;
+  return injectPod(request, DEFAULT_CONFIG, facts, { newToken: () => "0".repeat(32) });
+}
+
+test("a Pod that its LimitRanges admit is admitted with the manager too, in the same class, or left alone", () => {
+  const seen = { patched: 0, changed: 0, conflict: 0 };
+  const containers = fc.array(container, { minLength: 1, maxLength: 3 });
+  const ranges = fc.array(fc.tuple(item("Container"), fc.option(item("Pod"))), { minLength: 1, maxLength: 2 });
+  fc.assert(
+    fc.property(containers, ranges, (given, sets) => {
+      const lists = sets.map(([first, second]) => (second === null ? [first] : [first, second]));
+      const items = lists.flat();
+      // The API server applies defaults before it asks webhooks.
+      const received = given.map((one) => withDefaults(one, items));
+      fc.pre(refusals(received, items).length === 0);
+      const pod = podOf(received);
+      const outcome = inject(
+        pod,
+        lists.map((list, at) => rangeOf(`r${at}`, list)),
+      );
+      if (outcome.kind !== "patched") {
+        expect(outcome).toMatchObject({ kind: "unchanged", reason: "limit_range_conflict" });
+        expect(outcome.explanation.problems.map(({ code }) => code)).toEqual(["limit_range"]);
+        seen.conflict += 1;
+        return;
+      }
+      const after = outcome.pod as RawObject;
+      const all = [...initContainersOf(after), ...containersOf(after)].map(readBack);
+      expect(
+        refusals(
+          all.map((one) => withDefaults(one, items)),
+          items,
+        ),
+      ).toEqual([]);
+      expect(qosClass(after)).toBe(qosClass(pod));
+      seen.patched += 1;
+      const without = inject(pod, []);
+      if (JSON.stringify(without.kind === "patched" ? without.pod : null) !== JSON.stringify(after)) seen.changed += 1;
+    }),
+    { numRuns: 1_000 },
+  );
+  // A test that never met the interesting cases would prove nothing.
+  expect(seen.patched).toBeGreaterThan(300);
+  expect(seen.changed).toBeGreaterThan(100);
+  expect(seen.conflict).toBeGreaterThan(0);
+});
