@@ -1,0 +1,252 @@
+import { type ChildProcess, execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rootCertificates } from "node:tls";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, type ApiServer, end, freePort, start, startApiServer } from "./api-server.ts";
+import { POD_CASES, type PodCase, podOf } from "./real-pods.ts";
+import { at, listOf } from "./rendering.ts";
+
+const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/drain.lastcall.dev";
+const SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-ca";
+const REPORT = "asked for injection and was let in without it";
+
+const folder = mkdtempSync(join(tmpdir(), "lastcall-webhook-"));
+let api: ApiServer;
+
+// The first run may build the API server.
+beforeAll(async () => {
+  api = await startApiServer();
+  for (const name of ["lastcall", "shop", "plain"]) {
+    const labels = name === "plain" ? {} : { "lastcall.dev/inject": "enabled" };
+    await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
+  }
+}, 1_800_000);
+
+afterAll(async () => {
+  await api?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function ask(...question: Parameters<ApiServer["ask"]>): Promise<Answer> {
+  const answer = await api.ask(...question);
+  if (answer.status >= 300) throw new Error(`${question[0]} ${question[1]}: ${JSON.stringify(answer.body)}`);
+  return answer;
+}
+
+function run(...command: Parameters<ApiServer["helm"]>): string {
+  const { status, stdout, stderr } = api.helm(...command);
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+const read = async (path: string): Promise<unknown> => (await ask("GET", path)).body;
+const create = (pod: PodCase): Promise<Answer> =>
+  api.ask("POST", `/api/v1/namespaces/${pod.namespace}/pods?dryRun=All`, podOf(pod));
+
+const noteOf = (answer: Answer): unknown => at(answer.body, "metadata", "annotations", "lastcall.dev/status");
+const isReported = (answer: Answer): boolean => answer.warnings.some((warning) => warning.includes(REPORT));
+
+/** New configurations and policies reach the API server's own watches within seconds. */
+async function eventually(check: () => Promise<boolean>): Promise<void> {
+  const endMs = Date.now() + 120_000;
+  while (!(await check())) {
+    if (Date.now() > endMs) throw new Error("it did not become so within 120 s");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+describe("a release on a real API server", () => {
+  test("installs without a warning", () => {
+    const { status, stderr } = api.helm("install");
+    expect([status, stderr]).toEqual([0, ""]);
+  });
+
+  test("has no complaint about the policy's expressions", async () => {
+    const policy = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/uninjected.lastcall.dev";
+    const { body } = await ask("GET", policy);
+    expect(at(body, "spec", "validations", 0, "reason")).toBe("Invalid");
+    expect(at(body, "status", "typeChecking", "expressionWarnings")).toBeUndefined();
+  });
+
+  test("keeps the CA and the caBundle through upgrades, a change to Fail, and a rollback", async () => {
+    const [root = ""] = rootCertificates;
+    const caBundle = Buffer.from(root).toString("base64");
+    const data = { "ca.crt": caBundle, "ca.key": Buffer.from("not a key").toString("base64") };
+    await ask("PATCH", `${SECRET}?fieldManager=lastcall`, { data });
+    const paths = [0, 1].map((index) => `/webhooks/${index}/clientConfig/caBundle`);
+    await ask(
+      "PATCH",
+      `${CONFIGURATION}?fieldManager=lastcall`,
+      paths.map((path) => ({ op: "add", path, value: caBundle })),
+    );
+    const state = async () => {
+      const webhooks = listOf(await read(CONFIGURATION), "webhooks");
+      return {
+        data: at(await read(SECRET), "data"),
+        bundles: webhooks.map((webhook) => at(webhook, "clientConfig", "caBundle")),
+        policies: webhooks.map((webhook) => at(webhook, "failurePolicy")),
+      };
+    };
+    const kept = { data, bundles: [caBundle, caBundle] };
+    run("upgrade", { webhook: { replicas: 3 }, policy: { onInvalid: "skip" } });
+    expect(await state()).toEqual({ ...kept, policies: ["Ignore", "Ignore"] });
+    // Nothing runs here that the hook could prove.
+    run("upgrade", { failurePolicy: "Fail" }, ["--no-hooks"]);
+    expect(await state()).toEqual({ ...kept, policies: ["Fail", "Fail"] });
+    run("upgrade", { failurePolicy: "Fail" }, ["--no-hooks", "--server-side=false"]);
+    expect(await state()).toEqual({ ...kept, policies: ["Fail", "Fail"] });
+    run("rollback");
+    run("rollback", {}, ["1", "--no-hooks"]);
+    expect(await state()).toEqual({ ...kept, policies: ["Ignore", "Ignore"] });
+  });
+
+  describe("asks the webhook", () => {
+    let webhook: ChildProcess;
+
+    beforeAll(async () => {
+      webhook = await startWebhook();
+      const first = POD_CASES[0] as PodCase;
+      await eventually(async () => noteOf(await create(first)) !== undefined);
+    });
+
+    afterAll(async () => end(webhook));
+
+    test("which repaired the damaged Secret and told the API server whom to trust", async () => {
+      const data = at(await read(SECRET), "data") as Record<string, string>;
+      expect(Buffer.from(data["ca.key"] ?? "", "base64").toString()).toContain("PRIVATE KEY");
+      for (const entry of listOf(await read(CONFIGURATION), "webhooks")) {
+        const bundle = Buffer.from(String(at(entry, "clientConfig", "caBundle")), "base64").toString();
+        expect(bundle).toContain(
+          Buffer.from(data["ca.crt"] ?? "", "base64")
+            .toString()
+            .trim(),
+        );
+      }
+    });
+
+    test("which the self-test sees as well", async () => {
+      const { status, stdout, stderr } = await selfTest();
+      expect([status, stderr]).toEqual([0, ""]);
+      expect(stdout).toBe("A Pod that opts in is injected in namespace plain, and one that opts out is not.\n");
+    });
+
+    test.for(POD_CASES)("rightly about $says", async (pod) => {
+      const answer = await create(pod);
+      expect(answer.status).toBe(201);
+      expect(noteOf(answer) !== undefined).toBe(pod.outcome === "injected");
+      // Who is left alone on purpose hears it from the webhook at most.
+      expect(isReported(answer)).toBe(false);
+      if (pod.outcome === "not asked") expect(answer.warnings).toEqual([]);
+    });
+
+    test("which needs no right that the chart does not give", () => {
+      const log = readFileSync(join(folder, "node.log"), "utf8");
+      expect(log).toContain('"msg":"listening"');
+      expect(log.split("\n").filter((line) => /forbidden|\b40[13]\b/i.test(line))).toEqual([]);
+    });
+  });
+
+  describe("while the webhook is away", () => {
+    test("fails the self-test with a sentence", async () => {
+      const { status, stderr } = await selfTest();
+      expect(status).toBe(1);
+      expect(stderr).toContain("came back without injection");
+      expect(stderr).toContain("injection did not work within 2s");
+    });
+
+    test.for(POD_CASES)("lets in and reports only whom it should: $says", async (pod) => {
+      const answer = await create(pod);
+      expect([answer.status, noteOf(answer)]).toEqual([201, undefined]);
+      expect(isReported(answer)).toBe(pod.reported);
+    });
+
+    test("reports a manager that lost its restartPolicy and would never let the Pod start", async () => {
+      const spec = { initContainers: [{ name: "lastcall", image: "m" }] };
+      const stripped: PodCase = { says: "", namespace: "shop", spec, outcome: "injected", reported: false };
+      const { warnings } = await create(stripped);
+      expect(warnings).toEqual([expect.stringContaining("lost restartPolicy Always")]);
+    });
+
+    test("with Fail refuses those it would ask about, and nobody else", async () => {
+      const paths = [0, 1].map((index) => `/webhooks/${index}/failurePolicy`);
+      await ask(
+        "PATCH",
+        CONFIGURATION,
+        paths.map((path) => ({ op: "replace", path, value: "Fail" })),
+      );
+      await eventually(async () => (await create(POD_CASES[0] as PodCase)).status === 500);
+      const refused: string[] = [];
+      for (const pod of POD_CASES) if ((await create(pod)).status !== 201) refused.push(pod.says);
+      expect(refused).toEqual(POD_CASES.filter((pod) => pod.outcome !== "not asked").map((pod) => pod.says));
+    });
+  });
+
+  test("leaves nothing behind when it is uninstalled, even with Fail and the webhook away", async () => {
+    run("uninstall");
+    const left: string[] = [];
+    for (const path of EVERYTHING) {
+      const items = listOf<{ readonly metadata: { readonly name: string } }>(await read(path), "items");
+      const ours = items.filter(({ metadata }) => /lastcall/.test(metadata.name));
+      left.push(...ours.map(({ metadata }) => `${path} ${metadata.name}`));
+    }
+    expect(left).toEqual(["/api/v1/namespaces lastcall"]);
+    await eventually(async () => (await create(POD_CASES[0] as PodCase)).status === 201);
+  });
+});
+
+const GROUP = "/apis/admissionregistration.k8s.io/v1";
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const EVERYTHING: readonly string[] = [
+  ...["namespaces", "secrets", "configmaps", "services", "serviceaccounts", "pods"].map((kind) => `/api/v1/${kind}`),
+  ...["clusterroles", "clusterrolebindings", "roles", "rolebindings"].map((kind) => `${RBAC}/${kind}`),
+  ...["mutatingwebhookconfigurations", "validatingadmissionpolicies", "validatingadmissionpolicybindings"].map(
+    (kind) => `${GROUP}/${kind}`,
+  ),
+  "/apis/apps/v1/deployments",
+  "/apis/policy/v1/poddisruptionbudgets",
+  "/apis/networking.k8s.io/v1/networkpolicies",
+];
+
+/** The server with the flags of the rendered Deployment, as the account of the release, at the Service's address. */
+async function startWebhook(): Promise<ChildProcess> {
+  const port = await freePort();
+  const service = "/api/v1/namespaces/lastcall/services/lastcall-webhook";
+  await ask("PATCH", service, [{ op: "replace", path: "/spec/ports/0/port", value: port }]);
+  const paths = [0, 1].map((index) => `/webhooks/${index}/clientConfig/service/port`);
+  await ask(
+    "PATCH",
+    CONFIGURATION,
+    paths.map((path) => ({ op: "replace", path, value: port })),
+  );
+  const deployment = await read("/apis/apps/v1/namespaces/lastcall/deployments/lastcall-webhook");
+  const flags = listOf<string>(deployment, "spec", "template", "spec", "containers", 0, "args");
+  const config = await read("/api/v1/namespaces/lastcall/configmaps/lastcall-config");
+  writeFileSync(join(folder, "config.yaml"), String(at(config, "data", "config.yaml")));
+  const here = {
+    "--port": String(port),
+    "--config": join(folder, "config.yaml"),
+  };
+  const args = flags.map((flag) => {
+    const [name = "", ...value] = flag.split("=");
+    return value.length === 0 ? flag : `${name}=${here[name as keyof typeof here] ?? value.join("=")}`;
+  });
+  const address = String(at(await read(service), "spec", "clusterIP"));
+  const account = await api.kubeconfigOf("lastcall-webhook");
+  return start(folder, process.execPath, [PROGRAM, ...args, `--host=${address}`, `--kubeconfig=${account}`]);
+}
+
+type Ended = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
+
+/** As an administrator: the test's own account exists only while Helm runs it. */
+async function selfTest(): Promise<Ended> {
+  const args = [PROGRAM, "self-test", "--namespace=plain", "--wait=2s", `--kubeconfig=${api.kubeconfig}`];
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { encoding: "utf8" }, (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
+    });
+  });
+}
+
+const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");

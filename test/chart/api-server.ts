@@ -1,0 +1,214 @@
+/**
+ * A real API server with its store and nothing else: no node, no controller. It judges what the chart renders, runs
+ * its expressions and calls its webhook. Everything ends with the process that started it.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inject } from "vitest";
+import { at, CHART, type Helm, type Values } from "./rendering.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+export type Answer = {
+  readonly status: number;
+  readonly body: unknown;
+  /** What kubectl would print as warnings. */
+  readonly warnings: readonly string[];
+};
+
+export type ApiServer = {
+  readonly ask: (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown) => Promise<Answer>;
+  /** A file for clients that come as an administrator. */
+  readonly kubeconfig: string;
+  /** A file for clients that come as this account of the release's namespace. */
+  readonly kubeconfigOf: (account: string) => Promise<string>;
+  /** Runs Helm on the release `lastcall` in namespace `lastcall`. */
+  readonly helm: (
+    command: "install" | "upgrade" | "rollback" | "uninstall",
+    values?: Values,
+    args?: readonly string[],
+  ) => Helm;
+  readonly stop: () => Promise<void>;
+};
+
+export async function startApiServer(): Promise<ApiServer> {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-chart-"));
+  const [storePort, peerPort, port] = [await freePort(), await freePort(), await freePort()];
+  const token = randomUUID();
+  const programs = findPrograms();
+  const store = `http://127.0.0.1:${storePort}`;
+  const keys = writeKeys(folder, token);
+  const children = [
+    start(folder, programs.etcd, [
+      `--data-dir=${join(folder, "etcd")}`,
+      "--unsafe-no-fsync",
+      `--listen-client-urls=${store}`,
+      `--advertise-client-urls=${store}`,
+      `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
+    ]),
+    start(folder, programs.apiServer, [
+      `--etcd-servers=${store}`,
+      "--bind-address=127.0.0.1",
+      `--secure-port=${port}`,
+      `--cert-dir=${join(folder, "serving")}`,
+      // Services get loopback addresses, so that a process here can be one.
+      "--service-cluster-ip-range=127.96.0.0/24",
+      "--endpoint-reconciler-type=none",
+      "--authorization-mode=RBAC",
+      ...keys,
+      "--service-account-issuer=https://kubernetes.default.svc",
+      // Nobody makes service accounts here, and Pods would be refused for the lack of one.
+      "--disable-admission-plugins=ServiceAccount",
+    ]),
+  ];
+  const ask: ApiServer["ask"] = (method, path, body) => askServer({ port, token, method, path, body });
+  const stop = async (): Promise<void> => {
+    await Promise.all(children.map(end));
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await untilReady(ask, children, folder);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const kubeconfigOf = async (account: string): Promise<string> => {
+    const path = `/api/v1/namespaces/lastcall/serviceaccounts/${account}/token`;
+    const kind = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 7200 } };
+    const { body } = await ask("POST", path, kind);
+    const file = join(folder, `${account}.json`);
+    writeFileSync(file, JSON.stringify(kubeconfig(port, String(at(body, "status", "token")))));
+    return file;
+  };
+  const administrator = join(folder, "administrator.json");
+  writeFileSync(administrator, JSON.stringify(kubeconfig(port, token)));
+  return { ask, kubeconfig: administrator, kubeconfigOf, helm: helmFor(port, token, folder), stop };
+}
+
+/** Starts a program that ends with this process, whatever ends that. */
+export function start(folder: string, program: string, args: readonly string[]): ChildProcess {
+  const log = openSync(join(folder, `${program.split("/").at(-1)}.log`), "a");
+  return spawn("setpriv", ["--pdeathsig", "KILL", program, ...args], { stdio: ["ignore", log, log] });
+}
+
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGKILL");
+  await once(child, "exit");
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("there is no free port");
+  return address.port;
+}
+
+type Programs = { readonly etcd: string; readonly apiServer: string };
+
+/** Those that LASTCALL_ETCD and LASTCALL_KUBE_APISERVER name, or the pinned ones, built once: minutes the first time. */
+function findPrograms(): Programs {
+  const named = { etcd: process.env["LASTCALL_ETCD"], apiServer: process.env["LASTCALL_KUBE_APISERVER"] };
+  if (named.etcd !== undefined && named.apiServer !== undefined)
+    return { etcd: named.etcd, apiServer: named.apiServer };
+  const args = [join(ROOT, "test/cluster/main.ts"), "build", "etcd", "kubernetes-1.37"];
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
+  });
+  const [etcd, kubernetes] = stdout.trim().split("\n");
+  if (status !== 0 || etcd === undefined || kubernetes === undefined) throw new Error("The API server was not built.");
+  return { etcd: join(etcd, "etcd"), apiServer: join(kubernetes, "kube-apiserver") };
+}
+
+function writeKeys(folder: string, token: string): readonly string[] {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const file = (name: string, text: string | Buffer): string => {
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+    return join(folder, name);
+  };
+  return [
+    `--token-auth-file=${file("tokens.csv", `${token},admin,1,system:masters\n`)}`,
+    `--service-account-key-file=${file("accounts.pub", publicKey.export({ type: "spki", format: "pem" }))}`,
+    `--service-account-signing-key-file=${file("accounts.key", privateKey.export({ type: "pkcs8", format: "pem" }))}`,
+  ];
+}
+
+async function untilReady(ask: ApiServer["ask"], children: readonly ChildProcess[], folder: string): Promise<void> {
+  const endMs = Date.now() + 300_000;
+  while (Date.now() < endMs) {
+    if (children.some((child) => child.exitCode !== null)) break;
+    const answer = await ask("GET", "/readyz").catch(() => undefined);
+    if (answer?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  const log = readFileSync(join(folder, "kube-apiserver.log"), "utf8");
+  throw new Error(`The API server did not come up: ${log.slice(-2000)}`);
+}
+
+function kubeconfig(port: number, token: string): object {
+  return {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "here", cluster: { server: `https://127.0.0.1:${port}`, "insecure-skip-tls-verify": true } }],
+    users: [{ name: "it", user: { token } }],
+    contexts: [{ name: "it", context: { cluster: "here", user: "it" } }],
+    "current-context": "it",
+  };
+}
+
+function helmFor(port: number, token: string, folder: string): ApiServer["helm"] {
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, KUBECONFIG: "/dev/null" };
+  const server = [
+    `--kube-apiserver=https://127.0.0.1:${port}`,
+    `--kube-token=${token}`,
+    "--kube-insecure-skip-tls-verify",
+  ];
+  return (command, values, args = []) => {
+    const chart = command === "install" || command === "upgrade" ? [CHART, "-f", "-"] : [];
+    const words = [command, "lastcall", ...chart, "--namespace=lastcall", ...server, ...args];
+    const options = { env, input: JSON.stringify(values ?? {}), encoding: "utf8" } as const;
+    const { status, stdout, stderr } = spawnSync(inject("helm"), words, options);
+    return { status, stdout, stderr };
+  };
+}
+
+type Question = {
+  readonly port: number;
+  readonly token: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+};
+
+function askServer({ port, token, method, path, body }: Question): Promise<Answer> {
+  const type = Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(body === undefined ? {} : { "content-type": method === "PATCH" ? type : "application/json" }),
+  };
+  return new Promise((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, path, method, headers, rejectUnauthorized: false, timeout: 60_000 };
+    const sent = request(options, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+      answer.on("error", reject);
+      answer.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        const warnings = (answer.headersDistinct["warning"] ?? []).map((line) => line.replace(/^299 - /, ""));
+        resolve({ status: answer.statusCode ?? 0, body: text.startsWith("{") ? JSON.parse(text) : text, warnings });
+      });
+    });
+    sent.on("timeout", () => sent.destroy(new Error("no answer within 60 s")));
+    sent.on("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
