@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Outcome, SKIP_REASONS, type SkipReason } from "../../../src/injection/outcome.ts";
+import { PROBLEMS, type Problem, type ProblemCode } from "../../../src/policy/problem.ts";
+import { resolvePolicy } from "../../../src/policy/resolve.ts";
+import { notesOn } from "../../../src/webhook/cluster/event-notes.ts";
+import { eventOf } from "../../../src/webhook/cluster/event-object.ts";
+
+const OWNER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "u-1" };
+const POD = { metadata: { generateName: "web-7d9f-", ownerReferences: [{ ...OWNER, controller: true }] } };
+
+const { policy, origin } = resolvePolicy([], {});
+
+function skipped(reason: SkipReason, problems: readonly Problem[] = []): Outcome {
+  return { kind: "unchanged", reason, explanation: { policy, origin, problems } };
+}
+
+function problem(code: ProblemCode, message = "Got nonsense."): Problem {
+  return { code, where: "pod web-7d9f-, somewhere", message };
+}
+
+test("only skips that surprise are told, and never those nobody asked about", () => {
+  const told = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
+    (reason) => notesOn(POD, "shop", skipped(reason)).length,
+  );
+  expect(told).toEqual([
+    "host_network",
+    "zero_grace",
+    "classic_would_block_completion",
+    "name_taken",
+    "port_conflict",
+    "own_hooks",
+    "limit_range_conflict",
+    "invalid_value",
+  ]);
+});
+
+test("the note of a skip names the Pod, the reason and its sentence", () => {
+  expect(notesOn(POD, "shop", skipped("own_hooks"))).toEqual([
+    {
+      namespace: "shop",
+      owner: OWNER,
+      reason: "NotInjected",
+      message: `Pod web-7d9f- was left alone (own_hooks): ${SKIP_REASONS.own_hooks}.`,
+    },
+  ]);
+});
+
+test("every kind of problem but an unread namespace is told, several of a kind together", () => {
+  const problems = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => problem(code));
+  const notes = notesOn(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
+  expect(notes).toHaveLength(problems.length - 1);
+  expect(notes.map(({ reason }) => reason)).not.toContain("NamespaceUnknown");
+  const bad = notes.find(({ reason }) => reason === "BadValue");
+  expect(bad?.message).toBe("pod web-7d9f-, somewhere: Got nonsense. pod web-7d9f-, somewhere: Another.");
+});
+
+test.for(["disabled", "not_enabled", "system_namespace", "mirror_pod"] as const)(
+  "a Pod that is %s hears nothing of its mistakes",
+  (reason) => {
+    expect(notesOn(POD, "shop", skipped(reason, [problem("bad_value")]))).toEqual([]);
+  },
+);
+
+test("a refusal tells by itself", () => {
+  const explanation = { policy, origin, problems: [problem("bad_value")] };
+  expect(notesOn(POD, "shop", { kind: "refused", message: "no", explanation })).toEqual([]);
+});
+
+describe("the owner", () => {
+  test.for([
+    { says: "a Pod without owners", ownerReferences: undefined },
+    { says: "an owner that is no controller", ownerReferences: [{ ...OWNER, controller: false }] },
+    { says: "a node", ownerReferences: [{ ...OWNER, kind: "Node", controller: true }] },
+    { says: "a reference without uid", ownerReferences: [{ ...OWNER, uid: "", controller: true }] },
+    {
+      says: "a name that would leave the path",
+      ownerReferences: [{ ...OWNER, name: "../../secrets", controller: true }],
+    },
+    { says: "text instead of a list", ownerReferences: "ReplicaSet" },
+  ])("of $says gets no note", ({ ownerReferences }) => {
+    expect(notesOn({ metadata: { name: "a", ownerReferences } }, "shop", skipped("own_hooks"))).toEqual([]);
+  });
+
+  test("is the controller among several", () => {
+    const ownerReferences = [
+      { ...OWNER, uid: "u-0", controller: false },
+      { ...OWNER, controller: true },
+    ];
+    expect(notesOn({ metadata: { ownerReferences } }, "shop", skipped("own_hooks"))[0]?.owner).toEqual(OWNER);
+  });
+});
+
+test("whatever a Pod is made of, notes are printable, bounded and never a crash", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string({ unit: "binary", maxLength: 3_000 }), (metadata, message) => {
+      const pod = { metadata: { ...POD.metadata, generateName: metadata } };
+      const notes = [
+        ...notesOn(pod, "shop", skipped("own_hooks", [problem("bad_value", message)])),
+        ...notesOn({ metadata }, "shop", skipped("own_hooks")),
+      ];
+      for (const note of notes) expect(note.message).toMatch(/^[\x20-\x7e]{1,1000}$/);
+    }),
+  );
+});
+
+test("an Event is what the API server takes: name, namespace, whole seconds, count", () => {
+  const [note] = notesOn(POD, "shop", skipped("own_hooks"));
+  if (note === undefined) throw new Error("no note was made");
+  const longName = { ...note, owner: { ...note.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };
+  const happened = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef", instance: "web-1" };
+  const event = eventOf(longName, happened);
+  expect(event).toMatchObject({
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { namespace: "shop", name: `${"a".repeat(229)}.0123456789abcdef` },
+    involvedObject: { kind: "ReplicaSet", namespace: "shop", uid: "u-1" },
+    firstTimestamp: "1970-01-01T00:16:40Z",
+    lastTimestamp: "1970-01-01T00:33:20Z",
+    count: 3,
+  });
+});
