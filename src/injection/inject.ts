@@ -7,7 +7,7 @@ import type { Problem } from "../policy/problem.ts";
 import { type Layer, resolvePolicy } from "../policy/resolve.ts";
 import type { ClusterFacts } from "./cluster-facts.ts";
 import { labelProblems, reasonToSkip } from "./decision.ts";
-import { applyEdit } from "./edit.ts";
+import { applyEdits } from "./edit.ts";
 import { findInjected, type Injected } from "./injected.ts";
 import { planManager } from "./manager-plan.ts";
 import { chooseMode } from "./mode.ts";
@@ -96,7 +96,7 @@ export function injectPod(
     return { kind: "refused", message: refusal(explanation.problems), explanation };
   if (unreadable.length > 0 && config.onInvalid === "skip") return skip("invalid_value", plan.problems);
 
-  const changed = plan.edits.reduce(applyEdit, pod);
+  const changed = applyEdits(pod, plan.edits);
   const patch = diffPods(received, changed);
   if (patch.length === 0) return skip("up_to_date", plan.problems);
   return { kind: "patched", mode, pod: changed, patch, explanation };

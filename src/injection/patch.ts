@@ -26,12 +26,17 @@ export function diffPods(before: RawObject, after: RawObject): readonly Operatio
  * JSON text, which was most of what a diff cost; ours are made once and never changed.
  */
 function collect(before: RawObject, after: RawObject, at: string, found: Operation[]): void {
-  for (const key of Object.keys(before).reverse()) {
+  const keys = Object.keys(before);
+  for (let index = keys.length - 1; index >= 0; index -= 1) {
+    const key = keys[index] ?? "";
+    // Equal parts first: nearly every one is, and the look for an own key is the costlier question.
+    if (before[key] === after[key]) continue;
     if (!Object.hasOwn(after, key)) found.push({ op: "remove", path: pathTo(at, key) });
-    else if (before[key] !== after[key]) collectPart(before[key], after[key], pathTo(at, key), found);
+    else collectPart(before[key], after[key], pathTo(at, key), found);
   }
-  for (const key of Object.keys(after)) {
-    if (!Object.hasOwn(before, key)) found.push({ op: "add", path: pathTo(at, key), value: after[key] });
+  for (const key in after) {
+    if (before[key] === after[key] || Object.hasOwn(before, key)) continue;
+    found.push({ op: "add", path: pathTo(at, key), value: after[key] });
   }
 }
 

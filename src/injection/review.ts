@@ -37,19 +37,25 @@ export function toReview(uid: string, outcome: Outcome): AdmissionReview {
     }
     case "unchanged":
       return { ...review, response: { uid, allowed: true, ...told } };
-    case "patched": {
-      const patch = Buffer.from(JSON.stringify(outcome.patch)).toString("base64");
-      return { ...review, response: { uid, allowed: true, patchType: "JSONPatch", patch, ...told } };
-    }
+    case "patched":
+      return { ...review, response: { uid, allowed: true, patchType: "JSONPatch", patch: patchOf(outcome), ...told } };
   }
 }
 
-/** The answer as JSON. Its greatest part by far, the patch, is in letters that JSON never escapes: it goes in as it is. */
+/**
+ * The answer as JSON. Nearly all of it is the patch, in letters that JSON never escapes: it goes in as it is, and what is
+ * around it is short enough to be written here.
+ */
 export function reviewText(uid: string, outcome: Outcome): string {
-  const review = toReview(uid, outcome);
-  const { patch, ...response } = review.response;
-  const text = JSON.stringify({ ...review, response });
-  return patch === undefined ? text : `${text.slice(0, -"}}".length)},"patch":"${patch}"}}`;
+  if (outcome.kind !== "patched") return JSON.stringify(toReview(uid, outcome));
+  const warnings = warningsOf(outcome);
+  const told = warnings.length === 0 ? "" : `,"warnings":${JSON.stringify(warnings)}`;
+  const response = `{"uid":${JSON.stringify(uid)},"allowed":true${told},"patchType":"JSONPatch","patch":"${patchOf(outcome)}"}`;
+  return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":${response}}`;
+}
+
+function patchOf(outcome: Extract<Outcome, { kind: "patched" }>): string {
+  return Buffer.from(JSON.stringify(outcome.patch)).toString("base64");
 }
 
 /** One per problem, and one when the Pod was left alone for a reason its owner should hear of. */
