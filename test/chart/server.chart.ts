@@ -76,6 +76,15 @@ test("a replica is replaced only after its successor is ready, and they keep apa
   expect(at(podOf(), "priorityClassName")).toBe("system-cluster-critical");
 });
 
+test("on the host's network a rollout needs no second port on any node", () => {
+  const deployment = only(render({ webhook: { hostNetwork: true } }), "Deployment");
+  expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 1, maxSurge: 0 });
+  expect(at(deployment, "spec", "template", "spec")).toMatchObject({
+    hostNetwork: true,
+    dnsPolicy: "ClusterFirstWithHostNet",
+  });
+});
+
 test("the Service, the disruption budget and the spread mean the server's Pods and not the test's", () => {
   const manifests = render();
   const server = at(only(manifests, "Deployment"), "spec", "template", "metadata", "labels");

@@ -21,6 +21,12 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       onInvalid: "deny",
     },
   },
+  "names that YAML could take for something else": {
+    policy: {
+      defaults: { profile: "1e3", containers: "true", "drain-ports": "8080,9090", "ignore-ports": "0123" },
+      profiles: { "1e3": { containers: "null" }, "0x1f": {}, "0o17": {}, null: {}, yes: {} },
+    },
+  },
   "a careful cluster": {
     image: {
       registry: "registry.example:5000/team",
