@@ -34,6 +34,16 @@ export function portsOf(texts: FlagTexts, problems: FlagProblem[], flag: string)
   return ports;
 }
 
+/** Empty when not given. A name would have to be looked up, and a resolver that is silent would hold everything up. */
+export function addressOf(texts: FlagTexts, problems: FlagProblem[], flag: string): string {
+  const text = texts.get(flag) ?? "";
+  if (text === "" || /^([0-9]{1,3}\.){3}[0-9]{1,3}$/.test(text) || /^[0-9a-fA-F.]*:[0-9a-fA-F:.]{1,44}$/.test(text)) {
+    return text;
+  }
+  problems.push(wrong(flag, text, "an IP address, such as 10.1.0.7"));
+  return "";
+}
+
 export function drainedWhenOf(texts: FlagTexts, problems: FlagProblem[], fallback: DrainedWhen): DrainedWhen {
   const text = texts.get("--drained-when");
   if (text === undefined) return fallback;

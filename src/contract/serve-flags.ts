@@ -2,6 +2,7 @@
 import { DEFAULT_SETTINGS, type DrainSettings } from "./drain-settings.ts";
 import { formatDuration } from "./duration.ts";
 import {
+  addressOf,
   drainedWhenOf,
   driverOf,
   durationOf,
@@ -68,7 +69,7 @@ export function parseServeFlags(args: readonly string[]): ParsedFlags {
     kubeletProbes: probesOf(texts, problems),
     completes: texts.has("--completes"),
     classic: texts.has("--classic"),
-    addressScope: texts.get("--address-scope") ?? "",
+    addressScope: addressOf(texts, problems, "--address-scope"),
   };
   return { settings, problems };
 }

@@ -53,6 +53,8 @@ test.for([
   { flag: "--hooks=app", says: '--hooks got "app", expected CONTAINER:app or CONTAINER:mesh-proxy' },
   { flag: "--hooks=app:boss", says: '--hooks got "app:boss"' },
   { flag: "--kubelet-probes=8080", says: '--kubelet-probes got "8080", expected PORT:PERIOD, such as 8080:10s' },
+  { flag: "--address-scope=web-0", says: '--address-scope got "web-0", expected an IP address, such as 10.1.0.7' },
+  { flag: "--address-scope=1.2.3", says: '--address-scope got "1.2.3", expected an IP address' },
   { flag: "--completes=yes", says: "--completes takes no value" },
   { flag: "--drain-dealy=5s", says: "unknown flag --drain-dealy; known are --port" },
 ])("says what is wrong with $flag", ({ flag, says }) => {

@@ -16,6 +16,8 @@ export type ConnectionTable = {
 const CAPACITY = 256;
 /** The kubelet sends its request with the handshake; whoever takes longer is not the kubelet. */
 const PATIENCE_MS = 2_000;
+/** Runtimes read what has come between two timers. */
+const ONE_TURN_MS = 1;
 
 type Guest = { readonly id: number; readonly socket: Socket; readonly kept: boolean; readonly sinceMs: number };
 
@@ -39,6 +41,10 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
     }
     return oldest;
   };
+  // After a stall the timer comes before the bytes that waited: whoever has spoken by then is heard first.
+  const hearThenSweep = (): void => {
+    timer = setTimeout(sweep, ONE_TURN_MS);
+  };
   const sweep = (): void => {
     timer = null;
     const now = nowMs();
@@ -53,7 +59,7 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
   const plan = (): void => {
     const oldest = oldestStranger();
     if (timer !== null || oldest === undefined) return;
-    timer = setTimeout(sweep, Math.max(1, Math.ceil(oldest.sinceMs + PATIENCE_MS - nowMs())));
+    timer = setTimeout(hearThenSweep, Math.max(1, Math.ceil(oldest.sinceMs + PATIENCE_MS - nowMs())));
   };
 
   return {
