@@ -61,10 +61,13 @@ export async function buildProgram(name: VariantName, program: Program, output: 
   await installToolchain();
   const tree = await runtimeFor(variant, outputFolder(""));
   const draft = mkdtempSync(`${output}-`);
-  await emitC(`${draft}/program.c`, program);
-  await link(variant, tree, `${draft}/program.c`, `${draft}/program`);
-  renameSync(`${draft}/program`, output);
-  rmSync(draft, { recursive: true });
+  try {
+    await emitC(`${draft}/program.c`, program);
+    await link(variant, tree, `${draft}/program.c`, `${draft}/program`);
+    renameSync(`${draft}/program`, output);
+  } finally {
+    rmSync(draft, { recursive: true });
+  }
 }
 
 async function runtimeFor(variant: Variant, folder: string): Promise<string> {
