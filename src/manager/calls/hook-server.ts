@@ -87,7 +87,8 @@ export function createHookServer(settings: DrainSettings, token: string, nowMs: 
         calls.onDrain(hold(socket, res, calls.onLeft));
         return;
       default:
-        send(socket, res, 404, NOT_FOUND);
+        // Not every runtime leaves out the body of an answer to HEAD by itself.
+        send(socket, res, 404, req.method === "HEAD" ? "" : NOT_FOUND);
     }
   };
 
