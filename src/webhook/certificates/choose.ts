@@ -17,6 +17,7 @@ export type CertificatePorts = {
 /** @throws Fault when files or the way to the API server cannot be read; an API server that is away is no fault */
 export async function certificateFor(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
   if (settings.caSecret !== "") return sharedAuthority(settings, ports);
+  if (settings.certificateFile !== "" && settings.webhookConfiguration !== "") return publishedFiles(settings, ports);
   if (settings.certificateFile !== "") {
     const { certificateFromFiles } = await import("./files.ts");
     return certificateFromFiles(settings.certificateFile, settings.keyFile);
@@ -62,6 +63,23 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
   const source = authoritySource(keeper, placeholder.source.current());
   addAuthorityGauges(ports.registry, source.status);
   return source;
+}
+
+async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
+  const { connectionTo } = await import("../cluster/connection.ts");
+  const { apiRunner } = await import("../cluster/api-runner.ts");
+  const { webhookConfigurations } = await import("./authority/kubernetes-stores.ts");
+  const { eventLog } = await import("./authority/event-log.ts");
+  const { readBroughtPair } = await import("./brought-pair.ts");
+  const { broughtSource } = await import("./brought-source.ts");
+  const { ask } = apiRunner(await connectionTo(settings));
+  return broughtSource({
+    read: () => readBroughtPair(settings.certificateFile, settings.keyFile),
+    configurations: webhookConfigurations(ask, settings.webhookConfiguration),
+    now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
+    settleMs: settings.caSettleMs,
+    tell: eventLog(ports.log, ports.registry),
+  });
 }
 
 /** Readers see the old file or the new one, never half of it. */

@@ -24,10 +24,10 @@ export function renewal({ source, use, log }: Renewal): (nowMs: number) => Promi
     told = { message: fault.message, atMs: nowMs };
     const { validFromMs, validUntilMs } = source.current();
     const leftMs = validUntilMs - nowMs;
-    const fields = { err: fault, validUntil: new Date(validUntilMs).toISOString() };
+    const fields = { why: fault.message, validUntil: new Date(validUntilMs).toISOString() };
     if (leftMs < (validUntilMs - validFromMs) * NEAR_END)
       log.error(fields, "the certificate ends soon and has no successor");
-    else log.warn(fields, "new certificate cannot be used, the old one stays");
+    else log.warn(fields, "the certificate cannot be renewed now, the one in use stays");
   };
 
   const look = async (nowMs: number): Promise<void> => {

@@ -149,6 +149,25 @@ describe("whatever happens to the Secret, what is served stays trusted and a new
     expect(brokenPromises(world)).toEqual([]);
   });
 
+  test("put back to the CA before the last: the switch waits although that one is trusted still", async () => {
+    const { world, all } = await startedWorld(2);
+    const backup = world.store.secret()?.data ?? {};
+    const first = stateOf(world).signer;
+    world.store.setSecret(undefined);
+    await all();
+    world.pass(LIVES.settleMs);
+    await all();
+    await all();
+    const second = stateOf(world).signer;
+    world.store.setSecret(backup);
+    await all();
+    expect(stateOf(world)).toMatchObject({ signer: first, retired: [second], leaves: [second, second] });
+    world.pass(LIVES.settleMs);
+    await all();
+    expect(stateOf(world).leaves).toEqual([first, first]);
+    expect(brokenPromises(world)).toEqual([]);
+  });
+
   test("entries of others in the same Secret stay", async () => {
     const { world, all } = await startedWorld(1);
     world.store.setSecret({ "relay.json": "{}", ...world.store.secret()?.data, "ca.key": "garbage" });

@@ -3,8 +3,9 @@
  * step the world is read again. Several replicas do this at once without a leader.
  *
  * The promise: whatever certificate a ready replica serves, every caBundle that an API server may still hold trusts its CA.
- * It rests on the order of reading — first the configuration, then the Secret — and on writes that fail when what was
- * read has changed: a bundle is therefore never replaced by one from an older Secret.
+ * Three things carry it: a CA is in every bundle for the settle time before it signs; writes fail when what was read has
+ * changed, and the configuration is read before the Secret, so that no bundle is replaced by one from an older Secret; a CA
+ * of ours that a bundle or a leaf still speaks of is taken back into the Secret before anything is published.
  */
 import {
   type Authority,

@@ -1,0 +1,44 @@
+/** A certificate that somebody else made: two PEM files, and beside them the CA that signed them. */
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Fault } from "../../fault.ts";
+import { pemBlocks } from "./authority/pem-bundle.ts";
+import { readPair, type ServerCertificate } from "./source.ts";
+
+export type BroughtPair = ServerCertificate & {
+  /** What clients must trust: every certificate of `ca.crt`. */
+  readonly cas: readonly { readonly id: string; readonly cert: string }[];
+};
+
+/**
+ * Reads the pair and the `ca.crt` of the same folder.
+ *
+ * @throws Fault ERR_CERTIFICATE_UNREADABLE when a file is missing, or they do not belong together: mounted Secrets change
+ * under the reader, and the next look finds all of them
+ */
+export async function readBroughtPair(certFile: string, keyFile: string): Promise<BroughtPair> {
+  const caFile = join(dirname(certFile), "ca.crt");
+  try {
+    const texts = [certFile, keyFile, caFile].map((file) => readFile(file, "utf8"));
+    const [cert = "", key = "", ca = ""] = await Promise.all(texts);
+    const cas = pemBlocks(ca).blocks;
+    if (!isIssuedBy(cert, cas)) throw new Error(`${caFile} holds no CA that issued the certificate`);
+    return { ...readPair(cert, key), cas };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new Fault("ERR_CERTIFICATE_UNREADABLE", `${certFile}, ${keyFile} and ${caFile}: ${detail}`, error);
+  }
+}
+
+/** The last certificate of the chain is the one a CA has to have issued. */
+function isIssuedBy(chain: string, cas: BroughtPair["cas"]): boolean {
+  const last = pemBlocks(chain).blocks.at(-1);
+  if (last === undefined) throw new Error("there is no certificate in it");
+  const issued = new X509Certificate(last.cert);
+  return cas.some(({ id, cert }) => {
+    if (id === last.id) return true;
+    const ca = new X509Certificate(cert);
+    return issued.checkIssued(ca) && issued.verify(ca.publicKey);
+  });
+}

@@ -1,0 +1,191 @@
+/** The real program, two of them, at one API: TLS is checked the way an API server checks it. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect, type TLSSocket } from "node:tls";
+import { afterEach, expect, test } from "vitest";
+import { type RunningWebhook, startWebhook } from "../running-webhook.ts";
+import {
+  bundlesIn,
+  CONFIGURATION,
+  freshConfiguration,
+  kubeconfigFor,
+  type PretendApi,
+  pretendApi,
+  SECRET,
+} from "./pretend-api-server.ts";
+
+const LIMIT = { timeout: 180_000 };
+const SERVER_NAME = "lastcall-webhook.lastcall.svc";
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function startedApi(): Promise<PretendApi> {
+  const api = await pretendApi();
+  cleanups.push(api.stop);
+  api.put(CONFIGURATION, freshConfiguration());
+  return api;
+}
+
+async function startedReplica(api: PretendApi): Promise<RunningWebhook> {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-authority-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "kubeconfig"), kubeconfigFor(api.url));
+  const flags = ["--ca-secret=lastcall-ca", "--webhook-configuration=drain.lastcall.dev", "--ca-settle=1s"];
+  const args = [...flags, `--kubeconfig=${join(folder, "kubeconfig")}`, "--certificate-check=100ms"];
+  const replica = await startWebhook(args, "not used");
+  cleanups.push(replica.destroy);
+  return replica;
+}
+
+type Asked = { readonly status: number; readonly issuer: string };
+
+/** One connection with one request, trusting what is given and nothing else. Rejects when the certificate is refused. */
+function ask(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<Asked> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port: replica.port, ca, servername: SERVER_NAME }, () => {
+      const issuer = String(socket.getPeerCertificate().issuer["CN"]);
+      socket.on("data", (chunk: Buffer) => {
+        resolve({ status: Number(chunk.toString().split(" ")[1]), issuer });
+        socket.destroy();
+      });
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+    });
+    socket.on("error", reject);
+    socket.on("close", () => reject(new Error("closed without an answer")));
+  });
+}
+
+/** What an API server would get that has just read the configuration. */
+function asApiServer(api: PretendApi, replica: RunningWebhook): Promise<Asked> {
+  return ask(replica, bundlesIn(api)[1] ?? "").catch((error: unknown) => ({ status: 0, issuer: String(error) }));
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const startedMs = performance.now();
+  while (!(await condition())) {
+    if (performance.now() - startedMs > 60_000) throw new Error("what was waited for did not happen");
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+const isReady = (api: PretendApi) => async (replica: RunningWebhook) =>
+  (await asApiServer(api, replica)).status === 200;
+
+test("two replicas make one CA, fill every caBundle and touch nothing else", LIMIT, async () => {
+  const api = await startedApi();
+  const replicas = await Promise.all([startedReplica(api), startedReplica(api)]);
+  for (const replica of replicas) await until(() => isReady(api)(replica));
+  const issuers = await Promise.all(replicas.map(async (replica) => (await asApiServer(api, replica)).issuer));
+  expect(new Set(issuers).size).toBe(1);
+  expect(issuers[0]).toMatch(/^lastcall CA [0-9a-f]{16}$/);
+  expect(new Set(bundlesIn(api)).size).toBe(1);
+  const { metadata, webhooks } = api.objects.get(CONFIGURATION) ?? { metadata: {} };
+  const [first, second] = (webhooks ?? []).map(
+    ({ clientConfig: { caBundle: _caBundle, ...clientConfig }, ...rest }) => ({
+      ...rest,
+      clientConfig,
+    }),
+  );
+  expect([first, second]).toEqual(freshConfiguration().webhooks);
+  expect(metadata["labels"]).toEqual({ a: "b" });
+  const metrics = await fetchMetrics(replicas[0], bundlesIn(api)[0] ?? "");
+  expect(metrics).toMatch(/^lastcall_cabundle_in_sync 1$/m);
+  expect(metrics).toMatch(/^lastcall_certificate_not_after_seconds\{kind="leaf"\} [0-9.e+]+$/m);
+});
+
+test(
+  "a deleted Secret leads to a new CA without one refused connection, and kept connections live on",
+  LIMIT,
+  async () => {
+    const api = await startedApi();
+    const replicas = await Promise.all([startedReplica(api), startedReplica(api)]);
+    for (const replica of replicas) await until(() => isReady(api)(replica));
+    const [first] = replicas;
+    if (first === undefined) return;
+    const kept = await keptConnection(first, bundlesIn(api)[0] ?? "");
+    const { issuer: old } = await asApiServer(api, first);
+    const failures: string[] = [];
+    let asked = 0;
+    let isOver = false;
+    const load = async (replica: RunningWebhook): Promise<void> => {
+      // An API server learns of a new bundle late: it goes on with what it read half a second ago.
+      const held: string[] = [];
+      while (!isOver) {
+        held.push(bundlesIn(api)[0] ?? "");
+        const bundle = held.length > 25 ? (held.shift() ?? "") : (held[0] ?? "");
+        const answer = await ask(replica, bundle).catch((error: unknown) => ({ status: 0, issuer: String(error) }));
+        asked += 1;
+        if (answer.status !== 200) failures.push(`${answer.status} ${answer.issuer}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    const loads = replicas.map(load);
+    api.objects.delete(SECRET);
+    for (const replica of replicas) await until(async () => (await asApiServer(api, replica)).issuer !== old);
+    isOver = true;
+    await Promise.all(loads);
+    expect(failures).toEqual([]);
+    expect(asked).toBeGreaterThan(20);
+    expect(await kept.ask()).toBe(200);
+    expect((await asApiServer(api, first)).issuer).not.toBe(old);
+    expect(bundlesIn(api)[0]?.match(/BEGIN/g)).toHaveLength(2);
+  },
+);
+
+test("an emptied caBundle is filled again by one write", LIMIT, async () => {
+  const api = await startedApi();
+  const replica = await startedReplica(api);
+  await until(() => isReady(api)(replica));
+  const before = bundlesIn(api);
+  const writes = api.writes().length;
+  api.put(CONFIGURATION, freshConfiguration());
+  await until(() => (bundlesIn(api)[0] ?? "") !== "");
+  expect(bundlesIn(api)).toEqual(before);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(api.writes().slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
+});
+
+test("while the API server refuses, the program lives, says why it is not ready, and recovers", LIMIT, async () => {
+  const api = await startedApi();
+  api.failWith = 403;
+  const replica = await startedReplica(api);
+  await until(() => replica.output().includes("403 made to fail"));
+  expect(replica.output()).not.toContain("PRIVATE KEY");
+  await until(() => replica.output().includes("does not let us read MutatingWebhookConfiguration drain.lastcall.dev"));
+  api.failWith = 0;
+  await until(() => isReady(api)(replica));
+  api.failWith = 500;
+  await until(() => replica.output().includes("500 made to fail"));
+  expect((await asApiServer(api, replica)).status).toBe(200);
+});
+
+async function fetchMetrics(replica: RunningWebhook | undefined, ca: string): Promise<string> {
+  if (replica === undefined) return "";
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const socket = connect({ host: "127.0.0.1", port: replica.port, ca, servername: SERVER_NAME });
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    socket.on("end", () => resolve(text));
+    socket.on("error", reject);
+    socket.write("GET /metrics HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+  });
+}
+
+async function keptConnection(replica: RunningWebhook, ca: string): Promise<{ readonly ask: () => Promise<number> }> {
+  const socket: TLSSocket = connect({ host: "127.0.0.1", port: replica.port, ca, servername: SERVER_NAME });
+  cleanups.push(() => socket.destroy());
+  const asked = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      socket.once("data", (chunk: Buffer) => resolve(Number(chunk.toString().split(" ")[1])));
+      socket.once("error", reject);
+      socket.once("close", () => reject(new Error("closed")));
+      socket.write("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n");
+    });
+  await asked();
+  return { ask: asked };
+}
