@@ -1,0 +1,82 @@
+/** Damaged flags and variables: the manager says what is wrong and ends with 64, or it runs. */
+import { spawnSync } from "node:child_process";
+import { mutated } from "./mutations.ts";
+import { SAMPLES } from "./samples.ts";
+import { type Budget, Finding, timeIsLeft } from "./sanitize-part.ts";
+import { demandCleanEnd, pause, SANITIZED_MANAGER, start, TOKEN } from "./sanitized-process.ts";
+import type { Random } from "./seeded-random.ts";
+
+/** A network of its own: damaged flags may ask for any port of any address. */
+const ALONE = ["--net", "--map-root-user", "sh", "-c", 'ip link set lo up 2>/dev/null; exec "$0" "$@"'];
+const LIMIT_MS = 30_000;
+
+export async function argumentMutants(budget: Budget): Promise<string> {
+  if (spawnSync("unshare", [...ALONE, "true"]).status !== 0)
+    return "left out: this host makes no network namespaces, and damaged flags belong in one";
+  let refused = 0;
+  let ran = 0;
+  while (timeIsLeft(budget)) {
+    const args = argumentsOf(budget.random);
+    const env = variablesOf(budget.random);
+    const input = Buffer.from(JSON.stringify({ args, env }));
+    if (await isRefused(args, env, input)) refused += 1;
+    else ran += 1;
+  }
+  return `${refused} refused with a sentence, ${ran} ran`;
+}
+
+async function isRefused(args: readonly string[], env: Record<string, string>, input: Buffer): Promise<boolean> {
+  const manager = start("unshare", [...ALONE, SANITIZED_MANAGER, ...args], env);
+  const giveUpMs = performance.now() + LIMIT_MS;
+  let ended = false;
+  void manager.ended.then(() => {
+    ended = true;
+  });
+  while (!ended && !/listen/.test(manager.out())) {
+    if (performance.now() > giveUpMs) throw new Finding("the manager neither ended nor said that it runs", input);
+    await pause(5);
+  }
+  if (!ended) manager.child.kill("SIGTERM");
+  const end = await manager.ended;
+  // 4: `drain` and `status` find no manager here.
+  demandCleanEnd(end, [0, 3, 4, 64], input);
+  if (end.code === 64 && end.err.trim() === "") throw new Finding("status 64 without a sentence", input);
+  return end.code === 64;
+}
+
+const FLAGS = SAMPLES.filter((sample) => sample.parser === "flags").flatMap(({ bytes }) =>
+  bytes.toString("utf8").split("\n"),
+);
+const COMMANDS = ["serve", "serve", "serve", "serve", "serve", "status", "drain", "version", "hook", ""];
+
+function argumentsOf(random: Random): string[] {
+  const flags = FLAGS.filter(() => random.chance(0.4)).map((flag) =>
+    random.chance(0.15) ? damaged(flag, random) : flag,
+  );
+  const command = random.pick(COMMANDS);
+  return [
+    random.chance(0.05) ? damaged(command, random) : command,
+    ...flags,
+    ...(random.chance(0.7) ? ["--address-scope=127.0.0.1"] : []),
+  ];
+}
+
+const ORIGINALS = SAMPLES.filter((sample) => sample.parser === "original").map(({ bytes }) => bytes.toString("utf8"));
+
+function variablesOf(random: Random): Record<string, string> {
+  const original = random.pick(ORIGINALS);
+  return {
+    LASTCALL_TOKEN: random.chance(0.15) ? damaged(TOKEN, random) : TOKEN,
+    LASTCALL_ORIGINAL: random.chance(0.7) ? damaged(original, random) : original,
+    POD_NAME: damaged("web-7d9f", random),
+    POD_NAMESPACE: random.chance(0.5) ? damaged("shop", random) : "shop",
+  };
+}
+
+/** No program can be given a zero byte in a word. */
+function damaged(text: string, random: Random): string {
+  return mutated(Buffer.from(text === "" ? "x" : text), random)
+    .toString("latin1")
+    .split("\0")
+    .join("");
+}

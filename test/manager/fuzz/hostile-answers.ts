@@ -1,0 +1,117 @@
+/** An app that answers the manager's calls as badly as it can: damaged, cut, in drips, or not at all. */
+import { createServer, type Server, type Socket } from "node:net";
+import { mutated } from "./mutations.ts";
+import { METRICS } from "./samples.ts";
+import { type Budget, Finding, timeIsLeft } from "./sanitize-part.ts";
+import { demandCleanEnd, FUZZ_FOLDER, pause, start } from "./sanitized-process.ts";
+import { createRandom, type Random, seedOf } from "./seeded-random.ts";
+
+export const CALLER = `${FUZZ_FOLDER}/caller-sanitize`;
+
+const plain = (body: string, more = ""): Buffer =>
+  Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n${more}\r\n${body}`);
+const chunked = (...chunks: readonly string[]): Buffer =>
+  Buffer.from(
+    `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${[...chunks, ""].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("")}`,
+  );
+/** Each ends where its own framing says: whatever is cut from them is missed. */
+const FRAMED = [
+  plain("12"),
+  plain('{"version":1}', "Connection: close\r\n"),
+  plain(METRICS),
+  plain("7".repeat(20_000)),
+  chunked("1", "2\n"),
+  chunked(METRICS.slice(0, 50), METRICS.slice(50)),
+];
+const ANSWERS = [
+  ...FRAMED,
+  Buffer.from("HTTP/1.0 200 OK\r\n\r\n0"),
+  Buffer.from("HTTP/1.1 204 No Content\r\n\r\n"),
+  Buffer.from("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n3"),
+  Buffer.from("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: 1\r\n\r\n"),
+  Buffer.from("HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nabc"),
+  Buffer.from(`HTTP/1.1 200 OK\r\nX-Long: ${"h".repeat(30_000)}\r\nContent-Length: 1\r\n\r\n5`),
+  Buffer.from(`HTTP/1.1 200 OK\r\n\r\n${"9".repeat(90_000)}`),
+  Buffer.from("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"),
+];
+
+type Answer = { readonly bytes: Buffer; readonly cut: boolean; readonly manner: number };
+
+/** The same answer to the same number, whoever asks and whenever. */
+function answerTo(seed: number, n: number): Answer {
+  const random: Random = createRandom(seedOf(seed, String(n)));
+  // Silence costs a chained hook its five seconds, so those who call one seldom get it.
+  const manner = random.below(n % 4 === 1 && random.chance(0.9) ? SILENT : SILENT + 1);
+  const framed = random.pick(FRAMED);
+  if (random.chance(0.15)) return { bytes: framed.subarray(0, random.below(framed.length)), cut: true, manner };
+  const answer = random.pick(ANSWERS);
+  return { bytes: random.chance(0.1) ? answer : mutated(answer, random), cut: false, manner };
+}
+
+const DRIP_MS = 5;
+/** The manner of one who never answers to the end. */
+const SILENT = 59;
+
+async function answer(socket: Socket, { bytes, manner }: Answer): Promise<void> {
+  const pieces = manner < 50 ? 1 + (manner % 3) : 6;
+  const size = Math.max(1, Math.ceil(bytes.length / pieces));
+  for (let at = 0; at < bytes.length; at += size) {
+    socket.write(bytes.subarray(at, at + size));
+    if (pieces > 1) await pause(DRIP_MS);
+  }
+  if (manner === SILENT) return;
+  if (manner % 8 === 7) socket.resetAndDestroy();
+  else socket.end();
+}
+
+function openApp(seed: number): Promise<{ readonly server: Server; readonly port: number }> {
+  const server = createServer((socket) => {
+    let asked = "";
+    socket.on("error", () => {});
+    socket.on("data", (chunk: Buffer) => {
+      if (asked.includes("\r\n\r\n")) return;
+      asked += chunk.toString("latin1");
+      const n = /^GET \/([0-9]+) /.exec(asked)?.[1];
+      if (asked.includes("\r\n\r\n")) void answer(socket, answerTo(seed, Number(n ?? "0")));
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const at = server.address();
+      resolve({ server, port: typeof at === "object" && at !== null ? at.port : 0 });
+    });
+  });
+}
+
+const BATCH = 300;
+
+export async function hostileAnswers(budget: Budget): Promise<string> {
+  const seed = budget.random.below(0xffffffff);
+  const app = await openApp(seed);
+  let asked = 0;
+  let whole = 0;
+  try {
+    while (timeIsLeft(budget)) {
+      const end = await start(CALLER, [String(app.port), String(asked), String(BATCH)]).ended;
+      const input = Buffer.from(`answers of seed ${seed}, numbers ${asked} to ${asked + BATCH - 1}\n${end.out}`);
+      demandCleanEnd(end, [0], input);
+      whole += demandHonest(end.out, seed, input);
+      asked += BATCH;
+    }
+  } finally {
+    app.server.close();
+  }
+  return `${asked} calls, ${whole} taken for whole`;
+}
+
+/** Each call has one end, and no answer that was cut counts. */
+function demandHonest(out: string, seed: number, input: Buffer): number {
+  const lines = out.trimEnd().split("\n");
+  if (lines.length !== BATCH) throw new Finding(`${BATCH} calls came to ${lines.length} ends`, input);
+  const taken = lines.filter((line) => / whole | answered$/.test(line));
+  for (const line of taken) {
+    const n = Number(line.split(" ")[0]);
+    if (answerTo(seed, n).cut) throw new Finding(`an answer that was cut was taken for whole: ${line}`, input);
+  }
+  return taken.length;
+}

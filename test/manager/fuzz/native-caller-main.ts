@@ -1,0 +1,58 @@
+/**
+ * Makes calls of every kind the manager makes, to a port of 127.0.0.1 that answers as it likes, and ends by itself. Runs
+ * on Node and compiles natively; under the sanitizers the end shows every value that is still held. Arguments: port,
+ * first number, count.
+ */
+import { performChainedHook } from "../../../src/manager/calls/chained-hook-call.ts";
+import { callManager } from "../../../src/manager/calls/manager-call.ts";
+import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
+import { parseActiveCount } from "../../../src/manager/drivers/active-count.ts";
+import { callHttp } from "../../../src/manager/drivers/http-call.ts";
+
+const LIMIT_MS = 400;
+
+const port = Number(process.argv[2] ?? "0");
+const first = Number(process.argv[3] ?? "0");
+const end = first + Number(process.argv[4] ?? "0");
+
+function say(n: number, what: string): void {
+  process.stdout.write(`${n} ${what}\n`);
+}
+
+function call(n: number): void {
+  if (n >= end) return;
+  let settled = 0;
+  const next = (what: string): void => {
+    settled = settled + 1;
+    if (settled > 1) {
+      say(n, "SETTLED TWICE");
+      return;
+    }
+    say(n, what);
+    call(n + 1);
+  };
+  const path = `/${n}`;
+  if (n % 4 === 1) {
+    const { hooks } = readChainedHooks(`{"chain":{"app":{"httpGet":{"port":${port},"path":"${path}"}}}}`);
+    for (const hook of hooks) {
+      performChainedHook(hook, (failure) => next(failure === "" ? "hook performed" : "hook failed"));
+    }
+  } else if (n % 4 === 3) {
+    callManager(
+      { host: "127.0.0.1", port, method: "GET", path, withinMs: LIMIT_MS, waits: false },
+      () => performance.now(),
+      (answer) => next(`manager ${answer.kind}`),
+    );
+  } else {
+    callHttp(
+      { target: { host: "127.0.0.1", port, path, selector: "" }, method: "GET", limitMs: LIMIT_MS },
+      (answer) => {
+        const counts = `${parseActiveCount(answer.body, "")} ${parseActiveCount(answer.body, "http_active")}`;
+        const whole = answer.status > 0 && answer.failure === "";
+        next(`app ${whole ? "whole" : "failed"} ${answer.status} ${counts} ${answer.body.length}`);
+      },
+    );
+  }
+}
+
+call(first);

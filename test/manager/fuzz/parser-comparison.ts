@@ -1,0 +1,43 @@
+/** The parsers of both builds on the same damaged bytes: the same results, and no report. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { caseBytes, mutant } from "./case-file.ts";
+import { parsed } from "./parser-calls.ts";
+import type { Sample } from "./samples.ts";
+import { type Budget, Finding, timeIsLeft } from "./sanitize-part.ts";
+import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
+
+export const PARSERS_PROGRAM = `${FUZZ_FOLDER}/parsers-sanitize`;
+
+const BATCH = 5_000;
+
+export async function parserComparison(budget: Budget): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-fuzz-"));
+  const file = join(folder, "cases.bin");
+  let tried = 0;
+  try {
+    while (timeIsLeft(budget)) {
+      const cases = Array.from({ length: BATCH }, () => mutant(budget.random));
+      const bytes = Buffer.concat(cases.map(caseBytes));
+      writeFileSync(file, bytes);
+      const end = await start(PARSERS_PROGRAM, [file]).ended;
+      demandCleanEnd(end, [0], bytes);
+      demandSame(cases, end.out.split("\n"));
+      tried += BATCH;
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  return `${tried} damaged inputs read alike by both builds`;
+}
+
+function demandSame(cases: readonly Sample[], native: readonly string[]): void {
+  for (const [n, one] of cases.entries()) {
+    const onNode = `${one.parser} ${parsed(one.parser, one.bytes, one.more)}`;
+    if (onNode !== native[n]) {
+      const both = `on Node: ${onNode}\nnatively: ${native[n] ?? "nothing"}`;
+      throw new Finding(`${one.parser} (${JSON.stringify(one.more)}) differs\n${both}`, caseBytes(one));
+    }
+  }
+}

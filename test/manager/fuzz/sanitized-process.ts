@@ -1,0 +1,100 @@
+/** Programs under the sanitizers: how they are started, and what in their end is a defect. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { connect, type Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { Finding } from "./sanitize-part.ts";
+
+export const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
+export const SANITIZED_MANAGER = `${ROOT}/build/native/lastcall-sanitize`;
+/** Programs of the fuzz, and what a failure leaves. */
+export const FUZZ_FOLDER = `${ROOT}/build/fuzz`;
+export const TOKEN = "t0ken";
+export const MANAGER_PORT = 17_890;
+
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+};
+export type Running = { readonly child: ChildProcess; readonly ended: Promise<Ended>; readonly out: () => string };
+
+const REPORTS = /AddressSanitizer|LeakSanitizer|runtime error:|RC AUDIT FAILED|stack smashing/;
+const running = new Set<ChildProcess>();
+
+/** Ends whatever a failure left; each by its own handle. */
+export function endAll(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
+export function start(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const child = spawn(command, args, {
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      LASTCALL_TOKEN: TOKEN,
+      UBSAN_OPTIONS: "print_stacktrace=1",
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    out += chunk.toString("utf8");
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    err += chunk.toString("utf8");
+  });
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      running.delete(child);
+      resolve({ code, signal, out, err });
+    });
+  });
+  return { child, ended, out: () => out };
+}
+
+/** @throws Finding when the end was a crash, a report, or a status that is not `allowed` */
+export function demandCleanEnd(end: Ended, allowed: readonly number[], input: Buffer): void {
+  const how = `status ${end.code}, signal ${end.signal}; its standard error:\n${end.err.slice(0, 20_000)}`;
+  if (REPORTS.test(end.err)) throw new Finding(`a sanitizer reports a defect: ${how}`, input);
+  if (end.code === null || !allowed.includes(end.code)) throw new Finding(`the program ended with ${how}`, input);
+}
+
+/** @throws Finding when the program does not say it in time */
+export async function untilSaid(process: Running, what: RegExp, limitMs: number): Promise<void> {
+  const giveUpMs = performance.now() + limitMs;
+  while (!what.test(process.out())) {
+    if (process.child.exitCode !== null || process.child.signalCode !== null)
+      demandCleanEnd(await process.ended, [], Buffer.from(process.out()));
+    if (performance.now() > giveUpMs) throw new Finding(`the program never said ${what}`, Buffer.from(process.out()));
+    await pause(10);
+  }
+}
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A loopback address for this run and this part alone. */
+export function loopbackAddress(part: number): string {
+  return `127.${201 + (process.pid % 50)}.${1 + (Math.floor(process.pid / 50) % 250)}.${part}`;
+}
+
+/** Sends bytes and gives back all that came, when the other side closes or after `limitMs`. */
+export function exchange(address: string, bytes: Buffer, limitMs: number): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket: Socket = connect({ host: address, port: MANAGER_PORT });
+    const timer = setTimeout(() => socket.destroy(), limitMs);
+    socket.on("connect", () => socket.write(bytes));
+    socket.on("data", (chunk: Buffer) => {
+      answer += chunk.toString("latin1");
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearTimeout(timer);
+      resolve(answer);
+    });
+  });
+}

@@ -1,0 +1,66 @@
+/**
+ * Drains two Pods in turn, one whose client never leaves and one that is quiet, as often as it is told. Native only, as
+ * libc is bound by the compiler. Arguments: address of the Pods, busy port, quiet port, rounds, drains in each. Prints a
+ * line per round: looks, virtual hours, resident KiB, both outcomes.
+ */
+import { DEFAULT_SETTINGS, type DrainSettings } from "../../../src/contract/drain-settings.ts";
+import type { Libc } from "../../../src/manager/ports.ts";
+import { readTextFile } from "../../../src/manager/read-text.ts";
+import { createSocketReader } from "../../../src/manager/sockets/sockets.ts";
+import { createVirtualPod } from "./virtual-drains.ts";
+
+declare function cSocket(domain: number, type: number, protocol: number): number;
+declare function cSend(fd: number, bytes: Uint8Array, flags: number): number;
+declare function cRecv(fd: number, bytes: Uint8Array, flags: number): number;
+declare function cConnect(fd: number, address: Uint8Array): number;
+declare function cSetsockopt(fd: number, level: number, name: number, value: Uint8Array): number;
+declare function cClose(fd: number): number;
+
+const libc: Libc = {
+  available: true,
+  socket: (domain, type, protocol) => cSocket(domain, type, protocol),
+  send: (fd, bytes, flags) => cSend(fd, bytes, flags),
+  recv: (fd, bytes, flags) => cRecv(fd, bytes, flags),
+  connect: (fd, address) => cConnect(fd, address),
+  setsockopt: (fd, level, name, value) => cSetsockopt(fd, level, name, value),
+  close: (fd) => cClose(fd),
+};
+
+const KIB_PER_PAGE = 4;
+const MS_PER_HOUR = 3_600_000;
+
+function residentKib(): number {
+  const words = (readTextFile("/proc/self/statm") ?? "").split(" ");
+  return Number(words[1] ?? "0") * KIB_PER_PAGE;
+}
+
+function settingsFor(address: string, port: number): DrainSettings {
+  return {
+    ...DEFAULT_SETTINGS,
+    addressScope: address,
+    drainPorts: [port],
+    hooks: [{ container: "app", role: "app" }],
+    kubeletProbes: [{ port, periodMs: 10_000 }],
+  };
+}
+
+function run(words: readonly string[]): void {
+  const address = words[0] ?? "";
+  const reader = createSocketReader(libc, readTextFile);
+  const busy = createVirtualPod(settingsFor(address, Number(words[1] ?? "0")), reader);
+  const quiet = createVirtualPod(settingsFor(address, Number(words[2] ?? "0")), reader);
+  const rounds = Number(words[3] ?? "0");
+  const drains = Number(words[4] ?? "0");
+  for (let round = 1; round <= rounds; round = round + 1) {
+    for (let count = 0; count < drains; count = count + 1) {
+      busy.drain();
+      quiet.drain();
+    }
+    const hours = (busy.nowMs() + quiet.nowMs()) / MS_PER_HOUR;
+    process.stdout.write(
+      `${round} ${busy.looks() + quiet.looks()} ${hours} ${residentKib()} ${busy.outcome()} ${quiet.outcome()}\n`,
+    );
+  }
+}
+
+run(process.argv.slice(2));

@@ -1,0 +1,40 @@
+/** Two apps on one address: one with a client whose bytes are never read, one that nobody calls. */
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+export type SoakPod = { readonly busyPort: number; readonly quietPort: number; readonly close: () => void };
+
+export async function openSoakPod(address: string): Promise<SoakPod> {
+  const held: Socket[] = [];
+  const busy = await listen(address, (socket) => held.push(socket));
+  const quiet = await listen(address, (socket) => socket.destroy());
+  const client = connect({ host: address, port: portOf(busy), localAddress: "127.0.0.1" });
+  await new Promise<void>((resolve, reject) => {
+    client.on("error", reject);
+    client.on("connect", () => {
+      client.write("a request that stays unread");
+      resolve();
+    });
+  });
+  return {
+    busyPort: portOf(busy),
+    quietPort: portOf(quiet),
+    close: () => {
+      for (const socket of [client, ...held]) socket.destroy();
+      busy.close();
+      quiet.close();
+    },
+  };
+}
+
+function listen(address: string, take: (socket: Socket) => void): Promise<Server> {
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
+    socket.on("error", () => {});
+    take(socket);
+  });
+  return new Promise((resolve) => server.listen(0, address, () => resolve(server)));
+}
+
+function portOf(server: Server): number {
+  const at = server.address();
+  return typeof at === "object" && at !== null ? at.port : 0;
+}

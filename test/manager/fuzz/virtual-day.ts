@@ -1,0 +1,25 @@
+/** Part of the sanitizer run: drains on a clock that jumps, and at the end not one value that is still held. */
+import { Finding, type Part } from "./sanitize-part.ts";
+import { demandCleanEnd, FUZZ_FOLDER, loopbackAddress, start } from "./sanitized-process.ts";
+import { openSoakPod } from "./soak-pod.ts";
+
+export const DRAINS_PROGRAM = `${FUZZ_FOLDER}/drains-sanitize`;
+
+const ROUNDS = 2;
+const DRAINS = 5;
+
+export const virtualDay: Part = async () => {
+  const address = loopbackAddress(3);
+  const pod = await openSoakPod(address);
+  try {
+    const args = [address, pod.busyPort, pod.quietPort, ROUNDS, DRAINS].map(String);
+    const end = await start(DRAINS_PROGRAM, args).ended;
+    demandCleanEnd(end, [0], Buffer.from(end.out));
+    const [, looks, , , busy, quiet] = end.out.trimEnd().split("\n").at(-1)?.split(" ") ?? [];
+    if (busy !== "timeout" || quiet !== "drained")
+      throw new Finding(`a Pod with a client ended ${busy}, a quiet one ${quiet}`, Buffer.from(end.out));
+    return `${2 * ROUNDS * DRAINS} drains with ${looks} looks`;
+  } finally {
+    pod.close();
+  }
+};

@@ -1,0 +1,86 @@
+/**
+ * The manager without its timers: real readings of the kernel's sockets, the real judge and machine, a clock that jumps to
+ * the next moment wanted. A day of drains passes in minutes. Keeps to the plain subset.
+ */
+import type { DrainSettings } from "../../../src/contract/drain-settings.ts";
+import type { DrainAction, DrainEvent } from "../../../src/manager/drain/drain-event.ts";
+import { step } from "../../../src/manager/drain/drain-machine.ts";
+import { drainReportOf } from "../../../src/manager/drain/drain-report-of.ts";
+import { idleState } from "../../../src/manager/drain/drain-state.ts";
+import { phaseLine, reportLine, type Speaker } from "../../../src/manager/log-line.ts";
+import type { SocketReader } from "../../../src/manager/sockets/sockets.ts";
+import { createJudge } from "../../../src/manager/traffic/judge.ts";
+import { neighboursIn } from "../../../src/manager/traffic/neighbours.ts";
+
+export type VirtualPod = {
+  /** From the hooks to the end and a minute beyond, when the machine is ready again. */
+  readonly drain: () => void;
+  readonly nowMs: () => number;
+  readonly looks: () => number;
+  /** Characters that a real manager would have written; a drain that says nothing was none. */
+  readonly said: () => number;
+  readonly outcome: () => string;
+};
+
+/** A drain has some hundreds of moments; more would be one that never ends. */
+const MOMENTS_LIMIT = 100_000;
+
+export function createVirtualPod(settings: DrainSettings, readSockets: SocketReader): VirtualPod {
+  const speaker: Speaker = { pod: "web-0", namespace: "shop" };
+  const judge = createJudge(settings);
+  let state = idleState([]);
+  let nowMs = 1_000;
+  let wakeAtMs = -1;
+  let lookAtMs = -1;
+  let looks = 0;
+  let said = 0;
+  let holds = 0;
+  let outcome = "none";
+
+  const perform = (action: DrainAction): void => {
+    if (action.kind === "learn-kubelet") judge.learnKubelet(action.address);
+    if (action.kind === "answer") said = said + JSON.stringify(drainReportOf(state, nowMs)).length;
+    if (action.kind === "count-active") hear({ kind: "active-counted", nowMs, active: 3 });
+    if (action.kind !== "entered") return;
+    const report = drainReportOf(state, nowMs);
+    const news = { phase: action.phase, report, sinceTriggerMs: nowMs - state.triggeredAtMs, held: ["app"] };
+    said = said + phaseLine(speaker, news).length + reportLine(speaker, report).length;
+    if (action.phase === "done") outcome = report.outcome;
+  };
+
+  const hear = (event: DrainEvent): void => {
+    const next = step(settings, state, event);
+    state = next.state;
+    wakeAtMs = next.wakeAtMs;
+    lookAtMs = next.lookAtMs;
+    for (const action of next.actions) perform(action);
+  };
+
+  const tick = (): void => {
+    nowMs = Math.max(nowMs, wakeAtMs);
+    if (lookAtMs < 0 || nowMs < lookAtMs) {
+      hear({ kind: "tick", nowMs, look: undefined });
+      return;
+    }
+    looks = looks + 1;
+    const reading = readSockets(250);
+    const look = {
+      observation: judge.observe(reading, nowMs, 0, 0),
+      neighbours: neighboursIn(reading, settings.port),
+      tookMs: 0,
+    };
+    hear({ kind: "tick", nowMs, look });
+  };
+
+  const drain = (): void => {
+    holds = holds + 2;
+    hear({ kind: "hook-joined", nowMs, holdId: holds - 1, container: "app", peer: "10.0.0.1" });
+    hear({ kind: "drain-asked", nowMs, holdId: holds });
+    for (let moments = 0; moments < MOMENTS_LIMIT && state.phase !== "done"; moments = moments + 1) tick();
+    if (state.phase !== "done") throw new Error("the drain never ended");
+    if (wakeAtMs >= 0) tick();
+    nowMs = nowMs + 120_000;
+  };
+
+  return { drain, nowMs: () => nowMs, looks: () => looks, said: () => said, outcome: () => outcome };
+}
