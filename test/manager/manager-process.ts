@@ -41,6 +41,8 @@ export type Start = {
   readonly address?: string;
   readonly env?: Record<string, string>;
   readonly flags?: readonly string[];
+  /** Told every line of the log when it comes. */
+  readonly onLine?: (line: Record<string, unknown>) => void;
 };
 
 const running = new Set<ChildProcess>();
@@ -95,7 +97,11 @@ export async function startManager(start: Start = {}): Promise<Manager> {
   child.stdout?.on("data", (chunk: Buffer) => {
     const parts = (rest + chunk.toString("utf8")).split("\n");
     rest = parts.pop() ?? "";
-    for (const part of parts) lines.push(JSON.parse(part));
+    for (const part of parts) {
+      const line: Record<string, unknown> = JSON.parse(part);
+      lines.push(line);
+      start.onLine?.(line);
+    }
     for (const watcher of watchers) watcher();
   });
   const until: Manager["until"] = (what) =>
@@ -164,9 +170,9 @@ export async function statusOf(manager: { readonly address: string }): Promise<R
 }
 
 /** A bare connection to the manager. Errors are part of what is tried, so they only end it. */
-export function dial(manager: { readonly address: string }): Promise<Socket> {
+export function dial(manager: { readonly address: string }, port = PORT): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: manager.address, port: PORT });
+    const socket = connect({ host: manager.address, port });
     socket.on("error", reject);
     socket.on("connect", () => resolve(socket));
   });

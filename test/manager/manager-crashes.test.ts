@@ -1,0 +1,202 @@
+/** What is left of a Pod's end when the manager is killed, starved or crowded: docs/manager-crashes.md, one test per row. */
+import type { Socket } from "node:net";
+import { afterAll, expect, test } from "vitest";
+import { type Build, describeBuilds, NATIVE_BUILD } from "./builds.ts";
+import {
+  call,
+  closed,
+  dial,
+  endApp,
+  endManagers,
+  hookPath,
+  type Manager,
+  ownAddress,
+  pause,
+  run,
+  startApp,
+  startManager,
+  statusOf,
+  TOKEN,
+} from "./manager-process.ts";
+import { cpuMs, openSockets } from "./process-load.ts";
+
+afterAll(endManagers);
+
+const LONG = ["--drain-delay=50s", "--hooks=app:app,other:app"];
+const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
+/** The client's own limit is 2 s; starting a program on a busy machine takes its time too. */
+const GIVES_UP_WITHIN_MS = 8_000;
+const ENDS_WITHIN_MS = 5_000;
+
+const withdrawing = (line: Record<string, unknown>) => line["phase"] === "withdrawing";
+
+async function crowd(manager: Manager, size: number): Promise<Socket[]> {
+  const dialled = await Promise.all(Array.from({ length: size }, () => dial(manager).catch(() => undefined)));
+  return dialled.flatMap((socket) => {
+    socket?.on("error", () => {});
+    socket?.resume();
+    return socket === undefined ? [] : [socket];
+  });
+}
+
+/** How a drain of an idle Pod ends now: the proof that the manager still works. */
+async function outcomeNow(manager: Manager): Promise<unknown> {
+  const held = call(manager, hookPath());
+  const own = await call(manager, `/${TOKEN}/drain`, "POST");
+  expect((await held).status).toBe(200);
+  return JSON.parse(own.body).outcome;
+}
+
+describeBuilds("a manager that is killed in the middle of a drain", (build) => {
+  test.concurrent("lets go of its own hook and of the app's at once", async () => {
+    const manager = await startManager({ build, flags: LONG });
+    const app = await startApp(manager.address);
+    const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
+    await manager.until(withdrawing);
+    const hook = call(manager, hookPath()).then(
+      () => "answered",
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    await pause(300);
+    manager.kill("SIGKILL");
+    const killedMs = performance.now();
+    expect(await hook).toBe("ECONNRESET");
+    const end = await own;
+    expect(performance.now() - killedMs).toBeLessThan(ENDS_WITHIN_MS);
+    expect(end).toMatchObject({ code: 4, out: "" });
+    expect(end.err).toContain("is gone or hangs");
+    await expect(call(manager, hookPath("other"))).rejects.toThrow("ECONNREFUSED");
+    await endApp(app);
+  });
+
+  test.concurrent("is replaced by one that begins anew: a late hook alone is a restart, and the end is found again", async () => {
+    const first = await startManager({ build, flags: LONG });
+    const { address } = first;
+    const app = await startApp(address);
+    void call(first, `/${TOKEN}/drain`, "POST").catch(() => {});
+    await first.until(withdrawing);
+    first.kill("SIGKILL");
+    await first.ended;
+    const second = await startManager({ build, address, flags: [...SHORT.slice(0, 2), "--hooks=app:app,other:app"] });
+    expect(await statusOf(second)).toMatchObject({ phase: "idle", outcome: "none" });
+    const late = await call(second, hookPath());
+    expect(JSON.parse(late.body)).toMatchObject({ outcome: "restarted" });
+    const both = await Promise.all([call(second, hookPath()), call(second, hookPath("other"))]);
+    expect(JSON.parse(both[0].body)).toMatchObject({ trigger: "two-hooks", outcome: "drained" });
+    second.kill("SIGKILL");
+    await endApp(app);
+  });
+
+  test.concurrent("is not waited for when it was stopped without dying", async () => {
+    const manager = await startManager({ build, flags: LONG });
+    manager.kill("SIGSTOP");
+    const end = await run(["drain", `--address-scope=${manager.address}`], {}, build);
+    expect(end.code).toBe(4);
+    expect(end.err).toContain("said nothing");
+    expect(end.ms).toBeLessThan(GIVES_UP_WITHIN_MS);
+    manager.kill("SIGKILL");
+  });
+});
+
+describeBuilds("a manager whose log nobody reads", (build) => {
+  test("holds and answers all the same once the pipe is full", async () => {
+    const address = ownAddress();
+    // The pipe is filled up to its last page before the manager gets it; `sleep` keeps it open and never reads.
+    const filled = `(head -c 61440 /dev/zero; exec "$@") | sleep 60 & wait $!`;
+    const words = [build.command, ...build.args, "serve", `--address-scope=${address}`, ...SHORT];
+    const shell: Build = { name: build.name, command: "bash", args: ["-c", filled, "-"] };
+    void run(words, {}, shell);
+    const manager = { address };
+    await answersAt(manager);
+    const app = await startApp(address);
+    for (let round = 0; round < 30; round += 1) {
+      const calls = [call(manager, hookPath()), call(manager, `/${TOKEN}/drain`, "POST")];
+      for (const answer of await Promise.all(calls)) expect(answer.status).toBe(200);
+    }
+    await endApp(app);
+  });
+});
+
+async function answersAt(manager: { readonly address: string }): Promise<void> {
+  for (;;) {
+    const status = await call(manager, `/${TOKEN}/status`).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    if (status === 200) return;
+    await pause(100);
+  }
+}
+
+describeBuilds("a manager that is crowded", (build) => {
+  test.concurrent("keeps 256 of a thousand connections, lets them go after two seconds and answers every hook", async () => {
+    const manager = await startManager({ build, flags: SHORT });
+    const app = await startApp(manager.address);
+    const before = openSockets(manager.pid);
+    const sockets = await crowd(manager, 1_000);
+    expect(sockets.length).toBe(1_000);
+    await statusOf(manager);
+    expect(openSockets(manager.pid) - before).toBeLessThanOrEqual(256 + 2);
+    expect(await outcomeNow(manager)).toBe("drained");
+    await Promise.all(sockets.map((socket) => (socket.destroyed ? 0 : closed(socket))));
+    expect(openSockets(manager.pid)).toBeLessThanOrEqual(before + 1);
+    manager.kill("SIGKILL");
+    await endApp(app);
+  });
+
+  test.concurrent("forgets callers that never read their answers", async () => {
+    const manager = await startManager({ build, flags: SHORT });
+    const before = openSockets(manager.pid);
+    const sockets: Socket[] = [];
+    for (let count = 0; count < 100; count += 1) {
+      const socket = await dial(manager);
+      socket.on("error", () => {});
+      socket.pause();
+      socket.write(`GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\n\r\n`);
+      sockets.push(socket);
+    }
+    // None of them reads, and none of them closes.
+    while (openSockets(manager.pid) > before + 1) await pause(100);
+    expect(await statusOf(manager)).toMatchObject({ phase: "idle" });
+    for (const socket of sockets) socket.destroy();
+    manager.kill("SIGKILL");
+  });
+});
+
+// Node's own needs for memory and files are not what ships.
+describeBuilds(
+  "a manager that is starved",
+  (build) => {
+    test.concurrent("of files rests its callers in the backlog and answers them when there are files again", async () => {
+      const wrapper = ["prlimit", "--nofile=40", "--"];
+      const manager = await startManager({ build, wrapper, flags: SHORT });
+      const app = await startApp(manager.address);
+      const sockets = await crowd(manager, 200);
+      const cpuBeforeMs = cpuMs(manager.pid);
+      const startedMs = performance.now();
+      expect(await statusOf(manager)).toMatchObject({ version: 1 });
+      const tookMs = performance.now() - startedMs;
+      // While the table is full the runtime asks again and again: a core at most, and only as long as strangers may stay.
+      expect(cpuMs(manager.pid) - cpuBeforeMs).toBeLessThanOrEqual(tookMs + 100);
+      for (const socket of sockets) socket.destroy();
+      expect(await outcomeNow(manager)).toBe("drained");
+      const restMs = cpuMs(manager.pid);
+      await pause(1_000);
+      expect(cpuMs(manager.pid) - restMs).toBeLessThan(500);
+      manager.kill("SIGKILL");
+      await endApp(app);
+    });
+
+    test.concurrent("of memory ends with a message", async () => {
+      const manager = await startManager({ build, wrapper: ["prlimit", "--as=4000000", "--"], flags: LONG });
+      const sockets = await crowd(manager, 200);
+      // Headers that never end have to be kept.
+      for (const socket of sockets) socket.write(`GET / HTTP/1.1\r\nA: ${"a".repeat(60_000)}`);
+      const end = await manager.ended;
+      expect(end.err).toContain("out of memory");
+      expect(end.code).not.toBe(0);
+      for (const socket of sockets) socket.destroy();
+    });
+  },
+  [NATIVE_BUILD],
+);
