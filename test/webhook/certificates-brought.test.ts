@@ -1,0 +1,184 @@
+/** Files that somebody else renews, mounted as kubelet mounts a Secret, and the caBundles that have to follow. */
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { Moment } from "../../src/webhook/certificates/authority/authority.ts";
+import { pemBlocks } from "../../src/webhook/certificates/authority/pem-bundle.ts";
+import { LINGER_MS } from "../../src/webhook/certificates/brought-bundle.ts";
+import { readBroughtPair } from "../../src/webhook/certificates/brought-pair.ts";
+import { broughtSource } from "../../src/webhook/certificates/brought-source.ts";
+import { type Issuer, makeCaPair, makeServerPair } from "../../src/webhook/certificates/signing.ts";
+import type { CertificateSource } from "../../src/webhook/certificates/source.ts";
+import { type ApiStore, apiStore } from "./certificates-authority/api-store.ts";
+
+const START_MS = Date.parse("2026-06-01T12:00:00Z");
+const DAY_MS = 86_400_000;
+const SETTLE_MS = 60_000;
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+type Files = { readonly cert: string; readonly key: string; readonly ca: string };
+
+async function newCa(name: string): Promise<Issuer> {
+  return makeCaPair(name, { fromMs: START_MS, untilMs: START_MS + 300 * DAY_MS });
+}
+
+async function filesBy(ca: Issuer, days = 90): Promise<Files> {
+  const pair = await makeServerPair(ca, { dns: ["a"] }, { fromMs: START_MS, untilMs: START_MS + days * DAY_MS });
+  return { cert: pair.cert, key: pair.key, ca: ca.cert };
+}
+
+/** One folder per version behind a link that is swapped, and files that are links into it. */
+function mount(): { readonly folder: string; readonly swap: (files: Files) => void } {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-brought-"));
+  folders.push(folder);
+  let version = 0;
+  const swap = (files: Files): void => {
+    version += 1;
+    mkdirSync(join(folder, `..v${version}`));
+    writeFileSync(join(folder, `..v${version}`, "tls.crt"), files.cert);
+    writeFileSync(join(folder, `..v${version}`, "tls.key"), files.key);
+    writeFileSync(join(folder, `..v${version}`, "ca.crt"), files.ca);
+    symlinkSync(`..v${version}`, join(folder, "..data_tmp"));
+    renameSync(join(folder, "..data_tmp"), join(folder, "..data"));
+    if (version > 1) return;
+    for (const name of ["tls.crt", "tls.key", "ca.crt"]) symlinkSync(join("..data", name), join(folder, name));
+  };
+  return { folder, swap };
+}
+
+type Clock = { nowMs: number };
+
+function sourceOf(folder: string, store: ApiStore, clock: Clock): Promise<CertificateSource> {
+  return broughtSource({
+    read: () => readBroughtPair(join(folder, "tls.crt"), join(folder, "tls.key")),
+    configurations: {
+      read: async () => store.configuration(),
+      writeBundle: async (seen, bundle) => store.writeBundle(seen, bundle),
+    },
+    now: (): Moment => ({ wallMs: clock.nowMs, monotonicMs: clock.nowMs }),
+    settleMs: SETTLE_MS,
+    tell: () => undefined,
+  });
+}
+
+function bundleSizes(store: ApiStore): readonly number[] {
+  return (store.configuration()?.bundles ?? []).map((bundle) => pemBlocks(bundle).blocks.length);
+}
+
+async function started(replicas = 1) {
+  const ca = await newCa("first CA");
+  const clock: Clock = { nowMs: START_MS + DAY_MS };
+  const store = apiStore(() => clock.nowMs, 2);
+  const mounts = Array.from({ length: replicas }, mount);
+  const files = await filesBy(ca);
+  for (const { swap } of mounts) swap(files);
+  const sources = await Promise.all(mounts.map(({ folder }) => sourceOf(folder, store, clock)));
+  for (const source of sources) await source.refresh(clock.nowMs);
+  return { ca, clock, store, mounts, sources, files };
+}
+
+test("empty caBundles are filled with the ca.crt beside the pair, and the replica is ready then", async () => {
+  const { ca, clock, store, sources } = await started();
+  expect(store.configuration()?.bundles).toEqual([ca.cert, ca.cert].map((text) => `${text.trim()}\n`));
+  expect(sources[0]?.complaint(clock.nowMs)).toBe("");
+  store.setBundles(["", ca.cert]);
+  await sources[0]?.refresh(clock.nowMs);
+  expect(bundleSizes(store)).toEqual([1, 1]);
+});
+
+test("a swapped Secret of the same CA is served at the next look", async () => {
+  const { ca, clock, mounts, sources } = await started();
+  const next = await filesBy(ca, 120);
+  mounts[0]?.swap(next);
+  expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
+  expect(sources[0]?.current().cert).toBe(next.cert);
+});
+
+test("a pair of a new CA waits until every webhook has trusted that CA for the settle time", async () => {
+  const { clock, store, mounts, sources, files } = await started();
+  const next = await filesBy(await newCa("second CA"));
+  mounts[0]?.swap(next);
+  await sources[0]?.refresh(clock.nowMs);
+  expect(bundleSizes(store)).toEqual([2, 2]);
+  expect(sources[0]?.current().cert).toBe(files.cert);
+  clock.nowMs += SETTLE_MS - 1;
+  await sources[0]?.refresh(clock.nowMs);
+  expect(sources[0]?.current().cert).toBe(files.cert);
+  clock.nowMs += 1;
+  expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
+  expect(sources[0]?.current().cert).toBe(next.cert);
+});
+
+test("replicas whose files change minutes apart do not fight, and the old CA goes in the end", async () => {
+  const { clock, store, mounts, sources } = await started(2);
+  const next = await filesBy(await newCa("second CA"));
+  const [early, late] = sources;
+  mounts[0]?.swap(next);
+  for (let minute = 0; minute < 5; minute += 1) {
+    for (const source of [early, late]) await source?.refresh(clock.nowMs);
+    expect(bundleSizes(store)).toEqual([2, 2]);
+    clock.nowMs += 60_000;
+  }
+  mounts[1]?.swap(next);
+  expect(store.writes()).toBe(2);
+  for (let minute = 0; minute < 40; minute += 1) {
+    for (const source of [early, late]) await source?.refresh(clock.nowMs);
+    clock.nowMs += 60_000;
+  }
+  expect(store.configuration()?.bundles.map((bundle) => bundle.trim())).toEqual([next.ca.trim(), next.ca.trim()]);
+  expect(store.writes()).toBe(3);
+  expect([early?.current().cert, late?.current().cert]).toEqual([next.cert, next.cert]);
+});
+
+test("a foreign CA in a bundle goes after a while, garbage at once", async () => {
+  const { ca, clock, store, sources } = await started();
+  const foreign = (await newCa("foreign CA")).cert;
+  store.setBundles([ca.cert + foreign, `garbage\n${ca.cert}`]);
+  await sources[0]?.refresh(clock.nowMs);
+  expect(bundleSizes(store)).toEqual([2, 2]);
+  expect(store.configuration()?.bundles[1]).not.toContain("garbage");
+  clock.nowMs += LINGER_MS;
+  await sources[0]?.refresh(clock.nowMs);
+  expect(bundleSizes(store)).toEqual([1, 1]);
+});
+
+test("files that do not belong together are refused and named, and what was served stays", async () => {
+  const { clock, mounts, sources, files } = await started();
+  const other = await filesBy(await newCa("other CA"));
+  for (const half of [
+    { ...files, cert: other.cert },
+    { ...files, key: other.key },
+    { ...files, ca: other.ca },
+    { ...files, cert: "" },
+    { ...files, ca: "" },
+  ]) {
+    mounts[0]?.swap(half);
+    expect(await sources[0]?.refresh(clock.nowMs)).toMatchObject({
+      kind: "unusable",
+      fault: { code: "ERR_CERTIFICATE_UNREADABLE", message: expect.stringContaining("tls.crt") },
+    });
+    expect(sources[0]?.current().cert).toBe(files.cert);
+  }
+  mounts[0]?.swap(files);
+  expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "same" });
+});
+
+test("an expired pair is replaced at once, trusted or not, because nothing worse can come", async () => {
+  const { clock, mounts, sources } = await started();
+  const next = await filesBy(await newCa("second CA"), 200);
+  clock.nowMs = START_MS + 91 * DAY_MS;
+  mounts[0]?.swap(next);
+  expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
+});
+
+test("a folder without ca.crt is a fault at the start", async () => {
+  const { folder, swap } = mount();
+  swap(await filesBy(await newCa("first CA")));
+  rmSync(join(folder, "ca.crt"));
+  await expect(readBroughtPair(join(folder, "tls.crt"), join(folder, "tls.key"))).rejects.toThrow(/ca\.crt/);
+  expect(readFileSync(join(folder, "tls.crt"), "utf8")).toContain("BEGIN CERTIFICATE");
+});
