@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { basename, dirname, join } from "node:path";
 import { exclusively } from "../host/exclusive.ts";
 import { identityOf } from "../host/process-identity.ts";
+import { mortal } from "../host/run.ts";
 import { GO_MODULES, type GoModule, type ModuleName } from "./module-table.ts";
 
 const MODULES = join(import.meta.dirname, "..", "modules");
@@ -106,18 +107,19 @@ function unfinishedOf(binaries: string): readonly string[] {
 /** Go at low priority: a build must not starve whatever else the machine runs. */
 function go(name: ModuleName, args: readonly string[], compiled: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn("nice", ["-n", "15", "go", ...args], {
+    const [command, words] = mortal("nice", ["-n", "15", "go", ...args]);
+    const child = spawn(command, words, {
       cwd: join(MODULES, name),
       env: { ...process.env, CGO_ENABLED: "0", GOCACHE: compiled, GOFLAGS: "-mod=readonly -buildvcs=false" },
       stdio: ["ignore", "ignore", "pipe"],
     });
-    let words = "";
+    let complaint = "";
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      words = (words + chunk).slice(-4000);
+      complaint = (complaint + chunk).slice(-4000);
     });
     child.once("error", reject);
     child.once("close", (status) =>
-      status === 0 ? resolve() : reject(new Error(`${name}: "go build" ended with ${status}:\n${words.trimEnd()}`)),
+      status === 0 ? resolve() : reject(new Error(`${name}: "go build" ended with ${status}:\n${complaint.trimEnd()}`)),
     );
   });
 }

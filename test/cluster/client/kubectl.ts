@@ -1,6 +1,6 @@
 /** kubectl against the suite's cluster: what people do, done the same way. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { type Attempt, attempt } from "../host/run.ts";
+import { type Attempt, attempt, mortal } from "../host/run.ts";
 import type { Suite } from "./suite.ts";
 
 export type Kubectl = {
@@ -34,7 +34,8 @@ export function kubectlOf(suite: Suite): Kubectl {
     attempt: (args, input) => attempt(suite.kubectl, whole(args), input === undefined ? {} : { input }),
     json: async (args, input) => JSON.parse(await run([...args, "--output=json"], input)),
     follow: (args, onLine) => {
-      const child = spawn(suite.kubectl, whole(args), { stdio: ["ignore", "pipe", "ignore"] });
+      const [command, words] = mortal(suite.kubectl, whole(args));
+      const child = spawn(command, words, { stdio: ["ignore", "pipe", "ignore"] });
       let rest = "";
       child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
         const lines = (rest + chunk).split("\n");

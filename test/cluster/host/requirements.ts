@@ -25,7 +25,12 @@ const GO: Requirement = {
   from: { advice: "Go 1.26 or newer on PATH, from https://go.dev/dl" },
 };
 
-const FOR_BUILDING = [GO, program("flock", "util-linux"), program("nice", "coreutils")];
+const FOR_BUILDING = [
+  GO,
+  program("flock", "util-linux"),
+  program("setpriv", "util-linux"),
+  program("nice", "coreutils"),
+];
 const FOR_RUNNING = [
   program("containerd", "containerd"),
   program("containerd-shim-runc-v2", "containerd"),

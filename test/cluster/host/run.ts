@@ -7,6 +7,15 @@ export type RunOptions = {
   readonly input?: string;
 };
 
+/**
+ * The words of a command that ends when this process does, in whatever way: a bring-up that is killed leaves none of its
+ * helpers behind. Only Linux knows how.
+ */
+export function mortal(program: string, args: readonly string[]): readonly [string, readonly string[]] {
+  if (process.platform !== "linux") return [program, args];
+  return ["setpriv", ["--pdeathsig", "KILL", "--", program, ...args]];
+}
+
 /** Its standard output. Rejects with the command, its status and the end of what it wrote to standard error. */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { status, output, complaint } = await attempt(program, args, options);
@@ -19,7 +28,8 @@ export type Attempt = { readonly status: number; readonly output: string; readon
 /** The same for a program that may fail: its status is part of the answer. 127 when there is no such program. */
 export function attempt(program: string, args: readonly string[], options: RunOptions = {}): Promise<Attempt> {
   return new Promise((resolve) => {
-    const child = spawn(program, [...args], {
+    const [command, words] = mortal(program, args);
+    const child = spawn(command, words, {
       cwd: options.cwd,
       env: options.env ?? process.env,
       stdio: ["pipe", "pipe", "pipe"],

@@ -25,7 +25,8 @@ export function makeCgroups(): void {
 /** Once every process in them has ended. Bottom first; the kernel may need a moment to let go. */
 export async function removeCgroups(): Promise<void> {
   await waitUntil({ what: `the cgroups ${CGROUP} are empty`, withinMs: 10_000 }, () => {
-    for (const controller of hierarchies()) removeTree(join(CGROUP_ROOT, controller, CGROUP));
+    // Container runtimes make theirs in further hierarchies, the unified one among them.
+    for (const hierarchy of readdirSync(CGROUP_ROOT)) removeTree(join(CGROUP_ROOT, hierarchy, CGROUP));
     return true;
   });
 }
