@@ -125,6 +125,7 @@ describe("a dump", () => {
         const known = plain.subarray(bare.length);
         const body = Buffer.concat([bare.subarray(16), ...before.map(made), known, ...after.map(made)]);
         expect(read(message(20, body)).sockets).toEqual(read(plain).sockets);
+        expect(read(message(20, body)).sockets[0]).toMatchObject({ lastDataSentMs: 1, lastDataReceivedMs: 2 });
       }),
     );
   });
