@@ -1,6 +1,6 @@
 /**
- * Secrets and webhook configurations over HTTP as the API server documents them: versions, 404, 409, JSON patches of which
- * a failed test answers 422. The real one has its own cases; this one can be made to fail.
+ * Secrets and webhook configurations over HTTP as the API server answers about them: versions, 404, 409 to a patch that names
+ * an old version, 422 without causes to one that cannot be applied. The real one has its own cases; this one can be made to fail.
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,6 +16,8 @@ export type PretendApi = {
   readonly put: (path: string, object: ApiObject) => void;
   /** Every accepted or refused write: `PATCH /path 200`. */
   readonly writes: () => readonly string[];
+  /** The first webhook's bundle as it was that many milliseconds ago. */
+  readonly bundleAgo: (ms: number) => string;
   /** While set, every question is answered with this status. */
   failWith: number;
   readonly stop: () => Promise<void>;
@@ -28,10 +30,12 @@ export const SECRET = `${SECRETS}/lastcall-ca`;
 export async function pretendApi(): Promise<PretendApi> {
   const objects = new Map<string, ApiObject>();
   const writes: string[] = [];
+  const bundles: { readonly atMs: number; readonly text: string }[] = [];
   let version = 100;
   const put = (path: string, object: ApiObject): void => {
     version += 1;
     objects.set(path, { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } });
+    if (path === CONFIGURATION) bundles.push({ atMs: performance.now(), text: bundlesIn(api)[0] ?? "" });
   };
   const answerTo = (method: string, path: string, body: string): [number, unknown] => {
     if (api.failWith !== 0) return [api.failWith, { kind: "Status", message: "made to fail" }];
@@ -47,10 +51,13 @@ export async function pretendApi(): Promise<PretendApi> {
     if (method === "GET") return [200, object];
     try {
       const patched = jsonPatch.applyPatch(structuredClone(object), JSON.parse(body) as Operation[], true).newDocument;
+      if (patched.metadata["resourceVersion"] !== object.metadata["resourceVersion"]) {
+        return [409, { kind: "Status", message: "the object has been modified" }];
+      }
       put(path, patched);
       return [200, objects.get(path)];
-    } catch (error) {
-      return [422, { kind: "Status", message: `testing value /metadata/resourceVersion failed: ${String(error)}` }];
+    } catch {
+      return [422, { kind: "Status", message: "the server rejected our request", details: {} }];
     }
   };
   const server = createServer((request, reply) => {
@@ -68,6 +75,7 @@ export async function pretendApi(): Promise<PretendApi> {
     objects,
     put,
     writes: () => writes,
+    bundleAgo: (ms) => bundles.findLast(({ atMs }) => atMs <= performance.now() - ms)?.text ?? "",
     failWith: 0,
     stop: () => stopped(server),
   };

@@ -1,6 +1,6 @@
 /**
- * The stores of `stores.ts` over the real API. Only patches are sent, so that fields of a newer API survive; each tests the
- * version that was read, and a failed test is a lost race.
+ * The stores of `stores.ts` over the real API. Only patches are sent, so that fields of a newer API survive; each names the
+ * version that was read, so that the API server answers 409 when it has changed.
  */
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../../kubernetes/raw-json.ts";
 import type { ApiAnswer, ApiQuestion, AskApi } from "../../cluster/api-request.ts";
@@ -52,7 +52,7 @@ export function webhookConfigurations(ask: AskApi, name: string): WebhookConfigu
   };
 }
 
-type Operation = { readonly op: "test" | "add" | "remove"; readonly path: string; readonly value?: unknown };
+type Operation = { readonly op: "replace" | "add" | "remove"; readonly path: string; readonly value?: unknown };
 
 function secretPatch(seen: StoredSecret, changes: Readonly<Record<string, string | undefined>>): readonly Operation[] {
   const operations: Operation[] = [atVersion(seen.resourceVersion)];
@@ -71,7 +71,7 @@ function bundlePatch(seen: WebhookConfiguration, bundle: string): readonly Opera
 }
 
 function atVersion(resourceVersion: string): Operation {
-  return { op: "test", path: "/metadata/resourceVersion", value: resourceVersion };
+  return { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion };
 }
 
 function versionOf(object: RawObject): string {
@@ -118,10 +118,11 @@ async function asked(
   }
 }
 
-/** 404: deleted since it was read. 422 that names our test: changed since it was read. */
+/** 404: deleted since it was read. 422 without a cause: what the patch speaks of is not there any more. */
 function isLostRace(method: string, { status, text }: ApiAnswer): boolean {
   if (status === 409) return true;
-  return method === "PATCH" && (status === 404 || (status === 422 && text.includes("/metadata/resourceVersion")));
+  if (method !== "PATCH") return false;
+  return status === 404 || (status === 422 && objectsAt(objectAt(parsed(text), "details"), "causes").length === 0);
 }
 
 function refused(doing: string, { status, text }: ApiAnswer): Error {

@@ -1,0 +1,85 @@
+/** Which answers of the API server are lost races, and what the others say. */
+import { expect, test } from "vitest";
+import { secretStore, webhookConfigurations } from "../../../src/webhook/certificates/authority/kubernetes-stores.ts";
+import type { ApiAnswer, ApiQuestion } from "../../../src/webhook/cluster/api-request.ts";
+
+const SEEN = { resourceVersion: "7", data: { "ca.crt": "old", "next.crt": "x", "relay.json": "{}" } };
+const immutable = { reason: "FieldValueForbidden", message: "field is immutable", field: "data" };
+
+function answering(
+  status: number,
+  body: unknown = {},
+): { ask: (q: ApiQuestion) => Promise<ApiAnswer>; asked: ApiQuestion[] } {
+  const asked: ApiQuestion[] = [];
+  const ask = async (question: ApiQuestion): Promise<ApiAnswer> => {
+    asked.push(question);
+    return { status, text: typeof body === "string" ? body : JSON.stringify(body) };
+  };
+  return { ask, asked };
+}
+
+test("a Secret is changed entry by entry and only at the version that was read", async () => {
+  const { ask, asked } = answering(200);
+  const store = secretStore(ask, "lastcall", "ca");
+  expect(await store.update(SEEN, { "ca.crt": "new", "next.crt": undefined, "next.key": undefined })).toBe("done");
+  expect(asked[0]).toMatchObject({ method: "PATCH", path: "/api/v1/namespaces/lastcall/secrets/ca" });
+  expect(JSON.parse(asked[0]?.body ?? "")).toEqual([
+    { op: "replace", path: "/metadata/resourceVersion", value: "7" },
+    { op: "add", path: "/data/ca.crt", value: Buffer.from("new").toString("base64") },
+    { op: "remove", path: "/data/next.crt" },
+  ]);
+});
+
+test("a Secret without data gets its first entry", async () => {
+  const { ask, asked } = answering(200);
+  await secretStore(ask, "lastcall", "ca").update({ resourceVersion: "7", data: {} }, { "ca.crt": "new" });
+  expect(JSON.parse(asked[0]?.body ?? "")[1]).toEqual({ op: "add", path: "/data", value: {} });
+});
+
+test("the caBundle of every webhook is written and no other field", async () => {
+  const { ask, asked } = answering(200);
+  await webhookConfigurations(ask, "w").writeBundle({ resourceVersion: "9", bundles: ["", "old"] }, "new");
+  expect(JSON.parse(asked[0]?.body ?? "").map((operation: { path: string }) => operation.path)).toEqual([
+    "/metadata/resourceVersion",
+    "/webhooks/0/clientConfig/caBundle",
+    "/webhooks/1/clientConfig/caBundle",
+  ]);
+});
+
+test.for([
+  { status: 409, body: {}, says: "a newer version" },
+  { status: 404, body: {}, says: "a deleted object" },
+  { status: 422, body: { details: {} }, says: "a patch that no longer applies" },
+])("$says is a lost race", async ({ status, body }) => {
+  expect(await secretStore(answering(status, body).ask, "n", "s").update(SEEN, {})).toBe("conflict");
+});
+
+test("an object that is not there is no error, and one that is there already is a lost race", async () => {
+  expect(await secretStore(answering(404).ask, "n", "s").read()).toBeUndefined();
+  expect(await webhookConfigurations(answering(404).ask, "w").read()).toBeUndefined();
+  expect(await secretStore(answering(409).ask, "n", "s").create({})).toBe("conflict");
+});
+
+test("a refusal names the object and gives the API server's words", async () => {
+  const forbidden = secretStore(answering(403, { message: "user may not" }).ask, "lastcall", "ca");
+  await expect(forbidden.read()).rejects.toThrow("read Secret lastcall/ca: 403 user may not");
+  await expect(forbidden.create({})).rejects.toThrow("create Secret lastcall/ca: 403");
+  const invalid = answering(422, { message: "field is immutable", details: { causes: [immutable] } });
+  await expect(secretStore(invalid.ask, "n", "s").update(SEEN, {})).rejects.toThrow("field is immutable");
+  await expect(webhookConfigurations(answering(200, "<html>").ask, "w").read()).rejects.toThrow("<html>");
+});
+
+test("an API server that cannot be reached is told with what was to be done", async () => {
+  const ask = () => Promise.reject(new Error("connect ECONNREFUSED"));
+  await expect(webhookConfigurations(ask, "w").read()).rejects.toThrow(
+    "cannot read MutatingWebhookConfiguration w: connect ECONNREFUSED",
+  );
+});
+
+test("what is no base64 and no text in an object is read as empty", async () => {
+  const odd = { metadata: { resourceVersion: "1" }, webhooks: [{ clientConfig: { caBundle: 7 } }, {}] };
+  expect(await webhookConfigurations(answering(200, odd).ask, "w").read()).toEqual({
+    resourceVersion: "1",
+    bundles: ["", ""],
+  });
+});
