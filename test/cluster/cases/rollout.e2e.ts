@@ -8,12 +8,12 @@ import { readSuite } from "../client/suite.ts";
 const suite = readSuite(process.env);
 const ENABLED = { labels: { "lastcall.dev/inject": "enabled" } };
 
-describe("with lastcall installed", () => {
-  beforeAll(() => installLastcall(suite));
+describe.for(["lastcall-manager", "lastcall-manager-node"] as const)("with %s", (manager) => {
+  beforeAll(() => installLastcall(suite, { manager }));
   afterAll(() => uninstallLastcall(suite));
 
   test("a rollout across two nodes under mixed load fails no request", async () => {
-    await inNamespace(suite, "rollout", ENABLED, async (namespace) => {
+    await inNamespace(suite, `rollout-${manager}`, ENABLED, async (namespace) => {
       await namespace.apply(sampleApp(namespace));
       await namespace.rolledOut(`deployment/${APP}`);
       for (const pod of await namespace.pods(`app=${APP}`)) {

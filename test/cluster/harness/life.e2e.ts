@@ -1,7 +1,7 @@
 /** The cluster's own life: coming up, going down, and every bad moment in between. Run by `npm run e2e -- --harness`. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
@@ -81,8 +81,9 @@ describe("a cluster", () => {
   });
 
   test("whose first process was killed says so, and comes up again", async () => {
+    expect((await cluster("up")).status).toBe(0);
     const record = readRecord(state.record);
-    if (record === undefined) throw new Error("no cluster is up");
+    if (record === undefined) throw new Error("a cluster that is up has no record");
     process.kill(record.init.pid, "SIGKILL");
     while (isAlive(record.outer)) await pause(20);
     const broken = await cluster("status");
@@ -91,6 +92,13 @@ describe("a cluster", () => {
     expect((await cluster("down")).status).toBe(0);
     expect(await leftovers()).toEqual([]);
   });
+});
+
+test("a cluster whose record was lost is found and ended", async () => {
+  expect((await cluster("up")).status).toBe(0);
+  rmSync(state.record);
+  expect((await cluster("down")).status).toBe(0);
+  expect(await leftovers()).toEqual([]);
 });
 
 describe("a bring-up that is killed", () => {

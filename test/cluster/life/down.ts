@@ -3,6 +3,7 @@ import { existsSync, rmSync } from "node:fs";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import { waitUntil } from "../host/wait.ts";
 import { removeCgroups } from "./cgroups.ts";
+import { findLostCluster } from "./lost-cluster.ts";
 import { disconnectHost } from "./namespaces.ts";
 import { readRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
@@ -10,20 +11,21 @@ import type { StateFolder } from "./state-folder.ts";
 /** Whether there was anything to end. Ask under the lock. */
 export async function bringDown(state: StateFolder): Promise<boolean> {
   const record = readRecord(state.record);
-  if (record !== undefined) {
-    // The first process inside takes all others along; the one outside ends with it.
-    for (const process of [record.init, record.outer]) end(process);
-    for (const process of [record.init, record.outer]) {
-      await waitUntil({ what: `process ${process.pid} has ended`, withinMs: 30_000, everyMs: 20 }, () =>
-        isAlive(process) ? undefined : true,
-      );
-    }
+  // The first process inside takes all others along; the one outside ends with it.
+  const processes = record === undefined ? findLostCluster(state) : [record.init, record.outer];
+  for (const process of processes) end(process);
+  for (const process of processes) {
+    await waitUntil({ what: `process ${process.pid} has ended`, withinMs: 30_000, everyMs: 20 }, () =>
+      isAlive(process) ? undefined : true,
+    );
+  }
+  const existed = existsSync(state.root);
+  if (existed || processes.length > 0) {
     await disconnectHost();
     await removeCgroups();
   }
-  const existed = existsSync(state.root);
   rmSync(state.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  return record !== undefined || existed;
+  return existed || processes.length > 0;
 }
 
 function end(target: ProcessIdentity): void {
