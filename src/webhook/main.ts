@@ -71,7 +71,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
     log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
     const renew = renewal({ source, use: (certificate) => renewCertificate(app, certificate), log });
     const watch = setInterval(() => void renew(Date.now()), settings.certificateCheckMs);
-    await renew(Date.now());
+    void renew(Date.now());
     const signal = await stop.signal;
     // Ctrl-C comes from a person who waits, not from a cluster that still sends requests.
     const drainDelayMs = signal === "SIGINT" ? 0 : settings.drainDelayMs;

@@ -214,7 +214,50 @@ describe("the bundles of all webhooks are put right by any replica", () => {
   });
 });
 
+describe("what is read", () => {
+  test("the configuration comes first, so that the Secret is never older than the bundles", async () => {
+    const { world } = await startedWorld(1);
+    const [replica] = world.replicas;
+    if (replica === undefined) return;
+    await world.crash(replica);
+    await world.startLook(replica);
+    await world.endCall(0, "answered");
+    world.store.setSecret(undefined);
+    await world.endCall(0, "answered");
+    expect(replica.keeper.leaf()).toBeUndefined();
+  });
+
+  test("one webhook without the signer is enough to wait", async () => {
+    const { world } = await startedWorld(1);
+    const [replica] = world.replicas;
+    if (replica === undefined) return;
+    await world.crash(replica);
+    world.store.setBundles([world.store.configuration()?.bundles[0] ?? "", ""]);
+    await world.startLook(replica);
+    await world.endCall(0, "answered");
+    await world.endCall(0, "answered");
+    expect(replica.keeper.leaf()).toBeUndefined();
+    await world.endCall(0, "answer lost");
+    expect(isReady(world, replica)).toBe(false);
+    await world.wholeLook(replica);
+    expect(isReady(world, replica)).toBe(true);
+  });
+});
+
 describe("time and trouble", () => {
+  test("a CA made by a replica whose clock is ahead serves the others too", async () => {
+    const { world, all } = await startedWorld(2);
+    const [ahead] = world.replicas;
+    if (ahead === undefined) return;
+    ahead.clockOffsetMs = 250 * DAY_MS;
+    await all();
+    const { next } = stateOf(world);
+    world.pass(LIVES.settleMs);
+    await all();
+    await all();
+    expect(stateOf(world)).toMatchObject({ signer: next, next: "", leaves: [next, next] });
+  });
+
   test("a clock that jumps a month ahead renews once and does not write without end", async () => {
     const { world, all } = await startedWorld(2);
     const [replica] = world.replicas;
