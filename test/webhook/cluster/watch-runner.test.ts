@@ -226,7 +226,9 @@ describe("a server or network that fails", () => {
     const pauses: number[] = [];
     start({
       ports: {
-        stream: async () => undefined,
+        stream: async () => {
+          await pause(1);
+        },
         sleep: async (ms, signal) => {
           pauses.push(ms);
           await pause(5, undefined, { signal }).catch(() => undefined);
