@@ -5,14 +5,15 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeBuilds } from "./builds.ts";
+import { watchLag } from "./machine-lag.ts";
 import { call, endManagers, type Manager, startManager, statusOf, TOKEN } from "./manager-process.ts";
 import { exchange } from "./raw-http/exchange.ts";
 import { HOSTILE, type Request, WELL_MEANT } from "./raw-http/requests.ts";
 
 afterAll(endManagers);
 
-/** A stranger has 2 s, an answered caller as long again; the rest is for a machine that does other things too. */
-const GONE_WITHIN_MS = 12_000;
+/** A stranger has 2 s, and nobody has the 6 s of the server's last resort; what the machine keeps us waiting comes on top. */
+const GONE_WITHIN_MS = 4_500;
 
 describeBuilds("bytes on the manager's port", (build) => {
   let manager: Manager;
@@ -23,12 +24,13 @@ describeBuilds("bytes on the manager's port", (build) => {
   async function judge(request: Request): Promise<void> {
     const { answer } = request;
     const expected = "because" in answer ? answer[build.name === "Node" ? "node" : "native"] : answer;
+    const lag = watchLag();
     const meanwhile = call(manager, `/${TOKEN}/status`);
     const seen = await exchange(manager.address, request);
     expect((await meanwhile).status).toBe(200);
     expect(await statusOf(manager)).toMatchObject({ phase: "idle", trigger: "none" });
     expect({ statuses: seen.statuses, rest: seen.rest }).toEqual({ statuses: expected, rest: "" });
-    expect(seen.goneMs).toBeLessThan(GONE_WITHIN_MS);
+    expect(seen.goneMs).toBeLessThan(GONE_WITHIN_MS + lag());
   }
 
   test.concurrent.for([...WELL_MEANT])("$says is answered by the contract", (request) => judge(request));

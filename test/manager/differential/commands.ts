@@ -1,0 +1,121 @@
+/** Stories of the command line: what is answered at once, and calls of a manager that is not there. */
+import { createServer, type Socket } from "node:net";
+import { PORT, pause } from "../manager-process.ts";
+import { ONE_APP, type Scenario } from "./scenario.ts";
+import type { World } from "./world.ts";
+
+/** Every line is one command that ends by itself. */
+const LINES: readonly (readonly string[])[] = [
+  [],
+  [""],
+  ["version"],
+  ["version", "--port=1"],
+  ["--help"],
+  ["dance"],
+  ["hook"],
+  ["serve", "--port=0"],
+  ["serve", "--port=65536"],
+  ["serve", "--port=１７８９０"],
+  ["serve", "--port"],
+  ["serve", "--port=1", "--port=2"],
+  ["serve", "--drain-delay=5", "--quiet-period=-1s", "--drain-timeout=1.5h", "--app-grace="],
+  ["serve", "--drain-delay=99999999999999999999s", "--deregistration-delay=1 s"],
+  ["serve", "--drained-when=never", "--driver=nginx", "--colour=red", "-x", "x"],
+  ["serve", "--drain-ports=80,,81", "--ignore-ports=1-2,0"],
+  ["serve", "--hooks=app", "--kubelet-probes=80"],
+  ["serve", "--hooks=:app,a:b:app,é:mesh", "--kubelet-probes=80:1,x:1s"],
+  ["serve", "--completes=yes", "--classic=true"],
+  ["drain", "--drain-delay=5s"],
+  ["status", "--port=http", "--address-scope"],
+  ["status", "x"],
+];
+
+const TOKENS: readonly string[] = ["", "a b", "a/b", "ä", "x".repeat(129), "a\r\nb"];
+
+/** What may listen there instead of a manager. */
+const IMPOSTORS: readonly { readonly says: string; readonly answers: (socket: Socket) => void }[] = [
+  { says: "says nothing", answers: () => {} },
+  { says: "hangs up", answers: (socket) => socket.destroy() },
+  { says: "resets", answers: (socket) => socket.resetAndDestroy() },
+  { says: "speaks no HTTP", answers: (socket) => void socket.end("220 mail ready\r\n") },
+  { says: "answers half", answers: (socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}") },
+  { says: "answers 500", answers: (socket) => void socket.end("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}") },
+  { says: "never stops", answers: (socket) => void socket.write("x".repeat(100_000)) },
+];
+
+async function bothCommands(world: World): Promise<void> {
+  await Promise.all(["drain", "status"].map((name) => world.command(name, [name, `--address-scope=${world.address}`])));
+}
+
+async function withImpostor(world: World, answers: (socket: Socket) => void): Promise<void> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on("error", () => {});
+    // Only who has read the question resets nothing by hanging up.
+    socket.once("data", () => answers(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(PORT, world.address, resolve));
+  await bothCommands(world);
+  for (const socket of sockets) socket.destroy();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+}
+
+export const COMMANDS: readonly Scenario[] = [
+  {
+    says: "the words are wrong",
+    play: async (world) => {
+      await Promise.all(LINES.map((words) => world.command(JSON.stringify(words), words)));
+    },
+  },
+  {
+    says: "the token is wrong",
+    play: async (world) => {
+      const commands = TOKENS.flatMap((token) => [
+        world.command(`serve ${token}`, ["serve"], { LASTCALL_TOKEN: token }),
+        world.command(`drain ${token}`, ["drain"], { LASTCALL_TOKEN: token }),
+      ]);
+      await Promise.all(commands);
+    },
+  },
+  {
+    says: "nobody is there",
+    play: bothCommands,
+  },
+  {
+    says: "calls come that have nothing to ask here",
+    play: async (world) => {
+      await world.serve(ONE_APP);
+      const at = `--address-scope=${world.address}`;
+      await world.command("another token", ["drain", at], { LASTCALL_TOKEN: "another" });
+      for (const path of ["/", "/status", "//status", "/another/status", `/${"x".repeat(4_000)}`, "/%00", "/a?b#c"]) {
+        for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+          await world.ask(`${method} ${path}`, path, method);
+      }
+      await world.hook("a container that has no hook", "else");
+      // What adds up over so many calls is the machine's time.
+      world.clock();
+      await world.status("after");
+    },
+  },
+  {
+    says: "the manager dies under the one that waits",
+    play: async (world) => {
+      await world.app();
+      await world.serve(["--drain-delay=40s", "--hooks=app:app"]);
+      const own = world.command("own", ["drain", `--address-scope=${world.address}`]);
+      await world.phase("withdrawing");
+      const hook = world.hook("hook");
+      await pause(300);
+      world.clock();
+      await world.stop("SIGKILL");
+      await Promise.all([hook, own]);
+    },
+  },
+];
+
+/** Their other side is the test itself: one at a time, so that it answers in time on a busy machine. */
+export const IMPOSTURES: readonly Scenario[] = IMPOSTORS.map(({ says, answers }) => ({
+  says: `something is there that ${says}`,
+  play: (world) => withImpostor(world, answers),
+}));
