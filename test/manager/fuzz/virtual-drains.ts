@@ -67,7 +67,7 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
     const look = {
       observation: judge.observe(reading, nowMs, 0, 0),
       neighbours: neighboursIn(reading, settings.port),
-      tookMs: 0,
+      sockets: 0,
     };
     hear({ kind: "tick", nowMs, look });
   };
