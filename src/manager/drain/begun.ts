@@ -17,7 +17,7 @@ export function begun(settings: DrainSettings, state: DrainState, trigger: Drain
     deadlineMs,
     observation: NOT_LOOKED,
     lookedAtMs: -1,
-    lookTookMs: 0,
+    lookedAtSockets: 0,
     listened: false,
     why: DRAIN_RUNS,
   };

@@ -4,8 +4,8 @@ import type { Neighbours } from "../traffic/neighbours.ts";
 import type { Observation } from "../traffic/observation.ts";
 import type { DrainState, Offered } from "./drain-state.ts";
 
-/** One look at the Pod's sockets, judged. `tookMs`: what it cost, by the clock. */
-export type Look = { readonly observation: Observation; readonly neighbours: Neighbours; readonly tookMs: number };
+/** One look at the Pod's sockets, judged. `sockets`: how many were read. */
+export type Look = { readonly observation: Observation; readonly neighbours: Neighbours; readonly sockets: number };
 
 export type HookJoined = {
   readonly kind: "hook-joined";

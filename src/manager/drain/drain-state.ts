@@ -46,7 +46,8 @@ export type DrainState = {
   readonly rearmAtMs: number;
   readonly observation: Observation;
   readonly lookedAtMs: number;
-  readonly lookTookMs: number;
+  /** How many sockets the last look had to read. */
+  readonly lookedAtSockets: number;
   /** Something in the Pod could be reached at some moment of this drain. */
   readonly listened: boolean;
   /** What was seen when the drain ended; later looks only serve who is still held. */
@@ -89,7 +90,7 @@ export function idleState(chained: readonly string[]): DrainState {
     rearmAtMs: -1,
     observation: NOT_LOOKED,
     lookedAtMs: -1,
-    lookTookMs: 0,
+    lookedAtSockets: 0,
     listened: false,
     seenAtEnd: NOT_LOOKED,
     othersGoneSinceMs: -1,

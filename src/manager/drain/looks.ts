@@ -14,7 +14,7 @@ export function takeLook(state: DrainState, look: Look, nowMs: number): DrainSta
     ...state,
     observation: seen,
     lookedAtMs: nowMs,
-    lookTookMs: look.tookMs,
+    lookedAtSockets: look.sockets,
     listened: state.listened || canBeReached(seen),
     sharedUser,
     othersGoneSinceMs: gone ? goneSinceMs : -1,
