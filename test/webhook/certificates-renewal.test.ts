@@ -1,0 +1,99 @@
+/** Looking after a certificate from time to time: what is told, how often, and what reaches the server. */
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { Fault } from "../../src/fault.ts";
+import { authoritySource } from "../../src/webhook/certificates/authority/authority-source.ts";
+import type { Standing } from "../../src/webhook/certificates/authority/keeper.ts";
+import { renewal } from "../../src/webhook/certificates/renewal.ts";
+import type { CertificateSource, Refreshed, ServerCertificate } from "../../src/webhook/certificates/source.ts";
+import { createLog } from "../../src/webhook/request-log.ts";
+
+const DAY_MS = 86_400_000;
+const FIRST: ServerCertificate = { cert: "first", key: "k", validFromMs: 0, validUntilMs: 8 * DAY_MS };
+
+function looking(answer: () => Promise<Refreshed>) {
+  const sink = new PassThrough();
+  let text = "";
+  sink.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  const used: string[] = [];
+  const source: CertificateSource = { current: () => FIRST, complaint: () => "", refresh: answer };
+  const look = renewal({ source, use: ({ cert }) => used.push(cert), log: createLog("info", sink) });
+  return { look, used, lines: () => text.split("\n").filter((line) => line !== "") };
+}
+
+const unusable = (why: string): Refreshed => ({ kind: "unusable", fault: new Fault("ERR_AUTHORITY_UNREACHABLE", why) });
+
+test("a new certificate reaches the server, the same one does not", async () => {
+  const answers: Refreshed[] = [{ kind: "same" }, { kind: "changed" }];
+  const { look, used } = looking(async () => answers.shift() ?? { kind: "same" });
+  for (let count = 0; count < 3; count += 1) await look(0);
+  expect(used).toEqual(["first"]);
+});
+
+test("the same trouble is told once in ten minutes, new trouble at once", async () => {
+  let why = "away";
+  const { look, lines } = looking(async () => unusable(why));
+  for (let second = 0; second < 590; second += 10) await look(second * 1_000);
+  expect(lines()).toHaveLength(1);
+  await look(600_000);
+  expect(lines()).toHaveLength(2);
+  why = "forbidden";
+  await look(610_000);
+  expect(lines()).toHaveLength(3);
+  expect(lines()[2]).toContain("forbidden");
+});
+
+test("trouble near the end of the certificate is an error", async () => {
+  const { look, lines } = looking(async () => unusable("away"));
+  await look(0);
+  await look(7 * DAY_MS);
+  expect(lines().map((line) => JSON.parse(line).level)).toEqual([40, 50]);
+});
+
+test("a look that is still running is not started twice, and one that throws does not stop the next", async () => {
+  let calls = 0;
+  let finish: (found: Refreshed) => void = () => undefined;
+  const { look, lines } = looking(() => {
+    calls += 1;
+    if (calls === 2) return Promise.reject(new Error("a mistake of ours"));
+    return new Promise((resolve) => {
+      finish = resolve;
+    });
+  });
+  const first = look(0);
+  await look(0);
+  expect(calls).toBe(1);
+  finish({ kind: "same" });
+  await first;
+  await look(0);
+  expect(lines()[0]).toContain("a mistake of ours");
+  void look(0);
+  expect(calls).toBe(3);
+  finish({ kind: "same" });
+});
+
+test("a replica says why it is not ready: before the first look, while refused, while a CA settles, when it expired", async () => {
+  let answer: () => Promise<Standing> = () => Promise.reject(new Error("403 no"));
+  let leaf: ServerCertificate | undefined;
+  const source = authoritySource({ look: () => answer(), leaf: () => leaf }, FIRST);
+  expect(source.complaint(0)).toBe("the CA was not read yet");
+  expect(source.current()).toBe(FIRST);
+  expect(await source.refresh(0)).toMatchObject({ kind: "unusable", fault: { code: "ERR_AUTHORITY_UNREACHABLE" } });
+  expect(source.complaint(0)).toBe("403 no");
+  answer = async () => ({ distrust: "settling", signer: undefined });
+  expect(await source.refresh(0)).toEqual({ kind: "same" });
+  expect(source.complaint(0)).toBe("settling");
+  answer = async () => {
+    leaf = { ...FIRST, cert: "leaf" };
+    return { distrust: "", signer: undefined };
+  };
+  expect(await source.refresh(0)).toEqual({ kind: "changed" });
+  expect(source.complaint(0)).toBe("");
+  answer = () => Promise.reject(new Error("away"));
+  await source.refresh(0);
+  expect(source.complaint(0)).toBe("");
+  expect(source.complaint(8 * DAY_MS)).toBe("the certificate has expired");
+  expect(source.status()).toMatchObject({ isInSync: false, leafValidUntilMs: 8 * DAY_MS });
+});
