@@ -11,6 +11,7 @@ import { objectAt, type RawObject, valueAt } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
 import { roundDown, roundUp, written } from "./amount-text.ts";
 import { type Bound, type Bounds, boundsOf } from "./limit-range-bounds.ts";
+import { boundProblem, changeProblem, podLevelProblem } from "./limit-range-problems.ts";
 
 export type FitRequest = {
   /** What the manager would get; `undefined` leaves all to the API server's defaults. */
@@ -18,6 +19,8 @@ export type FitRequest = {
   readonly ranges: readonly LimitRange[];
   /** What the Pod's own containers ask for together, in cores or bytes. */
   readonly others: (name: ComputeResource, list: "requests" | "limits") => number;
+  /** Whether the resources of the Pod as a whole have room for these. */
+  readonly fitsPodLevel: (changed: RawObject) => boolean;
   readonly where: string;
 };
 
@@ -41,7 +44,7 @@ const LEAST_REQUEST: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, m
 const NAMES: readonly ComputeResource[] = ["cpu", "memory"];
 
 /** Requests and limits stay equal where they were, so the Pod's quality-of-service class stays too. */
-export function fitLimitRanges({ planned, ranges, others, where }: FitRequest): Fit {
+export function fitLimitRanges({ planned, ranges, others, fitsPodLevel, where }: FitRequest): Fit {
   if (ranges.length === 0 || planned === undefined) return { kind: "fits", resources: planned, changes: [] };
   let resources: RawObject = planned;
   const changes: Problem[] = [];
@@ -61,11 +64,12 @@ export function fitLimitRanges({ planned, ranges, others, where }: FitRequest): 
             requests: others(name, "requests"),
             limits: others(name, "limits"),
           });
-    if ("conflict" in fitted) return { kind: "conflict", problem: problemOf(where, fitted) };
+    if ("conflict" in fitted) return { kind: "conflict", problem: boundProblem(where, fitted) };
     const written = writeShare(resources, { name, before, after: fitted });
-    if (written !== resources) changes.push(changeOf(where, name, perContainer, perPod));
+    if (written !== resources) changes.push(changeProblem(where, name, perContainer, perPod));
     resources = written;
   }
+  if (resources !== planned && !fitsPodLevel(resources)) return { kind: "conflict", problem: podLevelProblem(where) };
   return { kind: "fits", resources, changes };
 }
 
@@ -177,19 +181,4 @@ function writeShare(resources: RawObject, { name, before, after }: Writing): Raw
     value === undefined ? into : { ...into, [list]: { ...objectAt(into, list), [name]: written(name, value) } };
   const withRequest = before.request === after.request ? resources : put(resources, "requests", after.request);
   return before.limit === after.limit ? withRequest : put(withRequest, "limits", after.limit);
-}
-
-function problemOf(where: string, { conflict, needs }: { readonly conflict: Bound; readonly needs: string }): Problem {
-  const message = `It is ${conflict.text}, and the manager needs ${needs}; such a Pod would be refused.`;
-  return { code: "limit_range", where: `${where}, ${conflict.from}`, message };
-}
-
-function changeOf(where: string, name: ComputeResource, perContainer: Bounds, perPod: Bounds): Problem {
-  const bounds = [perContainer.min, perContainer.max, perContainer.ratio, perPod.max, perPod.ratio];
-  const from = [...new Set(bounds.flatMap((bound) => (bound === undefined ? [] : [bound.from])))].join(" and ");
-  return {
-    code: "limit_range",
-    where: `${where}, lastcall.dev/resources`,
-    message: `The ${name} is changed to fit ${from}.`,
-  };
 }

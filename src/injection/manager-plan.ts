@@ -15,7 +15,7 @@ import { chosenContainers, keptHookProblems } from "./hook-problems.ts";
 import { fitLimitRanges } from "./limit-range-fit.ts";
 import { annotationValues, holdEdits, placeOf } from "./manager-changes.ts";
 import { type ManagerMaking, makeManager, renewManager } from "./manager-container.ts";
-import { planResources, totalOf } from "./manager-resources.ts";
+import { fitsPodLevel, planResources, totalOf } from "./manager-resources.ts";
 import { conflictProblems, managerSettings, type SettingsRequest } from "./manager-settings.ts";
 import { chainSeconds, formatRecord, type OriginalRecord } from "./original-record.ts";
 import { graceProblems, meshProblems, repairProblems, resourceProblems, socketProblems } from "./plan-problems.ts";
@@ -50,6 +50,7 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
     planned: resources.resources,
     ranges: request.limitRanges,
     others: (name, list) => totalOf(pod, name, list === "limits" ? limitOf : requestOf),
+    fitsPodLevel: (changed) => fitsPodLevel(pod, changed),
     where,
   });
   if (fit.kind === "conflict") {

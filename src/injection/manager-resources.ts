@@ -47,6 +47,12 @@ function resourcesFor(pod: RawObject, qos: QosClass): RawObject | undefined {
   return { requests, limits: { memory: MEMORY_LIMIT } };
 }
 
+/** Whether these resources fit what the Pod as a whole was given, if it was. */
+export function fitsPodLevel(pod: RawObject, wanted: RawObject): boolean {
+  const podLevel = podLevelResources(pod);
+  return podLevel === undefined || fits(pod, podLevel, wanted);
+}
+
 /** The API server refuses containers that together request more than the Pod, or alone limit more. */
 function fits(pod: RawObject, podLevel: RawObject, wanted: RawObject | undefined): boolean {
   return (["cpu", "memory"] as const).every((name) => {

@@ -1,4 +1,4 @@
-/** Where the API server is and how to speak to it. Loads its package only when a cluster is asked for: it costs 80 MiB. */
+/** Where the API server is and how to speak to it. Loads its package only when a cluster is asked for: it costs some 50 MiB. */
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Fault } from "../../fault.ts";
 
