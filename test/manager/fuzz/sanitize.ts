@@ -11,7 +11,7 @@ import { httpMutants } from "./http-mutants.ts";
 import { PARSERS_PROGRAM, parserComparison } from "./parser-comparison.ts";
 import { processCases } from "./process-cases.ts";
 import { Finding, type Part } from "./sanitize-part.ts";
-import { endAll, FUZZ_FOLDER } from "./sanitized-process.ts";
+import { endAll, endAllWhenInterrupted, FUZZ_FOLDER } from "./sanitized-process.ts";
 import { createRandom, seedOf } from "./seeded-random.ts";
 import { DRAINS_PROGRAM, virtualDay } from "./virtual-day.ts";
 
@@ -88,6 +88,7 @@ if (typeof asked === "string") {
   process.stderr.write(`test:sanitize: ${asked}\n`);
   process.exit(EXIT_USAGE);
 }
+endAllWhenInterrupted();
 try {
   if (!(await run(asked))) process.exitCode = EXIT_FAILED;
 } finally {

@@ -27,6 +27,17 @@ export function endAll(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
+/** A run that is interrupted leaves no program behind. For mains. */
+export function endAllWhenInterrupted(): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.on(signal, () => {
+      endAll();
+      process.exit(EXIT_INTERRUPTED);
+    });
+}
+
+const EXIT_INTERRUPTED = 130;
+
 export function start(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
   const child = spawn(command, args, {
     env: {

@@ -6,7 +6,7 @@
 import { mkdirSync } from "node:fs";
 import { buildManager, buildProgram } from "../../../native/build/build.ts";
 import { growthOf, type Round } from "./growth.ts";
-import { endAll, FUZZ_FOLDER } from "./sanitized-process.ts";
+import { endAll, endAllWhenInterrupted, FUZZ_FOLDER } from "./sanitized-process.ts";
 import { soakCalls } from "./soak-calls.ts";
 import { soakDrains } from "./soak-drains.ts";
 
@@ -36,6 +36,7 @@ function judge(title: string, rounds: readonly Round[]): boolean {
   return verdict === "";
 }
 
+endAllWhenInterrupted();
 try {
   mkdirSync(FUZZ_FOLDER, { recursive: true });
   const { file } = await buildManager("x64");
