@@ -1,7 +1,7 @@
 /** Faults: our side failed. A person's mistake is a `Problem` instead and never thrown. */
 export const FAULTS = {
   ERR_CERTIFICATE_UNREADABLE: "the certificate or key file cannot be read or does not fit together",
-  ERR_AUTHORITY_UNREACHABLE: "the CA that the replicas share cannot be read or written",
+  ERR_AUTHORITY_UNREACHABLE: "the CA or the webhook configuration cannot be read or written in the cluster",
   ERR_LISTEN_FAILED: "the server cannot listen on the address asked for",
   ERR_INPUT_UNREADABLE: "an input file or folder cannot be read",
   ERR_DEMO_FAILED: "a part of the demo did not start or answer",

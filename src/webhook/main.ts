@@ -80,6 +80,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
     return EXIT_OK;
   } finally {
     // Its connections would keep the process, also after a port in use.
+    source.close?.();
     await cluster?.stop();
     lines.flushSync();
   }

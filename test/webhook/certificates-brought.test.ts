@@ -56,6 +56,7 @@ function sourceOf(folder: string, store: ApiStore, clock: Clock): Promise<Certif
   return broughtSource({
     read: () => readBroughtPair(join(folder, "tls.crt"), join(folder, "tls.key")),
     configurations: {
+      what: "MutatingWebhookConfiguration w",
       read: async () => store.configuration(),
       writeBundle: async (seen, bundle) => store.writeBundle(seen, bundle),
     },
@@ -173,6 +174,20 @@ test("an expired pair is replaced at once, trusted or not, because nothing worse
   clock.nowMs = START_MS + 91 * DAY_MS;
   mounts[0]?.swap(next);
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
+});
+
+test("a missing webhook configuration is told by name until the bundles were right once", async () => {
+  const clock: Clock = { nowMs: START_MS + DAY_MS };
+  const store = apiStore(() => clock.nowMs, 1);
+  store.setBundles(undefined);
+  const { folder, swap } = mount();
+  swap(await filesBy(await newCa("first CA")));
+  const source = await sourceOf(folder, store, clock);
+  expect(await source.refresh(clock.nowMs)).toMatchObject({ kind: "unusable" });
+  expect(source.complaint(clock.nowMs)).toContain("there is no MutatingWebhookConfiguration w");
+  store.setBundles([""]);
+  await source.refresh(clock.nowMs);
+  expect(source.complaint(clock.nowMs)).toBe("");
 });
 
 test("a folder without ca.crt is a fault at the start", async () => {

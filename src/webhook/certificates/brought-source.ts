@@ -23,17 +23,17 @@ const ROUND_LIMIT = 8;
 export async function broughtSource(ports: BroughtPorts): Promise<CertificateSource> {
   let memory: BroughtMemory = { serving: await ports.read(), strangers: new Map(), waiting: undefined };
   let distrust = "the webhook configuration was not read yet";
+  let failure = "";
+  let wasRead = false;
 
   const keepBundles = async (offered: BroughtPair): Promise<void> => {
     for (let round = 0; round < ROUND_LIMIT; round += 1) {
       const moment = ports.now();
       const found = await ports.configurations.read();
-      if (found === undefined) {
-        distrust = "there is no such webhook configuration";
-        return;
-      }
+      if (found === undefined) throw new Error(`there is no ${ports.configurations.what}`);
       const decided = decideBrought({ moment, bundles: found.bundles, offered }, memory, ports.settleMs);
       memory = decided.memory;
+      wasRead = true;
       distrust = isTrustedBy(found.bundles, memory.serving)
         ? ""
         : "the webhook configuration does not trust the certificate";
@@ -50,7 +50,10 @@ export async function broughtSource(ports: BroughtPorts): Promise<CertificateSou
 
   return {
     current: () => memory.serving,
-    complaint: (nowMs) => (distrust === "" ? complaintAbout(memory.serving, nowMs) : distrust),
+    complaint: (nowMs) => {
+      if (!wasRead && failure !== "") return failure;
+      return distrust === "" ? complaintAbout(memory.serving, nowMs) : distrust;
+    },
     refresh: async () => {
       const before = memory.serving;
       const read = await ports.read().then(
@@ -62,6 +65,7 @@ export async function broughtSource(ports: BroughtPorts): Promise<CertificateSou
         () => read.fault,
         (error: unknown) => asFault(error),
       );
+      failure = fault?.message ?? "";
       if (memory.serving !== before) return { kind: "changed" };
       return fault === undefined ? { kind: "same" } : { kind: "unusable", fault };
     },

@@ -41,7 +41,7 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
   const { addAuthorityGauges, eventLog } = await import("./authority/event-log.ts");
   const { makeCertificate } = await import("./self-made.ts");
   const { serviceNames } = await import("./signing.ts");
-  const { ask } = apiRunner(await connectionTo(settings));
+  const { ask, close } = apiRunner(await connectionTo(settings));
   const leafLifeMs = Math.min(LEAF_LIFE_LIMIT_MS, settings.caLifeMs / 8);
   const lives = {
     caLifeMs: settings.caLifeMs,
@@ -62,7 +62,7 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
   const placeholder = await makeCertificate(settings.namespace, ports.wallMs());
   const source = authoritySource(keeper, placeholder.source.current());
   addAuthorityGauges(ports.registry, source.status);
-  return source;
+  return { ...source, close };
 }
 
 async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
@@ -72,14 +72,15 @@ async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts
   const { eventLog } = await import("./authority/event-log.ts");
   const { readBroughtPair } = await import("./brought-pair.ts");
   const { broughtSource } = await import("./brought-source.ts");
-  const { ask } = apiRunner(await connectionTo(settings));
-  return broughtSource({
+  const { ask, close } = apiRunner(await connectionTo(settings));
+  const source = await broughtSource({
     read: () => readBroughtPair(settings.certificateFile, settings.keyFile),
     configurations: webhookConfigurations(ask, settings.webhookConfiguration),
     now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
     settleMs: settings.caSettleMs,
     tell: eventLog(ports.log, ports.registry),
   });
+  return { ...source, close };
 }
 
 /** Readers see the old file or the new one, never half of it. */

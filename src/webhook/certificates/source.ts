@@ -22,6 +22,8 @@ export type CertificateSource = {
   readonly refresh: (nowMs: number) => Promise<Refreshed>;
   /** Why clients would not accept the current one; empty when they would. */
   readonly complaint: (nowMs: number) => string;
+  /** Lets go of what would keep the process: a question to a silent API server has seconds to go. */
+  readonly close?: () => void;
 };
 
 /** @throws Error when either text is not PEM or the key belongs to another certificate. */

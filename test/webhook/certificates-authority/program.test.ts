@@ -1,5 +1,6 @@
 /** The real program, two of them, at one API: TLS is checked the way an API server checks it. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
@@ -29,7 +30,7 @@ async function startedApi(): Promise<PretendApi> {
   return api;
 }
 
-async function startedReplica(api: PretendApi, settle = "1s"): Promise<RunningWebhook> {
+async function startedReplica(api: Pick<PretendApi, "url">, settle = "1s"): Promise<RunningWebhook> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-authority-"));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "kubeconfig"), kubeconfigFor(api.url));
@@ -158,6 +159,30 @@ test("while the API server refuses, the program lives, says why it is not ready,
   api.failWith = 500;
   await until(() => replica.output().includes("500 made to fail"));
   expect((await asApiServer(api, replica)).status).toBe(200);
+});
+
+test("an API server that never answers holds up neither the start nor the end", LIMIT, async () => {
+  const silent = createServer(() => undefined);
+  cleanups.push(() => silent.close());
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  const { port } = silent.address() as AddressInfo;
+  const replica = await startedReplica({ url: `http://127.0.0.1:${port}` });
+  const readiness = await new Promise<string>((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port: replica.port, rejectUnauthorized: false }, () => {
+      socket.once("data", (chunk: Buffer) => {
+        resolve(chunk.toString());
+        socket.destroy();
+      });
+      socket.write("GET /readyz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+    });
+    socket.on("error", reject);
+  });
+  expect(readiness).toContain("503");
+  const toldMs = performance.now();
+  replica.signal("SIGINT");
+  expect((await replica.ended).status).toBe(0);
+  // One question to the API server may take 10 s; the end does not wait for it.
+  expect(performance.now() - toldMs).toBeLessThan(8_000);
 });
 
 async function fetchMetrics(replica: RunningWebhook | undefined, ca: string): Promise<string> {

@@ -25,8 +25,9 @@ describe("at the beginning", () => {
     world.store.setBundles(undefined);
     const [replica] = world.replicas;
     if (replica === undefined) return;
-    await world.wholeLook(replica);
-    expect(replica.standing?.distrust).toBe("there is no such webhook configuration");
+    const failure = replica.keeper.look().then(() => "", String);
+    await world.endCall(0, "answered");
+    expect(await failure).toContain("there is no MutatingWebhookConfiguration w");
     expect(world.store.secret()).toBeUndefined();
   });
 

@@ -81,6 +81,7 @@ export function createWorld(size: number, webhooks = 2): World {
           update: (seen, changes) => call(replica(), () => store.updateSecret(seen, changes)),
         },
         configurations: {
+          what: "MutatingWebhookConfiguration w",
           read: () => call(replica(), store.configuration),
           writeBundle: (seen, bundle) => call(replica(), () => store.writeBundle(seen, bundle)),
         },

@@ -78,7 +78,6 @@ export function createKeeper(ports: KeeperPorts, lives: Lives): Keeper {
   const look = async (): Promise<Standing> => {
     for (let round = 0; round < ROUND_LIMIT; round += 1) {
       const read = await readBoth(ports);
-      if (read === undefined) return { distrust: "there is no such webhook configuration", signer: undefined };
       const decided = decide(read.seen, memory, lives);
       memory = decided.memory;
       if (decided.step.kind === "rest") return standingOf(read.seen, memory);
@@ -97,10 +96,10 @@ function conflictOn(on: "Secret" | "configuration"): KeeperEvent {
 }
 
 /** First the configuration, then the Secret: see `decide.ts`. The time is from before both. */
-async function readBoth({ secrets, configurations, tools, now }: KeeperPorts): Promise<Read | undefined> {
+async function readBoth({ secrets, configurations, tools, now }: KeeperPorts): Promise<Read> {
   const moment = now();
   const configuration = await configurations.read();
-  if (configuration === undefined) return undefined;
+  if (configuration === undefined) throw new Error(`there is no ${configurations.what}`);
   const secret = await secrets.read();
   const content = secret === undefined ? undefined : readContent(secret.data, tools);
   const published = new Map<string, Ca>();

@@ -40,6 +40,7 @@ export function webhookConfigurations(ask: AskApi, name: string): WebhookConfigu
   const what = `MutatingWebhookConfiguration ${name}`;
   const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${name}`;
   return {
+    what,
     read: async () => {
       const found = await read(ask, path, what);
       if (found === undefined) return undefined;

@@ -27,6 +27,8 @@ export type WebhookConfiguration = {
 
 /** One MutatingWebhookConfiguration by name. Every function rejects when the API server cannot be asked or refuses. */
 export type WebhookConfigurations = {
+  /** Kind and name, for sentences. */
+  readonly what: string;
   /** As it is now, never from a cache; `undefined` when there is none. */
   readonly read: () => Promise<WebhookConfiguration | undefined>;
   /** Sets the caBundle of every webhook and no other field; `conflict` when it is no longer the one that was read. */
