@@ -1,32 +1,71 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
-import { installLastcall, uninstallLastcall } from "../client/lastcall-release.ts";
-import { clusterIp, startLoadOn, sumOf } from "../client/load.ts";
-import { APP, sampleApp } from "../client/sample-app.ts";
+import { injectedPods } from "../client/injected-pods.ts";
+import { install, OPT_IN } from "../client/installation.ts";
+import { APP, sampleApp, sampleStatefulSet } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
+import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
 
 const suite = readSuite(process.env);
-const ENABLED = { labels: { "lastcall.dev/inject": "enabled" } };
+const LABELS = { labels: OPT_IN };
 
-describe.for(["lastcall-manager", "lastcall-manager-node"] as const)("with %s", (manager) => {
-  beforeAll(() => installLastcall(suite, { manager }));
-  afterAll(() => uninstallLastcall(suite));
+/** What an app offers that answers `Connection: close` once it was told to drain. */
+const HTTP_DRIVER = {
+  "lastcall.dev/drain-url": "http://127.0.0.1:8080/drain",
+  "lastcall.dev/active-url": "http://127.0.0.1:8080/active",
+};
 
-  test("a rollout across two nodes under mixed load fails no request", async () => {
-    await inNamespace(suite, `rollout-${manager}`, ENABLED, async (namespace) => {
+describe("a rollout across two nodes under mixed load fails no request", () => {
+  test("with the native manager", async () => {
+    await inNamespace(suite, "rollout", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace));
       await namespace.rolledOut(`deployment/${APP}`);
-      for (const pod of await namespace.pods(`app=${APP}`)) {
+      for (const pod of await injectedPods(namespace, `app=${APP}`)) {
         expect(pod.spec?.initContainers?.map(({ name }) => name)).toEqual(["lastcall"]);
       }
-      const target = { host: await clusterIp(namespace, APP), port: 80 };
-      const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));
-      await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
-      await namespace.rolledOut(`deployment/${APP}`);
-      await namespace.settled();
-      const { requests, failed } = sumOf(await Promise.all(loads.map((load) => load.stop())));
-      expect(requests).toBeGreaterThan(100);
+      const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace));
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
+    });
+  });
+
+  test("with a StatefulSet, whose Pods end before their successors start", async () => {
+    await inNamespace(suite, "rollout-stateful", LABELS, async (namespace) => {
+      await namespace.apply(sampleStatefulSet(namespace));
+      await namespace.rolledOut(`statefulset/${APP}`);
+      await injectedPods(namespace, `app=${APP}`);
+      const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace, `statefulset/${APP}`));
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(failed).toBe(0);
+    });
+  });
+
+  test("with clients that never leave, when the app can send them away", async () => {
+    await inNamespace(suite, "rollout-endless", LABELS, async (namespace) => {
+      await namespace.apply(sampleApp(namespace, { annotations: HTTP_DRIVER }));
+      await namespace.rolledOut(`deployment/${APP}`);
+      await injectedPods(namespace, `app=${APP}`);
+      const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace), { endless: 6 });
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(failed).toBe(0);
+    });
+  });
+
+  describe("with the manager on Node", () => {
+    afterAll(() => install(suite));
+
+    test("in place of the native one", async () => {
+      await install(suite, {}, "lastcall-manager-node");
+      await inNamespace(suite, "rollout-node", LABELS, async (namespace) => {
+        await namespace.apply(sampleApp(namespace));
+        await namespace.rolledOut(`deployment/${APP}`);
+        for (const pod of await injectedPods(namespace, `app=${APP}`)) {
+          expect(pod.spec?.initContainers?.[0]?.image).toContain("lastcall-manager-node");
+        }
+        const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace));
+        expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+        expect(failed).toBe(0);
+      });
     });
   });
 });

@@ -16,11 +16,18 @@ const CHART = join(import.meta.dirname, "../../../charts/lastcall");
 /** Values of the chart beyond the images, for example `{failurePolicy: "Fail"}`. */
 export type ChartValues = Readonly<Record<string, unknown>>;
 
+/** Both builds of the manager behave alike. */
+export type ManagerImage = "lastcall-manager" | "lastcall-manager-node";
+
 /** Installs, or changes what is installed, and waits until every replica is ready. */
-export async function install(suite: Suite, values: ChartValues = {}): Promise<void> {
+export async function install(
+  suite: Suite,
+  values: ChartValues = {},
+  manager: ManagerImage = "lastcall-manager",
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-values-"));
   const file = join(folder, "values.json");
-  writeFileSync(file, JSON.stringify({ ...values, image: imageValues(suite) }));
+  writeFileSync(file, JSON.stringify({ ...values, image: imageValues(suite, manager) }));
   try {
     const how = ["--create-namespace", "--wait", "--timeout=180s", `--values=${file}`, "--reset-values"];
     await helm(suite, ["upgrade", "--install", RELEASE, CHART, ...how]);
@@ -43,8 +50,8 @@ export async function helm(suite: Suite, args: readonly string[]): Promise<strin
   return output;
 }
 
-function imageValues(suite: Suite): ChartValues {
-  return { webhook: placeOf(imageOf(suite, "lastcall-webhook")), manager: placeOf(imageOf(suite, "lastcall-manager")) };
+function imageValues(suite: Suite, manager: ManagerImage): ChartValues {
+  return { webhook: placeOf(imageOf(suite, "lastcall-webhook")), manager: placeOf(imageOf(suite, manager)) };
 }
 
 /** `localhost/lastcall-webhook:test` in the chart's words. */

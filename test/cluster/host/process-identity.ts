@@ -18,6 +18,11 @@ export function isAlive(process: ProcessIdentity): boolean {
   return identityOf(process.pid)?.startTicks === process.startTicks;
 }
 
+/** 0 when there is no such process, or none above it. */
+export function parentOf(pid: number): number {
+  return Number(statFields(pid)[1] ?? 0);
+}
+
 /** The direct children of a single-threaded process. */
 export function childrenOf(pid: number): readonly number[] {
   try {

@@ -39,3 +39,8 @@ async function lookOnce<T>(look: Look<T>): Promise<{ readonly seen: T | undefine
     return { seen: undefined, words: ` Last: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
+
+/** For what has no sign to wait for: a time that is itself the matter. */
+export function pauseMs(ms: number): Promise<void> {
+  return pause(ms);
+}

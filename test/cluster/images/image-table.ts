@@ -48,7 +48,7 @@ export const IMAGES = {
     base: "node",
     contents: [],
     packages: "none",
-    bundles: ["src/demo/sample-app.ts", "test/cluster/programs/load-client.ts"],
+    bundles: ["src/demo/sample-app.ts", "test/cluster/programs/load-client.ts", "test/cluster/programs/candid-app.ts"],
     entrypoint: [NODE],
   },
 } as const satisfies Readonly<Record<string, ImageRow>>;

@@ -1,0 +1,87 @@
+/** Pods that are meant to finish: the manager must not keep them. */
+import type { KubernetesListObject, V1CronJob, V1Job, V1Pod, V1PodTemplateSpec } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { managerOf } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { MANAGER } from "../client/pod-log.ts";
+import { nodeContainer } from "../client/sample-app.ts";
+import { readSuite } from "../client/suite.ts";
+import { waitUntil } from "../host/wait.ts";
+
+const suite = readSuite(process.env);
+/** The manager waits 2 s for the apps' hooks, times are whole seconds, and the kubelet needs a moment. */
+const AT_MOST_LATER_MS = 10_000;
+
+describe("work that finishes", () => {
+  test("completes on time as a Job and as a CronJob, with its manager when it asks for one, else untouched", async () => {
+    await inNamespace(suite, "completion", { labels: OPT_IN }, async (namespace) => {
+      const [asking, silent] = [{ "lastcall.dev/inject": "enabled" }, {}].map((annotations) =>
+        work(namespace, annotations),
+      );
+      if (asking === undefined || silent === undefined) throw new Error("no templates");
+      await namespace.apply([
+        job(namespace, "asking", asking),
+        job(namespace, "silent", silent),
+        cronJob(namespace, asking),
+      ]);
+      for (const name of ["asking", "silent"])
+        await namespace.here.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=60s"]);
+      expect(namesOf(await podOf(namespace, "silent"))).toEqual(["work"]);
+      await expectOnTime(namespace, await podOf(namespace, "asking"));
+      await expectOnTime(namespace, await podOf(namespace, await firstJobOf(namespace, "every-minute")));
+    });
+  });
+});
+
+async function expectOnTime(namespace: CaseNamespace, pod: V1Pod): Promise<void> {
+  const name = pod.metadata?.name;
+  expect(pod.status?.phase).toBe("Succeeded");
+  expect(pod.spec?.initContainers).toContainEqual(managerOf(pod));
+  const ended = pod.status?.containerStatuses?.[0]?.state?.terminated;
+  const manager = pod.status?.initContainerStatuses?.find((status) => status.name === MANAGER)?.state?.terminated;
+  expect(ended?.exitCode).toBe(0);
+  expect(manager?.exitCode).toBe(0);
+  const laterMs = Number(new Date(manager?.finishedAt ?? 0)) - Number(new Date(ended?.finishedAt ?? 0));
+  namespace.note(`the manager of ${name} ended ${laterMs} ms after the work`);
+  expect(laterMs).toBeLessThanOrEqual(AT_MOST_LATER_MS);
+}
+
+/** The Job is made at the next full minute. */
+function firstJobOf(namespace: CaseNamespace, cron: string): Promise<string> {
+  return waitUntil({ what: `a Job of ${cron} is complete`, withinMs: 120_000, everyMs: 500 }, async () => {
+    const { items } = await namespace.here.json<KubernetesListObject<V1Job>>(["get", "jobs"]);
+    const done = items.find(
+      ({ metadata, status }) => metadata?.ownerReferences?.[0]?.name === cron && (status?.succeeded ?? 0) > 0,
+    );
+    return done?.metadata?.name;
+  });
+}
+
+async function podOf(namespace: CaseNamespace, jobName: string): Promise<V1Pod> {
+  const [pod] = await namespace.pods(`batch.kubernetes.io/job-name=${jobName}`);
+  if (pod === undefined) throw new Error(`Job ${jobName} has no Pod.`);
+  return pod;
+}
+
+function namesOf(pod: V1Pod): readonly string[] {
+  return [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])].map(({ name }) => name);
+}
+
+function work(namespace: CaseNamespace, annotations: Readonly<Record<string, string>>): V1PodTemplateSpec {
+  const containers = [nodeContainer(namespace, "work", ["-e", "setTimeout(() => {}, 2000)"])];
+  return { metadata: { annotations: { ...annotations } }, spec: { restartPolicy: "Never", containers } };
+}
+
+function job(namespace: CaseNamespace, name: string, template: V1PodTemplateSpec): V1Job {
+  return { apiVersion: "batch/v1", kind: "Job", metadata: { name, namespace: namespace.name }, spec: { template } };
+}
+
+function cronJob(namespace: CaseNamespace, template: V1PodTemplateSpec): V1CronJob {
+  return {
+    apiVersion: "batch/v1",
+    kind: "CronJob",
+    metadata: { name: "every-minute", namespace: namespace.name },
+    spec: { schedule: "* * * * *", jobTemplate: { spec: { template } } },
+  };
+}

@@ -1,0 +1,44 @@
+/** The manager as regular container, and no container at all: the same promise, kept by other means. */
+import { describe, expect, test } from "vitest";
+import { inNamespace } from "../client/case-namespace.ts";
+import { injectedPods } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { APP, sampleApp } from "../client/sample-app.ts";
+import { readSuite } from "../client/suite.ts";
+import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+
+describe("a rollout under mixed load fails no request", () => {
+  test("in mode classic, with the manager among the regular containers", async () => {
+    await inNamespace(suite, "mode-classic", LABELS, async (namespace) => {
+      await namespace.apply(sampleApp(namespace, { annotations: { "lastcall.dev/mode": "classic" } }));
+      await namespace.rolledOut(`deployment/${APP}`);
+      for (const { spec } of await injectedPods(namespace, `app=${APP}`)) {
+        expect(spec?.initContainers ?? []).toEqual([]);
+        expect(spec?.containers.map(({ name }) => name).sort()).toEqual(["app", "lastcall"]);
+      }
+      const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace));
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(failed).toBe(0);
+    });
+  });
+
+  test("in mode sleep, with nothing but the kubelet's own sleep, when that outlasts every connection", async () => {
+    await inNamespace(suite, "mode-sleep", LABELS, async (namespace) => {
+      const annotations = { "lastcall.dev/mode": "sleep", "lastcall.dev/drain-delay": "12s" };
+      await namespace.apply(sampleApp(namespace, { annotations }));
+      await namespace.rolledOut(`deployment/${APP}`);
+      for (const { spec } of await namespace.pods(`app=${APP}`)) {
+        expect(spec?.containers.map(({ name }) => name)).toEqual(["app"]);
+        expect(spec?.containers[0]?.lifecycle?.preStop).toEqual({ sleep: { seconds: 12 } });
+        expect(spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(42);
+      }
+      const flags = { "pool-life-ms": 6_000 };
+      const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace), flags);
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(failed).toBe(0);
+    });
+  });
+});

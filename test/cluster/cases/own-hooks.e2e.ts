@@ -1,0 +1,115 @@
+/** Containers that bring a preStop hook of their own. */
+import type { V1Container, V1LifecycleHandler, V1Pod } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { injectedPods, managerOf } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { followLog, metAtMs, type PodLog } from "../client/pod-log.ts";
+import { barePod, nodeContainer } from "../client/sample-app.ts";
+import { readSuite } from "../client/suite.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+
+const FIRST_PORT = 8100;
+/** What a shell script would do: speak in the container's log. */
+const SPEAK = `require("node:fs").writeFileSync("/proc/1/fd/1", '{"atMs":' + Date.now() + ',"what":"hook run"}\\n')`;
+const EXEC: V1LifecycleHandler = { exec: { command: ["/usr/local/bin/node", "-e", SPEAK] } };
+const SLEEP: V1LifecycleHandler = { sleep: { seconds: 3 } };
+const NO_SLEEP: V1LifecycleHandler = { sleep: { seconds: 0 } };
+/** The image has no shell: it must not be run where a sleeping hook is ours to hold. */
+const SHELL_SLEEP: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
+const CALL: V1LifecycleHandler = { httpGet: { path: "/hook", port: FIRST_PORT + 1, scheme: "HTTP" } };
+const CONNECT: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
+
+describe("with prestop: keep", () => {
+  test("hooks of all five kinds stay and do what they say, and the container without one is held", async () => {
+    await inNamespace(suite, "own-hooks-kept", LABELS, async (namespace) => {
+      const hooks = { exec: EXEC, call: CALL, connect: CONNECT, sleep: SLEEP, "no-sleep": NO_SLEEP, free: undefined };
+      const pod = await start(namespace, hooks, { "lastcall.dev/prestop": "keep" });
+      for (const [name, hook] of Object.entries(hooks)) {
+        if (hook !== undefined) expect(hookOf(pod, name)).toEqual(hook);
+      }
+      expect(hookOf(pod, "free")?.httpGet?.port).toBe(17_890);
+      const logs = logsOf(namespace, Object.keys(hooks));
+      const after = await endPod(namespace, logs);
+      await logs["exec"]?.heard('"hook run"');
+      await logs["call"]?.heard('"hook called"');
+      // Whoever has no hook left to wait for gets its signal long before the drain delay of 5 s is over.
+      for (const name of ["exec", "call", "connect", "no-sleep"]) expect(after[name], name).toBeLessThan(4_500);
+      expect(after["sleep"]).toBeGreaterThanOrEqual(3_000);
+      expect(after["sleep"]).toBeLessThan(4_900);
+      expect(after["free"]).toBeGreaterThanOrEqual(5_000);
+    });
+  });
+});
+
+describe("with prestop: auto", () => {
+  test("hooks that only sleep are held by the drain at least as long, and every other stays", async () => {
+    await inNamespace(suite, "own-hooks-auto", LABELS, async (namespace) => {
+      const hooks = { exec: EXEC, call: CALL, sleep: SLEEP, shell: SHELL_SLEEP, "no-sleep": NO_SLEEP };
+      const pod = await start(namespace, hooks, {});
+      for (const name of ["exec", "call", "no-sleep"] as const) expect(hookOf(pod, name)).toEqual(hooks[name]);
+      for (const name of ["sleep", "shell"]) {
+        expect(hookOf(pod, name)?.httpGet).toMatchObject({ port: 17_890 });
+        expect(hookOf(pod, name)?.httpGet?.path).toContain(`/prestop/${name}`);
+      }
+      expect(managerOf(pod).args).toContain("--drain-delay=7s");
+      const logs = logsOf(namespace, Object.keys(hooks));
+      const after = await endPod(namespace, logs);
+      await logs["exec"]?.heard('"hook run"');
+      await logs["call"]?.heard('"hook called"');
+      for (const name of ["exec", "call", "no-sleep"]) expect(after[name], name).toBeLessThan(6_500);
+      for (const name of ["sleep", "shell"]) expect(after[name], name).toBeGreaterThanOrEqual(7_000);
+    });
+  });
+});
+
+type Hooks = Readonly<Record<string, V1LifecycleHandler | undefined>>;
+
+async function start(
+  namespace: CaseNamespace,
+  hooks: Hooks,
+  annotations: Readonly<Record<string, string>>,
+): Promise<V1Pod> {
+  const containers = Object.entries(hooks).map(([name, hook], at) => container(namespace, name, FIRST_PORT + at, hook));
+  await namespace.apply([barePod(namespace, "hooked", containers, { annotations })]);
+  await namespace.here.run(["wait", "--for=condition=Ready", "pod/hooked", "--timeout=90s"]);
+  const [pod] = await injectedPods(namespace);
+  if (pod === undefined) throw new Error("no Pod");
+  return pod;
+}
+
+function container(
+  namespace: CaseNamespace,
+  name: string,
+  port: number,
+  preStop: V1LifecycleHandler | undefined,
+): V1Container {
+  return {
+    ...nodeContainer(namespace, name, ["/app/candid-app.mjs"]),
+    env: [{ name: "PORT", value: String(port) }],
+    readinessProbe: { httpGet: { path: "/healthz", port }, periodSeconds: 1 },
+    ...(preStop === undefined ? {} : { lifecycle: { preStop } }),
+  };
+}
+
+function hookOf(pod: V1Pod, name: string): V1LifecycleHandler | undefined {
+  return pod.spec?.containers.find((one) => one.name === name)?.lifecycle?.preStop;
+}
+
+function logsOf(namespace: CaseNamespace, containers: readonly string[]): Readonly<Record<string, PodLog>> {
+  return Object.fromEntries(containers.map((name) => [name, followLog(namespace, "hooked", name)]));
+}
+
+/** Deletes the Pod; milliseconds from then to each container's stop signal. */
+async function endPod(
+  namespace: CaseNamespace,
+  logs: Readonly<Record<string, PodLog>>,
+): Promise<Readonly<Record<string, number>>> {
+  await Promise.all(Object.values(logs).map((log) => log.heard("started")));
+  const deletedAtMs = Date.now();
+  await namespace.here.run(["delete", "pod", "hooked", "--wait=false"]);
+  const times = Object.entries(logs).map(async ([name, log]) => [name, (await metAtMs(log, "SIGTERM")) - deletedAtMs]);
+  return Object.fromEntries(await Promise.all(times));
+}

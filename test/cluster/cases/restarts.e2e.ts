@@ -1,0 +1,93 @@
+/** A container that ends while its Pod goes on: nothing may be drained for that. */
+import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { injectedPods } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
+import { APP_PORT, appContainer, barePod, nodeContainer } from "../client/sample-app.ts";
+import { readSuite } from "../client/suite.ts";
+import { waitUntil } from "../host/wait.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+
+const HTTP_DRIVER = {
+  "lastcall.dev/drain-url": "http://127.0.0.1:8080/drain",
+  "lastcall.dev/active-url": "http://127.0.0.1:8080/active",
+};
+const LIVENESS = { httpGet: { path: "/live", port: APP_PORT }, periodSeconds: 1, failureThreshold: 1 };
+
+describe("an app that fails its liveness probe", () => {
+  test("is restarted at most 6 s later than without lastcall, is told nothing, and drains when the Pod ends", async () => {
+    await inNamespace(suite, "liveness", LABELS, async (namespace) => {
+      const container = appContainer(namespace, { livenessProbe: LIVENESS });
+      const disabled = { "lastcall.dev/inject": "disabled" };
+      await namespace.apply([
+        barePod(namespace, "with", [container], { annotations: HTTP_DRIVER, labels: { injected: "yes" } }),
+        barePod(namespace, "without", [container], { labels: disabled }),
+      ]);
+      await namespace.here.run(["wait", "--for=condition=Ready", "pod/with", "pod/without", "--timeout=60s"]);
+      await injectedPods(namespace, "injected=yes");
+      const manager = followLog(namespace, "with", MANAGER);
+      const [without, withIt] = await Promise.all([endsAfterMs(namespace, "without"), endsAfterMs(namespace, "with")]);
+      namespace.note(`SIGTERM after ${withIt} ms with and ${without} ms without lastcall`);
+      expect(withIt - without).toBeLessThanOrEqual(6_000);
+
+      const restarted = JSON.parse(await manager.heard('"restarted"'));
+      expect(restarted).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none" });
+      await restartsOf(namespace, "with", "app", 1);
+      const app = followLog(namespace, "with", "app");
+      await app.heard("started");
+      const before = await namespace.here.run(["logs", "with", "--container=app", "--previous"]);
+      expect(before).toContain("SIGTERM");
+      expect(before).not.toContain("told to drain");
+
+      await namespace.here.run(["delete", "pod", "with", "--wait=false"]);
+      expect(await drainReport(manager)).toMatchObject({ outcome: "drained", trigger: "hook" });
+      await app.ended;
+      expect(app.lines().filter((line) => line.includes("told to drain"))).toHaveLength(1);
+    });
+  });
+});
+
+describe("an app that crashes again and again", () => {
+  test("is restarted as ever beside a manager that stays, and its Pod ends at once", async () => {
+    await inNamespace(suite, "crash-loop", LABELS, async (namespace) => {
+      await namespace.apply([
+        barePod(namespace, "crashing", [nodeContainer(namespace, "app", ["-e", "process.exit(1)"])]),
+      ]);
+      await restartsOf(namespace, "crashing", "app", 2);
+      const [pod] = await injectedPods(namespace);
+      expect(statusOf(pod, MANAGER)).toMatchObject({ restartCount: 0 });
+      expect(statusOf(pod, MANAGER)?.state?.running).toBeDefined();
+      const manager = followLog(namespace, "crashing", MANAGER);
+      await manager.heard("listening");
+      await namespace.here.run(["delete", "pod", "crashing", "--wait=false"]);
+      expect(await drainReport(manager)).toMatchObject({ outcome: "not-needed" });
+      await namespace.settled("", 30);
+    });
+  });
+});
+
+/** From the first failed liveness probe to the stop signal, by the app's own clock. */
+async function endsAfterMs(namespace: CaseNamespace, pod: string): Promise<number> {
+  const app = followLog(namespace, pod, "app");
+  await app.heard("started");
+  const sicken = `fetch("http://127.0.0.1:${APP_PORT}/sicken", { method: "POST" })`;
+  await namespace.here.run(["exec", pod, "--container=app", "--", "/usr/local/bin/node", "-e", sicken]);
+  const failedAtMs = await metAtMs(app, "failed its liveness probe");
+  return (await metAtMs(app, "SIGTERM")) - failedAtMs;
+}
+
+async function restartsOf(namespace: CaseNamespace, pod: string, container: string, count: number): Promise<void> {
+  await waitUntil({ what: `${container} of ${pod} was restarted ${count} times`, withinMs: 90_000 }, async () => {
+    const found = await namespace.here.json<V1Pod>(["get", "pod", pod]);
+    return (statusOf(found, container)?.restartCount ?? 0) >= count ? true : undefined;
+  });
+}
+
+function statusOf(pod: V1Pod | undefined, container: string): V1ContainerStatus | undefined {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod?.status ?? {};
+  return [...initContainerStatuses, ...containerStatuses].find(({ name }) => name === container);
+}

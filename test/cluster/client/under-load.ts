@@ -1,0 +1,27 @@
+/** Mixed load from both nodes around something that happens to the application. */
+import type { CaseNamespace } from "./case-namespace.ts";
+import { clusterIp, type LoadOptions, startLoadOn, sumOf } from "./load.ts";
+import { APP } from "./sample-app.ts";
+
+export type LoadSum = { readonly requests: number; readonly failed: number };
+
+/** The load stops when what happened is over and every Pod that had to leave is gone. */
+export async function underLoad(
+  namespace: CaseNamespace,
+  happen: () => Promise<unknown>,
+  flags: NonNullable<LoadOptions["flags"]> = {},
+): Promise<LoadSum> {
+  const target = { host: await clusterIp(namespace, APP), port: 80, flags };
+  const loads = await Promise.all(namespace.suite.nodes.map((node) => startLoadOn(namespace, node, target)));
+  await happen();
+  await namespace.settled(`app=${APP}`);
+  return sumOf(await Promise.all(loads.map((load) => load.stop())));
+}
+
+export async function restartRollout(namespace: CaseNamespace, workload = `deployment/${APP}`): Promise<void> {
+  await namespace.here.run(["rollout", "restart", workload]);
+  await namespace.rolledOut(workload);
+}
+
+/** Fewer requests than this prove nothing. */
+export const ENOUGH_REQUESTS = 100;
