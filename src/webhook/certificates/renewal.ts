@@ -27,7 +27,7 @@ export function renewal({ source, use, log }: Renewal): (nowMs: number) => Promi
     const fields = { why: fault.message, validUntil: new Date(validUntilMs).toISOString() };
     if (leftMs < (validUntilMs - validFromMs) * NEAR_END)
       log.error(fields, "the certificate ends soon and has no successor");
-    else log.warn(fields, "the certificate cannot be renewed now, the one in use stays");
+    else log.warn(fields, "no new certificate can be used, the old one stays");
   };
 
   const look = async (nowMs: number): Promise<void> => {
