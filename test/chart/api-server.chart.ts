@@ -1,11 +1,12 @@
-import { type ChildProcess, execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, type ApiServer, end, freePort, start, startApiServer } from "./api-server.ts";
+import { type Answer, type ApiServer, end, startApiServer } from "./api-server.ts";
 import { POD_CASES, type PodCase, podOf } from "./real-pods.ts";
+import { HAS_LOW_PORTS, runHookPod, runSelfTest, startWebhook } from "./release-programs.ts";
 import { at, listOf } from "./rendering.ts";
 
 const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/drain.lastcall.dev";
@@ -35,15 +36,33 @@ async function ask(...question: Parameters<ApiServer["ask"]>): Promise<Answer> {
   return answer;
 }
 
-function run(...command: Parameters<ApiServer["helm"]>): string {
-  const { status, stdout, stderr } = api.helm(...command);
+async function run(...command: Parameters<ApiServer["helm"]>): Promise<void> {
+  const { status, stderr } = await api.helm(...command);
   if (status !== 0) throw new Error(stderr);
-  return stdout;
 }
 
 const read = async (path: string): Promise<unknown> => (await ask("GET", path)).body;
 const create = (pod: PodCase): Promise<Answer> =>
   api.ask("POST", `/api/v1/namespaces/${pod.namespace}/pods?dryRun=All`, podOf(pod));
+
+async function failurePolicies(): Promise<readonly unknown[]> {
+  return listOf(await read(CONFIGURATION), "webhooks").map((webhook) => at(webhook, "failurePolicy"));
+}
+
+async function leftOfHooks(): Promise<readonly string[]> {
+  const kinds = ["/api/v1/pods", "/api/v1/serviceaccounts", `${RBAC}/roles`, `${RBAC}/rolebindings`];
+  return named(/self-test/, kinds);
+}
+
+/** Objects of these kinds with such a name, wherever they are. */
+async function named(pattern: RegExp, kinds: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const kind of kinds) {
+    const items = listOf<{ readonly metadata: { readonly name: string } }>(await read(kind), "items");
+    for (const { metadata } of items) if (pattern.test(metadata.name)) found.push(`${kind} ${metadata.name}`);
+  }
+  return found;
+}
 
 const noteOf = (answer: Answer): unknown => at(answer.body, "metadata", "annotations", "lastcall.dev/status");
 const isReported = (answer: Answer): boolean => answer.warnings.some((warning) => warning.includes(REPORT));
@@ -58,8 +77,16 @@ async function eventually(check: () => Promise<boolean>): Promise<void> {
 }
 
 describe("a release on a real API server", () => {
-  test("installs without a warning", () => {
-    const { status, stderr } = api.helm("install");
+  test("is not installed failing closed, where nothing injects yet", async () => {
+    const installing = api.helm("install", { failurePolicy: "Fail" });
+    expect((await runHookPod(api, "1s")).stderr).toContain("came back without injection");
+    expect((await installing).status).not.toBe(0);
+    expect((await api.ask("GET", CONFIGURATION)).status).toBe(404);
+    await run("uninstall");
+  });
+
+  test("installs without a warning", async () => {
+    const { status, stderr } = await api.helm("install");
     expect([status, stderr]).toEqual([0, ""]);
   });
 
@@ -90,15 +117,15 @@ describe("a release on a real API server", () => {
       };
     };
     const kept = { data, bundles: [caBundle, caBundle] };
-    run("upgrade", { webhook: { replicas: 3 }, policy: { onInvalid: "skip" } });
+    await run("upgrade", { webhook: { replicas: 3 }, policy: { onInvalid: "skip" } });
     expect(await state()).toEqual({ ...kept, policies: ["Ignore", "Ignore"] });
     // Nothing runs here that the hook could prove.
-    run("upgrade", { failurePolicy: "Fail" }, ["--no-hooks"]);
+    await run("upgrade", { failurePolicy: "Fail" }, ["--no-hooks"]);
     expect(await state()).toEqual({ ...kept, policies: ["Fail", "Fail"] });
-    run("upgrade", { failurePolicy: "Fail" }, ["--no-hooks", "--server-side=false"]);
+    await run("upgrade", { failurePolicy: "Fail" }, ["--no-hooks", "--server-side=false"]);
     expect(await state()).toEqual({ ...kept, policies: ["Fail", "Fail"] });
-    run("rollback");
-    run("rollback", {}, ["1", "--no-hooks"]);
+    await run("rollback");
+    await run("rollback", {}, ["1", "--no-hooks"]);
     expect(await state()).toEqual({ ...kept, policies: ["Ignore", "Ignore"] });
   });
 
@@ -106,7 +133,7 @@ describe("a release on a real API server", () => {
     let webhook: ChildProcess;
 
     beforeAll(async () => {
-      webhook = await startWebhook();
+      webhook = await startWebhook(api, folder);
       const first = POD_CASES[0] as PodCase;
       await eventually(async () => noteOf(await create(first)) !== undefined);
     });
@@ -127,7 +154,7 @@ describe("a release on a real API server", () => {
     });
 
     test("which the self-test sees as well", async () => {
-      const { status, stdout, stderr } = await selfTest();
+      const { status, stdout, stderr } = await runSelfTest(["--namespace=plain"], api.kubeconfig);
       expect([status, stderr]).toEqual([0, ""]);
       expect(stdout).toBe("A Pod that opts in is injected in namespace plain, and one that opts out is not.\n");
     });
@@ -141,6 +168,18 @@ describe("a release on a real API server", () => {
       if (pod.outcome === "not asked") expect(answer.warnings).toEqual([]);
     });
 
+    // The upgrade would take back the port that the Service was given for want of rights.
+    test.runIf(HAS_LOW_PORTS)("and an upgrade to Fail goes through after the self-test has passed", async () => {
+      const upgrading = api.helm("upgrade", { failurePolicy: "Fail" });
+      expect(await runHookPod(api, "10s")).toMatchObject({ status: 0, stderr: "" });
+      expect(await upgrading).toMatchObject({ status: 0, stderr: "" });
+      expect(await failurePolicies()).toEqual(["Fail", "Fail"]);
+      expect(await leftOfHooks()).toEqual([]);
+      // The way back needs no proof. Without any values Helm would take those of the last time.
+      await run("upgrade", { failurePolicy: "Ignore" });
+      expect(await failurePolicies()).toEqual(["Ignore", "Ignore"]);
+    });
+
     test("which needs no right that the chart does not give", () => {
       const log = readFileSync(join(folder, "node.log"), "utf8");
       expect(log).toContain('"msg":"listening"');
@@ -150,7 +189,7 @@ describe("a release on a real API server", () => {
 
   describe("while the webhook is away", () => {
     test("fails the self-test with a sentence", async () => {
-      const { status, stderr } = await selfTest();
+      const { status, stderr } = await runSelfTest(["--namespace=plain", "--wait=2s"], api.kubeconfig);
       expect(status).toBe(1);
       expect(stderr).toContain("came back without injection");
       expect(stderr).toContain("injection did not work within 2s");
@@ -160,6 +199,14 @@ describe("a release on a real API server", () => {
       const answer = await create(pod);
       expect([answer.status, noteOf(answer)]).toEqual([201, undefined]);
       expect(isReported(answer)).toBe(pod.reported);
+    });
+
+    test("refuses an upgrade to Fail, changes nothing and leaves no right behind", async () => {
+      const upgrading = api.helm("upgrade", { failurePolicy: "Fail" });
+      expect((await runHookPod(api, "1s")).status).toBe(1);
+      expect((await upgrading).stderr).toContain("pre-upgrade hooks failed");
+      expect(await failurePolicies()).toEqual(["Ignore", "Ignore"]);
+      expect(await leftOfHooks()).toEqual([]);
     });
 
     test("reports a manager that lost its restartPolicy and would never let the Pod start", async () => {
@@ -184,14 +231,8 @@ describe("a release on a real API server", () => {
   });
 
   test("leaves nothing behind when it is uninstalled, even with Fail and the webhook away", async () => {
-    run("uninstall");
-    const left: string[] = [];
-    for (const path of EVERYTHING) {
-      const items = listOf<{ readonly metadata: { readonly name: string } }>(await read(path), "items");
-      const ours = items.filter(({ metadata }) => /lastcall/.test(metadata.name));
-      left.push(...ours.map(({ metadata }) => `${path} ${metadata.name}`));
-    }
-    expect(left).toEqual(["/api/v1/namespaces lastcall"]);
+    await run("uninstall");
+    expect(await named(/lastcall/, EVERYTHING)).toEqual(["/api/v1/namespaces lastcall"]);
     await eventually(async () => (await create(POD_CASES[0] as PodCase)).status === 201);
   });
 });
@@ -208,45 +249,3 @@ const EVERYTHING: readonly string[] = [
   "/apis/policy/v1/poddisruptionbudgets",
   "/apis/networking.k8s.io/v1/networkpolicies",
 ];
-
-/** The server with the flags of the rendered Deployment, as the account of the release, at the Service's address. */
-async function startWebhook(): Promise<ChildProcess> {
-  const port = await freePort();
-  const service = "/api/v1/namespaces/lastcall/services/lastcall-webhook";
-  await ask("PATCH", service, [{ op: "replace", path: "/spec/ports/0/port", value: port }]);
-  const paths = [0, 1].map((index) => `/webhooks/${index}/clientConfig/service/port`);
-  await ask(
-    "PATCH",
-    CONFIGURATION,
-    paths.map((path) => ({ op: "replace", path, value: port })),
-  );
-  const deployment = await read("/apis/apps/v1/namespaces/lastcall/deployments/lastcall-webhook");
-  const flags = listOf<string>(deployment, "spec", "template", "spec", "containers", 0, "args");
-  const config = await read("/api/v1/namespaces/lastcall/configmaps/lastcall-config");
-  writeFileSync(join(folder, "config.yaml"), String(at(config, "data", "config.yaml")));
-  const here = {
-    "--port": String(port),
-    "--config": join(folder, "config.yaml"),
-  };
-  const args = flags.map((flag) => {
-    const [name = "", ...value] = flag.split("=");
-    return value.length === 0 ? flag : `${name}=${here[name as keyof typeof here] ?? value.join("=")}`;
-  });
-  const address = String(at(await read(service), "spec", "clusterIP"));
-  const account = await api.kubeconfigOf("lastcall-webhook");
-  return start(folder, process.execPath, [PROGRAM, ...args, `--host=${address}`, `--kubeconfig=${account}`]);
-}
-
-type Ended = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
-
-/** As an administrator: the test's own account exists only while Helm runs it. */
-async function selfTest(): Promise<Ended> {
-  const args = [PROGRAM, "self-test", "--namespace=plain", "--wait=2s", `--kubeconfig=${api.kubeconfig}`];
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { encoding: "utf8" }, (error, stdout, stderr) => {
-      resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
-    });
-  });
-}
-
-const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");

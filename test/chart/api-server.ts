@@ -2,7 +2,7 @@
  * A real API server with its store and nothing else: no node, no controller. It judges what the chart renders, runs
  * its expressions and calls its webhook. Everything ends with the process that started it.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ export type ApiServer = {
     command: "install" | "upgrade" | "rollback" | "uninstall",
     values?: Values,
     args?: readonly string[],
-  ) => Helm;
+  ) => Promise<Helm>;
   readonly stop: () => Promise<void>;
 };
 
@@ -175,9 +175,12 @@ function helmFor(port: number, token: string, folder: string): ApiServer["helm"]
   return (command, values, args = []) => {
     const chart = command === "install" || command === "upgrade" ? [CHART, "-f", "-"] : [];
     const words = [command, "lastcall", ...chart, "--namespace=lastcall", ...server, ...args];
-    const options = { env, input: JSON.stringify(values ?? {}), encoding: "utf8" } as const;
-    const { status, stdout, stderr } = spawnSync(inject("helm"), words, options);
-    return { status, stdout, stderr };
+    return new Promise((resolve) => {
+      const run = execFile(inject("helm"), words, { env, encoding: "utf8" }, (error, stdout, stderr) => {
+        resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
+      });
+      run.stdin?.end(JSON.stringify(values ?? {}));
+    });
   };
 }
 

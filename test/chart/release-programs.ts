@@ -1,0 +1,71 @@
+/** The programs of an installed release, run here as the account and with the flags that the chart gives them. */
+import { type ChildProcess, execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ApiServer, freePort, start } from "./api-server.ts";
+import { at, listOf } from "./rendering.ts";
+
+const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
+const SERVICE = "/api/v1/namespaces/lastcall/services/lastcall-webhook";
+const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/drain.lastcall.dev";
+
+/** Whether the Service's own port can be listened on; else the Service is changed, which upgrades would take back. */
+export const HAS_LOW_PORTS = process.getuid?.() === 0;
+
+/** The server at the Service's address; its log is `node.log` in the folder. */
+export async function startWebhook(api: ApiServer, folder: string): Promise<ChildProcess> {
+  const port = HAS_LOW_PORTS ? 443 : await moveService(api);
+  const read = async (path: string): Promise<unknown> => (await api.ask("GET", path)).body;
+  const deployment = await read("/apis/apps/v1/namespaces/lastcall/deployments/lastcall-webhook");
+  const flags = listOf<string>(deployment, "spec", "template", "spec", "containers", 0, "args");
+  const config = await read("/api/v1/namespaces/lastcall/configmaps/lastcall-config");
+  const configFile = join(folder, "config.yaml");
+  writeFileSync(configFile, String(at(config, "data", "config.yaml")));
+  const address = String(at(await read(SERVICE), "spec", "clusterIP"));
+  const account = await api.kubeconfigOf("lastcall-webhook");
+  const elsewhere = /^--(port|config)=/;
+  return start(folder, process.execPath, [
+    ...[PROGRAM, ...flags.filter((flag) => !elsewhere.test(flag))],
+    ...[`--port=${port}`, `--config=${configFile}`, `--host=${address}`, `--kubeconfig=${account}`],
+  ]);
+}
+
+async function moveService(api: ApiServer): Promise<number> {
+  const port = await freePort();
+  await api.ask("PATCH", SERVICE, [{ op: "replace", path: "/spec/ports/0/port", value: port }]);
+  const paths = [0, 1].map((index) => `/webhooks/${index}/clientConfig/service/port`);
+  await api.ask(
+    "PATCH",
+    CONFIGURATION,
+    paths.map((path) => ({ op: "replace", path, value: port })),
+  );
+  return port;
+}
+
+export type Ended = { readonly status: number; readonly stdout: string; readonly stderr: string };
+
+export function runSelfTest(args: readonly string[], kubeconfig: string): Promise<Ended> {
+  return new Promise((resolve) => {
+    const words = [PROGRAM, "self-test", ...args, `--kubeconfig=${kubeconfig}`];
+    execFile(process.execPath, words, { encoding: "utf8" }, (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
+    });
+  });
+}
+
+/** Does what a node would do with the self-test's Pod: waits for it, runs it as its account, tells its end. */
+export async function runHookPod(api: ApiServer, waitText: string): Promise<Ended> {
+  const path = "/api/v1/namespaces/lastcall/pods/lastcall-self-test";
+  const endMs = Date.now() + 60_000;
+  let pod = await api.ask("GET", path);
+  while (pod.status !== 200) {
+    if (Date.now() > endMs) throw new Error("the self-test's Pod was never created");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    pod = await api.ask("GET", path);
+  }
+  const [, ...args] = listOf<string>(pod.body, "spec", "containers", 0, "args");
+  const flags = args.map((arg) => (arg.startsWith("--wait=") ? `--wait=${waitText}` : arg));
+  const ended = await runSelfTest(flags, await api.kubeconfigOf(String(at(pod.body, "spec", "serviceAccountName"))));
+  await api.ask("PATCH", `${path}/status`, { status: { phase: ended.status === 0 ? "Succeeded" : "Failed" } });
+  return ended;
+}
