@@ -8,7 +8,10 @@ import { call, type RunningWebhook, spawnWebhook, startWebhook } from "../runnin
 import { samplesOf } from "../server-under-test.ts";
 import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
 
-const PATIENCE = { timeout: 15_000, interval: 20 };
+// Each case starts the program once or more, and loading what reads kubeconfigs takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+const PATIENCE = { timeout: 30_000, interval: 20 };
 const NAMESPACES = "/api/v1/namespaces";
 const OWNER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "u-1", controller: true };
 
