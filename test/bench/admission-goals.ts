@@ -13,7 +13,7 @@ const SOAK_GROWTH = 1.05;
 export function goalsOf(figures: AdmissionFigures): readonly Goal[] {
   const { shareOfFloor, small, idle, soakBytes, soakRequests } = figures;
   const p99Ms = small.find((row) => row.server === "webhook")?.halfLoadP99Ms ?? Number.POSITIVE_INFINITY;
-  // A release is one bundled file; running from sources keeps the compiler in memory.
+  // A release is bundled; running from sources keeps the compiler in memory.
   const idleBytes = idle[0]?.bytes ?? Number.POSITIVE_INFINITY;
   const growth = (soakBytes.at(-1) ?? Number.POSITIVE_INFINITY) / (soakBytes[0] ?? 1);
   return [

@@ -1,0 +1,8 @@
+/** `npm run bundle`: the programs as plain JavaScript in build/release. */
+import { fileURLToPath } from "node:url";
+import { bundleInto } from "./bundle.ts";
+
+const FOLDER = fileURLToPath(new URL("../build/release", import.meta.url));
+
+await bundleInto(FOLDER);
+process.stdout.write(`${FOLDER}: lastcall.mjs, lastcall-manager.mjs\n`);
