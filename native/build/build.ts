@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { compileRuntime, emitC, link, type Program } from "./compile.ts";
+import { compileRuntime, emitC, link, MANAGER, type Program } from "./compile.ts";
 import { fetchArm64Musl } from "./foreign-library.ts";
 import { demandPrograms } from "./host-programs.ts";
 import { writeNotices } from "./notices.ts";
@@ -37,12 +37,7 @@ export async function buildManager(name: VariantName, into = ""): Promise<Built>
   const fresh = !existsSync(output) || textOf(stamp) !== wholeKey;
   if (fresh) {
     const tree = await runtimeFor(variant, folder);
-    // Two builds at once write beside each other; whoever runs the old binary keeps it, and nobody sees half of the new one.
-    const draft = mkdtempSync(`${folder}/work/${name}-`);
-    await emitC(`${draft}/manager.c`);
-    await link(variant, tree, `${draft}/manager.c`, `${draft}/manager`);
-    renameSync(`${draft}/manager`, output);
-    rmSync(draft, { recursive: true });
+    await compileProgram(variant, tree, MANAGER, output);
     writeNotices(`${folder}/NOTICES.txt`, tree);
     writeFileSync(stamp, wholeKey);
   }
@@ -59,7 +54,11 @@ export async function buildProgram(name: VariantName, program: Program, output: 
   const variant: Variant = VARIANTS[name];
   demandPrograms(variant);
   await installToolchain();
-  const tree = await runtimeFor(variant, outputFolder(""));
+  await compileProgram(variant, await runtimeFor(variant, outputFolder("")), program, output);
+}
+
+/** Two builds at once write beside each other; whoever runs the old file keeps it, and nobody sees half of the new one. */
+async function compileProgram(variant: Variant, tree: string, program: Program, output: string): Promise<void> {
   const draft = mkdtempSync(`${output}-`);
   try {
     await emitC(`${draft}/program.c`, program);

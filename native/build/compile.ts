@@ -16,7 +16,7 @@ export type Program = {
 export const MANAGER: Program = { source: MANAGER_SOURCE, bindsLibc: true };
 
 /** Compiles a program's source to one C file. A construct that has no native form ends the build. */
-export async function emitC(file: string, program: Program = MANAGER): Promise<void> {
+export async function emitC(file: string, program: Program): Promise<void> {
   const bindings = program.bindsLibc ? ["--ffi", LIBC_BINDINGS] : [];
   const args = [COMPILER, "build", program.source, "--emit=c", ...bindings, "-o", file];
   await runProgram(process.execPath, args, ROOT);
