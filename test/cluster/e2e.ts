@@ -11,7 +11,7 @@ import { foreignSuite } from "./foreign-suite.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
 import { stateFolder } from "./life/state-folder.ts";
 import { readStatus } from "./life/status.ts";
-import { ownSuite } from "./own-suite.ts";
+import { alone, ownSuite } from "./own-suite.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -33,8 +33,14 @@ function runCases(folder: "cases" | "harness", words: readonly string[], env: En
         stdio: "inherit",
       },
     );
+    // What the cases made is undone by them, and the cluster by this program: neither may be cut off.
+    const stop = () => void child.kill("SIGTERM");
+    process.on("SIGINT", stop).on("SIGTERM", stop);
     child.once("error", reject);
-    child.once("close", (status) => resolve(status ?? 1));
+    child.once("close", (status) => {
+      process.off("SIGINT", stop).off("SIGTERM", stop);
+      resolve(status ?? 1);
+    });
   });
 }
 
@@ -45,9 +51,11 @@ async function main(): Promise<number> {
     return 64;
   }
   if (options.harness) {
-    if ((await readStatus(stateFolder())).state === "down") return runCases("harness", options.words, {});
-    say('A cluster is up, and these cases would end it; "cluster down" first.');
-    return 1;
+    return alone(say, async () => {
+      if ((await readStatus(stateFolder())).state === "down") return runCases("harness", options.words, {});
+      say('A cluster is up, and these cases would end it; "cluster down" first.');
+      return 1;
+    });
   }
   const run = (suite: Suite) => runCases("cases", options.words, suiteEnvironment(suite));
   const artifacts = join(ROOT, "build/e2e");

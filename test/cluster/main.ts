@@ -80,6 +80,8 @@ async function main(words: readonly string[]): Promise<number> {
   }
 }
 
+// Whoever reads the output may have enough of it.
+process.stdout.on("error", () => {});
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

@@ -23,8 +23,17 @@ export type OwnSuite = {
   readonly place: BuildPlace;
 };
 
-/** Brings the cluster up unless it is, and afterwards leaves it as it was. */
-export async function ownSuite(asked: OwnSuite, run: (suite: Suite) => Promise<number>): Promise<number> {
+/** Brings the cluster up unless it is, and afterwards leaves it as it was. One suite at a time. */
+export function ownSuite(asked: OwnSuite, run: (suite: Suite) => Promise<number>): Promise<number> {
+  return alone(asked.place.say, () => onOwnCluster(asked, run));
+}
+
+/** Suites would install over each other, and the first to end would take the cluster along. */
+export function alone<T>(say: (line: string) => void, work: () => Promise<T>): Promise<T> {
+  return exclusively(stateFolder().suiteLock, work, () => say("Another suite is running on the cluster, waiting."));
+}
+
+async function onOwnCluster(asked: OwnSuite, run: (suite: Suite) => Promise<number>): Promise<number> {
   const { minor, place } = asked;
   const state = stateFolder();
   const locked = <T>(work: () => Promise<T>) =>

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { isAlive } from "../host/process-identity.ts";
 import { type Attempt, attempt } from "../host/run.ts";
 import { CGROUP_ROOT } from "../host/this-host.ts";
+import { waitUntil } from "../host/wait.ts";
 import { CGROUP, HOST_LINK } from "../life/addresses.ts";
 import { readRecord } from "../life/record.ts";
 import { stateFolder } from "../life/state-folder.ts";
@@ -109,6 +110,10 @@ describe("a bring-up that is killed", () => {
       const up = spawn(process.execPath, [MAIN, "up"], { stdio: "ignore" });
       await Promise.race([once(up, "close"), pause(ms)]);
       up.kill("SIGKILL");
+      // Nothing runs on, whether or not anybody ever cleans up.
+      await waitUntil({ what: "all processes have ended", withinMs: 10_000 }, () =>
+        processes().length === 0 ? true : undefined,
+      );
       expect((await cluster("down")).status).toBe(0);
       expect(await leftovers()).toEqual([]);
     },

@@ -5,9 +5,10 @@
 set -eu
 STATE=$1 N1=$2 N2=$3 HOST=$4
 
-# Whoever started this says "go" once it has written down what to end; if it dies before, so does this.
+# Whoever started this says "go" once it has written down what to end, and "stay" when all is up. If it dies before, so
+# does this, with all that was started.
 read -r word && [ "$word" = go ]
-exec </dev/null
+exec 4<&0 </dev/null
 hostname n1
 mount --make-rprivate /
 for folder in /run /var/log; do mount -t tmpfs tmpfs "$folder"; done
@@ -44,7 +45,9 @@ nsenter --net=/run/netns/n2 --uts=/run/uts-n2 sh -c "
   ip route add default via $HOST && ip route add 10.244.1.0/24 via $N1 && echo 1 >/proc/sys/net/ipv4/ip_forward"
 ip route add 10.244.2.0/24 via "$N2"
 
-# One line per program to start: the path of its script. Open for writing too, so that it never ends.
+# One line per program to start: the path of its script. Open for writing too, so that it never ends by itself.
 exec 3<>"$STATE/start/queue"
+{ read -r word <&4 && [ "$word" = stay ]; } || echo end >&3 &
+exec 4<&-
 : >"$STATE/start/open"
-while read -r script <&3; do bash "$script" 3>&- & done
+while read -r script <&3 && [ "$script" != end ]; do bash "$script" 3>&- & done

@@ -12,8 +12,10 @@ import type { StateFolder } from "./state-folder.ts";
 export type Namespaces = {
   readonly outer: ProcessIdentity;
   readonly init: ProcessIdentity;
-  /** Lets the first process go on. Until then the namespaces end with this process. */
+  /** Lets the first process go on. */
   readonly go: () => void;
+  /** Until this is said the namespaces end with this process. */
+  readonly stay: () => void;
 };
 
 const INIT = join(import.meta.dirname, "namespace-init.sh");
@@ -37,7 +39,7 @@ export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
     if (!isAlive(outer)) throw new GivenUp(`unshare ended at once: ${logOf(state)}`);
     return childrenOf(outer.pid).map(identityOf)[0];
   });
-  return { outer, init, go: () => void child.stdin?.end("go\n") };
+  return { outer, init, go: () => void child.stdin?.write("go\n"), stay: () => void child.stdin?.end("stay\n") };
 }
 
 /** Before the namespaces go on: their end of the cable must be there. The machine's end dies with theirs. */

@@ -16,6 +16,7 @@ export function prepareNode(node: ClusterNode, programs: Programs, state: StateF
   const folder = join(state.root, node.name);
   const at = (name: string) => join(folder, name);
   for (const name of ["cni", "kubelet", "pod-logs"]) mkdirSync(at(name), { recursive: true });
+  mkdirSync(state.staticPodsOf(node.name), { recursive: true });
   writeFileSync(at("cni/10-pods.conflist"), JSON.stringify(podNetwork(node)));
   writeFileSync(at("containerd.toml"), containerdSettings(node, state));
   writeFileSync(at("kubelet.json"), JSON.stringify(kubeletSettings(node, state)));
@@ -112,6 +113,7 @@ function kubeletSettings(node: ClusterNode, state: StateFolder): unknown {
     clusterDNS: [DNS_SERVICE],
     clusterDomain: "cluster.local",
     podLogsDir: join(state.root, node.name, "pod-logs"),
+    staticPodPath: state.staticPodsOf(node.name),
     makeIPTablesUtilChains: false,
     // Imported images cannot be pulled again: never collect them.
     imageGCHighThresholdPercent: 100,

@@ -5,25 +5,32 @@ import { join } from "node:path";
 export type StateFolder = {
   readonly root: string;
   readonly record: string;
+  /** Held while the cluster is brought up or down. */
   readonly lock: string;
+  /** Held while a suite runs on it. */
+  readonly suiteLock: string;
   readonly log: string;
   readonly pki: string;
   readonly start: string;
   readonly kubeconfig: string;
   readonly socketOf: (node: string) => string;
+  /** A Pod's file in it makes the node's kubelet run it. */
+  readonly staticPodsOf: (node: string) => string;
 };
 
-/** In /tmp, because the path of a socket may have 107 characters at most. The lock outlives the cluster beside it. */
+/** In /tmp, because the path of a socket may have 107 characters at most. The locks outlive the cluster beside it. */
 export function stateFolder(): StateFolder {
   const root = `/tmp/lastcall-cluster-${userInfo().username}`;
   return {
     root,
     record: join(root, "cluster.json"),
     lock: `${root}.lock`,
+    suiteLock: `${root}.suite.lock`,
     log: join(root, "log"),
     pki: join(root, "pki"),
     start: join(root, "start"),
     kubeconfig: join(root, "pki/admin.kubeconfig"),
     socketOf: (node) => join(root, node, "containerd.sock"),
+    staticPodsOf: (node) => join(root, node, "static-pods"),
   };
 }

@@ -61,7 +61,7 @@ async function begin({ minor, programs, state, pause, say }: Beginning): Promise
   const tell = (line: string) => say(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${line}`);
   prepareFolder(state);
   const [host] = await Promise.all([describeHost(), makeCertificates(state.pki)]);
-  const { outer, init, go } = await openNamespaces(state);
+  const { outer, init, go, stay } = await openNamespaces(state);
   const record: ClusterRecord = { stage: "starting", minor, binaries: programs.kubernetes, outer, init, host };
   writeRecord(state.record, record);
   makeCgroups();
@@ -88,6 +88,7 @@ async function begin({ minor, programs, state, pause, say }: Beginning): Promise
   tell(`nodes ${NODES.map(({ name }) => name).join(" and ")} are ready`);
   const up: ClusterRecord = { ...record, stage: "up" };
   writeRecord(state.record, up);
+  stay();
   return up;
 }
 
