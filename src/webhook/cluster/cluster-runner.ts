@@ -48,8 +48,8 @@ export function startCluster(parts: ClusterParts): Cluster {
   const api = apiRunner(parts.connection);
   const stop = new AbortController();
   const nowMs = () => performance.now();
-  const pause: FollowPorts["sleep"] = (ms, signal) =>
-    sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
+  // These timers keep the process: while nothing else does, it has not begun to listen, and has to wait for its turn.
+  const pause: FollowPorts["sleep"] = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined);
 
   const namespaces = createStore(keepNamespace);
   const nodes = createStore(keepNode);

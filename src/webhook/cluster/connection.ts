@@ -1,4 +1,4 @@
-/** Where the API server is and how to speak to it. Loads its package only when a cluster is asked for: it costs some 50 MiB. */
+/** Where the API server is and how to speak to it. Loads its package only when a cluster is asked for. */
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Fault } from "../../fault.ts";
 
@@ -13,7 +13,7 @@ export type ConnectionSettings = {
  * @throws Fault ERR_INPUT_UNREADABLE naming the file, or saying that this is no Pod
  */
 export async function connectionTo(settings: ConnectionSettings): Promise<KubeConfig> {
-  const { KubeConfig } = await import("@kubernetes/client-node");
+  const { KubeConfig } = await import("./kube-config.ts");
   const connection = new KubeConfig();
   if (settings.kubeconfigFile === "") {
     connection.loadFromCluster();

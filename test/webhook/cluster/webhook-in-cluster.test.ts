@@ -117,6 +117,15 @@ test("without an API server it starts, is ready, answers, and says so once", asy
   server.faults.refuse = 503;
 });
 
+test("an API server that refuses connections does not end it before it began", async () => {
+  const words = inCluster("--kube-version=auto");
+  await server.close();
+  webhook = await startWebhook(words);
+  expect((await call(webhook, { path: "/readyz" })).status).toBe(200);
+  expect(webhook.output()).toMatch(/"cache":"nodes".*ECONNREFUSED/);
+  server = await fakeApiServer();
+});
+
 test("a failing API server is told in the log once, and its return too", async () => {
   const running = await started();
   server.faults.refuse = 503;
