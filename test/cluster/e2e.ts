@@ -3,8 +3,9 @@
  * `npm run cluster`, which is left as it was found: up if it was up. Other words are handed to vitest.
  */
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { deleteCompilerCache } from "./build/build-module.ts";
+import { compilerCache } from "./build/compiler-cache.ts";
 import { type Suite, suiteEnvironment } from "./client/suite.ts";
 import { E2E_USAGE, readE2eOptions } from "./e2e-options.ts";
 import { foreignSuite } from "./foreign-suite.ts";
@@ -15,7 +16,8 @@ import { alone, ownSuite } from "./own-suite.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
-const place = { cache: cacheFolder(process.env), say };
+const cache = cacheFolder(process.env);
+const place = { cache, compiled: compilerCache(cache, randomUUID()), say };
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -72,5 +74,5 @@ try {
   say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 } finally {
-  deleteCompilerCache(place.cache);
+  await place.compiled.close();
 }

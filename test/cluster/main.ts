@@ -1,6 +1,8 @@
 /** `npm run cluster`: a real Kubernetes of two nodes on a bare machine, for tests and for trying things out. */
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { buildModule, deleteCompilerCache } from "./build/build-module.ts";
+import { buildModule } from "./build/build-module.ts";
+import { compilerCache } from "./build/compiler-cache.ts";
 import type { Minor, ModuleName } from "./build/module-table.ts";
 import { readCommand, USAGE } from "./command-line.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
@@ -19,7 +21,8 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const ROOT = join(import.meta.dirname, "../..");
 const state = stateFolder();
-const place = { cache: cacheFolder(process.env), say };
+const cache = cacheFolder(process.env);
+const place = { cache, compiled: compilerCache(cache, randomUUID()), say };
 const locked = <T>(work: () => Promise<T>) =>
   exclusively(state.lock, work, () => say("Another command is at work on the cluster, waiting."));
 
@@ -88,5 +91,5 @@ try {
   say(error instanceof Error ? error.message : String(error));
   process.exitCode = EXIT.failed;
 } finally {
-  deleteCompilerCache(place.cache);
+  await place.compiled.close();
 }

@@ -7,8 +7,8 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { exclusively } from "../host/exclusive.ts";
-import { identityOf } from "../host/process-identity.ts";
 import { mortal } from "../host/run.ts";
+import type { CompilerCache } from "./compiler-cache.ts";
 import { GO_MODULES, type GoModule, type ModuleName } from "./module-table.ts";
 
 const MODULES = join(import.meta.dirname, "..", "modules");
@@ -16,6 +16,7 @@ const MODULES = join(import.meta.dirname, "..", "modules");
 export type BuildPlace = {
   /** Where finished builds are kept. */
   readonly cache: string;
+  readonly compiled: CompilerCache;
   readonly say: (line: string) => void;
 };
 
@@ -33,22 +34,6 @@ export async function buildModule(name: ModuleName, place: BuildPlace): Promise<
     },
     () => place.say(`${name}: somebody else is building it, waiting`),
   );
-}
-
-/** Compiler output is large (4 GB for one Kubernetes) and of no use afterwards: it is shared while this lives, then deleted. */
-export function compilerCache(cache: string): string {
-  return join(cache, `compiler-${process.pid}`);
-}
-
-/** Also what builds left behind that were killed. */
-export function deleteCompilerCache(cache: string): void {
-  rmSync(compilerCache(cache), { recursive: true, force: true });
-  for (const name of existsSync(cache) ? readdirSync(cache) : []) {
-    const pid = /^compiler-([0-9]+)$/.exec(name)?.[1];
-    if (pid !== undefined && identityOf(Number(pid)) === undefined) {
-      rmSync(join(cache, name), { recursive: true, force: true });
-    }
-  }
 }
 
 function isWhole(binaries: string, module: GoModule): boolean {
@@ -88,7 +73,7 @@ async function compile({ name, module, binaries, place }: Compilation): Promise<
   mkdirSync(unfinished, { recursive: true });
   const target = module.output === undefined ? `${unfinished}/` : join(unfinished, module.output);
   const flags = ["-trimpath", "-ldflags", ["-s", "-w", ...module.link].join(" "), "-o", target];
-  await go(name, ["build", ...flags, ...module.packages], compilerCache(place.cache));
+  await go(name, ["build", ...flags, ...module.packages], await place.compiled.folder());
   rmSync(binaries, { recursive: true, force: true });
   renameSync(unfinished, binaries);
   const megabytes = module.programs.map((program) => statSync(join(binaries, program)).size / 1e6);

@@ -19,6 +19,12 @@ export async function exclusively<T>(file: string, work: () => Promise<T>, onWai
   }
 }
 
+/** Holds the lock until it is released or this process ends; `undefined` when somebody else holds it. */
+export function tryLock(file: string): Promise<(() => Promise<void>) | undefined> {
+  mkdirSync(dirname(file), { recursive: true });
+  return acquire(file, ["--nonblock"]);
+}
+
 /** The holder is a child that ends with its standard input, which closes when this process ends in whatever way. */
 function acquire(file: string, flags: readonly string[]): Promise<(() => Promise<void>) | undefined> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,45 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { compilerCache } from "./compiler-cache.ts";
+
+let cache = "";
+beforeEach(() => {
+  cache = mkdtempSync(join(tmpdir(), "lastcall-compiler-"));
+});
+afterEach(() => rmSync(cache, { recursive: true, force: true }));
+
+describe("the compiler's cache", () => {
+  test("is one for all builds of a process, and gone with them", async () => {
+    const own = compilerCache(cache, "own");
+    const folder = await own.folder();
+    expect(await own.folder()).toBe(folder);
+    expect(existsSync(folder)).toBe(true);
+    await own.close();
+    expect(readdirSync(cache)).toEqual([]);
+  });
+
+  test("of a process that lives is left alone", async () => {
+    const other = compilerCache(cache, "other");
+    const folder = await other.folder();
+    const own = compilerCache(cache, "own");
+    await own.folder();
+    expect(existsSync(folder)).toBe(true);
+    await Promise.all([own.close(), other.close()]);
+  });
+
+  test("that a killed build left is deleted by the next", async () => {
+    mkdirSync(join(cache, "compiler-left/object"), { recursive: true });
+    writeFileSync(join(cache, "compiler-left.lock"), "");
+    const own = compilerCache(cache, "own");
+    await own.folder();
+    expect(readdirSync(cache).sort()).toEqual(["compiler-own", "compiler-own.lock"]);
+    await own.close();
+  });
+
+  test("is not made where nothing is built", async () => {
+    await compilerCache(cache, "own").close();
+    expect(readdirSync(cache)).toEqual([]);
+  });
+});
