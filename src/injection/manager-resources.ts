@@ -17,6 +17,8 @@ const MEMORY_LIMIT = "16Mi";
 const MEMORY_REQUEST = "2Mi";
 const GUARANTEED_CPU = "10m";
 const SMALLEST_CPU = "1m";
+/** Ample for what the manager does, and little of a quota. */
+const BURSTABLE_CPU_LIMIT = "100m";
 
 export type ManagerResourcesPlan = {
   /** `undefined`: say nothing about resources. */
@@ -28,7 +30,8 @@ export type ManagerResourcesPlan = {
 export function planResources(pod: RawObject, choice: ResourcesChoice): ManagerResourcesPlan {
   if (choice !== "auto") return { resources: { requests: choice.requests, limits: choice.limits }, noHeadroom: false };
   const podLevel = podLevelResources(pod);
-  if (podLevel === undefined) return { resources: resourcesFor(pod, qosClass(pod)), noHeadroom: false };
+  if (podLevel === undefined)
+    return { resources: withCpuLimit(pod, resourcesFor(pod, qosClass(pod))), noHeadroom: false };
   const wanted = resourcesFor(pod, "Burstable");
   return fits(pod, podLevel, wanted)
     ? { resources: wanted, noHeadroom: false }
@@ -45,6 +48,14 @@ function resourcesFor(pod: RawObject, qos: QosClass): RawObject | undefined {
   const siblingsAskCpu = containersOf(pod).some((container) => requestOf(objectAt(container, "resources"), "cpu") > 0);
   const requests = siblingsAskCpu ? { cpu: SMALLEST_CPU, memory: MEMORY_REQUEST } : { memory: MEMORY_REQUEST };
   return { requests, limits: { memory: MEMORY_LIMIT } };
+}
+
+/** Where a quota counts CPU limits, a Pod with a container that has none is refused; then all its own have one. */
+function withCpuLimit(pod: RawObject, resources: RawObject | undefined): RawObject | undefined {
+  const limits = objectAt(resources, "limits");
+  if (limits === undefined || Object.hasOwn(limits, "cpu")) return resources;
+  const allLimitCpu = containersOf(pod).every((container) => limitOf(objectAt(container, "resources"), "cpu") > 0);
+  return allLimitCpu ? { ...resources, limits: { cpu: BURSTABLE_CPU_LIMIT, ...limits } } : resources;
 }
 
 /** Whether these resources fit what the Pod as a whole was given, if it was. */

@@ -8,7 +8,7 @@ import type { Outcome } from "../../src/injection/outcome.ts";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
 import { type Given, inject } from "./given.ts";
-import { oracleQos } from "./qos-oracle.ts";
+import { oracleNamed, oracleQos } from "./qos-oracle.ts";
 
 const RUNS = { numRuns: 600 };
 const TIME_LIMIT = 120_000;
@@ -95,6 +95,22 @@ test("the quality-of-service class stays what it was", { timeout: TIME_LIMIT }, 
     expect(oracleQos(changed)).toBe(before);
   });
   expect(seen.size).toBe(3);
+});
+
+test("an amount that every container names is named by the manager too, as quotas demand", {
+  timeout: TIME_LIMIT,
+}, () => {
+  const seen = new Set<number>();
+  everyPatched((pod, { pod: changed }) => {
+    if (managerIn(changed) === undefined || specOf(pod)["resources"] !== undefined) return;
+    const [before, after] = [oracleNamed(pod), oracleNamed(changed)];
+    for (const at of before.keys()) {
+      if (before[at] !== true) continue;
+      seen.add(at);
+      expect([at, after[at]]).toEqual([at, true]);
+    }
+  });
+  expect(seen.size).toBe(4);
 });
 
 test("the grace period is never lowered, exceeds the drain timeout and fits 32 bits", { timeout: TIME_LIMIT }, () => {

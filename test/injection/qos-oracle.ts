@@ -20,6 +20,13 @@ export function oracleQos(pod: object): "Guaranteed" | "Burstable" | "BestEffort
   return guaranteed ? "Guaranteed" : "Burstable";
 }
 
+/** Whether all containers name it, by request or limit: CPU request and limit, memory request and limit. */
+export function oracleNamed(pod: object): readonly boolean[] {
+  const { spec } = pod as { readonly spec: Spec };
+  const holders = [...spec.containers, ...(spec.initContainers ?? [])].map(amountsOf);
+  return [0, 1, 2, 3].map((at) => holders.every((amounts) => (amounts[at] ?? 0n) > 0n));
+}
+
 function amountsOf(holder: Holder): readonly bigint[] {
   const { requests, limits } = holder.resources ?? {};
   return ["cpu", "memory"].flatMap((name) => {
