@@ -1,5 +1,5 @@
 /** The parsers of both builds on the same damaged bytes: the same results, and no report. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { caseBytes, mutant } from "./case-file.ts";
@@ -21,9 +21,11 @@ export async function parserComparison(budget: Budget): Promise<string> {
       const cases = Array.from({ length: BATCH }, () => mutant(budget.random));
       const bytes = Buffer.concat(cases.map(caseBytes));
       writeFileSync(file, bytes);
-      const end = await start(PARSERS_PROGRAM, [file]).ended;
+      const said = join(folder, "said.txt");
+      // Into a file: the runtime drops lines that a full pipe has no room for.
+      const end = await start("sh", ["-c", 'exec "$0" "$1" > "$2"', PARSERS_PROGRAM, file, said]).ended;
       demandCleanEnd(end, [0], bytes);
-      demandSame(cases, end.out.split("\n"));
+      demandSame(cases, readFileSync(said, "utf8").split("\n"));
       tried += BATCH;
     }
   } finally {
