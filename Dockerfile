@@ -22,7 +22,7 @@ ENTRYPOINT ["/lastcall"]
 
 # The same manager on Node: a fallback that is one image name away.
 FROM ${NODE_IMAGE} AS manager-node
-COPY --from=build /source/build/release/lastcall-manager.mjs /app/lastcall-manager.mjs
+COPY --from=build /source/build/release/manager/lastcall-manager.mjs /app/lastcall-manager.mjs
 COPY --from=build /source/release/manager-node-launcher /lastcall
 COPY --from=build /source/node_modules/koffi /app/node_modules/koffi
 COPY --from=build /source/node_modules/@koromix /app/node_modules/@koromix
@@ -31,7 +31,7 @@ ENTRYPOINT ["/lastcall"]
 
 # The admission webhook.
 FROM ${NODE_IMAGE} AS webhook
-COPY --from=build /source/build/release /app
+COPY --from=build /source/build/release/lastcall /app
 ENV NODE_ENV=production
 USER 65532:65532
 ENTRYPOINT ["/usr/local/bin/node", "/app/lastcall.mjs"]

@@ -5,4 +5,4 @@ import { bundleInto } from "./bundle.ts";
 const FOLDER = fileURLToPath(new URL("../build/release", import.meta.url));
 
 await bundleInto(FOLDER);
-process.stdout.write(`${FOLDER}: lastcall.mjs, lastcall-manager.mjs\n`);
+process.stdout.write(`${FOLDER}: lastcall/lastcall.mjs, manager/lastcall-manager.mjs\n`);

@@ -14,7 +14,7 @@ export type CertificatePair = { readonly cert: string; readonly key: string };
 export async function idleMemory(folder: string, pair: CertificatePair): Promise<IdleMemory[]> {
   const release = join(folder, "release");
   await bundleInto(release);
-  const bundle = [join(release, "lastcall.mjs"), "webhook"];
+  const bundle = [join(release, "lastcall/lastcall.mjs"), "webhook"];
   const files = [`--cert=${pair.cert}`, `--key=${pair.key}`];
   const ways: readonly (readonly [string, readonly string[]])[] = [
     ["bundled as released, certificate from files", [...bundle, ...files]],

@@ -1,18 +1,18 @@
 /** All images of the project and its tests in one archive, made from this work tree. */
-import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build as bundle } from "esbuild";
+import { buildManager } from "../../../native/build/build.ts";
+import { bundleInto } from "../../../release/bundle.ts";
 import { writeArchive } from "./archive-file.ts";
 import { type Image, type Layer, makeLayer } from "./docker-archive.ts";
 import { type Content, treeEntries } from "./file-tree.ts";
 import { IMAGE_NAMES, IMAGES, type ImageName, type ImageRow, USER } from "./image-table.ts";
 import { nodeLayer } from "./node-layer.ts";
-import { productionPackages } from "./production-packages.ts";
 import type { TarEntry } from "./tar.ts";
 
 export type BuiltImages = {
   readonly file: string;
-  /** Full name of each image, with a tag. Only those that could be made. */
+  /** Full name of each image, with a tag. */
   readonly names: Readonly<Partial<Record<ImageName, string>>>;
 };
 
@@ -21,7 +21,9 @@ const TAG = "test";
 
 /** @param registry in front of the names, `localhost` for images that are imported. */
 export async function buildImages(root: string, cache: string, registry = "localhost"): Promise<BuiltImages> {
-  const names = IMAGE_NAMES.filter((name) => IMAGES[name].contents.every(({ from }) => existsSync(join(root, from))));
+  await bundleInto(join(root, "build/release"));
+  await buildManager("x64");
+  const names = IMAGE_NAMES;
   const node = await nodeLayer(root);
   const images = await Promise.all(names.map((name) => makeImage(name, { root, registry, node })));
   return {
@@ -34,11 +36,7 @@ type Making = { readonly root: string; readonly registry: string; readonly node:
 
 async function makeImage(name: ImageName, { root, registry, node }: Making): Promise<Image> {
   const row: ImageRow = IMAGES[name];
-  const packages = row.packages === "production" ? productionPackages(root) : packageFolders(row.packages);
-  const contents: readonly Content[] = [
-    ...row.contents.map(({ from, to }) => ({ from: join(root, from), to })),
-    ...packages.map((folder) => ({ from: join(root, folder), to: `/app/${folder}` })),
-  ];
+  const contents: readonly Content[] = row.contents.map(({ from, to }) => ({ from: join(root, from), to }));
   const bundles = await Promise.all(row.bundles.map((source) => bundled(join(root, source))));
   const own = makeLayer([...treeEntries(contents, isForDevelopers), ...folderOf(bundles), ...bundles]);
   return {
@@ -48,10 +46,6 @@ async function makeImage(name: ImageName, { root, registry, node }: Making): Pro
     env: ["NODE_ENV=production"],
     layers: row.base === "node" ? [node, own] : [own],
   };
-}
-
-function packageFolders(packages: "none" | readonly string[]): readonly string[] {
-  return packages === "none" ? [] : packages.map((name) => `node_modules/${name}`);
 }
 
 /** Types, maps and prose of packages: half of their bytes. */

@@ -1,61 +1,37 @@
-import { existsSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
-import { IMAGES } from "./image-table.ts";
-import { productionPackages } from "./production-packages.ts";
+import { IMAGES, type ImageRow, USER } from "./image-table.ts";
 
-const ROOT = join(import.meta.dirname, "../../..");
+const DOCKERFILE = readFileSync(join(import.meta.dirname, "../../../Dockerfile"), "utf8");
 
-type Needs = { readonly files: readonly string[]; readonly packages: readonly string[] };
-
-/** What a program loads, at its start or later: its own files, and packages by name. */
-async function needsOf(entry: string): Promise<Needs> {
-  const { metafile } = await build({
-    absWorkingDir: ROOT,
-    entryPoints: [entry],
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    splitting: true,
-    outdir: "unused",
-    packages: "external",
-    write: false,
-    metafile: true,
-  });
-  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
-  const outside = imports.filter(({ external, path }) => external === true && !path.startsWith("node:"));
-  const name = (path: string) =>
-    path
-      .split("/")
-      .slice(0, path.startsWith("@") ? 2 : 1)
-      .join("/");
-  return { files: Object.keys(metafile.inputs), packages: [...new Set(outside.map(({ path }) => name(path)))] };
+/** The lines of the stage that `docker build --target=TARGET` ends with. */
+function stageOf(target: string): readonly string[] {
+  const from = DOCKERFILE.split(/^(?=FROM )/m).find((stage) => stage.split("\n", 1)[0]?.endsWith(` AS ${target}`));
+  if (from === undefined) throw new Error(`The Dockerfile has no target ${target}.`);
+  return from.split("\n");
 }
 
-function notCarried(files: readonly string[], contents: readonly { readonly from: string }[]): readonly string[] {
-  return files.filter((file) => !contents.some(({ from }) => file === from || file.startsWith(`${from}/`)));
+function copiesOf(target: string): readonly { readonly from: string; readonly to: string }[] {
+  return stageOf(target).flatMap((line) => {
+    const [, from, to] = /^COPY --from=build \/source\/(\S+) (\S+)$/.exec(line) ?? [];
+    return from === undefined || to === undefined ? [] : [{ from, to }];
+  });
 }
 
-describe("an image carries all that its program loads", () => {
-  test("the manager on Node", async () => {
-    const { files, packages } = await needsOf("src/manager/node-main.ts");
-    const { contents, packages: carried } = IMAGES["lastcall-manager-node"];
-    expect(notCarried(files, contents)).toEqual([]);
-    expect(packages.filter((name) => !carried.some((one) => one === name))).toEqual([]);
-    for (const name of carried) expect(existsSync(join(ROOT, "node_modules", name))).toBe(true);
+describe.each([
+  { target: "manager", row: IMAGES["lastcall-manager"] },
+  { target: "manager-node", row: IMAGES["lastcall-manager-node"] },
+  { target: "webhook", row: IMAGES["lastcall-webhook"] },
+] satisfies readonly { target: string; row: ImageRow }[])("the Dockerfile's target $target", ({ target, row }) => {
+  test("carries what the image of the tests carries", () => {
+    expect(copiesOf(target)).toEqual(row.contents);
   });
 
-  test("the webhook", async () => {
-    const { files, packages } = await needsOf("src/lastcall.ts");
-    expect(notCarried(files, IMAGES["lastcall-webhook"].contents)).toEqual([]);
-    const carried = productionPackages(ROOT);
-    expect(packages.filter((name) => !carried.includes(`node_modules/${name}`))).toEqual([]);
+  test("starts the same program as the same user", () => {
+    const words = row.entrypoint.map((word) => JSON.stringify(word)).join(", ");
+    expect(stageOf(target)).toContain(`ENTRYPOINT [${words}]`);
+    expect(stageOf(target)).toContain(`USER ${USER}`);
+    expect(stageOf(target)[0]).toMatch(row.base === "scratch" ? /^FROM scratch AS / : /^FROM \$\{NODE_IMAGE\} AS /);
   });
-});
-
-test("packages that only developers need are not carried", () => {
-  const carried = productionPackages(ROOT);
-  for (const name of ["vitest", "typescript", "esbuild", "fast-check"])
-    expect(carried).not.toContain(`node_modules/${name}`);
 });

@@ -1,4 +1,4 @@
-/** What each image carries, as data: the Dockerfile's targets are to hold the same. */
+/** What each image carries, as data: the Dockerfile's targets hold the same. */
 import type { Content } from "./file-tree.ts";
 
 export type ImageRow = {
@@ -6,8 +6,6 @@ export type ImageRow = {
   readonly base: "scratch" | "node";
   /** Sources relative to the repository's root. */
   readonly contents: readonly Content[];
-  /** Packages to carry in `/app/node_modules`. */
-  readonly packages: "none" | "production" | readonly string[];
   /** Programs of the tests, each bundled into one file in `/app`. */
   readonly bundles: readonly string[];
   readonly entrypoint: readonly string[];
@@ -17,37 +15,36 @@ export type ImageRow = {
 export const USER = "65532:65532";
 export const NODE = "/usr/local/bin/node";
 
-const app = (path: string): Content => ({ from: path, to: `/app/${path}` });
-
 export const IMAGES = {
   "lastcall-manager": {
     base: "scratch",
-    contents: [{ from: "build/native/lastcall", to: "/lastcall" }],
-    packages: "none",
+    contents: [
+      { from: "build/native/lastcall", to: "/lastcall" },
+      { from: "build/native/NOTICES.txt", to: "/NOTICES.txt" },
+    ],
     bundles: [],
     entrypoint: ["/lastcall"],
   },
   "lastcall-manager-node": {
     base: "node",
     contents: [
-      ...["package.json", "src/contract", "src/manager"].map(app),
-      { from: "test/cluster/images/manager-node-launcher", to: "/lastcall" },
+      { from: "build/release/manager/lastcall-manager.mjs", to: "/app/lastcall-manager.mjs" },
+      { from: "release/manager-node-launcher", to: "/lastcall" },
+      { from: "node_modules/koffi", to: "/app/node_modules/koffi" },
+      { from: "node_modules/@koromix", to: "/app/node_modules/@koromix" },
     ],
-    packages: ["koffi", `@koromix/koffi-linux-${process.arch}`],
     bundles: [],
     entrypoint: ["/lastcall"],
   },
   "lastcall-webhook": {
     base: "node",
-    contents: ["package.json", "src"].map(app),
-    packages: "production",
+    contents: [{ from: "build/release/lastcall", to: "/app" }],
     bundles: [],
-    entrypoint: [NODE, "/app/src/lastcall.ts"],
+    entrypoint: [NODE, "/app/lastcall.mjs"],
   },
   "lastcall-test-app": {
     base: "node",
     contents: [],
-    packages: "none",
     bundles: ["src/demo/sample-app.ts", "test/cluster/programs/load-client.ts", "test/cluster/programs/candid-app.ts"],
     entrypoint: [NODE],
   },

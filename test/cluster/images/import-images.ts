@@ -12,3 +12,8 @@ export async function importImages(files: readonly string[], socket: string): Pr
   );
   for (const file of files) await run("ctr", ["--address", socket, ...CRI, "images", "import", file]);
 }
+
+/** A second name for an image the runtime has. */
+export async function nameImage(socket: string, image: string, name: string): Promise<void> {
+  await run("ctr", ["--address", socket, ...CRI, "images", "tag", "--force", image, name]);
+}
