@@ -145,8 +145,31 @@ describe("a hook", () => {
     const web = await running({ containers: [container("app", OBEDIENT, hook)] }, "app");
     await web.remove();
     server.close();
-    expect(asked).toEqual(["GET /stop kube-lifecycle/1.36 1"]);
+    expect(asked).toEqual(["GET /stop kube-lifecycle/1.37 1"]);
     expect(story(web)).toContain("hook-ended app");
+  });
+
+  test("that was answered leaves its connection open until the Pod is gone, as the kubelet does", async () => {
+    let open = 0;
+    const server = createServer((_request, response) => response.end("ok")).on("connection", (socket) => {
+      open += 1;
+      socket.once("close", () => {
+        open -= 1;
+      });
+    });
+    server.keepAliveTimeout = 60_000;
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+    const hook = { lifecycle: { preStop: { httpGet: { host: "127.0.0.1", port, path: "/" } } } };
+    const spec = { containers: [container("app", OBEDIENT, hook), container("other", OBEDIENT, execHook("sleep 2"))] };
+    const web = await running(spec, "app", "other");
+    const ending = web.remove();
+    await until(web, "exited app");
+    expect(open).toBe(1);
+    await ending;
+    await expect.poll(() => open, { timeout: 10_000 }).toBe(0);
+    server.close();
   });
 
   test("that sleeps takes its time and succeeds", async () => {
@@ -166,6 +189,13 @@ describe("a container that exits by itself", () => {
     const web = await running(spec, "mesh");
     await until(web, "restarting mesh", "restarting app");
     await expect.poll(() => starts(web, "mesh") > 1 && starts(web, "app") > 1, { timeout: 10_000 }).toBe(true);
+  });
+
+  test("is started again later and later", async () => {
+    const web = await running({ containers: [container("app", "echo up; sleep 0.2")] }, "app");
+    const delays = () => web.events.filter(({ what }) => what === "restarting").map(({ detail }) => detail);
+    await expect.poll(delays, { timeout: 10_000 }).toEqual(["in 500 ms", "in 10000 ms"]);
+    await web.remove();
   });
 
   test("is not started again while the Pod ends", async () => {

@@ -21,6 +21,12 @@ export type HandlerPorts = {
   readonly podGone: AbortSignal;
 };
 
+type Call = { readonly userAgent: string; readonly keepsConnection: boolean; readonly stop: AbortSignal };
+
+/** A hook's connection stays open behind its answer for as long as the other side lets it; a probe's never does. */
+const HOOK_CALL: Omit<Call, "stop"> = { userAgent: "kube-lifecycle/1.37", keepsConnection: true };
+const PROBE_CALL: Omit<Call, "stop"> = { userAgent: "kube-probe/1.37", keepsConnection: false };
+
 /** The kubelet reads this much of an answer before a hook counts as done. */
 const BODY_LIMIT_BYTES = 10 * 1024;
 
@@ -33,7 +39,7 @@ export async function runHook(handler: Handler, ports: HandlerPorts): Promise<vo
     if (status !== 0) throw new Error(`${handler.command.join(" ")} ended with status ${status}`);
     return;
   }
-  await fetchStatus(handler, "kube-lifecycle/1.36", ports, ports.podGone);
+  await fetchStatus(handler, { ...HOOK_CALL, stop: ports.podGone }, ports);
 }
 
 /** One attempt of a probe. */
@@ -52,16 +58,20 @@ async function probeOnce(handler: Handler, ports: HandlerPorts, stop: AbortSigna
   if (handler.kind === "exec") return (await ports.exec(handler.command)) === 0;
   if (handler.kind === "tcpSocket") return opens(handler.port, ports, stop);
   if (handler.kind !== "httpGet") return false;
-  const status = await fetchStatus(handler, "kube-probe/1.36", ports, stop);
+  const status = await fetchStatus(handler, { ...PROBE_CALL, stop }, ports);
   return status >= 200 && status < 400;
 }
 
 function fetchStatus(
   handler: Extract<Handler, { kind: "httpGet" }>,
-  userAgent: string,
+  { userAgent, keepsConnection, stop }: Call,
   ports: HandlerPorts,
-  stop: AbortSignal,
 ): Promise<number> {
+  const agent = handler.secure
+    ? new HttpsAgent({ keepAlive: keepsConnection, rejectUnauthorized: false })
+    : new HttpAgent({ keepAlive: keepsConnection });
+  // Idle connections end with the Pod, not with their call.
+  if (keepsConnection) stop.addEventListener("abort", () => agent.destroy(), { once: true });
   const options = {
     host: handler.host ?? ports.podAddress,
     port: handler.port,
@@ -69,6 +79,7 @@ function fetchStatus(
     headers: { "User-Agent": userAgent, ...handler.headers },
     ...(handler.host === undefined ? { localAddress: ports.kubeletAddress } : {}),
     signal: stop,
+    agent,
   };
   return new Promise((resolve, reject) => {
     const onAnswer = (answer: import("node:http").IncomingMessage) => {
@@ -85,10 +96,7 @@ function fetchStatus(
       answer.once("error", reject);
       answer.once("close", () => reject(new Error("the connection ended within the answer")));
     };
-    // One connection each, closed by whoever is done first.
-    const request = handler.secure
-      ? httpsGet({ ...options, agent: new HttpsAgent({ rejectUnauthorized: false }) }, onAnswer)
-      : httpGet({ ...options, agent: new HttpAgent() }, onAnswer);
+    const request = handler.secure ? httpsGet(options, onAnswer) : httpGet(options, onAnswer);
     request.once("error", reject);
   });
 }

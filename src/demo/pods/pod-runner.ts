@@ -3,13 +3,13 @@
  *
  * Modelled: init containers and native sidecars in order; preStop hooks (exec, httpGet, sleep) in parallel and with the
  * kubelet's idea of failure; ordered stop signals; grace arithmetic in whole seconds, the 2 s floor, SIGKILL; restarts of
- * containers that exit before the Pod ends; a liveness restart of one container; Pods that run to completion; readiness
- * probes, to the very end.
+ * containers that exit before the Pod ends, with their back-off; a liveness restart of one container; Pods that run to
+ * completion; readiness probes, to the very end.
  *
  * Not modelled: images (every container must name its command; `/lastcall` is the local manager), volumes, resource
- * limits, users and security contexts, postStart, startup probes, liveness probes that run by themselves, back-off
- * (a restart comes after {@link RESTART_DELAY_MS}), stop signals other than SIGTERM, `envFrom` and references to
- * Secrets and ConfigMaps, evictions, and the kubelet's own restarts.
+ * limits, users and security contexts, postStart, startup probes, liveness probes that run by themselves, stop signals
+ * other than SIGTERM, `envFrom` and references to Secrets and ConfigMaps, evictions, and the kubelet's own restarts and
+ * delays. What a real one does differently: docs/real-kubelet.md.
  */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../clock.ts";

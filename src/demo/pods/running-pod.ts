@@ -8,6 +8,7 @@ import { type HandlerPorts, runHook } from "./lifecycle-handler.ts";
 import type { PodPlan } from "./pod-plan.ts";
 import type { ProcessTable } from "./process-table.ts";
 import { watchReadiness } from "./readiness.ts";
+import { countedRestarts, type Restarts, restartDelayMs } from "./restart-delay.ts";
 import { type StopNote, type StoppingContainer, terminate } from "./termination.ts";
 
 export type PodEvent = {
@@ -46,9 +47,6 @@ export type RunningPod = {
   readonly kill: () => Promise<void>;
 };
 
-/** A restart comes this long after an exit; the kubelet would back off further each time. */
-export const RESTART_DELAY_MS = 500;
-
 export function createRunningPod(plan: PodPlan, ports: RunningPodPorts): RunningPod {
   const { clock, attachment } = ports;
   const events: PodEvent[] = [];
@@ -59,7 +57,8 @@ export function createRunningPod(plan: PodPlan, ports: RunningPodPorts): Running
   });
   let ending: Promise<void> | undefined;
   // A deletion waits for a restart that is under way, as the kubelet's does.
-  let restarts: Promise<void> = Promise.resolve();
+  let stopForRestart: Promise<void> = Promise.resolve();
+  const restarts = new Map<string, Restarts>();
 
   const note = (container: string, what: PodEvent["what"], detail = "") => {
     const event = { atMs: clock.nowMs(), container, what, detail };
@@ -125,16 +124,20 @@ export function createRunningPod(plan: PodPlan, ports: RunningPodPorts): Running
     if (run === undefined || run.plan.role === "init") return;
     note(name, "exited", `status ${status}`);
     if (restartable(run)) {
-      note(name, "restarting");
-      void clock.wait(RESTART_DELAY_MS, podGone.signal).then(() => {
-        if (ending === undefined && !run.isRunning()) start(run);
+      const count = countedRestarts(restarts.get(name) ?? { count: 0, startedMs: clock.nowMs() }, clock.nowMs());
+      const delayMs = restartDelayMs(count);
+      note(name, "restarting", `in ${delayMs} ms`);
+      void clock.wait(delayMs, podGone.signal).then(() => {
+        if (ending !== undefined || run.isRunning()) return;
+        restarts.set(name, { count: count + 1, startedMs: clock.nowMs() });
+        start(run);
       });
     } else if (containers.every((other) => other.plan.role !== "regular" || !other.isRunning()))
       void end(plan.graceSeconds);
   }
 
   function end(graceSeconds: number): Promise<void> {
-    ending ??= restarts
+    ending ??= stopForRestart
       .then(() => stopContainers(containers, graceSeconds))
       .finally(() => {
         podGone.abort();
@@ -166,8 +169,8 @@ export function createRunningPod(plan: PodPlan, ports: RunningPodPorts): Running
     restart: async (name) => {
       const run = containers.find((candidate) => candidate.plan.name === name);
       if (run === undefined || ending !== undefined) return;
-      restarts = stopContainers([run], run.plan.terminationGraceSecondsOfLiveness ?? plan.graceSeconds);
-      await restarts;
+      stopForRestart = stopContainers([run], run.plan.terminationGraceSecondsOfLiveness ?? plan.graceSeconds);
+      await stopForRestart;
     },
     gone,
     kill: async () => {
