@@ -45,6 +45,10 @@ async function expectOnTime(namespace: CaseNamespace, pod: V1Pod): Promise<void>
   const laterMs = Number(new Date(manager?.finishedAt ?? 0)) - Number(new Date(ended?.finishedAt ?? 0));
   namespace.note(`the manager of ${name} ended ${laterMs} ms after the work`);
   expect(laterMs).toBeLessThanOrEqual(AT_MOST_LATER_MS);
+  // Without the app's hook the manager must not wait for traffic, however short.
+  const said = await namespace.here.run(["logs", String(name), `--container=${MANAGER}`]);
+  const report = said.split("\n").find((line) => line.includes('"drain report"'));
+  expect(JSON.parse(report ?? "{}")).toMatchObject({ report: { outcome: "not-needed", trigger: "hook" } });
 }
 
 /** The Job is made at the next full minute. */

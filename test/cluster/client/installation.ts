@@ -2,7 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import { attempt } from "../host/run.ts";
+import { waitUntil } from "../host/wait.ts";
 import { kubectlOf } from "./kubectl.ts";
 import { imageOf, type Suite } from "./suite.ts";
 
@@ -19,7 +21,10 @@ export type ChartValues = Readonly<Record<string, unknown>>;
 /** Both builds of the manager behave alike. */
 export type ManagerImage = "lastcall-manager" | "lastcall-manager-node";
 
-/** Installs, or changes what is installed, and waits until every replica is ready. */
+/**
+ * Installs, or changes what is installed, and waits until every replica is ready and every earlier one is gone: until
+ * then an API server that keeps its connection may still ask an earlier one.
+ */
 export async function install(
   suite: Suite,
   values: ChartValues = {},
@@ -34,6 +39,11 @@ export async function install(
   } finally {
     rmSync(folder, { recursive: true });
   }
+  await waitUntil({ what: "no earlier replica is terminating", withinMs: 60_000, everyMs: 500 }, async () => {
+    const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
+    const { items } = await kubectlOf(suite).json<KubernetesListObject<V1Pod>>(where);
+    return items.some(({ metadata }) => metadata?.deletionTimestamp !== undefined) ? undefined : true;
+  });
 }
 
 export async function uninstall(suite: Suite): Promise<void> {

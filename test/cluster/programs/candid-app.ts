@@ -11,8 +11,8 @@ let sick = false;
 let draining = false;
 let active = 0;
 
-function say(what: string): void {
-  process.stdout.write(`${JSON.stringify({ atMs: Date.now(), what })}\n`);
+function say(what: string, more: object = {}): void {
+  process.stdout.write(`${JSON.stringify({ atMs: Date.now(), what, ...more })}\n`);
 }
 
 const server = createServer(async (request, response) => {
@@ -39,7 +39,8 @@ const server = createServer(async (request, response) => {
       response.end();
       return;
     case "GET /hook":
-      say("hook called");
+      say("hook called", { agent: request.headers["user-agent"], connection: request.headers.connection });
+      request.socket.once("close", () => say("hook's connection closed"));
       response.end();
       return;
     default:
