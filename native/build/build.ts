@@ -15,11 +15,14 @@ import { compileRuntime, emitC, link, MANAGER, type Program } from "./compile.ts
 import { fetchArm64Musl } from "./foreign-library.ts";
 import { demandPrograms } from "./host-programs.ts";
 import { writeNotices } from "./notices.ts";
-import { LIBC_BINDINGS, outputFolder, ROOT, RUNTIME_PATCH, TOOLCHAIN } from "./places.ts";
+import { LIBC_BINDINGS, outputFolder, ROOT, RUNTIME_PATCH, TLS_TRIM, TOOLCHAIN } from "./places.ts";
 import { runProgram } from "./run-program.ts";
 import { layOutRuntime } from "./runtime-tree.ts";
 import { installToolchain } from "./toolchain.ts";
 import { VARIANTS, type Variant, type VariantName } from "./variants.ts";
+
+/** What decides how the runtime is compiled, beside the variant. */
+const RUNTIME_INPUTS = [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH, TLS_TRIM];
 
 export type Built = { readonly file: string; readonly sha256: string; readonly bytes: number; readonly fresh: boolean };
 
@@ -32,7 +35,7 @@ export async function buildManager(name: VariantName, into = ""): Promise<Built>
     await fetchArm64Musl(`${outputFolder(into)}/work/${variant.foreignLibrary}`);
   const folder = outputFolder(into);
   const output = `${folder}/${variant.output}`;
-  const wholeKey = await keyOf(variant, [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH, LIBC_BINDINGS, ...sources()]);
+  const wholeKey = await keyOf(variant, [...RUNTIME_INPUTS, LIBC_BINDINGS, ...sources()]);
   const stamp = `${folder}/work/${name}.key`;
   const fresh = !existsSync(output) || textOf(stamp) !== wholeKey;
   if (fresh) {
@@ -70,7 +73,7 @@ async function compileProgram(variant: Variant, tree: string, program: Program, 
 }
 
 async function runtimeFor(variant: Variant, folder: string): Promise<string> {
-  const key = await keyOf(variant, [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH]);
+  const key = await keyOf(variant, RUNTIME_INPUTS);
   const tree = `${folder}/work/runtime-${key}`;
   if (existsSync(`${tree}/runtime.a`)) return tree;
   mkdirSync(dirname(tree), { recursive: true });

@@ -11,6 +11,9 @@ export const RUNTIME = `${TOOLCHAIN}/node_modules/@scriptc/runtime`;
 /** What we change in the runtime, as a patch that fails the build where it does not apply. */
 export const RUNTIME_PATCH = `${ROOT}/native/runtime.patch`;
 
+/** What is left out of the TLS library. */
+export const TLS_TRIM = `${ROOT}/native/mbedtls-trim.h`;
+
 /** The C library calls that the manager's source declares. */
 export const LIBC_BINDINGS = `${ROOT}/native/libc.json`;
 

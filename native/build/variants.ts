@@ -13,7 +13,10 @@ export type Variant = {
 };
 
 /** What the generated C and its runtime were written for. */
-const DIALECT = ["-std=c11", "-D_GNU_SOURCE", "-pthread", "-fno-math-errno", "-fno-strict-aliasing", "-w"];
+const DIALECT = [
+  ...["-std=c11", "-D_GNU_SOURCE", "-pthread", "-fno-math-errno", "-fno-strict-aliasing", "-w"],
+  '-DMBEDTLS_USER_CONFIG_FILE="mbedtls-trim.h"',
+];
 
 /** Half a megabyte per Pod: code nobody calls is dropped, and no tables for unwinding, which C without exceptions never does. */
 const SMALL = [

@@ -6,7 +6,14 @@ import { ROOT } from "../../native/build/places.ts";
 import { runProgram } from "../../native/build/run-program.ts";
 
 /** What the build reads; the installed packages are linked, since they are the same by their lock files. */
-const COPIED = ["native/build", "native/libc.json", "native/runtime.patch", "native/licences", "src/contract"];
+const COPIED = [
+  "native/build",
+  "native/libc.json",
+  "native/runtime.patch",
+  "native/mbedtls-trim.h",
+  "native/licences",
+  "src/contract",
+];
 const SOURCES = ["src/manager", "package.json", "tsconfig.json", "LICENSE"];
 const LINKED = ["node_modules", "native/toolchain"];
 
