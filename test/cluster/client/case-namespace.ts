@@ -54,7 +54,8 @@ export async function inNamespace(
     const pods = await kubectl.attempt(["--namespace", name, "get", "pods", "--output=yaml"]);
     keep("pods.yaml", pods.output);
     keep("timeline.txt", `${(await timeline.end()).join("\n")}\n`);
-    await deleteNamespace(kubectl, name);
+    // Empty namespaces go 5 s later, and no other case wants this one.
+    await deleteNamespace(kubectl, name, "--wait=false");
   }
 }
 
@@ -108,7 +109,7 @@ async function makeNamespace(kubectl: Kubectl, name: string, labels: Readonly<Re
 }
 
 /** Pods go at once: nothing of a case matters after it. */
-async function deleteNamespace(kubectl: Kubectl, name: string): Promise<void> {
+async function deleteNamespace(kubectl: Kubectl, name: string, wait = "--timeout=90s"): Promise<void> {
   if ((await kubectl.attempt(["get", "namespace", name])).status !== 0) return;
   await kubectl.attempt([
     "--namespace",
@@ -119,5 +120,5 @@ async function deleteNamespace(kubectl: Kubectl, name: string): Promise<void> {
     "--wait=false",
   ]);
   await kubectl.attempt(["--namespace", name, "delete", "pods", "--all", "--grace-period=1", "--timeout=60s"]);
-  await kubectl.run(["delete", "namespace", name, "--timeout=90s"]);
+  await kubectl.run(["delete", "namespace", name, wait]);
 }

@@ -1,0 +1,67 @@
+/** Others who make or change Pods: a kubelet of its own, and a second webhook. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { V1Pod } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import { inNamespace } from "../client/case-namespace.ts";
+import { managerOf } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { drainOne } from "../client/one-drain.ts";
+import { APP, appContainer, barePod } from "../client/sample-app.ts";
+import { startStripping } from "../client/second-webhook.ts";
+import { readSuite } from "../client/suite.ts";
+import { waitUntil } from "../host/wait.ts";
+import { stateFolder } from "../life/state-folder.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+
+// Both need this machine to be the cluster's own.
+describe.skipIf(suite.context !== undefined)("beside others", () => {
+  test("a Pod from a file on its node is mirrored untouched, and runs", async () => {
+    await inNamespace(suite, "static-pod", LABELS, async (namespace) => {
+      const [node] = suite.nodes;
+      const file = join(stateFolder().staticPodsOf(node), `${namespace.name}.json`);
+      const asked = barePod(namespace, APP, [appContainer(namespace)]);
+      writeFileSync(file, JSON.stringify(asked));
+      try {
+        const name = `${APP}-${node}`;
+        const mirror = await waitUntil({ what: "its mirror is ready", withinMs: 90_000, everyMs: 300 }, async () => {
+          const pod = await namespace.here.json<V1Pod>(["get", "pod", name]);
+          return pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")
+            ? pod
+            : undefined;
+        });
+        expect(mirror.metadata?.annotations?.["kubernetes.io/config.mirror"]).toBeDefined();
+        expect(mirror.metadata?.annotations?.["lastcall.dev/status"]).toBeUndefined();
+        expect(mirror.spec?.initContainers ?? []).toEqual([]);
+        expect(mirror.spec?.containers.map(({ name, lifecycle }) => [name, lifecycle])).toEqual([["app", undefined]]);
+      } finally {
+        rmSync(file);
+        await waitUntil({ what: "the static Pod is gone", withinMs: 90_000, everyMs: 300 }, async () =>
+          (await namespace.pods()).length === 0 ? true : undefined,
+        );
+      }
+    });
+  });
+
+  test("a second webhook that strips the manager's restartPolicy is made up for, and told of", async () => {
+    await inNamespace(suite, "stripped", LABELS, async (namespace) => {
+      const second = await startStripping(namespace);
+      try {
+        const annotations = { "lastcall.dev/drain-delay": "1s" };
+        const { pod, warnings, report } = await drainOne(
+          namespace,
+          barePod(namespace, APP, [appContainer(namespace)], { annotations }),
+        );
+        expect(second.stripped()).toBe(1);
+        expect(managerOf(pod).restartPolicy).toBe("Always");
+        expect(pod.spec?.initContainers).toHaveLength(1);
+        expect(warnings.join("\n")).toContain("restartPolicy: Always was gone");
+        expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+      } finally {
+        await second.close();
+      }
+    });
+  });
+});

@@ -1,0 +1,135 @@
+/** What a Pod may use, and what its namespace allows: none of it changes because of the manager. */
+import type { KubernetesObject, V1Container, V1Pod, V1ResourceRequirements } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { managerOf } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { drainOne } from "../client/one-drain.ts";
+import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
+import { wouldCreate } from "../client/server-answer.ts";
+import { readSuite } from "../client/suite.ts";
+import { waitUntil } from "../host/wait.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
+
+const EQUAL = { requests: { cpu: "100m", memory: "128Mi" }, limits: { cpu: "100m", memory: "128Mi" } };
+const UNEQUAL = { requests: { cpu: "50m", memory: "64Mi" }, limits: { cpu: "200m", memory: "128Mi" } };
+
+describe("the quality-of-service class", () => {
+  for (const [qos, resources] of [
+    ["Guaranteed", EQUAL],
+    ["Burstable", { requests: { memory: "64Mi" } }],
+    ["BestEffort", {}],
+  ] as const) {
+    test(`${qos} stays, on the Pod and on its node, and its manager has what it needs to drain`, async () => {
+      await inNamespace(suite, `qos-${qos.toLowerCase()}`, LABELS, async (namespace) => {
+        const { pod, report, warnings } = await drainOne(namespace, sized(namespace, resources));
+        expect(pod.status?.qosClass).toBe(qos);
+        expect(warnings).toEqual([]);
+        expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+      });
+    });
+  }
+});
+
+describe("resources of the Pod as a whole", () => {
+  test("hold with the manager in it when they have room, and else it asks for none and says so", async () => {
+    await inNamespace(suite, "pod-level", LABELS, async (namespace) => {
+      const { pod, report, warnings } = await drainOne(namespace, sized(namespace, {}, { resources: EQUAL }));
+      expect(pod.status?.qosClass).toBe("Guaranteed");
+      expect(managerOf(pod).resources).not.toEqual({});
+      expect(warnings).toEqual([]);
+      expect(report).toMatchObject({ outcome: "drained" });
+      const full = { requests: { cpu: "50m", memory: "64Mi" } };
+      const answer = await wouldCreate(namespace.here, [sized(namespace, full, { resources: full })]);
+      expect(answer.pods.map((one) => managerOf(one).resources)).toEqual([{}]);
+      expect(answer.warnings.join("\n")).toContain("leave no room for the manager's requests");
+    });
+  });
+});
+
+describe("a LimitRange", () => {
+  test("with a least amount raises the manager's to it, and the Pod runs", async () => {
+    await inNamespace(suite, "limit-range", LABELS, async (namespace) => {
+      const min = { cpu: "20m", memory: "32Mi" };
+      await namespace.apply([limitRange(namespace, { min, max: { cpu: "1", memory: "512Mi" } })]);
+      const asked = sized(namespace, UNEQUAL);
+      await heardOf(namespace, async () => {
+        const [pod] = (await wouldCreate(namespace.here, [asked])).pods;
+        return pod !== undefined && managerOf(pod).resources?.requests?.["memory"] === min.memory;
+      });
+      const { pod, report } = await drainOne(namespace, asked);
+      expect(managerOf(pod).resources?.requests).toEqual(min);
+      expect(report).toMatchObject({ outcome: "drained" });
+    });
+  });
+
+  test("with no room for a manager leaves the Pod as it was, and its creator hears why", async () => {
+    await inNamespace(suite, "limit-range-small", LABELS, async (namespace) => {
+      await namespace.apply([limitRange(namespace, { max: { cpu: "1", memory: "8Mi" } })]);
+      const asked = sized(namespace, { limits: { cpu: "100m", memory: "8Mi" } });
+      const answer = await heardOf(namespace, async () => {
+        const { status, complaint } = await namespace.here.attempt(
+          ["create", "--dry-run=server", "--filename=-"],
+          JSON.stringify(asked),
+        );
+        return status === 0 ? complaint : false;
+      });
+      expect(answer).toContain("a LimitRange of the namespace leaves no room for the manager");
+    });
+  });
+
+  test("with defaults gives them to the manager where the Pod says nothing either", async () => {
+    await inNamespace(suite, "limit-range-defaults", LABELS, async (namespace) => {
+      const amounts = { cpu: "50m", memory: "64Mi" };
+      await namespace.apply([limitRange(namespace, { default: amounts, defaultRequest: amounts })]);
+      const { pod, report } = await drainOne(namespace, sized(namespace, {}));
+      expect(pod.status?.qosClass).toBe("Guaranteed");
+      expect(report).toMatchObject({ outcome: "drained" });
+    });
+  });
+});
+
+describe("a ResourceQuota that demands every amount", () => {
+  test("admits the Pods of a Deployment whose own containers name them all", async () => {
+    await inNamespace(suite, "quota", LABELS, async (namespace) => {
+      const hard = {
+        "requests.cpu": "1",
+        "requests.memory": "1Gi",
+        "limits.cpu": "2",
+        "limits.memory": "2Gi",
+        pods: "10",
+      };
+      const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "all" }, spec: { hard } };
+      await namespace.apply([quota]);
+      for (const resources of [EQUAL, UNEQUAL]) {
+        await namespace.apply(sampleApp(namespace, { container: { resources }, annotations: BRIEF }));
+        await namespace.rolledOut(`deployment/${APP}`);
+        const pods = await namespace.pods(`app=${APP}`);
+        for (const pod of pods.filter(({ metadata }) => metadata?.deletionTimestamp === undefined)) managerOf(pod);
+      }
+    });
+  });
+});
+
+/** lastcall hears of a LimitRange a moment after it was made. */
+function heardOf<T>(namespace: CaseNamespace, look: () => Promise<T | false>): Promise<T> {
+  const what = `lastcall knows the LimitRange of ${namespace.name}`;
+  return waitUntil({ what, withinMs: 30_000, everyMs: 300 }, async () => {
+    const seen = await look();
+    return seen === false ? undefined : seen;
+  });
+}
+
+function sized(namespace: CaseNamespace, resources: V1ResourceRequirements, pod: Partial<V1Pod["spec"]> = {}): V1Pod {
+  const container: V1Container = appContainer(namespace, { resources });
+  return barePod(namespace, APP, [container], { annotations: BRIEF, pod: { ...pod } });
+}
+
+function limitRange(namespace: CaseNamespace, amounts: Readonly<Record<string, unknown>>): KubernetesObject {
+  const limits = [{ type: "Container", ...amounts }];
+  const metadata = { name: "container", namespace: namespace.name };
+  return { apiVersion: "v1", kind: "LimitRange", metadata, ...{ spec: { limits } } };
+}
