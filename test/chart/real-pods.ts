@@ -15,6 +15,14 @@ const label = (value: string) => ({ labels: { "lastcall.dev/inject": value } });
 const note = (key: string, value: string) => ({ annotations: { [key]: value } });
 const hook = { preStop: { exec: { command: ["/bin/stop"] } } };
 
+const nodesOf = (...values: readonly string[]) => ({
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchExpressions: [{ key: "kubernetes.io/os", operator: "In", values }] }],
+    },
+  },
+});
+
 /** `shop` is opted in, `plain` is not. */
 export const POD_CASES: readonly PodCase[] = [
   { says: "a Pod of an opted-in namespace", namespace: "shop", outcome: "injected", reported: true },
@@ -88,6 +96,27 @@ export const POD_CASES: readonly PodCase[] = [
     spec: { nodeSelector: { "kubernetes.io/os": "windows" } },
     outcome: "not asked",
     reported: false,
+  },
+  {
+    says: "a Pod for Windows nodes by their old label",
+    namespace: "shop",
+    spec: { nodeSelector: { "beta.kubernetes.io/os": "windows" } },
+    outcome: "not asked",
+    reported: false,
+  },
+  {
+    says: "a Pod that only fits Windows nodes",
+    namespace: "shop",
+    spec: { affinity: nodesOf("windows") },
+    outcome: "not asked",
+    reported: false,
+  },
+  {
+    says: "a Pod that fits nodes of two systems",
+    namespace: "shop",
+    spec: { affinity: nodesOf("windows", "linux") },
+    outcome: "injected",
+    reported: true,
   },
   {
     says: "a Pod on the host's network",

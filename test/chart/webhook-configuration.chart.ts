@@ -112,7 +112,7 @@ test("a caBundle is rendered only when it is given", () => {
 
 test("conditions look before they read, so that a Pod without annotations is no error", () => {
   const expressions = entries.flatMap((entry) => entry.matchConditions.map(({ expression }) => expression));
-  expect(expressions).toHaveLength(6);
+  expect(expressions).toHaveLength(8);
   for (const expression of expressions) {
     for (const [, field] of expression.matchAll(
       /(?<!has\()object\.(metadata\.annotations|spec\.os|spec\.nodeSelector)/g,

@@ -55,6 +55,14 @@ while it is away. Pods with hostNetwork and the like are asked about, because th
   expression: >-
     (!has(object.spec.os) || object.spec.os.name != 'windows') &&
     (!has(object.spec.nodeSelector) ||
-    !('kubernetes.io/os' in object.spec.nodeSelector) ||
-    object.spec.nodeSelector['kubernetes.io/os'] != 'windows')
+    !['kubernetes.io/os', 'beta.kubernetes.io/os'].exists(key,
+    key in object.spec.nodeSelector && object.spec.nodeSelector[key] == 'windows'))
+- name: not-for-windows-by-affinity
+  expression: >-
+    !has(object.spec.affinity) || !has(object.spec.affinity.nodeAffinity) ||
+    !has(object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution) ||
+    !object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.all(term,
+    has(term.matchExpressions) && term.matchExpressions.exists(wish,
+    wish.key in ['kubernetes.io/os', 'beta.kubernetes.io/os'] && wish.operator == 'In' &&
+    has(wish.values) && wish.values.all(value, value == 'windows')))
 {{- end -}}
