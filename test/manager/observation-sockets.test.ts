@@ -176,14 +176,19 @@ describe("real sockets", () => {
       res.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
       stream = res;
     });
-    get({ host, port, agent: keepAlive() }, (res) => res.resume().on("error", () => undefined)).on(
+    let heard = (): void => undefined;
+    const onEvent = (chunk: Buffer) => chunk.includes("data: 2") && heard();
+    get({ host, port, agent: keepAlive() }, (res) => res.on("data", onEvent).on("error", () => undefined)).on(
       "error",
       () => undefined,
     );
     await until(look, (seen) => seen.openConnections === 1 && seen.calm);
     await pause(300);
     const fromMs = performance.now();
-    stream?.write("data: 2\n\n");
+    await new Promise<void>((resolve) => {
+      heard = resolve;
+      stream?.write("data: 2\n\n");
+    });
     const toMs = performance.now();
     await pause(300);
     const seen = look();
