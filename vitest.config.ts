@@ -8,7 +8,8 @@ export default defineConfig({
     // Process-level cases own ports, namespaces and clocks: they get one file at a time per worker and honest limits.
     testTimeout: 20_000,
     hookTimeout: 20_000,
-    maxWorkers: 2,
+    // Many cases wait for real time: one more worker than cores keeps the cores busy.
+    maxWorkers: 3,
     sequence: { hooks: "stack" },
   },
 });
