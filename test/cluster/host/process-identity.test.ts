@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { identityOf, isAlive } from "./process-identity.ts";
+import { identityOf, isAlive, parentOf } from "./process-identity.ts";
 
 describe("a process's identity", () => {
   test("holds as long as the process lives", async () => {
@@ -22,4 +22,9 @@ describe("a process's identity", () => {
   test("of nobody is none", () => {
     expect(identityOf(2 ** 30)).toBeUndefined();
   });
+});
+
+test("a process knows the one above it; nobody has none", () => {
+  expect(parentOf(process.pid)).toBe(process.ppid);
+  expect(parentOf(2 ** 30)).toBe(0);
 });
