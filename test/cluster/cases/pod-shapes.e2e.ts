@@ -5,7 +5,7 @@ import { inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { drainOne } from "../client/one-drain.ts";
-import { followLog } from "../client/pod-log.ts";
+import { followLog, metAtMs, type PodLog } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { warningsIn } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
@@ -68,13 +68,15 @@ describe("a Pod", () => {
         annotations: BRIEF,
         pod: { shareProcessNamespace: true },
       });
-      let app: ReturnType<typeof followLog> | undefined;
-      const { report } = await drainOne(namespace, asked, async () => {
-        app = followLog(namespace, APP, "app");
-        await app.heard("started");
+      const apps: PodLog[] = [];
+      const { report, deletedAtMs } = await drainOne(namespace, asked, async () => {
+        apps.push(followLog(namespace, APP, "app"));
+        await apps[0]?.heard("started");
       });
       expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
-      expect(await app?.heard("SIGTERM")).toBeDefined();
+      const [app] = apps;
+      if (app === undefined) throw new Error("no log");
+      expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 1_000);
     });
   });
 

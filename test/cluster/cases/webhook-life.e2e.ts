@@ -4,7 +4,7 @@ import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { injectedPods } from "../client/injected-pods.ts";
 import { install, OPT_IN, RELEASE_NAMESPACE } from "../client/installation.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
-import { create, isInjected } from "../client/server-answer.ts";
+import { create, isInjected, wouldCreate } from "../client/server-answer.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { readSuite } from "../client/suite.ts";
 import { webhookPods } from "../client/webhook-metrics.ts";
@@ -32,9 +32,8 @@ describe("while no webhook answers", () => {
         const { warnings } = await create(namespace.here, barePod(namespace, "by-hand", [appContainer(namespace)]));
         expect(warnings.join("\n")).toContain(MISSED);
       } finally {
-        await inRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);
+        await backAgain(namespace);
       }
-      await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=120s"]);
       await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
       await namespace.rolledOut(`deployment/${APP}`);
       await namespace.settled(`app=${APP}`);
@@ -85,16 +84,24 @@ describe("with failurePolicy Fail", () => {
         const windows = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
         await create(namespace.here, barePod(namespace, "windows", [appContainer(namespace)], windows));
         // The replicas themselves are never asked about, so the webhook can always come back.
-        await inRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);
-        await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=120s"]);
+        await backAgain(namespace);
         expect((await create(namespace.here, pod)).pods.map(isInjected)).toEqual([true]);
       } finally {
-        await inRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);
-        await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=120s"]);
+        await backAgain(namespace);
       }
     });
   });
 });
+
+/** The API server's node learns a moment later than everybody else that the replicas are ready. */
+async function backAgain(namespace: CaseNamespace): Promise<void> {
+  await inRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);
+  await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=120s"]);
+  const pod = barePod(namespace, "asked", [appContainer(namespace)]);
+  await waitUntil({ what: "a Pod would be injected", withinMs: 30_000, everyMs: 300 }, async () =>
+    (await wouldCreate(namespace.here, [pod])).pods.every(isInjected) ? true : undefined,
+  );
+}
 
 function inRelease(namespace: CaseNamespace, args: readonly string[]): Promise<string> {
   return namespace.kubectl.run(["--namespace", RELEASE_NAMESPACE, ...args]);

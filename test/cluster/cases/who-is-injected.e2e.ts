@@ -69,6 +69,13 @@ describe("a Pod that is left alone on purpose", () => {
         [barePod(namespace, "retried", [container], { pod: { restartPolicy: "OnFailure" } }), ""],
         [barePod(namespace, "windows", [plain], { pod: { os: { name: "windows" } } }), ""],
         [barePod(namespace, "selector", [plain], { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } }), ""],
+        [
+          barePod(namespace, "old-selector", [plain], {
+            pod: { nodeSelector: { "beta.kubernetes.io/os": "windows" } },
+          }),
+          "",
+        ],
+        [barePod(namespace, "affinity", [plain], { pod: { affinity: { nodeAffinity: ONLY_WINDOWS } } }), ""],
         [barePod(namespace, "host", [container], { pod: { hostNetwork: true } }), "hostNetwork"],
         [barePod(namespace, "zero", [container], { pod: { terminationGracePeriodSeconds: 0 } }), "grace period of 0"],
         [barePod(namespace, "hooked", [{ ...container, ...ownHook }]), "every container keeps its own preStop hook"],
@@ -103,6 +110,12 @@ describe("a Pod that is left alone on purpose", () => {
     });
   });
 });
+
+const ONLY_WINDOWS = {
+  requiredDuringSchedulingIgnoredDuringExecution: {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: "kubernetes.io/os", operator: "In", values: ["windows"] }] }],
+  },
+};
 
 /** Of the policy that reports Pods which came through without injection. */
 const MISSED = "was let in without it";

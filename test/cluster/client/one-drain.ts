@@ -12,6 +12,8 @@ export type OneDrain = {
   /** Of its creation. */
   readonly warnings: readonly string[];
   readonly report: DrainReport;
+  /** By this machine's clock, just before. */
+  readonly deletedAtMs: number;
 };
 
 /** @param whileItRuns what the case looks at before the Pod is deleted */
@@ -28,8 +30,9 @@ export async function drainOne(
   const manager = followLog(namespace, name, MANAGER);
   await manager.heard("listening");
   await whileItRuns(pod);
+  const deletedAtMs = Date.now();
   await namespace.here.run(["delete", "pod", name, "--wait=false"]);
   const report = await drainReport(manager);
   await namespace.here.run(["wait", "--for=delete", `pod/${name}`, "--timeout=90s"]);
-  return { pod, warnings, report };
+  return { pod, warnings, report, deletedAtMs };
 }
