@@ -177,6 +177,14 @@ test("cert-manager is asked for the Service's name and told where to write the C
   expect(annotations?.["cert-manager.io/inject-ca-from"]).toBe("drain/lastcall-webhook-tls");
 });
 
+test("no Secret that cert-manager writes, and leaves behind, has the name of one that the chart brings", () => {
+  const written = render({ certificates: { mode: "cert-manager" } })
+    .filter(({ kind }) => kind === "Certificate")
+    .map((certificate) => at(certificate, "spec", "secretName"));
+  expect(written).toHaveLength(2);
+  expect(written).not.toContain(only(render(), "Secret").metadata.name);
+});
+
 test("the network policy lets in what calls the server and out what it calls", () => {
   const policy = only(render({ networkPolicy: { enabled: true, apiServerPorts: [6443] } }), "NetworkPolicy");
   expect(at(policy, "spec", "ingress")).toEqual([{ ports: [{ port: 8443, protocol: "TCP" }] }]);

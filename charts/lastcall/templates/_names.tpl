@@ -4,6 +4,8 @@
 {{- define "lastcall.webhook" -}}lastcall-webhook{{- end -}}
 {{- define "lastcall.selfTest" -}}lastcall-self-test{{- end -}}
 {{- define "lastcall.caSecret" -}}lastcall-ca{{- end -}}
+{{/* Written by cert-manager, which leaves its Secrets behind: with a name of the chart's own it would block mode self. */}}
+{{- define "lastcall.issuingSecret" -}}lastcall-issuing-ca{{- end -}}
 {{- define "lastcall.config" -}}lastcall-config{{- end -}}
 
 {{- define "lastcall.tlsSecret" -}}

@@ -22,7 +22,8 @@ export function secretStore(ask: AskApi, namespace: string, name: string): Secre
       return { resourceVersion: versionOf(found), data: Object.fromEntries(entries) };
     },
     create: (data) => {
-      const metadata = { name, namespace, labels: { "app.kubernetes.io/managed-by": "lastcall" } };
+      // No label: what we would own with another value than the chart's would stop every later upgrade.
+      const metadata = { name, namespace };
       const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)]));
       const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: encoded };
       return write(ask, { method: "POST", path: folder, body: JSON.stringify(secret) }, what);
