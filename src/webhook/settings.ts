@@ -2,6 +2,7 @@
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
 
 const HOUR_MS = 3_600_000;
+const LONGEST_WAIT_MS = 24 * HOUR_MS; // A timer of more than 24 days would fire at once.
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -142,8 +143,8 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
     summary: "namespace of the server itself: never injected, and part of its certificate's name",
     parse: (text) => (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text) ? text : undefined),
   },
-  drainDelayMs: durationSetting("drain-delay", 5_000, "how long it keeps serving after SIGTERM"),
-  certificateCheckMs: durationSetting("certificate-check", 10_000, "how often the certificate is looked at"),
+  drainDelayMs: waitSetting("drain-delay", 5_000, "how long it keeps serving after SIGTERM"),
+  certificateCheckMs: waitSetting("certificate-check", 10_000, "how often the certificate is looked at"),
   logLevel: {
     flag: "log-level",
     shows: LOG_LEVELS.join("|"),
@@ -178,6 +179,12 @@ function nameSetting(flag: string, fallback: string, summary: string): Setting<s
     summary,
     parse: (text) => (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text) ? text : undefined),
   };
+}
+
+function waitSetting(flag: string, fallback: number, summary: string): Setting<number> {
+  const setting = durationSetting(flag, fallback, summary);
+  const parse = (text: string) => [parseDurationMs(text)].find((ms) => ms !== undefined && ms <= LONGEST_WAIT_MS);
+  return { ...setting, expects: `${setting.expects}, of at most ${formatDuration(LONGEST_WAIT_MS)}`, parse };
 }
 
 function durationSetting(flag: string, fallback: number, summary: string): Setting<number> {

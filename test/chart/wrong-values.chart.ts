@@ -52,6 +52,11 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     { failurePolicy: "Fail", webhook: { drainDelay: "999ms" } },
     "webhook.drainDelay is 999ms and failurePolicy is Fail",
   ],
+  [
+    "a drain delay no timer can take",
+    { webhook: { drainDelay: "600h" } },
+    "webhook.drainDelay is 600h: the server takes 24h at most",
+  ],
   ["mode existing without a Secret", existing({}), "certificates.existing.secretName is empty"],
   ["a CA that is no PEM", existing({ secretName: "tls", caBundle: "TUlJ" }), 'starts with "TUlJ": expected PEM'],
   [

@@ -91,6 +91,16 @@ test("ways to get a certificate that exclude or need each other are told", () =>
   expect(placesOf("--ca-life=5m")).toEqual(["--ca-life"]);
 });
 
+test("a wait longer than any timer can take is told, since such a timer fires at once", () => {
+  for (const flag of ["--drain-delay", "--certificate-check"]) {
+    const { settings, problems } = readSettings([`${flag}=600h`], {});
+    expect(problems).toMatchObject([{ where: flag, message: expect.stringContaining("at most 24h") }]);
+    expect([settings.drainDelayMs, settings.certificateCheckMs]).toEqual([5_000, 10_000]);
+    expect(readSettings([`${flag}=24h`], {}).problems).toEqual([]);
+  }
+  expect(readSettings(["--ca-life=17520h"], {}).problems).toEqual([]);
+});
+
 test("the version of the API server is only asked for where there is one to ask", () => {
   expect(readSettings(["--kube-version=auto"], {}).problems).toMatchObject([{ where: "--kube-version" }]);
   const { settings, problems } = readSettings(["--kube-version=auto", "--cluster=watch", "--kubeconfig=k"], {});

@@ -80,6 +80,9 @@
 
 {{- define "lastcall.otherProblems" -}}
 {{- $problems := list -}}
+{{- if gt (include "lastcall.wholeSeconds" .Values.webhook.drainDelay | int64) 86400 -}}
+{{- $problems = append $problems (printf "webhook.drainDelay is %s: the server takes 24h at most." .Values.webhook.drainDelay) -}}
+{{- end -}}
 {{- if .Values.relay.readPods -}}
 {{- $problems = append $problems "relay.readPods is true: it is reserved for a later version; leave it false." -}}
 {{- end -}}
