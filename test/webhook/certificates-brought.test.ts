@@ -114,6 +114,32 @@ test("a pair of a new CA waits until every webhook has trusted that CA for the s
   expect(sources[0]?.current().cert).toBe(next.cert);
 });
 
+test("a ca.crt that still holds the old CA does not make the new one count as trusted", async () => {
+  const { ca, clock, store, mounts, files } = await started();
+  let refuses = true;
+  const writeBundle: ApiStore["writeBundle"] = (seen, bundle) => {
+    if (refuses) throw new Error("the API server does not let us change it");
+    return store.writeBundle(seen, bundle);
+  };
+  const source = await sourceOf(mounts[0]?.folder ?? "", { ...store, writeBundle }, clock);
+  const next = await filesBy(await newCa("second CA"));
+  mounts[0]?.swap({ ...next, ca: ca.cert + next.ca });
+  for (let look = 0; look < 3; look += 1) {
+    expect(await source.refresh(clock.nowMs)).toMatchObject({ kind: "unusable" });
+    expect(source.current().cert).toBe(files.cert);
+    clock.nowMs += SETTLE_MS;
+  }
+  refuses = false;
+  await source.refresh(clock.nowMs);
+  clock.nowMs += SETTLE_MS;
+  expect(await source.refresh(clock.nowMs)).toEqual({ kind: "changed" });
+  expect(source.complaint(clock.nowMs)).toBe("");
+  refuses = true;
+  store.setBundles([ca.cert, ca.cert]);
+  await source.refresh(clock.nowMs);
+  expect(source.complaint(clock.nowMs)).toContain("does not trust");
+});
+
 test("replicas whose files change minutes apart do not fight, and the old CA goes in the end", async () => {
   const { clock, store, mounts, sources } = await started(2);
   const next = await filesBy(await newCa("second CA"));

@@ -2,10 +2,14 @@ import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Registry } from "prom-client";
 import { afterAll, expect, test } from "vitest";
+import { certificateFor } from "../../src/webhook/certificates/choose.ts";
 import { certificateFromFiles } from "../../src/webhook/certificates/files.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { complaintAbout } from "../../src/webhook/certificates/source.ts";
+import { readSettings } from "../../src/webhook/config.ts";
+import { createLog } from "../../src/webhook/request-log.ts";
 
 const NOW_MS = Date.parse("2026-06-01T12:00:00Z");
 const DAY_MS = 86_400_000;
@@ -46,6 +50,20 @@ test("a certificate made in memory is renewed under the same CA before it ends",
   const second = source.current();
   expect(second.validUntilMs).toBeGreaterThan(first.validUntilMs);
   expect(new X509Certificate(second.cert).verify(new X509Certificate(caCertificate).publicKey)).toBe(true);
+});
+
+test("when files that somebody else renews expire stands in the metrics", async () => {
+  const { cert, key, validUntilMs } = (await makeCertificate("lastcall", NOW_MS)).source.current();
+  const args = [`--cert=${file("expiring.crt", cert)}`, `--key=${file("expiring.key", key)}`];
+  const registry = new Registry();
+  const clocks = { wallMs: () => NOW_MS, monotonicMs: () => 0 };
+  await certificateFor(readSettings(args, {}).settings, {
+    log: createLog("silent", { write: () => undefined }),
+    registry,
+    ...clocks,
+  });
+  const metrics = await registry.metrics();
+  expect(metrics).toContain(`lastcall_certificate_not_after_seconds{kind="leaf"} ${validUntilMs / 1_000}\n`);
 });
 
 test("a certificate is complained about before and after its time, not within", async () => {

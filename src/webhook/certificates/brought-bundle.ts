@@ -47,15 +47,15 @@ export function decideBrought(seen: BroughtSeen, last: BroughtMemory, settleMs: 
   };
 }
 
-/** Whether every webhook trusts one of the CAs that came with the pair. */
+/** Whether every webhook trusts a CA that issued the pair. */
 export function isTrustedBy(bundles: readonly string[], pair: BroughtPair): boolean {
-  return bundles.every((bundle) => pair.cas.some((ca) => holds(bundle, ca)));
+  return bundles.every((bundle) => pair.issuers.some((ca) => holds(bundle, ca)));
 }
 
 /** A new pair of the same CA at once, of another CA when no API server can still hold a bundle without it. */
 function mayServe({ moment, offered }: BroughtSeen, { serving, waiting }: BroughtMemory, settleMs: number): boolean {
   if (offered.cert === serving.cert) return false;
-  const hasSameCas = offered.cas.every((ca) => serving.cas.some((other) => other.id === ca.id));
-  if (hasSameCas || moment.wallMs >= serving.validUntilMs) return true;
+  const hasSameIssuers = offered.issuers.every((ca) => serving.issuers.some((other) => other.id === ca.id));
+  if (hasSameIssuers || moment.wallMs >= serving.validUntilMs) return true;
   return waiting !== undefined && moment.monotonicMs - waiting.sinceMs >= settleMs;
 }

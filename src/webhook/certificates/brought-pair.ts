@@ -6,9 +6,13 @@ import { Fault } from "../../fault.ts";
 import { pemBlocks } from "./authority/pem-bundle.ts";
 import { readPair, type ServerCertificate } from "./source.ts";
 
+type BroughtCa = { readonly id: string; readonly cert: string };
+
 export type BroughtPair = ServerCertificate & {
-  /** What clients must trust: every certificate of `ca.crt`. */
-  readonly cas: readonly { readonly id: string; readonly cert: string }[];
+  /** What is published for clients: every certificate of `ca.crt`. */
+  readonly cas: readonly BroughtCa[];
+  /** Those of them that issued the pair: without one of these a client refuses it. */
+  readonly issuers: readonly BroughtCa[];
 };
 
 /**
@@ -23,8 +27,9 @@ export async function readBroughtPair(certFile: string, keyFile: string): Promis
     const texts = [certFile, keyFile, caFile].map((file) => readFile(file, "utf8"));
     const [cert = "", key = "", ca = ""] = await Promise.all(texts);
     const cas = pemBlocks(ca).blocks;
-    if (!isIssuedBy(cert, cas)) throw new Error(`${caFile} holds no CA that issued the certificate`);
-    return { ...readPair(cert, key), cas };
+    const issuers = issuersOf(cert, cas);
+    if (issuers.length === 0) throw new Error(`${caFile} holds no CA that issued the certificate`);
+    return { ...readPair(cert, key), cas, issuers };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     throw new Fault("ERR_CERTIFICATE_UNREADABLE", `${certFile}, ${keyFile} and ${caFile}: ${detail}`, error);
@@ -32,11 +37,11 @@ export async function readBroughtPair(certFile: string, keyFile: string): Promis
 }
 
 /** The last certificate of the chain is the one a CA has to have issued. */
-function isIssuedBy(chain: string, cas: BroughtPair["cas"]): boolean {
+function issuersOf(chain: string, cas: readonly BroughtCa[]): readonly BroughtCa[] {
   const last = pemBlocks(chain).blocks.at(-1);
   if (last === undefined) throw new Error("there is no certificate in it");
   const issued = new X509Certificate(last.cert);
-  return cas.some(({ id, cert }) => {
+  return cas.filter(({ id, cert }) => {
     if (id === last.id) return true;
     const ca = new X509Certificate(cert);
     return issued.checkIssued(ca) && issued.verify(ca.publicKey);

@@ -20,7 +20,8 @@ export async function certificateFor(settings: WebhookSettings, ports: Certifica
   if (settings.certificateFile !== "" && settings.webhookConfiguration !== "") return publishedFiles(settings, ports);
   if (settings.certificateFile !== "") {
     const { certificateFromFiles } = await import("./files.ts");
-    return certificateFromFiles(settings.certificateFile, settings.keyFile);
+    const source = await certificateFromFiles(settings.certificateFile, settings.keyFile);
+    return withExpiry(source, ports.registry);
   }
   const { makeCertificate } = await import("./self-made.ts");
   const made = await makeCertificate(settings.namespace, ports.wallMs());
@@ -80,7 +81,14 @@ async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts
     settleMs: settings.caSettleMs,
     tell: eventLog(ports.log, ports.registry),
   });
-  return { ...source, close };
+  return { ...(await withExpiry(source, ports.registry)), close };
+}
+
+/** Whoever renews the files may stop doing so without a word. */
+async function withExpiry(source: CertificateSource, registry: Registry): Promise<CertificateSource> {
+  const { addExpiryGauge } = await import("./authority/event-log.ts");
+  addExpiryGauge(registry, () => ({ leafMs: source.current().validUntilMs }));
+  return source;
 }
 
 /** Readers see the old file or the new one, never half of it. */

@@ -38,18 +38,25 @@ export function eventLog(log: Log, registry: Registry): Tell {
   };
 }
 
-export function addAuthorityGauges(registry: Registry, status: () => AuthorityStatus): void {
+/** What expires when, in wall-clock milliseconds; `undefined` where there is none yet. */
+export type Expiry = { readonly leafMs: number | undefined; readonly caMs?: number | undefined };
+
+export function addExpiryGauge(registry: Registry, expiry: () => Expiry): void {
   new Gauge({
     name: "lastcall_certificate_not_after_seconds",
     help: "When a certificate expires, in seconds since 1970.",
     labelNames: ["kind"],
     registers: [registry],
     collect() {
-      const { leafValidUntilMs, signer } = status();
-      if (leafValidUntilMs !== undefined) this.set({ kind: "leaf" }, leafValidUntilMs / 1_000);
-      if (signer !== undefined) this.set({ kind: "ca" }, signer.validUntilMs / 1_000);
+      const { leafMs, caMs } = expiry();
+      if (leafMs !== undefined) this.set({ kind: "leaf" }, leafMs / 1_000);
+      if (caMs !== undefined) this.set({ kind: "ca" }, caMs / 1_000);
     },
   });
+}
+
+export function addAuthorityGauges(registry: Registry, status: () => AuthorityStatus): void {
+  addExpiryGauge(registry, () => ({ leafMs: status().leafValidUntilMs, caMs: status().signer?.validUntilMs }));
   new Gauge({
     name: "lastcall_cabundle_in_sync",
     help: "1 while every webhook was last seen to trust the certificate of this replica.",
