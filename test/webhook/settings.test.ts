@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { helpText, readSettings } from "../../src/webhook/config.ts";
 import { parseConfigText } from "../../src/webhook/config-file.ts";
@@ -106,6 +107,15 @@ test("the version of the API server is only asked for where there is one to ask"
   const { settings, problems } = readSettings(["--kube-version=auto", "--cluster=watch", "--kubeconfig=k"], {});
   expect(problems).toEqual([]);
   expect(settings).toMatchObject({ kubeVersion: "auto", cluster: "watch", kubeconfigFile: "k" });
+});
+
+test("the README names every flag", () => {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const section = readme.slice(readme.indexOf("## The webhook"), readme.indexOf("### Faults"));
+  const missing = SETTING_KEYS.map((key) => `--${SETTINGS[key].flag}`).filter(
+    (flag) => !new RegExp(`\`${flag}[\` ]`).test(section),
+  );
+  expect(missing).toEqual([]);
 });
 
 test("the help names every flag", () => {
