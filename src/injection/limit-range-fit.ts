@@ -6,12 +6,13 @@
  */
 import type { LimitRange } from "../kubernetes/limit-range.ts";
 import type { ComputeResource } from "../kubernetes/qos.ts";
-import { parseQuantity } from "../kubernetes/quantity.ts";
-import { objectAt, type RawObject, valueAt } from "../kubernetes/raw-json.ts";
+import type { RawObject } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
 import { roundDown, roundUp, written } from "./amount-text.ts";
 import { type Bound, type Bounds, boundsOf } from "./limit-range-bounds.ts";
+import { withDefaults } from "./limit-range-defaults.ts";
 import { boundProblem, changeProblem, podLevelProblem } from "./limit-range-problems.ts";
+import { type Share, shareOf, writeShare } from "./resource-share.ts";
 
 export type FitRequest = {
   /** What the manager would get; `undefined` leaves all to the API server's defaults. */
@@ -28,9 +29,6 @@ export type Fit =
   | { readonly kind: "fits"; readonly resources: RawObject | undefined; readonly changes: readonly Problem[] }
   | { readonly kind: "conflict"; readonly problem: Problem };
 
-/** Cores or bytes; `undefined`: not said, so the API server's default counts. */
-type Share = { readonly request: number | undefined; readonly limit: number | undefined };
-
 type Fitted = Share | { readonly conflict: Bound; readonly needs: string };
 
 const MEBIBYTE = 2 ** 20;
@@ -44,15 +42,34 @@ const LEAST_REQUEST: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, m
 const NAMES: readonly ComputeResource[] = ["cpu", "memory"];
 
 /** Requests and limits stay equal where they were, so the Pod's quality-of-service class stays too. */
-export function fitLimitRanges({ planned, ranges, others, fitsPodLevel, where }: FitRequest): Fit {
-  if (ranges.length === 0 || planned === undefined) return { kind: "fits", resources: planned, changes: [] };
+export function fitLimitRanges(request: FitRequest): Fit {
+  const { planned, ranges, fitsPodLevel, where } = request;
+  if (ranges.length === 0) return { kind: "fits", resources: planned, changes: [] };
+  const isAdmitted = (asked: RawObject): boolean => {
+    const effective = withDefaults(asked, ranges);
+    return effective === planned || fitsPodLevel(effective);
+  };
+  const conflict: Fit = { kind: "conflict", problem: podLevelProblem(where) };
+  if (planned === undefined) return isAdmitted({}) ? { kind: "fits", resources: planned, changes: [] } : conflict;
+  const fit = fitContainers(request, planned, false);
+  if (fit.kind === "conflict" || isAdmitted(fit.resources)) return fit;
+  // What was left to defaults may be too much for the Pod as a whole, and little enough once it is named.
+  const named = fitContainers(request, planned, true);
+  return named.kind === "conflict" || isAdmitted(named.resources) ? named : conflict;
+}
+
+type Fitting =
+  | Extract<Fit, { kind: "conflict" }>
+  | (Extract<Fit, { kind: "fits" }> & { readonly resources: RawObject });
+
+function fitContainers({ ranges, others, where }: FitRequest, planned: RawObject, namesAll: boolean): Fitting {
   let resources: RawObject = planned;
   const changes: Problem[] = [];
   for (const name of NAMES) {
     const perContainer = boundsOf(ranges, "Container", name);
     const perPod = boundsOf(ranges, "Pod", name);
     const before = shareOf(planned, name);
-    const inside = fitContainer(name, before, perContainer);
+    const inside = fitContainer(name, namesAll ? allNamed(name, before) : before, perContainer);
     const fitted =
       "conflict" in inside
         ? inside
@@ -69,13 +86,11 @@ export function fitLimitRanges({ planned, ranges, others, fitsPodLevel, where }:
     if (written !== resources) changes.push(changeProblem(where, name, perContainer, perPod));
     resources = written;
   }
-  if (resources !== planned && !fitsPodLevel(resources)) return { kind: "conflict", problem: podLevelProblem(where) };
   return { kind: "fits", resources, changes };
 }
 
-function shareOf(resources: RawObject, name: ComputeResource): Share {
-  const limit = parseQuantity(valueAt(objectAt(resources, "limits"), name));
-  return { request: parseQuantity(valueAt(objectAt(resources, "requests"), name)) ?? limit, limit };
+function allNamed(name: ComputeResource, { request, limit }: Share): Share {
+  return { request: request ?? LEAST_REQUEST[name], limit: limit ?? Math.max(USUAL_LIMIT[name], request ?? 0) };
 }
 
 /** Within min and max first, then the ratio: a limit that only a default would set is lowered before a request is raised. */
@@ -171,14 +186,4 @@ function fitPodRatio({ perPod, perContainer, requests, limits }: PodFit, share: 
   const request = share.request ?? perContainer.defaultRequest.value ?? 0;
   if (perPod.ratio === undefined || limit === undefined) return share;
   return limits + limit <= (requests + request) * perPod.ratio.value ? share : { request: limit, limit };
-}
-
-type Writing = { readonly name: ComputeResource; readonly before: Share; readonly after: Share };
-
-/** The same object when nothing changed. */
-function writeShare(resources: RawObject, { name, before, after }: Writing): RawObject {
-  const put = (into: RawObject, list: "requests" | "limits", value: number | undefined): RawObject =>
-    value === undefined ? into : { ...into, [list]: { ...objectAt(into, list), [name]: written(name, value) } };
-  const withRequest = before.request === after.request ? resources : put(resources, "requests", after.request);
-  return before.limit === after.limit ? withRequest : put(withRequest, "limits", after.limit);
 }

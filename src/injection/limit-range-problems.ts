@@ -22,6 +22,6 @@ export function changeProblem(where: string, name: ComputeResource, perContainer
   return {
     code: "limit_range",
     where: `${where}, lastcall.dev/resources`,
-    message: `The ${name} is changed to fit ${from}.`,
+    message: `The ${name} is changed to fit ${from === "" ? "the Pod's own resources" : from}.`,
   };
 }

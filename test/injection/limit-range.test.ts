@@ -159,3 +159,34 @@ test("a Pod that its LimitRanges admit is admitted with the manager too, in the 
   expect(seen.changed).toBeGreaterThan(100);
   expect(seen.conflict).toBeGreaterThan(0);
 });
+
+test.for([
+  ["asks for nothing", { cpu: "100m", memory: "64Mi" }],
+  ["asks for memory alone", { cpu: "100m", memory: "128Mi" }],
+] as const)("what a default would add to a manager that %s counts against the Pod's own resources", ([, whole]) => {
+  const resources = { requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "100m", memory: "64Mi" } };
+  const spec = { resources: { requests: whole, limits: whole }, containers: [{ name: "app", image: "a", resources }] };
+  const pod = { metadata: { name: "web-0" }, spec };
+  const defaults = (amounts: Amounts): RawObject => {
+    const none = { min: {}, max: {}, ratio: {} };
+    return rangeOf("usual", [{ type: "Container", ...none, default: amounts, defaultRequest: amounts }]);
+  };
+  expect(inject(pod, [defaults({ cpu: 50, memory: 512 })])).toMatchObject({ reason: "limit_range_conflict" });
+  expect(inject(pod, [])).toMatchObject({ kind: "patched" });
+});
+
+test("a default too large for the Pod's own resources gives way to little that is named", () => {
+  const resources = { requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "200m", memory: "64Mi" } };
+  const whole = { requests: { cpu: "200m", memory: "128Mi" }, limits: { cpu: "400m", memory: "128Mi" } };
+  const pod = {
+    metadata: { name: "web-0" },
+    spec: { resources: whole, containers: [{ name: "app", image: "a", resources }] },
+  };
+  const usual = { cpu: 500, memory: 100 };
+  const range = rangeOf("usual", [
+    { type: "Container", min: {}, max: {}, ratio: {}, default: usual, defaultRequest: usual },
+  ]);
+  const outcome = inject(pod, [range]);
+  const [manager = {}] = outcome.kind === "patched" ? initContainersOf(outcome.pod as RawObject) : [];
+  expect(readBack(manager)).toEqual({ requests: { cpu: 1, memory: 2 }, limits: { cpu: 10, memory: 16 } });
+});
