@@ -73,6 +73,19 @@ test("a certificate is complained about before and after its time, not within", 
   expect(complaintAbout(certificate, NOW_MS + 91 * DAY_MS)).toContain("expired");
 });
 
+test("a chain that is broken behind its first certificate is refused while the old pair is served", async () => {
+  const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
+    made.source.current(),
+  );
+  const source = await certificateFromFiles(file("chain.crt", one?.cert ?? ""), file("chain.key", one?.key ?? ""));
+  file("chain.crt", `${two?.cert}\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n`);
+  file("chain.key", two?.key ?? "");
+  for (let look = 0; look < 2; look += 1) {
+    expect(await source.refresh(NOW_MS)).toMatchObject({ fault: { code: "ERR_CERTIFICATE_UNREADABLE" } });
+    expect(source.current().cert).toBe(one?.cert);
+  }
+});
+
 test("new files are taken, half of a new pair is not, and the old pair stays meanwhile", async () => {
   const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
     made.source.current(),

@@ -1,5 +1,6 @@
 /** The port behind which the server's certificate comes from somewhere. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
 import type { Fault } from "../../fault.ts";
 
 /** What TLS needs, as PEM text; times are wall-clock milliseconds. */
@@ -26,10 +27,12 @@ export type CertificateSource = {
   readonly close?: () => void;
 };
 
-/** @throws Error when either text is not PEM or the key belongs to another certificate. */
+/** @throws Error when TLS cannot use the texts: not PEM, a broken chain, or the key of another certificate. */
 export function readPair(cert: string, key: string): ServerCertificate {
   const leaf = new X509Certificate(cert);
   if (!leaf.checkPrivateKey(createPrivateKey(key))) throw new Error("the key belongs to another certificate");
+  // Only the first certificate was read so far; what the server could not take must not pass for renewed.
+  createSecureContext({ cert, key });
   return { cert, key, validFromMs: Date.parse(leaf.validFrom), validUntilMs: Date.parse(leaf.validTo) };
 }
 
