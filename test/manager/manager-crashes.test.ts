@@ -31,7 +31,7 @@ const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"]
 /** The client's own limit is 2 s, and starting a program on a busy machine takes its time too; the drain would take 50 s. */
 const GIVES_UP_WITHIN_MS = 20_000;
 const ENDS_WITHIN_MS = 10_000;
-/** Answered callers have 2 s to leave; the server's last resort of 6 s is not what ends them. */
+/** Answered callers have 2 s to leave. */
 const FORGOTTEN_WITHIN_MS = 4_500;
 
 const withdrawing = (line: Record<string, unknown>) => line["phase"] === "withdrawing";

@@ -12,7 +12,7 @@ import { HOSTILE, type Request, WELL_MEANT } from "./raw-http/requests.ts";
 
 afterAll(endManagers);
 
-/** A stranger has 2 s, and nobody has the 6 s of the server's last resort; what the machine keeps us waiting comes on top. */
+/** A stranger has 2 s; what the machine keeps us waiting comes on top. */
 const GONE_WITHIN_MS = 4_500;
 
 describeBuilds("bytes on the manager's port", (build) => {

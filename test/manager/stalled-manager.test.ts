@@ -1,15 +1,17 @@
 import { afterAll, expect, test } from "vitest";
 import { describeBuilds } from "./builds.ts";
-import { closed, dial, endManagers, pause, startManager, TOKEN } from "./manager-process.ts";
+import { closed, dial, endManagers, hookPath, pause, startManager } from "./manager-process.ts";
 
 /** Longer than a stranger may stay. */
 const STALL_MS = 2_600;
+/** A virtual machine that is moved, or a node without processor time to spare. */
+const LONG_STALL_MS = 8_000;
 
 afterAll(endManagers);
 
 describeBuilds("a manager whose processor time was taken away", (build) => {
-  test("answers the call that came on an accepted connection meanwhile", async () => {
-    const manager = await startManager({ build });
+  test.concurrent.for([STALL_MS, LONG_STALL_MS])("for %i ms answers the hook that came meanwhile", async (stallMs) => {
+    const manager = await startManager({ build, flags: ["--hooks=app:app"] });
     const socket = await dial(manager);
     let answer = "";
     socket.on("data", (chunk: Buffer) => {
@@ -19,14 +21,14 @@ describeBuilds("a manager whose processor time was taken away", (build) => {
     await pause(300);
     manager.kill("SIGSTOP");
     await pause(100);
-    socket.write(`GET /${TOKEN}/status HTTP/1.1\r\nHost: manager\r\nConnection: close\r\n\r\n`);
-    await pause(STALL_MS);
+    socket.write(`GET ${hookPath()} HTTP/1.1\r\nHost: manager\r\nConnection: close\r\n\r\n`);
+    await pause(stallMs);
     manager.kill("SIGCONT");
     await gone;
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 
-  test("still closes the connection that says nothing", async () => {
+  test.concurrent("still closes the connection that says nothing", async () => {
     const manager = await startManager({ build });
     const gone = closed(await dial(manager));
     manager.kill("SIGSTOP");

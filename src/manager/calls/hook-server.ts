@@ -30,8 +30,6 @@ export type HookServer = {
 
 /** A sidecar that exits makes its Pod NotReady, so a taken port is waited for. */
 const RETRY_MS = 5_000;
-/** A request that stalls half-way is cut by the connection table; this only stops what that cannot see. */
-const SOCKET_TIMEOUT_MS = 6_000;
 
 type Waiting = { readonly id: number; readonly res: ServerResponse; readonly socket: Socket };
 
@@ -59,7 +57,6 @@ export function createHookServer(settings: DrainSettings, token: string, nowMs: 
     lastId = lastId + 1;
     const id = lastId;
     table.keep(socket);
-    socket.setTimeout(0);
     waiting.push({ id, res, socket });
     res.on("close", () => {
       if (!waiting.some((one) => one.id === id)) return;
@@ -101,7 +98,7 @@ export function createHookServer(settings: DrainSettings, token: string, nowMs: 
         req.socket.destroy();
       }
     });
-    server.setTimeout(SOCKET_TIMEOUT_MS);
+    // No time limit of the runtime's: after a stall it would cut callers whose request is there and was not yet read.
     server.on("connection", (socket: Socket) => table.admit(socket));
     let listening = false;
     server.on("error", (error) => {
