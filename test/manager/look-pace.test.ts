@@ -23,6 +23,14 @@ test("looks at thousands of sockets are taken more often while all is calm, sinc
   expect(many.wakes).toBeLessThan(230);
 });
 
+test("looks at thousands of sockets are as rare before the drain delay ends, however long quiet has to last", () => {
+  const settings = { ...ONE_APP, drainDelayMs: 60_000, quietPeriodMs: 60_000 };
+  const many = play({ settings, events: END, pod: busyUntil(1_000), sockets: 3_000, untilMs: 60_000 });
+  // A look every 1.5 s while somebody is at work, then every 0.3 s; not one every 0.15 s.
+  expect(many.wakes).toBeGreaterThan(150);
+  expect(many.wakes).toBeLessThan(220);
+});
+
 test("looks never keep away for longer than the quiet period, however many sockets there are", () => {
   const played = play({ events: END, pod: busyUntil(999_999), sockets: 1_000_000 });
   expect(played.wakes).toBeGreaterThanOrEqual(60_000 / quietPeriodMs);

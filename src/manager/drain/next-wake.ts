@@ -52,7 +52,7 @@ function duringWithdrawal(settings: DrainSettings, state: DrainState, nowMs: num
   if (!watchesSockets(criterionOf(settings))) return at(timerMs, state.deadlineMs);
   const floorMs = floorEndMs(settings, state.triggeredAtMs) + settings.deregistrationDelayMs;
   const denseFromMs = floorMs - settings.quietPeriodMs - LOOK_MS;
-  return at(timerMs, Math.min(endMs, Math.max(denseFromMs, state.lookedAtMs + LOOK_MS)));
+  return at(timerMs, Math.min(endMs, Math.max(denseFromMs, state.lookedAtMs + paceMs(settings, state, LOOK_MS))));
 }
 
 function duringDraining(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
@@ -63,16 +63,24 @@ function duringDraining(settings: DrainSettings, state: DrainState, nowMs: numbe
     const countMs = state.counting ? -1 : Math.max(nowMs + 1, state.countedAtMs + COUNT_MS);
     return at(state.deadlineMs, countMs < 0 ? state.deadlineMs : Math.min(countMs, state.deadlineMs));
   }
-  const calm = state.observation.known && state.observation.calm;
-  const patient = nowMs - state.drainingFromMs > PATIENT_AFTER_MS;
-  const leastMs = patient && !calm ? PATIENT_LOOK_MS : LOOK_MS;
-  const spacedMs = state.lookedAtSockets * (calm ? CALM_MS_PER_SOCKET : BUSY_MS_PER_SOCKET);
-  // Traffic is dated by the kernel, so a look within the quiet period is early enough.
-  const paceMs = Math.max(leastMs, Math.min(settings.quietPeriodMs, spacedMs));
-  const regularMs = Math.max(nowMs + 1, state.lookedAtMs + paceMs);
+  const calm = isCalm(state);
+  const patient = !calm && nowMs - state.drainingFromMs > PATIENT_AFTER_MS;
+  const leastMs = patient ? PATIENT_LOOK_MS : LOOK_MS;
+  const regularMs = Math.max(nowMs + 1, state.lookedAtMs + paceMs(settings, state, leastMs));
   const dueMs = quietDueMs(settings, state);
   const lookMs = calm && dueMs > nowMs ? Math.min(dueMs, regularMs) : regularMs;
   return at(state.deadlineMs, Math.min(lookMs, state.deadlineMs));
+}
+
+/** How long after a look the next one is early enough. */
+function paceMs(settings: DrainSettings, state: DrainState, leastMs: number): number {
+  const spacedMs = state.lookedAtSockets * (isCalm(state) ? CALM_MS_PER_SOCKET : BUSY_MS_PER_SOCKET);
+  // Traffic is dated by the kernel, so a look within the quiet period is early enough.
+  return Math.max(leastMs, Math.min(settings.quietPeriodMs, spacedMs));
+}
+
+function isCalm(state: DrainState): boolean {
+  return state.observation.known && state.observation.calm;
 }
 
 function duringHolding(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
