@@ -32,7 +32,10 @@ export async function processCases(): Promise<string> {
   const told = reports().map((name) => readFileSync(`${FUZZ_FOLDER}/${name}`, "utf8"));
   if (told.length > 0) throw new Finding(`a sanitizer reports a defect:\n${told.join("\n")}`, Buffer.from(end.out));
   demandCleanEnd(end, [0], Buffer.from(end.out));
-  return `${/Tests .*?([0-9]+) passed/.exec(end.out)?.[1] ?? "no"} cases passed`;
+  const passed = /Tests .*?([0-9]+) passed/.exec(end.out)?.[1];
+  // A filter that fits nothing leaves every case out, and nothing of that fails.
+  if (passed === undefined) throw new Finding("no case was run", Buffer.from(end.out));
+  return `${passed} cases passed`;
 }
 
 function reports(): string[] {

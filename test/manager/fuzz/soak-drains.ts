@@ -4,6 +4,8 @@ import type { Round } from "./growth.ts";
 import { demandCleanEnd, loopbackAddress, start } from "./sanitized-process.ts";
 import { openSoakPod } from "./soak-pod.ts";
 
+const SAMPLE_MS = 5;
+
 /** @throws Finding when the program does not end well */
 export async function soakDrains(
   program: string,
@@ -12,11 +14,19 @@ export async function soakDrains(
   const address = loopbackAddress(4);
   const pod = await openSoakPod(address);
   const made: Round[] = [];
+  let sampling: NodeJS.Timeout | undefined;
   try {
     const running = start(program, [address, pod.busyPort, pod.quietPort, rounds, drains].map(String));
+    // It goes on meanwhile; what it opens and closes within a look is not growth, so the least of a round counts.
+    let least = Number.POSITIVE_INFINITY;
+    sampling = setInterval(() => {
+      least = Math.min(least, descriptorsOf(running.child.pid ?? 0));
+    }, SAMPLE_MS);
     running.child.stdout?.on("data", () => {
-      // It goes on meanwhile; what it opens and closes within a look is not growth.
-      const descriptors = descriptorsOf(running.child.pid ?? 0);
+      least = Math.min(least, descriptorsOf(running.child.pid ?? 0));
+      // With its last line it goes, and what it had open can no longer be told.
+      const descriptors = Number.isFinite(least) ? least : (made.at(-1)?.descriptors ?? 0);
+      least = Number.POSITIVE_INFINITY;
       for (const line of running.out().split("\n").slice(made.length, -1)) {
         const [, , hours, residentKib] = line.split(" ").map(Number);
         made.push({ hours: hours ?? 0, residentKib: residentKib ?? 0, descriptors });
@@ -27,17 +37,18 @@ export async function soakDrains(
     const lastly = end.out.trimEnd().split(" ").slice(-2).join(" ");
     if (lastly !== "timeout drained") throw new Error(`the Pods ended ${lastly}, expected timeout drained`);
   } finally {
+    clearInterval(sampling);
     pod.close();
   }
   return made;
 }
 
-/** Open files, without the one socket that a look may have open just now; 0 when the process has gone. */
+/** Open files now; no number when the process has gone. */
 function descriptorsOf(pid: number): number {
   try {
-    const counts = Array.from({ length: 20 }, () => readdirSync(`/proc/${pid}/fd`).length);
-    return Math.min(...counts);
+    const open = readdirSync(`/proc/${pid}/fd`).length;
+    return open === 0 ? Number.POSITIVE_INFINITY : open;
   } catch {
-    return 0;
+    return Number.POSITIVE_INFINITY;
   }
 }
