@@ -8,10 +8,13 @@ import type { Outside } from "./outside.ts";
 
 /** A hook that waits for nobody would spend the app's grace period. */
 const PATIENCE_MS = 2_000;
+/** To reach a backlog of the same machine. */
+const LAST_WORD_MS = 500;
 
 /**
  * `drain` first asks for the status: a manager that hangs is found within 2 s, while one that holds a drain may be silent
- * for minutes.
+ * for minutes. One that is only starved finds the drain in its backlog when it runs again: without it, the app's hook alone
+ * would be taken for a restart and released.
  */
 export function runClient(command: "drain" | "status", args: readonly string[], outside: Outside): void {
   const target = targetOf(command, args, outside);
@@ -35,8 +38,14 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     if (end.kind === "answered" && end.status === 200) succeed(end.body);
     else fail(end);
   };
+  const lastWord: ManagerCall = { host, port, method: "POST", path: drain.path, withinMs: LAST_WORD_MS, waits: false };
   callManager(ask, outside.nowMs, (end) => {
-    if (end.kind !== "answered" || end.status !== 200) fail(end);
+    if (command === "drain" && end.kind === "left") {
+      callManager(lastWord, outside.nowMs, (late) => {
+        if (late.kind === "answered" && late.status === 200) succeed(late.body);
+        else fail(end);
+      });
+    } else if (end.kind !== "answered" || end.status !== 200) fail(end);
     else if (command === "status") succeed(end.body);
     else callManager(drain, outside.nowMs, takeDrain);
   });

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { describeBuilds } from "./builds.ts";
-import { closed, dial, endManagers, hookPath, pause, startManager } from "./manager-process.ts";
+import { closed, dial, endApp, endManagers, hookPath, pause, run, startApp, startManager } from "./manager-process.ts";
 
 /** Longer than a stranger may stay. */
 const STALL_MS = 2_600;
@@ -26,6 +26,18 @@ describeBuilds("a manager whose processor time was taken away", (build) => {
     manager.kill("SIGCONT");
     await gone;
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+  });
+
+  test.concurrent("drains the Pod when it comes back, though its own hook gave up on it", async () => {
+    const manager = await startManager({ build, flags: ["--hooks=app:app", "--drain-delay=30s"] });
+    const app = await startApp(manager.address);
+    manager.kill("SIGSTOP");
+    const own = await run(["drain", `--address-scope=${manager.address}`], {}, build);
+    expect(own).toMatchObject({ code: 4, out: "" });
+    manager.kill("SIGCONT");
+    expect(await manager.until((line) => line["phase"] === "withdrawing")).toMatchObject({ trigger: "hook" });
+    manager.kill("SIGKILL");
+    await endApp(app);
   });
 
   test.concurrent("still closes the connection that says nothing", async () => {
