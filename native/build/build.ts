@@ -79,7 +79,12 @@ async function runtimeFor(variant: Variant, folder: string): Promise<string> {
   mkdirSync(dirname(tree), { recursive: true });
   // Made beside and moved, so that a build that was stopped leaves no half of a runtime.
   const draft = mkdtempSync(`${tree}-`);
-  await compileRuntime(variant, draft, layOutRuntime(draft));
+  try {
+    await compileRuntime(variant, draft, layOutRuntime(draft));
+  } catch (error) {
+    rmSync(draft, { recursive: true });
+    throw error;
+  }
   // Somebody else may have been first with the same; a folder is never replaced under a compiler that reads it.
   if (existsSync(tree)) rmSync(draft, { recursive: true });
   else renameSync(draft, tree);

@@ -5,7 +5,7 @@ import { BuildError } from "./build-error.ts";
 export type Ran = { readonly status: number; readonly output: string };
 
 /** @returns what it printed on both streams; a program that is not there rejects */
-export function tryProgram(program: string, args: readonly string[], folder: string): Promise<Ran> {
+function tryProgram(program: string, args: readonly string[], folder: string): Promise<Ran> {
   return new Promise((resolve, reject) => {
     // Neither the time nor the folder of a build may be seen in what it makes.
     const env = { ...process.env, LC_ALL: "C", SOURCE_DATE_EPOCH: "0" };

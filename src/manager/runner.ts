@@ -59,7 +59,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const dials = parts.driver.dials() + chainDials;
     // The kernel's ages count back from the reading: the clock before it would date traffic too early.
     const observation = parts.judge.observe(reading, nowMs(), dials, parts.accepted());
-    return { observation, neighbours: neighboursIn(reading, settings.port), sockets: reading?.sockets.length ?? 0 };
+    return { observation, neighbours: neighboursIn(reading, settings.port), sockets: reading?.sockets.length ?? -1 };
   };
 
   const onTimer = (): void => {

@@ -52,7 +52,7 @@ export type Script = {
   readonly pod?: PodAt;
   readonly neighbours?: (nowMs: number) => Neighbours;
   /** What every look costs. */
-  readonly sockets?: number;
+  readonly sockets?: number | ((nowMs: number) => number);
   /** Every timer fires this much late. */
   readonly lateMs?: number;
   readonly active?: (nowMs: number) => number;
@@ -110,7 +110,8 @@ function lookOf(script: Script, nowMs: number, lookAtMs: number): Look | undefin
   if (lookAtMs < 0 || nowMs < lookAtMs) return undefined;
   const observation = script.pod === undefined ? QUIET : script.pod(nowMs);
   const neighbours = script.neighbours?.(nowMs) ?? UNKNOWN_NEIGHBOURS;
-  return { observation, neighbours, sockets: script.sockets ?? 0 };
+  const sockets = typeof script.sockets === "function" ? script.sockets(nowMs) : (script.sockets ?? 0);
+  return { observation, neighbours, sockets };
 }
 
 /** What the world answers to an action. */

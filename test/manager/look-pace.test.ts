@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { NOT_LOOKED } from "../../src/manager/drain/drain-state.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET } from "./drain-script.ts";
 
 const END = [hook(100, 1), ownHook(110, 2)];
@@ -29,6 +30,12 @@ test("looks at thousands of sockets are as rare before the drain delay ends, how
   // A look every 1.5 s while somebody is at work, then every 0.3 s; not one every 0.15 s.
   expect(many.wakes).toBeGreaterThan(150);
   expect(many.wakes).toBeLessThan(220);
+});
+
+test("looks that fail among thousands of sockets are no more frequent than those that do not", () => {
+  const pod: PodAt = (nowMs) => (nowMs < 10_000 ? busyUntil(999_999)(nowMs) : NOT_LOOKED);
+  const failing = play({ events: END, pod, sockets: (nowMs) => (nowMs < 10_000 ? 3_000 : -1) });
+  expect(failing.wakes).toBeLessThan(70);
 });
 
 test("looks never keep away for longer than the quiet period, however many sockets there are", () => {

@@ -4,7 +4,7 @@ import type { Neighbours } from "../traffic/neighbours.ts";
 import type { Observation } from "../traffic/observation.ts";
 import type { DrainState, Offered } from "./drain-state.ts";
 
-/** One look at the Pod's sockets, judged. `sockets`: how many were read. */
+/** One look at the Pod's sockets, judged. `sockets`: how many were read, -1 where the reading failed. */
 export type Look = { readonly observation: Observation; readonly neighbours: Neighbours; readonly sockets: number };
 
 export type HookJoined = {

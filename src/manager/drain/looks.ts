@@ -14,7 +14,8 @@ export function takeLook(state: DrainState, look: Look, nowMs: number): DrainSta
     ...state,
     observation: seen,
     lookedAtMs: nowMs,
-    lookedAtSockets: look.sockets,
+    // A reading that failed cost no less than the last one.
+    lookedAtSockets: look.sockets < 0 ? state.lookedAtSockets : look.sockets,
     listened: state.listened || canBeReached(seen),
     sharedUser,
     othersGoneSinceMs: gone ? goneSinceMs : -1,

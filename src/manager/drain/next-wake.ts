@@ -88,7 +88,12 @@ function duringHolding(settings: DrainSettings, state: DrainState, nowMs: number
   const waitsForSockets = state.holds.some(
     (hold) => hold.stage === "held" && (hold.role === "mesh-proxy" || (hold.role === "drain" && settings.classic)),
   );
-  return at(boundMs, waitsForSockets ? Math.min(boundMs, Math.max(nowMs + 1, state.lookedAtMs + HOLDING_LOOK_MS)) : -1);
+  return at(
+    boundMs,
+    waitsForSockets
+      ? Math.min(boundMs, Math.max(nowMs + 1, state.lookedAtMs + paceMs(settings, state, HOLDING_LOOK_MS)))
+      : -1,
+  );
 }
 
 function at(timerMs: number, lookAtMs: number): Wake {

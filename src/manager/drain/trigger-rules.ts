@@ -7,7 +7,7 @@ const TOGETHER_MS = 1_000;
 /** Starting an exec hook can take seconds on a busy node, so a lone app hook is given that long. */
 export const LONE_HOOK_MS = 5_000;
 /** In a Pod that runs to completion, app hooks that have not come by then belong to containers that have finished. */
-export const COMPLETION_MS = 2_000;
+const COMPLETION_MS = 2_000;
 
 /**
  * Notes a hook. Of several calls that wait at once the first one counts: repetitions must not postpone the restart
