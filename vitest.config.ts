@@ -8,8 +8,8 @@ export default defineConfig({
     // Process-level cases own ports, namespaces and clocks: they get one file at a time per worker and honest limits.
     testTimeout: 20_000,
     hookTimeout: 20_000,
-    // Many cases wait for real time: one more worker than cores keeps the cores busy.
-    maxWorkers: 3,
+    // Most cases wait for real time: more workers than cores keep the cores busy.
+    maxWorkers: 4,
     sequence: { hooks: "stack" },
   },
 });
