@@ -9,7 +9,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // Most cases wait for real time: more workers than cores keep the cores busy.
-    maxWorkers: 4,
+    maxWorkers: 6,
     sequence: { hooks: "stack" },
   },
 });
