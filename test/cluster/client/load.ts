@@ -26,6 +26,9 @@ export async function startLoadOn(namespace: CaseNamespace, node: string, option
   const name = `load-${node}`;
   await namespace.apply([loadPod(namespace, name, node, options)]);
   await namespace.here.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=60s"]);
+  await waitUntil({ what: `the load client ${name} reaches its target`, withinMs: 60_000 }, async () =>
+    (await namespace.here.run(["logs", name])).includes('"started"') ? true : undefined,
+  );
   return {
     stop: async () => {
       const end = "process.kill(1, 'SIGTERM')";

@@ -3,6 +3,7 @@
  * never retries. Stops at its time or at SIGTERM, lets requests under way end, and prints one JSON line with the tally.
  */
 import { writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { DEFAULT_LOAD, type LoadShape, startLoad } from "../../../src/demo/load/load.ts";
 import { createRequestCounter } from "../../../src/demo/load/request-tally.ts";
@@ -20,6 +21,8 @@ const NUMBERS = {
   "timeout-ms": 15_000,
 };
 type Numbers = { readonly [Name in keyof typeof NUMBERS]: number };
+
+const REACH_LIMIT_MS = 30_000;
 
 const { values } = parseArgs({
   options: {
@@ -56,6 +59,7 @@ const failures = recordFailures(tally, () => Date.now());
 const stopping = new AbortController();
 process.once("SIGTERM", () => stopping.abort());
 
+await untilReached(host, numbers.port);
 const load = startLoad(shape, {
   clock: realClock,
   target: {
@@ -79,4 +83,24 @@ try {
   writeFileSync("/dev/termination-log", result);
 } catch {
   // Not in a Pod.
+}
+
+/** A node's proxy learns of a new Service's first Pods late, and refuses until then: that is nobody's end. */
+async function untilReached(to: string, port: number): Promise<void> {
+  const giveUpMs = performance.now() + REACH_LIMIT_MS;
+  while (!(await accepts(to, port))) {
+    if (performance.now() > giveUpMs) throw new Error(`${to}:${port} accepted nobody within ${REACH_LIMIT_MS} ms.`);
+    await realClock.wait(50, stopping.signal);
+  }
+}
+
+function accepts(to: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: to, port });
+    const end = (reached: boolean) => () => {
+      socket.destroy();
+      resolve(reached);
+    };
+    socket.once("connect", end(true)).once("error", end(false)).setTimeout(1_000, end(false));
+  });
 }
