@@ -23,7 +23,7 @@ export async function emitC(file: string, program: Program): Promise<void> {
 }
 
 /** Compiles the runtime's C files to one archive. */
-export async function compileRuntime(variant: Variant, tree: string, files: readonly string[]): Promise<string> {
+export async function compileRuntime(variant: Variant, tree: string, files: readonly string[]): Promise<void> {
   mkdirSync(`${tree}/objects`, { recursive: true });
   const waiting = [...files];
   const objects = files.map(objectOf);
@@ -34,7 +34,6 @@ export async function compileRuntime(variant: Variant, tree: string, files: read
   await Promise.all(Array.from({ length: availableParallelism() }, work));
   // D: neither times nor owners in the archive.
   await runProgram("ar", ["rcsD", "runtime.a", ...objects], tree);
-  return `${tree}/runtime.a`;
 }
 
 export async function link(variant: Variant, tree: string, program: string, output: string): Promise<void> {

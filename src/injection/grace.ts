@@ -4,7 +4,7 @@ import type { DrainSettings } from "../contract/drain-settings.ts";
 import { formatDuration } from "../contract/duration.ts";
 
 /** For signals, for hooks that start late, and for the containers' own exit after the deadline. */
-export const MARGIN_SECONDS = 5;
+const MARGIN_SECONDS = 5;
 
 /** Kubelets and container runtimes keep it in 32 bits. */
 export const GRACE_LIMIT_SECONDS = 2_147_483_647;

@@ -34,7 +34,7 @@ export type OriginalRecord = {
 };
 
 /** Longest record, in UTF-8 bytes. It sits in every Pod and in every watch of it. */
-export const RECORD_LIMIT_BYTES = 4_096;
+const RECORD_LIMIT_BYTES = 4_096;
 
 /**
  * The same text for the same record, without the parts that hold nothing. Kubelet replaces `$(NAME)` in variables, so

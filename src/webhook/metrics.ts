@@ -22,7 +22,7 @@ export const METRICS = {
 } as const;
 
 /** In seconds. Ours take well under a millisecond; the API server gives up after 30 s at the latest. */
-export const DURATION_BUCKETS_SECONDS: readonly number[] = [
+const DURATION_BUCKETS_SECONDS: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 ];
 

@@ -24,7 +24,7 @@ function isoTimestamp(): () => string {
   };
 }
 
-export const REQUEST_SENTENCE = "admission answered";
+const REQUEST_SENTENCE = "admission answered";
 
 /** `ms` is milliseconds from the complete body to the finished answer. */
 export function logVerdict(log: Log, verdict: Verdict, ms: number): void {

@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { EVENT_RESULTS, type EventResult } from "./event-runner.ts";
 
 /** The caches by name; the names are labels and never change. */
-export const CACHES = ["namespaces", "nodes", "limitranges"] as const;
+const CACHES = ["namespaces", "nodes", "limitranges"] as const;
 export type CacheName = (typeof CACHES)[number];
 
 export type CacheReading = {

@@ -38,7 +38,7 @@ async function makeImage(name: ImageName, { root, registry, node }: Making): Pro
   const row: ImageRow = IMAGES[name];
   const contents: readonly Content[] = row.contents.map(({ from, to }) => ({ from: join(root, from), to }));
   const bundles = await Promise.all(row.bundles.map((source) => bundled(join(root, source))));
-  const own = makeLayer([...treeEntries(contents, isForDevelopers), ...folderOf(bundles), ...bundles]);
+  const own = makeLayer([...treeEntries(contents), ...folderOf(bundles), ...bundles]);
   return {
     name: `${registry}/${name}:${TAG}`,
     user: USER,
@@ -46,11 +46,6 @@ async function makeImage(name: ImageName, { root, registry, node }: Making): Pro
     env: ["NODE_ENV=production"],
     layers: row.base === "node" ? [node, own] : [own],
   };
-}
-
-/** Types, maps and prose of packages: half of their bytes. */
-function isForDevelopers(path: string): boolean {
-  return path.includes("/node_modules/") && /\.(d\.[cm]?ts|map|md|markdown)$/.test(path);
 }
 
 async function bundled(source: string): Promise<TarEntry> {

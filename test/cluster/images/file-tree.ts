@@ -10,9 +10,8 @@ export type Content = {
   readonly to: string;
 };
 
-/** @param leftOut says of a path of the machine that it is not wanted. */
-export function treeEntries(contents: readonly Content[], leftOut: (path: string) => boolean): readonly TarEntry[] {
-  const files = new Map(contents.flatMap((content) => filesOf(content, leftOut)));
+export function treeEntries(contents: readonly Content[]): readonly TarEntry[] {
+  const files = new Map(contents.flatMap(filesOf));
   const folders = new Set([...files.keys()].flatMap(parentsOf));
   const entries: readonly TarEntry[] = [
     ...[...folders].map((path) => ({ path, mode: 0o755, content: undefined })),
@@ -22,10 +21,9 @@ export function treeEntries(contents: readonly Content[], leftOut: (path: string
   return [...entries].sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-function filesOf({ from, to }: Content, leftOut: (path: string) => boolean): readonly (readonly [string, string])[] {
-  if (leftOut(from)) return [];
+function filesOf({ from, to }: Content): readonly (readonly [string, string])[] {
   if (!statSync(from).isDirectory()) return [[to.replace(/^\//, ""), from]];
-  return readdirSync(from).flatMap((name) => filesOf({ from: join(from, name), to: `${to}/${name}` }, leftOut));
+  return readdirSync(from).flatMap((name) => filesOf({ from: join(from, name), to: `${to}/${name}` }));
 }
 
 function parentsOf(path: string): readonly string[] {

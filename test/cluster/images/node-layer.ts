@@ -11,5 +11,5 @@ export async function nodeLayer(root: string): Promise<Layer> {
   // Lines such as `libm.so.6 => /lib/libm.so.6 (0x…)`, and the loader's own path without an arrow.
   const libraries = [...linked.matchAll(/(\/\S+) \(0x/g)].flatMap((match) => match[1] ?? []);
   const contents = [{ from: program, to: NODE }, ...libraries.map((path) => ({ from: path, to: path }))];
-  return makeLayer(treeEntries(contents, () => false));
+  return makeLayer(treeEntries(contents));
 }

@@ -5,7 +5,7 @@ import type { Ca, Lives, RetiredCa } from "./authority.ts";
  * Most retired CAs that are trusted. One is for as long as a leaf lives, so only a Secret that is deleted again and
  * again gets there; a caBundle then stays below 20 KiB.
  */
-export const TRUSTED_LIMIT = 24;
+const TRUSTED_LIMIT = 24;
 const REMEMBERED_LIMIT = 2 * TRUSTED_LIMIT;
 
 /** Clocks that differ, and a replica that was signing while another one retired the CA. */
