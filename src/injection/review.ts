@@ -1,5 +1,6 @@
 /** An outcome to the answer the API server reads. */
 import type { AdmissionReview } from "../kubernetes/admission.ts";
+import { oneLine } from "../policy/one-line.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "./outcome.ts";
 
 /** kubectl prints warnings whole up to here; the API server may cut longer ones. */
@@ -65,11 +66,5 @@ export function warningsOf(outcome: Outcome): readonly string[] {
       ? [`lastcall: not injected: ${SKIP_REASONS[outcome.reason]}`]
       : [];
   const problems = outcome.explanation.problems.map(({ where, message }) => `lastcall: ${where}: ${message}`);
-  return [...skipped, ...problems].map(fit);
-}
-
-/** Names of Pods and containers come from outside: no control characters, one line. */
-function fit(text: string): string {
-  const clean = text.replaceAll("…", "...").replace(/[^\x20-\x7e]/g, "?");
-  return clean.length > WARNING_LIMIT ? `${clean.slice(0, WARNING_LIMIT - 3)}...` : clean;
+  return [...skipped, ...problems].map((text) => oneLine(text, WARNING_LIMIT));
 }

@@ -48,7 +48,7 @@ describe.skipIf(inject("nativeManager") === "")("the manager with a TLS client",
 
   beforeAll(async () => {
     mkdirSync(FOLDER, { recursive: true });
-    await buildProgram("x64", { source: "test/native/tls-client-main.ts", bindsLibc: false }, PROGRAM);
+    await buildProgram("x64", { source: "test/native/tls-client-main.ts", bindsLibc: true }, PROGRAM);
     ca = await authority("the relay's authority");
     writeFileSync(caFile, ca.cert);
     writeFileSync(otherFile, (await authority("somebody else")).cert);

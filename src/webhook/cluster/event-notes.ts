@@ -3,6 +3,7 @@ import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/out
 import { isSurprising } from "../../injection/review.ts";
 import { podName } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
+import { oneLine } from "../../policy/one-line.ts";
 import type { Problem, ProblemCode } from "../../policy/problem.ts";
 
 /** The controller of a Pod, as the Pod names it. */
@@ -38,7 +39,12 @@ export function notesOn(pod: object, namespace: string, outcome: Outcome): reado
   if (problems.length === 0 && skipped === undefined) return [];
   const owner = controllerOf(raw);
   if (owner === undefined) return [];
-  const note = (reason: string, text: string): Note => ({ namespace, owner, reason, message: oneLine(text) });
+  const note = (reason: string, text: string): Note => ({
+    namespace,
+    owner,
+    reason,
+    message: oneLine(text, MESSAGE_LIMIT),
+  });
   const skip = skipped === undefined ? [] : [note("NotInjected", skipText(raw, skipped))];
   return [...skip, ...[...byCode(problems)].map(([code, text]) => note(reasonOf(code), text))];
 }
@@ -59,11 +65,6 @@ function byCode(problems: readonly Problem[]): ReadonlyMap<ProblemCode, string> 
 /** `bad_value` to `BadValue`. */
 function reasonOf(code: ProblemCode): string {
   return code.replace(/(^|_)([a-z])/g, (_whole, _gap, letter: string) => letter.toUpperCase());
-}
-
-function oneLine(text: string): string {
-  const clean = text.replaceAll("…", "...").replace(/[^\x20-\x7e]/g, "?");
-  return clean.length > MESSAGE_LIMIT ? `${clean.slice(0, MESSAGE_LIMIT - 3)}...` : clean;
 }
 
 /** The API server has not checked the Pod yet: what does not look like a reference is none. */

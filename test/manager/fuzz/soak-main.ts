@@ -4,27 +4,10 @@
  * line per round: looks, virtual hours, resident KiB, both outcomes.
  */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../../src/contract/drain-settings.ts";
-import type { Libc } from "../../../src/manager/ports.ts";
+import { nativeLibc } from "../../../src/manager/native-libc.ts";
 import { readTextFile } from "../../../src/manager/read-text.ts";
 import { createSocketReader } from "../../../src/manager/sockets/sockets.ts";
 import { createVirtualPod } from "./virtual-drains.ts";
-
-declare function cSocket(domain: number, type: number, protocol: number): number;
-declare function cSend(fd: number, bytes: Uint8Array, flags: number): number;
-declare function cRecv(fd: number, bytes: Uint8Array, flags: number): number;
-declare function cConnect(fd: number, address: Uint8Array): number;
-declare function cSetsockopt(fd: number, level: number, name: number, value: Uint8Array): number;
-declare function cClose(fd: number): number;
-
-const libc: Libc = {
-  available: true,
-  socket: (domain, type, protocol) => cSocket(domain, type, protocol),
-  send: (fd, bytes, flags) => cSend(fd, bytes, flags),
-  recv: (fd, bytes, flags) => cRecv(fd, bytes, flags),
-  connect: (fd, address) => cConnect(fd, address),
-  setsockopt: (fd, level, name, value) => cSetsockopt(fd, level, name, value),
-  close: (fd) => cClose(fd),
-};
 
 const KIB_PER_PAGE = 4;
 const MS_PER_HOUR = 3_600_000;
@@ -46,7 +29,7 @@ function settingsFor(address: string, port: number): DrainSettings {
 
 function run(words: readonly string[]): void {
   const address = words[0] ?? "";
-  const reader = createSocketReader(libc, readTextFile);
+  const reader = createSocketReader(nativeLibc, readTextFile);
   const busy = createVirtualPod(settingsFor(address, Number(words[1] ?? "0")), reader);
   const quiet = createVirtualPod(settingsFor(address, Number(words[2] ?? "0")), reader);
   const rounds = Number(words[3] ?? "0");
