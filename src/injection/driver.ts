@@ -2,7 +2,7 @@
 import type { DriverName } from "../contract/drain-settings.ts";
 import { containersOf, initContainersOf, lastingContainersOf } from "../kubernetes/pod.ts";
 import { objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../policy/annotation-table.ts";
+import type { PodPolicy } from "../policy/pod-policy.ts";
 import { meshProxyIn } from "./mesh.ts";
 
 /** The mesh first: its sidecar is an Envoy too and needs more care. URLs of an app name the `http` driver. */

@@ -2,7 +2,7 @@
 import type { HookRole } from "../contract/drain-settings.ts";
 import { containersOf, nameOf } from "../kubernetes/pod.ts";
 import { listAt, objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../policy/annotation-table.ts";
+import type { PodPolicy } from "../policy/pod-policy.ts";
 import { portNumberOf } from "./free-port.ts";
 import { isMeshProxy } from "./mesh.ts";
 import type { ChainedHook } from "./original-record.ts";

@@ -1,7 +1,7 @@
 /** What a person should know about the containers' hooks. */
 import { containersOf, nameOf } from "../kubernetes/pod.ts";
 import type { RawObject } from "../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../policy/annotation-table.ts";
+import type { PodPolicy } from "../policy/pod-policy.ts";
 import type { Problem } from "../policy/problem.ts";
 import { quote } from "../policy/quote.ts";
 import type { HookPlan } from "./hook-plan.ts";

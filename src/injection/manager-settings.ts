@@ -2,7 +2,7 @@
 import type { DrainSettings, DriverName } from "../contract/drain-settings.ts";
 import { runsToCompletion } from "../kubernetes/pod.ts";
 import type { RawObject } from "../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../policy/annotation-table.ts";
+import type { PodPolicy } from "../policy/pod-policy.ts";
 import type { Problem } from "../policy/problem.ts";
 import { fitSpans, writableMs } from "./grace.ts";
 import type { HookPlan } from "./hook-plan.ts";

@@ -1,6 +1,6 @@
 /** Which of the modes a Pod gets in this cluster. */
 import { isAtLeast, parseVersion } from "../kubernetes/version.ts";
-import type { ModeChoice } from "../policy/annotation-table.ts";
+import type { ModeChoice } from "../policy/pod-policy.ts";
 import type { Problem } from "../policy/problem.ts";
 import type { ClusterFacts } from "./cluster-facts.ts";
 import type { Mode } from "./outcome.ts";

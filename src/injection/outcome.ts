@@ -1,6 +1,6 @@
 /** What comes out of an injection, whichever door the Pod came through. */
 import type { Operation } from "fast-json-patch";
-import type { PodPolicy } from "../policy/annotation-table.ts";
+import type { PodPolicy } from "../policy/pod-policy.ts";
 import type { Problem } from "../policy/problem.ts";
 import type { Origin } from "../policy/resolve.ts";
 

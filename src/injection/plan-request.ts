@@ -1,7 +1,7 @@
 /** What a plan starts from, and what comes out: edits as data, or a reason to leave the Pod alone. */
 import type { LimitRange } from "../kubernetes/limit-range.ts";
 import { objectAt, type RawObject } from "../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../policy/annotation-table.ts";
+import type { PodPolicy } from "../policy/pod-policy.ts";
 import type { Problem } from "../policy/problem.ts";
 import type { Edit } from "./edit.ts";
 import type { Injected } from "./injected.ts";

@@ -4,41 +4,15 @@
  * Readers of this table: the resolver (validation, defaults, origin), the README section, the JSON schema of the
  * cluster defaults, and the flags of the command line. A field of `PodPolicy` without a row does not compile.
  */
-import type { DrainedWhen } from "../contract/drain-settings.ts";
 import { type Codec, durationMs, nameList, oneOf, portList, profileName, unprivilegedPort } from "./codecs.ts";
-import { managerResources, type ResourcesChoice } from "./resources-codec.ts";
+import type { PodPolicy } from "./pod-policy.ts";
+import { managerResources } from "./resources-codec.ts";
 import { appUrl, driverUrl } from "./url-codecs.ts";
 
 export const PREFIX = "lastcall.dev/";
 
 /** Where a value can be written; a nearer scope wins. Namespace opt-in is a label, read by selectors. */
 export type Scope = "pod" | "namespace" | "cluster";
-
-export type ModeChoice = "auto" | "sidecar" | "native" | "classic" | "sleep" | "hook";
-export type DriverChoice = "auto" | "none" | "envoy" | "istio" | "linkerd" | "http";
-export type PreStopChoice = "auto" | "keep" | "chain" | "replace";
-
-/** What people chose for one Pod. Empty text or list means: not set. */
-export type PodPolicy = {
-  readonly inject: "enabled" | "disabled";
-  readonly mode: ModeChoice;
-  readonly drainDelayMs: number;
-  readonly deregistrationDelayMs: number;
-  readonly drainTimeoutMs: number;
-  readonly quietPeriodMs: number;
-  readonly drainedWhen: DrainedWhen;
-  readonly driver: DriverChoice;
-  readonly driverUrl: string;
-  readonly drainUrl: string;
-  readonly activeUrl: string;
-  readonly drainPorts: readonly number[];
-  readonly ignorePorts: readonly number[];
-  readonly containers: readonly string[];
-  readonly preStop: PreStopChoice;
-  readonly port: number;
-  readonly profile: string;
-  readonly resources: ResourcesChoice;
-};
 
 export type Row<T> = {
   /** The part after the prefix. */

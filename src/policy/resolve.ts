@@ -3,13 +3,13 @@ import {
   ANNOTATIONS,
   FIELDS,
   type Field,
-  type PodPolicy,
   PREFIX,
   type Row,
   type Scope,
   STATUS_ANNOTATION,
 } from "./annotation-table.ts";
 import { nearest } from "./nearest.ts";
+import type { PodPolicy } from "./pod-policy.ts";
 import type { Problem } from "./problem.ts";
 import { quote } from "./quote.ts";
 

@@ -1,0 +1,29 @@
+/** What a Pod's annotations, its namespace and the cluster decide together, as values. */
+import type { DrainedWhen } from "../contract/drain-settings.ts";
+import type { ResourcesChoice } from "./resources-codec.ts";
+
+export type ModeChoice = "auto" | "sidecar" | "native" | "classic" | "sleep" | "hook";
+export type DriverChoice = "auto" | "none" | "envoy" | "istio" | "linkerd" | "http";
+export type PreStopChoice = "auto" | "keep" | "chain" | "replace";
+
+/** What people chose for one Pod. Empty text or list means: not set. */
+export type PodPolicy = {
+  readonly inject: "enabled" | "disabled";
+  readonly mode: ModeChoice;
+  readonly drainDelayMs: number;
+  readonly deregistrationDelayMs: number;
+  readonly drainTimeoutMs: number;
+  readonly quietPeriodMs: number;
+  readonly drainedWhen: DrainedWhen;
+  readonly driver: DriverChoice;
+  readonly driverUrl: string;
+  readonly drainUrl: string;
+  readonly activeUrl: string;
+  readonly drainPorts: readonly number[];
+  readonly ignorePorts: readonly number[];
+  readonly containers: readonly string[];
+  readonly preStop: PreStopChoice;
+  readonly port: number;
+  readonly profile: string;
+  readonly resources: ResourcesChoice;
+};
