@@ -15,6 +15,21 @@ export const POD_NAME_VARIABLE = "POD_NAME";
 export const POD_UID_VARIABLE = "POD_UID";
 export const POD_NAMESPACE_VARIABLE = "POD_NAMESPACE";
 
+/** Comma-separated addresses of the Pod, one per family. */
+export const POD_IPS_VARIABLE = "POD_IPS";
+
+/**
+ * Where the relay is: `ADDRESS:PORT` of the webhook's Service, IPv6 in brackets. Without it, or without one of the next
+ * three, the manager drains by its floor.
+ */
+export const RELAY_ADDRESS_VARIABLE = "LASTCALL_RELAY_ADDRESS";
+/** The server name the relay's certificate must carry, `relay-<generation>.lastcall.internal`: also the TLS SNI. */
+export const RELAY_NAME_VARIABLE = "LASTCALL_RELAY_NAME";
+/** The only CA that may vouch for the relay: base64 of the certificate's DER, without line breaks. */
+export const RELAY_CA_VARIABLE = "LASTCALL_RELAY_CA";
+/** `kid.payload.mac`: allows questions about, and reports for, Pods of one namespace. See `relay-wire.ts`. */
+export const RELAY_CREDENTIAL_VARIABLE = "LASTCALL_RELAY_CREDENTIAL";
+
 /** Name of the injected container. */
 export const MANAGER_CONTAINER = "lastcall";
 

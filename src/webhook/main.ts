@@ -128,7 +128,7 @@ type ClusterBeginnings = Pick<ClusterParts, "base" | "log" | "registry">;
 
 async function clusterFor(settings: WebhookSettings, beginnings: ClusterBeginnings): Promise<Cluster | undefined> {
   if (settings.cluster === "off") return undefined;
-  const { connectionTo } = await import("./cluster/connection.ts");
+  const { connectionTo } = await import("../api-server/connection.ts");
   const { startCluster } = await import("./cluster/cluster-runner.ts");
   const connection = await connectionTo(settings);
   const cluster = startCluster({ ...beginnings, connection, asksVersion: settings.kubeVersion === "auto" });

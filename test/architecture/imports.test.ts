@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { EXCEPTIONS, ONLY_IMPORTERS, ROOMS } from "./rooms.ts";
+import { COMPOSERS, EXCEPTIONS, ONLY_IMPORTERS, ROOMS } from "./rooms.ts";
 
 const SRC = join(import.meta.dirname, "../../src");
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
@@ -28,7 +28,7 @@ function isAllowed(file: string, target: string): boolean {
   if (target.startsWith("node:")) return rule.io;
   if (target.startsWith(".")) {
     const reached = roomOf(relative(SRC, join(SRC, dirname(file), target)));
-    return reached === room || rule.rooms.includes(reached);
+    return reached === room || rule.rooms.includes(reached) || (COMPOSERS[file] ?? []).includes(reached);
   }
   return rule.npm.includes(target) || (EXCEPTIONS[file] ?? []).includes(target);
 }
@@ -54,6 +54,8 @@ test("the rules refuse what they are there to refuse", () => {
   expect(isAllowed("manager/runner.ts", "../policy/resolve.ts")).toBe(false);
   expect(isAllowed("manager/runner.ts", "koffi")).toBe(false);
   expect(isAllowed("cli/main.ts", "../webhook/server.ts")).toBe(false);
+  expect(isAllowed("webhook/server.ts", "../relay/serve.ts")).toBe(false);
+  expect(isAllowed("webhook/main.ts", "../relay/serve.ts")).toBe(true);
   expect(isAllowed("policy/resolve.ts", "yaml")).toBe(false);
   expect(
     targetsOf('import { a,\n b } from "x";\nimport "y";\nawait import("z");\nimport type { T } from "t";'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ApiAnswer, ApiQuestion } from "../../src/webhook/cluster/api-request.ts";
+import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
 import { readOptions } from "../../src/webhook/self-test/options.ts";
 import { selfTest } from "../../src/webhook/self-test/self-test.ts";
 

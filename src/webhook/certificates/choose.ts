@@ -33,8 +33,8 @@ const LEAF_LIFE_LIMIT_MS = 7 * 86_400_000;
 const DROP_HOLD_LIMIT_MS = 3_600_000;
 
 async function sharedAuthority(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
-  const { connectionTo } = await import("../cluster/connection.ts");
-  const { apiRunner } = await import("../cluster/api-runner.ts");
+  const { connectionTo } = await import("../../api-server/connection.ts");
+  const { apiRunner } = await import("../../api-server/api-runner.ts");
   const { secretStore, webhookConfigurations } = await import("./authority/kubernetes-stores.ts");
   const { createKeeper } = await import("./authority/keeper.ts");
   const { certificateTools } = await import("./authority/certificate-tools.ts");
@@ -67,8 +67,8 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
 }
 
 async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
-  const { connectionTo } = await import("../cluster/connection.ts");
-  const { apiRunner } = await import("../cluster/api-runner.ts");
+  const { connectionTo } = await import("../../api-server/connection.ts");
+  const { apiRunner } = await import("../../api-server/api-runner.ts");
   const { webhookConfigurations } = await import("./authority/kubernetes-stores.ts");
   const { eventLog } = await import("./authority/event-log.ts");
   const { readBroughtPair } = await import("./brought-pair.ts");

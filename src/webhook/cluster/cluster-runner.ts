@@ -4,22 +4,30 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Registry } from "prom-client";
+import { apiRunner } from "../../api-server/api-runner.ts";
+import {
+  type Freshness,
+  type Heard,
+  isStale,
+  NEVER_HEARD,
+  onFailed,
+  onHeard,
+  RELIST_MS,
+} from "../../api-server/freshness.ts";
+import { createStore, type Store, summaryOf } from "../../api-server/store.ts";
+import { type FollowPorts, follow } from "../../api-server/watch-runner.ts";
 import type { ClusterFacts } from "../../injection/inject.ts";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 import type { NamespaceAnnotations } from "../admit.ts";
 import type { Log } from "../request-log.ts";
-import { apiRunner } from "./api-runner.ts";
 import { type CacheName, clusterMeters } from "./cluster-metrics.ts";
 import { eventSender, type TellOutcome } from "./event-runner.ts";
 import { factsOf } from "./facts-of.ts";
-import { type Freshness, type Heard, isStale, NEVER_HEARD, onFailed, onHeard, RELIST_MS } from "./freshness.ts";
 import { byNamespace, keepLimitRange } from "./limit-ranges.ts";
 import { keepNamespace } from "./namespace-annotations.ts";
 import { LOOKUP_LIMIT_MS, namespaceLookup } from "./namespace-lookup.ts";
 import { keepNode, lowestKubeletVersion } from "./node-summary.ts";
 import { askServerVersion } from "./server-version.ts";
-import { createStore, type Store, summaryOf } from "./store.ts";
-import { type FollowPorts, follow } from "./watch-runner.ts";
 
 export type ClusterParts = {
   readonly connection: KubeConfig;

@@ -1,10 +1,11 @@
 /** Sends Events beside the admissions: a bounded queue, one at a time, and whatever cannot be sent is dropped and counted. */
+
+import type { AskApi } from "../../api-server/api-request.ts";
+import { retryDelayMs } from "../../api-server/retry-delay.ts";
 import type { Outcome } from "../../injection/outcome.ts";
-import type { AskApi } from "./api-request.ts";
 import { eventLimits } from "./event-limits.ts";
 import { type Note, notesOn } from "./event-notes.ts";
 import { eventOf, eventPath } from "./event-object.ts";
-import { retryDelayMs } from "./retry-delay.ts";
 
 /** Notes that wait; more than the overall burst lets through, so it fills only when the API server is slow. */
 const QUEUE_LIMIT = 100;

@@ -1,10 +1,11 @@
 /** The API server's own version, asked again now and then: clusters are upgraded while webhooks run. */
+
+import type { AskApi } from "../../api-server/api-request.ts";
+import { RELIST_MS } from "../../api-server/freshness.ts";
+import { retryDelayMs } from "../../api-server/retry-delay.ts";
 import { isRawObject, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { parseVersion } from "../../kubernetes/version.ts";
 import type { Log } from "../request-log.ts";
-import type { AskApi } from "./api-request.ts";
-import { RELIST_MS } from "./freshness.ts";
-import { retryDelayMs } from "./retry-delay.ts";
 
 export type VersionPorts = {
   readonly ask: AskApi;

@@ -1,10 +1,10 @@
 /** `lastcall self-test`: what the chart's test Pod runs. Speaks with the API server as that Pod's account. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { apiRunner } from "../../api-server/api-runner.ts";
+import { connectionTo } from "../../api-server/connection.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { EXIT_FAULT, EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { Fault } from "../../fault.ts";
-import { apiRunner } from "../cluster/api-runner.ts";
-import { connectionTo } from "../cluster/connection.ts";
 import { readOptions, SELF_TEST_HELP, type SelfTestOptions } from "./options.ts";
 import { selfTest } from "./self-test.ts";
 

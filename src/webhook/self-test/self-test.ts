@@ -2,11 +2,12 @@
  * Proves the whole way of an injection: the API server, its selectors, the certificate, the webhook, the patch.
  * A dry-run Pod that opted in must come back injected, and one that opted out as it was.
  */
+
+import type { AskApi } from "../../api-server/api-request.ts";
 import { annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
 import { quote } from "../../policy/quote.ts";
-import type { AskApi } from "../cluster/api-request.ts";
 import { probePod, type Wish } from "./probe-pods.ts";
 
 export type SelfTestPorts = {

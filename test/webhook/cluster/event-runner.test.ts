@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
+import type { ApiAnswer, ApiQuestion } from "../../../src/api-server/api-request.ts";
 import type { Outcome } from "../../../src/injection/outcome.ts";
 import { resolvePolicy } from "../../../src/policy/resolve.ts";
-import type { ApiAnswer, ApiQuestion } from "../../../src/webhook/cluster/api-request.ts";
 import { eventSender } from "../../../src/webhook/cluster/event-runner.ts";
 
 const { policy, origin } = resolvePolicy([], {});

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type FakeApiServer, fakeApiServer } from "../../api-server/fake-api-server.ts";
 import { reviewText } from "../pod-review.ts";
 import { call, type RunningWebhook, spawnWebhook, startWebhook } from "../running-webhook.ts";
 import { samplesOf } from "../server-under-test.ts";
-import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
 
 // Each case starts the program once or more, and loading what reads kubeconfigs takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });

@@ -2,8 +2,9 @@
  * The stores of `stores.ts` over the real API. Only patches are sent, so that fields of a newer API survive; each names the
  * version that was read, so that the API server answers 409 when it has changed.
  */
+
+import type { ApiAnswer, ApiQuestion, AskApi } from "../../../api-server/api-request.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../../kubernetes/raw-json.ts";
-import type { ApiAnswer, ApiQuestion, AskApi } from "../../cluster/api-request.ts";
 import type { SecretStore, StoredSecret, WebhookConfiguration, WebhookConfigurations, Written } from "./stores.ts";
 
 /** Longest time for one call, in milliseconds: a server that is silent must not hold up every later look. */

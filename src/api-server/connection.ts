@@ -1,6 +1,6 @@
 /** Where the API server is and how to speak to it. Loads its package only when a cluster is asked for. */
 import type { KubeConfig } from "@kubernetes/client-node";
-import { Fault } from "../../fault.ts";
+import { Fault } from "../fault.ts";
 
 export type ConnectionSettings = {
   /** Empty: the account of the Pod this process runs in. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { RawObject } from "../../../src/kubernetes/raw-json.ts";
-import { createStore, keyOf, summaryOf } from "../../../src/webhook/cluster/store.ts";
+import { createStore, keyOf, summaryOf } from "../../src/api-server/store.ts";
+import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 
 type Step =
   | { readonly kind: "put"; readonly name: string; readonly namespace: string; readonly note: number }

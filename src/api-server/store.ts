@@ -1,5 +1,5 @@
 /** What is remembered of one kind of object: only what somebody asks for, by namespace and name. */
-import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
+import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 
 /** The part of an object that is worth its memory; `undefined` when nothing of it is. */
 export type Keep<T> = (object: RawObject) => T | undefined;

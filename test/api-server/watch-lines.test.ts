@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { splitLines } from "../../../src/webhook/cluster/watch-lines.ts";
+import { splitLines } from "../../src/api-server/watch-lines.ts";
 
 test("lines come out as they went in, wherever the bytes are cut", () => {
   const text = fc.array(

@@ -7,9 +7,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makeCertificate } from "../../../src/webhook/certificates/self-made.ts";
-import { type ApiRunner, apiRunner } from "../../../src/webhook/cluster/api-runner.ts";
-import { connectionTo } from "../../../src/webhook/cluster/connection.ts";
+import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
+import { connectionTo } from "../../src/api-server/connection.ts";
+import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-api-"));
 const tokenFile = join(folder, "token");

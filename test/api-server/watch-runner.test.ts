@@ -1,10 +1,10 @@
 /** The loop over real sockets, against a server that behaves, and misbehaves, as API servers do. */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { RawObject } from "../../../src/kubernetes/raw-json.ts";
-import { type ApiRunner, apiRunner } from "../../../src/webhook/cluster/api-runner.ts";
-import { createStore, type Store } from "../../../src/webhook/cluster/store.ts";
-import { type FollowPorts, follow } from "../../../src/webhook/cluster/watch-runner.ts";
+import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
+import { createStore, type Store } from "../../src/api-server/store.ts";
+import { type FollowPorts, follow } from "../../src/api-server/watch-runner.ts";
+import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
 
 const PATH = "/api/v1/namespaces";

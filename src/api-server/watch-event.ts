@@ -1,5 +1,5 @@
 /** One line of a watch to what it says. Pure. */
-import { isRawObject, objectAt, type RawObject, textAt, valueAt } from "../../kubernetes/raw-json.ts";
+import { isRawObject, objectAt, type RawObject, textAt, valueAt } from "../kubernetes/raw-json.ts";
 
 export type WatchEvent =
   | { readonly kind: "put"; readonly object: RawObject }

@@ -6,8 +6,8 @@ import {
   onFailed,
   onHeard,
   STALE_AFTER_MS,
-} from "../../../src/webhook/cluster/freshness.ts";
-import { retryDelayMs } from "../../../src/webhook/cluster/retry-delay.ts";
+} from "../../src/api-server/freshness.ts";
+import { retryDelayMs } from "../../src/api-server/retry-delay.ts";
 
 test("a cache is stale before its first list and when nothing was heard for six minutes", () => {
   expect(isStale(NEVER_HEARD, 0)).toBe(true);

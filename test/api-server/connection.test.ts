@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { connectionTo } from "../../../src/webhook/cluster/connection.ts";
+import { connectionTo } from "../../src/api-server/connection.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-connection-"));
 afterAll(() => rmSync(folder, { recursive: true }));

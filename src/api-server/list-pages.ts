@@ -1,5 +1,5 @@
 /** One kind of object, whole: page after page, each reduced to what is kept before the next is read. */
-import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
+import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import { ApiRefusal, type AskApi } from "./api-request.ts";
 import { type Keep, keyOf } from "./store.ts";
 
