@@ -1,6 +1,6 @@
 /** What the caches and Events look like from outside; read when somebody asks. */
 import { Counter, Gauge, type Registry } from "prom-client";
-import { EVENT_RESULTS, type EventResult } from "./event-runner.ts";
+import { EVENT_RESULTS, type EventResult } from "../../api-server/event-sender.ts";
 
 /** The caches by name; the names are labels and never change. */
 const CACHES = ["namespaces", "nodes", "limitranges"] as const;

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Registry } from "prom-client";
 import { apiRunner } from "../../api-server/api-runner.ts";
+import { eventSender, type SendNote } from "../../api-server/event-sender.ts";
 import {
   type Freshness,
   type Heard,
@@ -21,7 +22,7 @@ import { isRawObject } from "../../kubernetes/raw-json.ts";
 import type { NamespaceAnnotations } from "../admit.ts";
 import type { Log } from "../request-log.ts";
 import { type CacheName, clusterMeters } from "./cluster-metrics.ts";
-import { eventSender, type TellOutcome } from "./event-runner.ts";
+import { outcomeTeller, type TellOutcome } from "./event-notes.ts";
 import { factsOf } from "./facts-of.ts";
 import { byNamespace, keepLimitRange } from "./limit-ranges.ts";
 import { keepNamespace } from "./namespace-annotations.ts";
@@ -43,6 +44,8 @@ export type Cluster = {
   /** To be asked right after the annotations of the same namespace. */
   readonly factsOf: (namespace: string) => ClusterFacts;
   readonly tell: TellOutcome;
+  /** For what drains leave behind: limits of its own, the same metric. */
+  readonly tellDrain: SendNote;
   /** Resolves when everything was read once, or after the limit in milliseconds: whoever waits must not wait for ever. */
   readonly firstRead: (limitMs: number) => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -135,6 +138,16 @@ export function startCluster(parts: ClusterParts): Cluster {
   const lowest = summaryOf(nodes, (entries) => ({ version: lowestKubeletVersion(entries.values()) }));
   const ranges = summaryOf(limitRanges, byNamespace);
 
+  const eventPorts = {
+    ask: api.ask,
+    nowMs,
+    wallMs: Date.now,
+    random: Math.random,
+    suffix: () => randomBytes(8).toString("hex"),
+    instance: hostname(),
+    count: meters.event,
+  };
+
   return {
     namespaceAnnotations: lookup.annotations,
     factsOf: (namespace) =>
@@ -145,15 +158,8 @@ export function startCluster(parts: ClusterParts): Cluster {
         limitRanges: ranges().get(namespace),
         namespaceIsUnknown: lookup.isUnknown(namespace),
       }),
-    tell: eventSender({
-      ask: api.ask,
-      nowMs,
-      wallMs: Date.now,
-      random: Math.random,
-      suffix: () => randomBytes(8).toString("hex"),
-      instance: hostname(),
-      count: meters.event,
-    }),
+    tell: outcomeTeller(eventSender({ ...eventPorts, reporter: "lastcall.dev/webhook" })),
+    tellDrain: eventSender({ ...eventPorts, reporter: "lastcall.dev/relay" }),
     firstRead: async (limitMs) => {
       const read = Promise.all(loops.map((loop) => loop.first)).then(() => true);
       const done = await Promise.race([read, pause(limitMs, stop.signal).then(() => false)]);

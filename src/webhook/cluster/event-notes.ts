@@ -1,4 +1,6 @@
 /** What somebody should hear of an admission who never sees its warnings, because a controller creates the Pods. Pure. */
+import { isOwner, NOTE_LIMIT, type Note, type Owner } from "../../api-server/event-note.ts";
+import type { SendNote } from "../../api-server/event-sender.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/outcome.ts";
 import { isSurprising } from "../../injection/review.ts";
 import { podName } from "../../kubernetes/pod.ts";
@@ -6,20 +8,14 @@ import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../
 import { oneLine } from "../../policy/one-line.ts";
 import type { Problem, ProblemCode } from "../../policy/problem.ts";
 
-/** The controller of a Pod, as the Pod names it. */
-export type Owner = { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string };
+/** Never throws and never waits. */
+export type TellOutcome = (pod: object, namespace: string, outcome: Outcome) => void;
 
-export type Note = {
-  readonly namespace: string;
-  readonly owner: Owner;
-  /** One word in the API's style, such as `NotInjected`. */
-  readonly reason: string;
-  /** One line of printable text. */
-  readonly message: string;
-};
-
-/** Longest message of an Event the API server takes is 1024 bytes. */
-const MESSAGE_LIMIT = 1_000;
+export function outcomeTeller(send: SendNote): TellOutcome {
+  return (pod, namespace, outcome) => {
+    for (const note of notesOn(pod, namespace, outcome)) send(note);
+  };
+}
 
 /** Whoever is left alone for these did not ask for anything. */
 const UNASKED: readonly SkipReason[] = ["disabled", "not_enabled", "system_namespace", "mirror_pod"];
@@ -42,8 +38,9 @@ export function notesOn(pod: object, namespace: string, outcome: Outcome): reado
   const note = (reason: string, text: string): Note => ({
     namespace,
     owner,
+    type: "Warning",
     reason,
-    message: oneLine(text, MESSAGE_LIMIT),
+    message: oneLine(text, NOTE_LIMIT),
   });
   const skip = skipped === undefined ? [] : [note("NotInjected", skipText(raw, skipped))];
   return [...skip, ...[...byCode(problems)].map(([code, text]) => note(reasonOf(code), text))];
@@ -70,16 +67,11 @@ function reasonOf(code: ProblemCode): string {
 /** The API server has not checked the Pod yet: what does not look like a reference is none. */
 function controllerOf(pod: RawObject): Owner | undefined {
   const reference = objectsAt(objectAt(pod, "metadata"), "ownerReferences").find((one) => one["controller"] === true);
-  const apiVersion = textAt(reference, "apiVersion") ?? "";
-  const kind = textAt(reference, "kind") ?? "";
-  const name = textAt(reference, "name") ?? "";
-  const uid = textAt(reference, "uid") ?? "";
-  // A mirror Pod belongs to its node, which is in no namespace.
-  const isReference =
-    /^[a-z0-9./-]{1,253}$/.test(apiVersion) &&
-    /^[A-Za-z][A-Za-z0-9]{0,62}$/.test(kind) &&
-    /^[a-z0-9][-a-z0-9.]{0,252}$/.test(name) &&
-    /^[-0-9A-Za-z]{1,64}$/.test(uid) &&
-    kind !== "Node";
-  return isReference ? { apiVersion, kind, name, uid } : undefined;
+  const owner = {
+    apiVersion: textAt(reference, "apiVersion") ?? "",
+    kind: textAt(reference, "kind") ?? "",
+    name: textAt(reference, "name") ?? "",
+    uid: textAt(reference, "uid") ?? "",
+  };
+  return owner.apiVersion !== "" && isOwner(owner) ? owner : undefined;
 }

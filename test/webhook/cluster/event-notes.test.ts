@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Note } from "../../../src/api-server/event-note.ts";
+import { eventOf } from "../../../src/api-server/event-object.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../../src/injection/outcome.ts";
 import { PROBLEMS, type Problem, type ProblemCode } from "../../../src/policy/problem.ts";
 import { resolvePolicy } from "../../../src/policy/resolve.ts";
-import { notesOn } from "../../../src/webhook/cluster/event-notes.ts";
-import { eventOf } from "../../../src/webhook/cluster/event-object.ts";
+import { notesOn, outcomeTeller } from "../../../src/webhook/cluster/event-notes.ts";
 
 const OWNER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "u-1" };
 const POD = { metadata: { generateName: "web-7d9f-", ownerReferences: [{ ...OWNER, controller: true }] } };
@@ -40,6 +41,7 @@ test("the note of a skip names the Pod, the reason and its sentence", () => {
     {
       namespace: "shop",
       owner: OWNER,
+      type: "Warning",
       reason: "NotInjected",
       message: `Pod web-7d9f- was left alone (own_hooks): ${SKIP_REASONS.own_hooks}.`,
     },
@@ -108,8 +110,9 @@ test("an Event is what the API server takes: name, namespace, whole seconds, cou
   const [note] = notesOn(POD, "shop", skipped("own_hooks"));
   if (note === undefined) throw new Error("no note was made");
   const longName = { ...note, owner: { ...note.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };
-  const happened = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef", instance: "web-1" };
-  const event = eventOf(longName, happened);
+  const happened = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef" };
+  const teller = { instance: "web-1", reporter: "lastcall.dev/webhook" };
+  const event = eventOf(longName, { ...happened, ...teller });
   expect(event).toMatchObject({
     apiVersion: "v1",
     kind: "Event",
@@ -119,4 +122,13 @@ test("an Event is what the API server takes: name, namespace, whole seconds, cou
     lastTimestamp: "1970-01-01T00:33:20Z",
     count: 3,
   });
+});
+
+test("every note on an outcome is sent", () => {
+  const sent: Note[] = [];
+  const tell = outcomeTeller((note) => sent.push(note));
+  const outcome = skipped("own_hooks", [problem("bad_value")]);
+  tell(POD, "shop", outcome);
+  expect(sent).toEqual(notesOn(POD, "shop", outcome));
+  expect(sent).toHaveLength(2);
 });

@@ -1,5 +1,5 @@
 /** Which notes become Events, and when: each once in a while, and none from whoever floods. Time is an argument. */
-import type { Note } from "./event-notes.ts";
+import type { Note } from "./event-note.ts";
 import { type Bucket, type BucketSize, fullBucket, takeToken } from "./token-bucket.ts";
 
 /** The same about the same owner is told again after this, with the number of times since. */

@@ -1,11 +1,10 @@
-/** Sends Events beside the admissions: a bounded queue, one at a time, and whatever cannot be sent is dropped and counted. */
+/** Sends Events beside everything else: a bounded queue, one at a time, and whatever cannot be sent is dropped and counted. */
 
-import type { AskApi } from "../../api-server/api-request.ts";
-import { retryDelayMs } from "../../api-server/retry-delay.ts";
-import type { Outcome } from "../../injection/outcome.ts";
+import type { AskApi } from "./api-request.ts";
 import { eventLimits } from "./event-limits.ts";
-import { type Note, notesOn } from "./event-notes.ts";
+import type { Note } from "./event-note.ts";
 import { eventOf, eventPath } from "./event-object.ts";
+import { retryDelayMs } from "./retry-delay.ts";
 
 /** Notes that wait; more than the overall burst lets through, so it fills only when the API server is slow. */
 const QUEUE_LIMIT = 100;
@@ -24,15 +23,18 @@ export type EventPorts = {
   readonly random: () => number;
   readonly suffix: () => string;
   readonly instance: string;
+  /** The part of the program that tells, such as `lastcall.dev/webhook`. */
+  readonly reporter: string;
   readonly count: (result: EventResult) => void;
 };
 
 /** Never throws and never waits. */
-export type TellOutcome = (pod: object, namespace: string, outcome: Outcome) => void;
+export type SendNote = (note: Note) => void;
 
 type Waiting = { readonly note: Note; readonly count: number; readonly firstMs: number; readonly lastMs: number };
 
-export function eventSender(ports: EventPorts): TellOutcome {
+/** Each sender has limits of its own, so that what one room tells does not silence another. */
+export function eventSender(ports: EventPorts): SendNote {
   const limits = eventLimits();
   const queue: Waiting[] = [];
   let sending = false;
@@ -53,7 +55,7 @@ export function eventSender(ports: EventPorts): TellOutcome {
     sending = false;
   };
 
-  const add = (note: Note): void => {
+  return (note) => {
     const nowMs = ports.nowMs();
     const telling = limits(note, nowMs);
     if (telling.kind !== "send") {
@@ -70,16 +72,13 @@ export function eventSender(ports: EventPorts): TellOutcome {
     sending = true;
     void sendAll();
   };
-
-  return (pod, namespace, outcome) => {
-    for (const note of notesOn(pod, namespace, outcome)) add(note);
-  };
 }
 
 /** `refused` is an answer: the next Event may fare better. */
 async function send(ports: EventPorts, waiting: Waiting): Promise<"sent" | "refused" | "unanswered"> {
   const { note, count, firstMs, lastMs } = waiting;
-  const event = eventOf(note, { count, firstMs, lastMs, suffix: ports.suffix(), instance: ports.instance });
+  const { instance, reporter } = ports;
+  const event = eventOf(note, { count, firstMs, lastMs, suffix: ports.suffix(), instance, reporter });
   try {
     const body = JSON.stringify(event);
     const answer = await ports.ask({ method: "POST", path: eventPath(note), body, limitMs: SEND_LIMIT_MS });

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { eventLimits, REPEAT_AFTER_MS } from "../../../src/webhook/cluster/event-limits.ts";
-import type { Note } from "../../../src/webhook/cluster/event-notes.ts";
-import { fullBucket, takeToken } from "../../../src/webhook/cluster/token-bucket.ts";
+import { eventLimits, REPEAT_AFTER_MS } from "../../src/api-server/event-limits.ts";
+import type { Note } from "../../src/api-server/event-note.ts";
+import { fullBucket, takeToken } from "../../src/api-server/token-bucket.ts";
 
 function note(namespace: string, uid: string, reason = "BadValue"): Note {
-  return { namespace, owner: { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid }, reason, message: "m" };
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid };
+  return { namespace, owner, type: "Warning", reason, message: "m" };
 }
 
 test("the same about one owner is told once in ten minutes, then with the number of times since", () => {

@@ -1,15 +1,11 @@
 import { expect, test, vi } from "vitest";
-import type { ApiAnswer, ApiQuestion } from "../../../src/api-server/api-request.ts";
-import type { Outcome } from "../../../src/injection/outcome.ts";
-import { resolvePolicy } from "../../../src/policy/resolve.ts";
-import { eventSender } from "../../../src/webhook/cluster/event-runner.ts";
+import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
+import type { Note } from "../../src/api-server/event-note.ts";
+import { eventSender } from "../../src/api-server/event-sender.ts";
 
-const { policy, origin } = resolvePolicy([], {});
-const SKIPPED: Outcome = { kind: "unchanged", reason: "own_hooks", explanation: { policy, origin, problems: [] } };
-
-function podOf(uid: string): object {
-  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid, controller: true };
-  return { metadata: { ownerReferences: [owner] } };
+function about(uid: string, namespace = "shop", type: Note["type"] = "Warning"): Note {
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid };
+  return { namespace, owner, type, reason: "NotInjected", message: "Pod web-1 was left alone." };
 }
 
 function senderUnderTest(answer: (question: ApiQuestion) => Promise<ApiAnswer>) {
@@ -26,6 +22,7 @@ function senderUnderTest(answer: (question: ApiQuestion) => Promise<ApiAnswer>) 
     random: () => 1,
     suffix: () => "abc",
     instance: "web-1",
+    reporter: "lastcall.dev/relay",
     count: (result) => counts.set(result, (counts.get(result) ?? 0) + 1),
   });
   const settled = (counted: Readonly<Record<string, number>>) =>
@@ -35,9 +32,9 @@ function senderUnderTest(answer: (question: ApiQuestion) => Promise<ApiAnswer>) 
 
 test("Events go one after the other to the namespace of their Pod", async () => {
   const { tell, asked, settled } = senderUnderTest(async () => ({ status: 201, text: "" }));
-  tell(podOf("a"), "shop", SKIPPED);
-  tell(podOf("b"), "shop", SKIPPED);
-  tell(podOf("a"), "shop", SKIPPED);
+  tell(about("a"));
+  tell(about("b"));
+  tell(about("a"));
   expect(asked).toHaveLength(1);
   await settled({ sent: 2, repeated: 1 });
   expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(
@@ -51,7 +48,7 @@ test("an API server that never answers holds nobody, and what it holds up is bou
   for (let at = 0; at < 300; at += 1) {
     // One a second is within the budget of all.
     clock.nowMs += 1_000;
-    tell(podOf(`u${at}`), `n${at}`, SKIPPED);
+    tell(about(`u${at}`, `n${at}`));
   }
   expect(asked).toHaveLength(1);
   await settled({ queue_full: 199 });
@@ -63,18 +60,34 @@ test.for([
   { says: "fails", answer: async () => ({ status: 500, text: "" }) },
 ])("while the API server $says it is not asked again for a while", async ({ answer }) => {
   const { tell, clock, asked, settled } = senderUnderTest(answer);
-  for (const uid of ["a", "b", "c"]) tell(podOf(uid), "shop", SKIPPED);
+  for (const uid of ["a", "b", "c"]) tell(about(uid));
   await settled({ failed: 3 });
   expect(asked).toHaveLength(1);
   clock.nowMs = 500;
-  tell(podOf("d"), "shop", SKIPPED);
+  tell(about("d"));
   await settled({ failed: 4 });
   expect(asked).toHaveLength(2);
 });
 
 test("one Event that is refused does not stop the next", async () => {
   const { tell, asked, settled } = senderUnderTest(async () => ({ status: 403, text: "" }));
-  for (const uid of ["a", "b"]) tell(podOf(uid), "shop", SKIPPED);
+  for (const uid of ["a", "b"]) tell(about(uid));
   await settled({ failed: 2 });
   expect(asked).toHaveLength(2);
+});
+
+test("an Event says whether it is a warning, and which part of the program tells it", async () => {
+  const { tell, asked, settled } = senderUnderTest(async () => ({ status: 201, text: "" }));
+  tell(about("a", "shop", "Normal"));
+  const nameless = about("b", "shop");
+  tell({ ...nameless, owner: { ...nameless.owner, apiVersion: "" } });
+  await settled({ sent: 2 });
+  const [first, second] = asked.map(({ body }) => JSON.parse(body ?? ""));
+  expect(first).toMatchObject({
+    type: "Normal",
+    reportingComponent: "lastcall.dev/relay",
+    involvedObject: { apiVersion: "apps/v1" },
+  });
+  expect(second.type).toBe("Warning");
+  expect(second.involvedObject).toEqual({ kind: "ReplicaSet", name: "web", uid: "b", namespace: "shop" });
 });

@@ -5,8 +5,8 @@
  *
  * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
  */
-import type { RawObject } from "../../kubernetes/raw-json.ts";
-import type { Note } from "./event-notes.ts";
+import type { RawObject } from "../kubernetes/raw-json.ts";
+import type { Note } from "./event-note.ts";
 
 export type Happened = {
   readonly count: number;
@@ -17,26 +17,29 @@ export type Happened = {
   readonly suffix: string;
   /** This replica's name. */
   readonly instance: string;
+  /** The part of the program that tells it, such as `lastcall.dev/webhook`. */
+  readonly reporter: string;
 };
 
 /** A name has at most 253 characters, the suffix and its dot among them. */
 const NAME_LIMIT = 230;
 
 export function eventOf(note: Note, happened: Happened): RawObject {
-  const { namespace, owner, reason, message } = note;
+  const { namespace, owner, type, reason, message } = note;
+  const { apiVersion, ...object } = owner;
   return {
     apiVersion: "v1",
     kind: "Event",
     metadata: { namespace, name: `${owner.name.slice(0, NAME_LIMIT).replace(/[.-]+$/, "")}.${happened.suffix}` },
-    involvedObject: { ...owner, namespace },
-    type: "Warning",
+    involvedObject: { ...(apiVersion === "" ? {} : { apiVersion }), ...object, namespace },
+    type,
     reason,
     message,
     count: happened.count,
     firstTimestamp: wholeSeconds(happened.firstMs),
     lastTimestamp: wholeSeconds(happened.lastMs),
     source: { component: "lastcall", host: happened.instance },
-    reportingComponent: "lastcall.dev/webhook",
+    reportingComponent: happened.reporter,
     reportingInstance: happened.instance,
   };
 }
