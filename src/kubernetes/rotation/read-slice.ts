@@ -1,0 +1,71 @@
+/**
+ * An EndpointSlice of the wire, cut down to what rotation asks about. Pure; nothing in it can make it throw.
+ *
+ * @see https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/
+ */
+import { listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "../raw-json.ts";
+import { canonicalAddress } from "./address-text.ts";
+import type { Slice, SliceEndpoint } from "./rotation.ts";
+
+/** Longest name the API server takes. */
+const NAME_LIMIT = 253;
+
+/** Words that stand in nearly every slice: what is kept of each is this one text and not a copy per slice. */
+const WORDS: ReadonlyMap<string, string> = new Map(
+  ["IPv4", "IPv6", "FQDN", "endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"].map(
+    (word) => [word, word],
+  ),
+);
+
+/**
+ * `undefined` for what is no slice: another kind, or without a name, as the object of a bookmark is. Ports, zones, nodes
+ * and managed fields are not kept. A condition that is not a boolean counts as nil, and nil never means withdrawn.
+ */
+export function readSlice(raw: RawObject): Slice | undefined {
+  const kind = valueAt(raw, "kind");
+  // Items of a list do not say their kind.
+  if (kind !== undefined && kind !== "EndpointSlice") return undefined;
+  const metadata = objectAt(raw, "metadata");
+  const name = nameAt(metadata, "name");
+  if (name === "") return undefined;
+  const labels = objectAt(metadata, "labels");
+  return {
+    name,
+    service: nameAt(labels, "kubernetes.io/service-name"),
+    managedBy: nameAt(labels, "endpointslice.kubernetes.io/managed-by"),
+    addressType: nameAt(raw, "addressType"),
+    endpoints: objectsAt(raw, "endpoints").flatMap(readEndpoint),
+  };
+}
+
+function readEndpoint(raw: RawObject): readonly SliceEndpoint[] {
+  const target = objectAt(raw, "targetRef");
+  const isPod = textAt(target, "kind") === "Pod";
+  const targetUid = isPod ? nameAt(target, "uid") : "";
+  const addresses = listAt(raw, "addresses").filter((address): address is string => typeof address === "string");
+  // Nothing that could be found again.
+  if (targetUid === "" && addresses.length === 0) return [];
+  const conditions = objectAt(raw, "conditions");
+  return [
+    {
+      // With a uid nobody compares addresses, and the kubelet's are well written: the costlier look is for the others.
+      addresses: targetUid === "" ? addresses.map(canonicalAddress) : addresses,
+      ready: booleanAt(conditions, "ready"),
+      serving: booleanAt(conditions, "serving"),
+      terminating: booleanAt(conditions, "terminating"),
+      targetUid,
+      targetName: isPod ? nameAt(target, "name") : "",
+    },
+  ];
+}
+
+/** Names end up in reasons that people read: printable, and never longer than a name can be. */
+function nameAt(parent: RawObject | undefined, key: string): string {
+  const text = textAt(parent, key) ?? "";
+  return WORDS.get(text) ?? text.slice(0, NAME_LIMIT).replace(/[^\x20-\x7e]/g, "?");
+}
+
+function booleanAt(parent: RawObject | undefined, key: string): boolean | undefined {
+  const value = valueAt(parent, key);
+  return typeof value === "boolean" ? value : undefined;
+}
