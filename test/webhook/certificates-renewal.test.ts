@@ -1,11 +1,12 @@
 /** Looking after a certificate from time to time: what is told, how often, and what reaches the server. */
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
+import type { ServerCertificate } from "../../src/certificates/server-pair.ts";
 import { Fault } from "../../src/fault.ts";
 import { authoritySource } from "../../src/webhook/certificates/authority/authority-source.ts";
 import type { Standing } from "../../src/webhook/certificates/authority/keeper.ts";
 import { renewal } from "../../src/webhook/certificates/renewal.ts";
-import type { CertificateSource, Refreshed, ServerCertificate } from "../../src/webhook/certificates/source.ts";
+import type { CertificateSource, Refreshed } from "../../src/webhook/certificates/source.ts";
 import { createLog } from "../../src/webhook/request-log.ts";
 
 const DAY_MS = 86_400_000;

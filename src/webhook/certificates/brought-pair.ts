@@ -2,9 +2,9 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { readPair, type ServerCertificate } from "../../certificates/server-pair.ts";
 import { Fault } from "../../fault.ts";
 import { pemBlocks } from "./authority/pem-bundle.ts";
-import { readPair, type ServerCertificate } from "./source.ts";
 
 type BroughtCa = { readonly id: string; readonly cert: string };
 

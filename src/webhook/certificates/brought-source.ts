@@ -2,7 +2,7 @@
 import { Fault } from "../../fault.ts";
 import type { Moment } from "./authority/authority.ts";
 import type { KeeperEvent } from "./authority/keeper.ts";
-import type { WebhookConfigurations } from "./authority/stores.ts";
+import type { WebhookConfigurations } from "./authority/webhook-configurations.ts";
 import { type BroughtMemory, decideBrought, isTrustedBy } from "./brought-bundle.ts";
 import type { BroughtPair } from "./brought-pair.ts";
 import { type CertificateSource, complaintAbout } from "./source.ts";

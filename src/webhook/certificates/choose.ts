@@ -35,13 +35,14 @@ const DROP_HOLD_LIMIT_MS = 3_600_000;
 async function sharedAuthority(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
   const { connectionTo } = await import("../../api-server/connection.ts");
   const { apiRunner } = await import("../../api-server/api-runner.ts");
-  const { secretStore, webhookConfigurations } = await import("./authority/kubernetes-stores.ts");
+  const { secretStore } = await import("../../api-server/secret-store.ts");
+  const { webhookConfigurations } = await import("./authority/webhook-configurations.ts");
   const { createKeeper } = await import("./authority/keeper.ts");
   const { certificateTools } = await import("./authority/certificate-tools.ts");
   const { authoritySource } = await import("./authority/authority-source.ts");
   const { addAuthorityGauges, eventLog } = await import("./authority/event-log.ts");
   const { makeCertificate } = await import("./self-made.ts");
-  const { serviceNames } = await import("./signing.ts");
+  const { serviceNames } = await import("../../certificates/signing.ts");
   const { ask, close } = apiRunner(await connectionTo(settings));
   const leafLifeMs = Math.min(LEAF_LIFE_LIMIT_MS, settings.caLifeMs / 8);
   const lives = {
@@ -69,7 +70,7 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
 async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
   const { connectionTo } = await import("../../api-server/connection.ts");
   const { apiRunner } = await import("../../api-server/api-runner.ts");
-  const { webhookConfigurations } = await import("./authority/kubernetes-stores.ts");
+  const { webhookConfigurations } = await import("./authority/webhook-configurations.ts");
   const { eventLog } = await import("./authority/event-log.ts");
   const { readBroughtPair } = await import("./brought-pair.ts");
   const { broughtSource } = await import("./brought-source.ts");

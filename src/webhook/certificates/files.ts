@@ -1,7 +1,8 @@
 /** A certificate from two mounted files, looked at again and again: mounted Secrets change by swapped links, which no watch reports reliably. */
 import { readFile } from "node:fs/promises";
+import { readPair, type ServerCertificate } from "../../certificates/server-pair.ts";
 import { Fault } from "../../fault.ts";
-import { type CertificateSource, complaintAbout, readPair, type ServerCertificate } from "./source.ts";
+import { type CertificateSource, complaintAbout } from "./source.ts";
 
 /** @throws Fault ERR_CERTIFICATE_UNREADABLE when the files are unusable at the start. */
 export async function certificateFromFiles(certFile: string, keyFile: string): Promise<CertificateSource> {

@@ -1,6 +1,7 @@
 /** Looks after the certificate from time to time and hands every new one to the server. */
+import type { ServerCertificate } from "../../certificates/server-pair.ts";
 import type { Log } from "../request-log.ts";
-import type { CertificateSource, ServerCertificate } from "./source.ts";
+import type { CertificateSource } from "./source.ts";
 
 export type Renewal = {
   readonly source: CertificateSource;

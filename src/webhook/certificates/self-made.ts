@@ -1,6 +1,7 @@
 /** A CA and a leaf that exist in the memory of this process only. For trying out, tests and the demo. */
-import { type Issuer, makeCaPair, makeServerPair, type Validity } from "./signing.ts";
-import { type CertificateSource, complaintAbout, type ServerCertificate } from "./source.ts";
+import type { ServerCertificate } from "../../certificates/server-pair.ts";
+import { type Issuer, makeCaPair, makeServerPair, type Validity } from "../../certificates/signing.ts";
+import { type CertificateSource, complaintAbout } from "./source.ts";
 
 export type SelfMade = {
   readonly source: CertificateSource;

@@ -1,9 +1,7 @@
 /** What the API server documents of objects: versions that change with every write, and writes that fail when it has. */
-import type {
-  StoredSecret,
-  WebhookConfiguration,
-  Written,
-} from "../../../src/webhook/certificates/authority/stores.ts";
+import type { StoredSecret } from "../../../src/api-server/secret-store.ts";
+import type { Written } from "../../../src/api-server/stored-object.ts";
+import type { WebhookConfiguration } from "../../../src/webhook/certificates/authority/webhook-configurations.ts";
 
 /** One state of the webhook configuration, and from when to when it was the current one. */
 export type Version = {

@@ -1,8 +1,8 @@
 /** What real certificates are made of. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
+import { serviceNames } from "../../../src/certificates/signing.ts";
 import { certificateTools } from "../../../src/webhook/certificates/authority/certificate-tools.ts";
-import { serviceNames } from "../../../src/webhook/certificates/signing.ts";
 
 const NOW_MS = Date.parse("2026-06-01T12:00:00Z");
 const DAY_MS = 86_400_000;
@@ -72,7 +72,7 @@ test("only a CA of ours is read as one, and the rest is told apart", async () =>
 });
 
 test("a CA that somebody else made is not used to sign", async () => {
-  const { makeCaPair } = await import("../../../src/webhook/certificates/signing.ts");
+  const { makeCaPair } = await import("../../../src/certificates/signing.ts");
   const foreign = await makeCaPair("Corporate CA", { fromMs: NOW_MS, untilMs: NOW_MS + DAY_MS });
   expect(tools.readCa(foreign.cert)).toMatchObject({ why: expect.stringContaining("Corporate CA") });
 });

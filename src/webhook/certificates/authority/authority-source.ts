@@ -1,6 +1,7 @@
 /** The server's certificate from the authority that all replicas share. */
+import type { ServerCertificate } from "../../../certificates/server-pair.ts";
 import { Fault } from "../../../fault.ts";
-import { type CertificateSource, complaintAbout, type ServerCertificate } from "../source.ts";
+import { type CertificateSource, complaintAbout } from "../source.ts";
 import type { Ca } from "./authority.ts";
 import type { Keeper } from "./keeper.ts";
 

@@ -1,7 +1,7 @@
 /** Reads and makes the authority's certificates with real cryptography. */
 import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
-import { makeCaPair, makeServerPair } from "../signing.ts";
-import type { ServerCertificate } from "../source.ts";
+import type { ServerCertificate } from "../../../certificates/server-pair.ts";
+import { makeCaPair, makeServerPair } from "../../../certificates/signing.ts";
 import type { Ca, SigningCa } from "./authority.ts";
 import { pemId } from "./pem-bundle.ts";
 import type { CertificateReader } from "./secret-content.ts";

@@ -1,5 +1,7 @@
 /** One replica's look after the authority: read, decide, do, and again until there is nothing to do. */
-import type { ServerCertificate } from "../source.ts";
+import type { SecretStore, StoredSecret } from "../../../api-server/secret-store.ts";
+import type { Written } from "../../../api-server/stored-object.ts";
+import type { ServerCertificate } from "../../../certificates/server-pair.ts";
 import {
   type Authority,
   type Ca,
@@ -13,7 +15,7 @@ import type { CertificateTools } from "./certificate-tools.ts";
 import { type Draft, decide, isTrustedEverywhere, type Memory, NO_MEMORY, type Seen, type Step } from "./decide.ts";
 import { bundleText, pemBlocks } from "./pem-bundle.ts";
 import { contentOf, readContent } from "./secret-content.ts";
-import type { SecretStore, StoredSecret, WebhookConfiguration, WebhookConfigurations, Written } from "./stores.ts";
+import type { WebhookConfiguration, WebhookConfigurations } from "./webhook-configurations.ts";
 
 /** What happened, for the log and the metrics. */
 export type KeeperEvent =

@@ -1,7 +1,8 @@
 /** Which answers of the API server are lost races, and what the others say. */
 import { expect, test } from "vitest";
 import type { ApiAnswer, ApiQuestion } from "../../../src/api-server/api-request.ts";
-import { secretStore, webhookConfigurations } from "../../../src/webhook/certificates/authority/kubernetes-stores.ts";
+import { secretStore } from "../../../src/api-server/secret-store.ts";
+import { webhookConfigurations } from "../../../src/webhook/certificates/authority/webhook-configurations.ts";
 
 const SEEN = { resourceVersion: "7", data: { "ca.crt": "old", "next.crt": "x", "relay.json": "{}" } };
 const immutable = { reason: "FieldValueForbidden", message: "field is immutable", field: "data" };

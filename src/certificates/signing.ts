@@ -1,6 +1,6 @@
 /** Makes certificates: EC P-256 with SHA-256, because the API server refuses SHA-1, the package's default. */
 import { generate } from "selfsigned";
-import { readPair, type ServerCertificate } from "./source.ts";
+import { readPair, type ServerCertificate } from "./server-pair.ts";
 
 export type Issuer = { readonly cert: string; readonly key: string };
 
