@@ -37,6 +37,15 @@ export type DrainReport = {
   readonly witness: string;
   /** One sentence a person understands: why the drain took as long as it took. */
   readonly why: string;
+  /**
+   * What the relay knew when the withdrawing phase ended: `none` (there is none, or it was not asked), `withdrawn`,
+   * `offered` (slices still offered the ending Pod at the deadline), `still_in_rotation` (slices never said that the Pod
+   * ends: its kubelet stopped it by itself), or `unknown: ` and why, at most 200 characters in all. Managers that know
+   * no relay leave it out, like the next one.
+   */
+  readonly relay?: string;
+  /** From the trigger until the relay knew the Pod out of rotation; 0 when it was before, -1 when it never knew. */
+  readonly withdrawnAfterMs?: number;
 };
 
 /** Addresses are for a person who looks for a client, not for statistics. */

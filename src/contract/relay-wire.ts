@@ -16,6 +16,14 @@ export const RELAY_LINE_LIMIT_BYTES = 4 * 1024;
 /** While nothing changes the last line is repeated this often, so that either side notices that the other is gone. */
 export const RELAY_HEARTBEAT_MS = 10_000;
 
+/**
+ * Added to {@link WITHDRAWAL_PATH} by a manager whose drain waits for nothing but this word: the last line is then
+ * repeated every {@link RELAY_PULSE_MS}, so that a relay that fell silent holds nobody up. A relay that does not know it
+ * answers as always, and is asked anew from time to time.
+ */
+export const WITHDRAWAL_PULSE_QUERY = "?pulse";
+export const RELAY_PULSE_MS = 200;
+
 /** Who asks. The namespace must be the credential's. */
 export type RelayedPod = { readonly namespace: string; readonly pod: string; readonly uid: string };
 
