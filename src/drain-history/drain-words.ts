@@ -1,0 +1,31 @@
+/** What the words of a report mean, for people. Pure. */
+import type { DrainOutcome, DrainReport, DrainTrigger } from "../contract/drain-report.ts";
+
+/** Each continues "Pod web-1 …". */
+export const OUTCOME_WORDS: Readonly<Record<DrainOutcome, string>> = {
+  none: "is still draining",
+  drained: "drained",
+  timeout: "ran into its drain deadline",
+  "not-needed": "had nothing to drain",
+  restarted: "was taken for a restart of one container, so nothing was drained",
+  forced: "was stopped before its drain was over",
+};
+
+/** Each continues "told by …". */
+export const TRIGGER_WORDS: Readonly<Record<DrainTrigger, string>> = {
+  none: "nobody",
+  hook: "the manager's preStop hook",
+  "two-hooks": "the preStop hooks of two containers",
+  relay: "the relay, which saw the Pod being deleted",
+  sigterm: "SIGTERM",
+};
+
+/** Milliseconds from the trigger to the release of the app's hooks. */
+export function releaseMs({ milliseconds }: DrainReport): number {
+  return milliseconds.withdrawing + milliseconds.deregistration + milliseconds.draining;
+}
+
+/** Milliseconds from the trigger to the end. */
+export function wholeMs(report: DrainReport): number {
+  return releaseMs(report) + report.milliseconds.holding;
+}

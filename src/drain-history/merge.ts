@@ -1,0 +1,50 @@
+/** What several replicas remember of the same drains, as one list. Pure; the order of lists and records is of no matter. */
+import type { DrainRecord } from "./drain-record.ts";
+
+/**
+ * A manager that heard no answer tells the next replica. Its second try comes within seconds; the rest is for clocks
+ * that differ. The same words again after longer than this are another drain of the same Pod.
+ */
+export const TOLD_TWICE_WITHIN_MS = 60_000;
+
+/** Newest first; each id once, and a drain that was reported to two replicas once, as the replica that heard it first tells it. */
+export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonly DrainRecord[] {
+  const sorted = lists
+    .flat()
+    .map((record) => ({ record, words: wordsOf(record) }))
+    .sort(
+      (a, b) =>
+        a.record.endedAtMs - b.record.endedAtMs || inOrder(a.record.id, b.record.id) || inOrder(a.words, b.words),
+    );
+  const ids = new Set<string>();
+  const lastTold = new Map<string, number>();
+  const kept: DrainRecord[] = [];
+  for (const { record, words } of sorted) {
+    if (ids.has(record.id) || isToldTwice(record.endedAtMs, lastTold.get(words))) continue;
+    ids.add(record.id);
+    lastTold.set(words, record.endedAtMs);
+    kept.push(record);
+  }
+  return kept.reverse();
+}
+
+/** Two records with the same words tell of the same Pod the same things; only the ids and the times may differ. */
+export function wordsOf({ namespace, pod, uid, report }: DrainRecord): string {
+  const { withdrawing, deregistration, draining, holding } = report.milliseconds;
+  return JSON.stringify([
+    [namespace, pod, uid, report.phase, report.outcome, report.trigger, report.leftTotal, report.witness, report.why],
+    [withdrawing, deregistration, draining, holding],
+    report.left.map(({ local, peer, ageMs, state }) => [local, peer, ageMs, state]),
+  ]);
+}
+
+/** A time of 0 is unknown, as in a log without times: then only the ids tell drains apart. */
+function isToldTwice(endedAtMs: number, beforeMs: number | undefined): boolean {
+  return beforeMs !== undefined && endedAtMs > 0 && endedAtMs - beforeMs <= TOLD_TWICE_WITHIN_MS;
+}
+
+/** By code units: the order of a language would depend on the machine. */
+function inOrder(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}

@@ -1,0 +1,159 @@
+/** Reads what a Pod says of its drain. Everything from a Pod is hostile: what is not checked here is not believed. Pure. */
+import {
+  type DrainOutcome,
+  type DrainReport,
+  type DrainTrigger,
+  LEFT_LIMIT,
+  type OpenConnection,
+  type PhaseDurations,
+  type PhaseName,
+} from "../contract/drain-report.ts";
+import type { DrainNotice } from "../contract/relay-wire.ts";
+import { plainText } from "./plain-text.ts";
+
+/** `problem` is one sentence for the sender: the place, the value, and what would be right. */
+export type NoticeReading =
+  | { readonly ok: true; readonly notice: DrainNotice }
+  | { readonly ok: false; readonly problem: string };
+
+export const OUTCOMES: readonly DrainOutcome[] = ["drained", "timeout", "not-needed", "restarted", "forced"];
+const PHASES: readonly PhaseName[] = ["idle", "withdrawing", "draining", "holding", "done"];
+const TRIGGERS: readonly DrainTrigger[] = ["none", "hook", "two-hooks", "relay", "sigterm"];
+const PHASE_DURATIONS = ["withdrawing", "deregistration", "draining", "holding"] as const;
+
+/** In characters. The longest sentence of the manager names three clients by IPv6 and gives advice. */
+const WHY_LIMIT = 1_000;
+/** In characters; the longest address with its port has 47. */
+const ADDRESS_LIMIT = 64;
+const WORD_LIMIT = 32;
+/** In characters of a value that a problem repeats. */
+const ECHO_LIMIT = 40;
+/** Three years in milliseconds: no span in a report is longer, and sums of spans stay small. */
+const SPAN_LIMIT_MS = 100_000_000_000;
+/** No Pod has more sockets. */
+const LEFT_TOTAL_LIMIT = 10_000_000;
+
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const POD = /^[a-z0-9][-a-z0-9.]{0,252}$/;
+const UID = /^[-0-9A-Za-z]{1,64}$/;
+
+type Fields = { readonly [key: string]: unknown };
+
+/** What refuses a notice. Thrown and caught in this file only, so that every reader can answer a plain value. */
+class Refusal extends Error {}
+
+/** Unknown fields are passed over: a newer manager may say more. */
+export function readNotice(value: unknown): NoticeReading {
+  try {
+    const fields = fieldsOf(value, "the notice");
+    const notice = {
+      namespace: matching(fields, "namespace", NAMESPACE, "the name of a namespace"),
+      pod: matching(fields, "pod", POD, "the name of a Pod"),
+      uid: matching(fields, "uid", UID, "the uid of a Pod"),
+      report: reportOf(fieldsOf(own(fields, "report"), "report")),
+    };
+    return { ok: true, notice };
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
+function reportOf(report: Fields): DrainReport {
+  if (own(report, "version") !== 1) throw refusal("report.version", own(report, "version"), "1");
+  const left = connectionsOf(own(report, "left"));
+  const leftTotal = wholeUpTo(report, "leftTotal", LEFT_TOTAL_LIMIT, "report.leftTotal");
+  if (leftTotal < left.length) throw refusal("report.leftTotal", leftTotal, `at least the ${left.length} in left`);
+  return {
+    version: 1,
+    phase: oneOf(report, "phase", PHASES),
+    outcome: oneOf(report, "outcome", OUTCOMES),
+    trigger: oneOf(report, "trigger", TRIGGERS),
+    milliseconds: durationsOf(fieldsOf(own(report, "milliseconds"), "report.milliseconds")),
+    left,
+    leftTotal,
+    witness: textOf(report, "witness", WORD_LIMIT, "report.witness"),
+    why: textOf(report, "why", WHY_LIMIT, "report.why"),
+  };
+}
+
+function durationsOf(fields: Fields): PhaseDurations {
+  const [withdrawing, deregistration, draining, holding] = PHASE_DURATIONS.map((phase) =>
+    wholeUpTo(fields, phase, SPAN_LIMIT_MS, `report.milliseconds.${phase}`),
+  );
+  return {
+    withdrawing: withdrawing ?? 0,
+    deregistration: deregistration ?? 0,
+    draining: draining ?? 0,
+    holding: holding ?? 0,
+  };
+}
+
+function connectionsOf(value: unknown): readonly OpenConnection[] {
+  if (!Array.isArray(value)) throw refusal("report.left", value, "a list");
+  if (value.length > LEFT_LIMIT) {
+    throw new Refusal(`report.left: has ${value.length} entries; at most ${LEFT_LIMIT} are taken.`);
+  }
+  return value.map((entry: unknown, at) => {
+    const place = `report.left[${at}]`;
+    const fields = fieldsOf(entry, place);
+    return {
+      local: textOf(fields, "local", ADDRESS_LIMIT, `${place}.local`),
+      peer: textOf(fields, "peer", ADDRESS_LIMIT, `${place}.peer`),
+      ageMs: wholeUpTo(fields, "ageMs", SPAN_LIMIT_MS, `${place}.ageMs`),
+      state: textOf(fields, "state", WORD_LIMIT, `${place}.state`),
+    };
+  });
+}
+
+/** Own fields only: no notice inherits an answer. */
+function own(fields: Fields, key: string): unknown {
+  return Object.hasOwn(fields, key) ? fields[key] : undefined;
+}
+
+function fieldsOf(value: unknown, place: string): Fields {
+  if (!isFields(value)) throw refusal(place, value, "an object");
+  return value;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function matching(fields: Fields, key: string, pattern: RegExp, wanted: string): string {
+  const value = own(fields, key);
+  // Longer than anything right: not handed to the pattern at all.
+  if (typeof value === "string" && value.length <= 253 && pattern.test(value)) return value;
+  throw refusal(key, value, wanted);
+}
+
+function oneOf<T extends string>(fields: Fields, key: string, words: readonly T[]): T {
+  const value = own(fields, key);
+  const known = words.find((word) => word === value);
+  if (known === undefined) throw refusal(`report.${key}`, value, `one of ${words.join(", ")}`);
+  return known;
+}
+
+function textOf(fields: Fields, key: string, limit: number, place: string): string {
+  const value = own(fields, key);
+  if (typeof value !== "string") throw refusal(place, value, "text");
+  return plainText(value, limit);
+}
+
+/** Fractions are rounded away. */
+function wholeUpTo(fields: Fields, key: string, limit: number, place: string): number {
+  const value = own(fields, key);
+  if (typeof value === "number" && value >= 0 && value <= limit) return Math.round(value);
+  throw refusal(place, value, `a number from 0 to ${limit}`);
+}
+
+function refusal(place: string, value: unknown, wanted: string): Refusal {
+  return new Refusal(`${place}: ${inWords(value)} is not ${wanted}.`);
+}
+
+function inWords(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "string") return `"${plainText(value, ECHO_LIMIT)}"`;
+  if (typeof value === "object") return Array.isArray(value) ? "a list" : value === null ? "null" : "an object";
+  return plainText(String(value), ECHO_LIMIT);
+}

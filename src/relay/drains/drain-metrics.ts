@@ -1,0 +1,61 @@
+/** What reported drains look like from outside. */
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { PhaseDurations } from "../../contract/drain-report.ts";
+import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import { OUTCOMES } from "../../drain-history/read-notice.ts";
+
+/** Every way a report is refused; a label of the metric. */
+export const REFUSALS = ["credential", "namespace", "rate_limited", "too_large", "malformed"] as const;
+export type Refused = (typeof REFUSALS)[number];
+
+const PHASES: readonly (keyof PhaseDurations)[] = ["withdrawing", "deregistration", "draining", "holding"];
+
+/** In seconds: from a Pod with nothing open to one that waits for hours for its queue. */
+const PHASE_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 900, 3_600];
+const LEFT_BUCKETS = [0, 1, 2, 5, 10, 25, 50, 100, 250, 1_000, 10_000];
+
+export type DrainMeters = {
+  readonly drained: (record: DrainRecord) => void;
+  readonly refused: (reason: Refused) => void;
+};
+
+/** Once per registry. */
+export function drainMeters(registry: Registry): DrainMeters {
+  const registers = [registry];
+  const drains = new Counter({
+    name: "lastcall_drains_total",
+    help: "Drains reported by managers, by how they ended.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const phases = new Histogram({
+    name: "lastcall_drain_phase_seconds",
+    help: "How long reported drains stayed in each phase, in seconds.",
+    labelNames: ["phase"],
+    buckets: PHASE_BUCKETS_SECONDS,
+    registers,
+  });
+  const left = new Histogram({
+    name: "lastcall_drain_connections_left",
+    help: "Connections that were still open when a reported drain ended.",
+    buckets: LEFT_BUCKETS,
+    registers,
+  });
+  const refusals = new Counter({
+    name: "lastcall_drain_reports_refused_total",
+    help: "Reports of drains that were not taken, by reason.",
+    labelNames: ["reason"],
+    registers,
+  });
+  for (const outcome of OUTCOMES) drains.inc({ outcome }, 0);
+  for (const phase of PHASES) phases.zero({ phase });
+  for (const reason of REFUSALS) refusals.inc({ reason }, 0);
+  return {
+    drained: ({ report }) => {
+      drains.inc({ outcome: report.outcome });
+      for (const phase of PHASES) phases.observe({ phase }, report.milliseconds[phase] / 1_000);
+      left.observe(report.leftTotal);
+    },
+    refused: (reason) => refusals.inc({ reason }),
+  };
+}

@@ -1,0 +1,39 @@
+/** What the owner of a drained Pod hears of it. Pure. */
+import { isOwner, NOTE_LIMIT, type Note } from "../../api-server/event-note.ts";
+import type { DrainOutcome } from "../../contract/drain-report.ts";
+import type { CredentialClaims } from "../../contract/relay-wire.ts";
+import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import { drainSentence } from "../../drain-history/drain-sentence.ts";
+import { plainText } from "../../drain-history/plain-text.ts";
+
+type Telling = Pick<Note, "type" | "reason">;
+
+/** Where nothing was drained there is nothing to tell. */
+const TELLINGS: Readonly<Partial<Record<DrainOutcome, Telling>>> = {
+  drained: { type: "Normal", reason: "Drained" },
+  timeout: { type: "Warning", reason: "DrainTimeout" },
+  forced: { type: "Warning", reason: "DrainForced" },
+};
+
+/** A credential says no version of the API; an Event about another kind does without. */
+const API_VERSIONS: ReadonlyMap<string, string> = new Map([
+  ["ReplicaSet", "apps/v1"],
+  ["StatefulSet", "apps/v1"],
+  ["DaemonSet", "apps/v1"],
+  ["Deployment", "apps/v1"],
+  ["Job", "batch/v1"],
+  ["ReplicationController", "v1"],
+]);
+
+/** The owner comes from the credential, which this server signed, and never from the report. */
+export function noteOn(record: DrainRecord, claims: CredentialClaims): Note | undefined {
+  const telling = TELLINGS[record.report.outcome];
+  const owner = {
+    apiVersion: API_VERSIONS.get(claims.ownerKind) ?? "",
+    kind: claims.ownerKind,
+    name: claims.ownerName,
+    uid: claims.ownerUid,
+  };
+  if (telling === undefined || !isOwner(owner)) return undefined;
+  return { namespace: claims.namespace, owner, ...telling, message: plainText(drainSentence(record), NOTE_LIMIT) };
+}

@@ -1,0 +1,68 @@
+/** The last drains of this replica. Whoever has most loses first, so that no namespace pushes out another's. Pure. */
+import type { DrainRecord } from "../../drain-history/drain-record.ts";
+
+/** A second report of one Pod within this is the same drain told again, by a manager that missed the answer. */
+export const SAME_DRAIN_MS = 60_000;
+
+export type DrainRing = {
+  /** `told-again`: it took the place, and the id, of the Pod's report of a moment ago. */
+  readonly add: (record: DrainRecord) => "new" | "told-again";
+  /** Newest first; of all namespaces when none is named. */
+  readonly list: (namespace?: string) => readonly DrainRecord[];
+  readonly find: (id: string) => DrainRecord | undefined;
+};
+
+/** @param limit drains remembered of all namespaces together */
+export function createDrainRing(limit: number): DrainRing {
+  // Each list oldest first; a namespace without drains has no list.
+  const namespaces = new Map<string, DrainRecord[]>();
+  let size = 0;
+
+  const dropOne = (): void => {
+    const [first, ...rest] = namespaces.values();
+    if (first === undefined) return;
+    const fullest = rest.reduce((most, list) => (losesBefore(list, most) ? list : most), first);
+    const dropped = fullest.shift();
+    if (dropped !== undefined && fullest.length === 0) namespaces.delete(dropped.namespace);
+    size -= 1;
+  };
+
+  return {
+    add: (record) => {
+      const list = namespaces.get(record.namespace) ?? [];
+      namespaces.set(record.namespace, list);
+      const at = list.findLastIndex((one) => isSameDrain(one, record));
+      const before = list[at];
+      if (before !== undefined) {
+        list.splice(at, 1);
+        list.push({ ...record, id: before.id });
+        return "told-again";
+      }
+      list.push(record);
+      size += 1;
+      if (size > limit) dropOne();
+      return "new";
+    },
+    list: (namespace) => {
+      if (namespace !== undefined) return (namespaces.get(namespace) ?? []).toReversed();
+      // Sorting is stable: of two in the same millisecond the one that came later is told first.
+      return [...namespaces.values()].flatMap((list) => list.toReversed()).sort((a, b) => b.endedAtMs - a.endedAtMs);
+    },
+    find: (id) => {
+      for (const list of namespaces.values()) {
+        const found = list.find((one) => one.id === id);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+  };
+}
+
+function losesBefore(list: readonly DrainRecord[], other: readonly DrainRecord[]): boolean {
+  if (list.length !== other.length) return list.length > other.length;
+  return (list[0]?.endedAtMs ?? 0) < (other[0]?.endedAtMs ?? 0);
+}
+
+function isSameDrain(one: DrainRecord, other: DrainRecord): boolean {
+  return one.uid === other.uid && Math.abs(one.endedAtMs - other.endedAtMs) < SAME_DRAIN_MS;
+}

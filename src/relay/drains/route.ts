@@ -1,0 +1,131 @@
+/** `POST /v1/drains`: a manager's last words about its drain. */
+import type { Server } from "node:https";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { SendNote } from "../../api-server/event-sender.ts";
+import { type CredentialClaims, DRAINS_PATH, RELAY_BODY_LIMIT_BYTES } from "../../contract/relay-wire.ts";
+import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import { readNotice } from "../../drain-history/read-notice.ts";
+import type { CheckCredential } from "../credential-check.ts";
+import type { DrainMeters, Refused } from "./drain-metrics.ts";
+import { noteOn } from "./drain-note.ts";
+import type { DrainRing } from "./drain-ring.ts";
+import { reportLimits } from "./report-limits.ts";
+
+export type DrainsPorts = {
+  readonly checkCredential: CheckCredential;
+  readonly ring: DrainRing;
+  readonly meters: DrainMeters;
+  /** Tells an owner; never throws and never waits. */
+  readonly tell: SendNote;
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number;
+  /** Wall clock, milliseconds. */
+  readonly wallMs: () => number;
+  /** For a drain: unique among replicas; letters, digits and dashes, at most 64. */
+  readonly newId: () => string;
+  readonly log: DrainsLog;
+};
+
+export type DrainsLog = {
+  readonly info: (keys: object, sentence: string) => void;
+  readonly error: (keys: object, sentence: string) => void;
+};
+
+type Refusal = { readonly status: number; readonly reason: Refused; readonly sentence: string };
+
+const NO_CREDENTIAL: Refusal = {
+  status: 401,
+  reason: "credential",
+  sentence: "The authorization header carries no valid credential.",
+};
+const TOO_MANY: Refusal = {
+  status: 429,
+  reason: "rate_limited",
+  sentence: "This namespace has sent too many reports; one more is taken every 20 ms.",
+};
+const TOO_LARGE: Refusal = {
+  status: 413,
+  reason: "too_large",
+  sentence: `The report is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`,
+};
+const CUT_OFF: Refusal = { status: 400, reason: "malformed", sentence: "The body could not be read to its end." };
+
+const NOT_JSON: Refusal = { status: 400, reason: "malformed", sentence: "The body is not JSON." };
+
+/** In a scope of its own, so that no other route sees its parser. Whoever has no credential is not read from. */
+export function addDrainsRoute(app: FastifyInstance<Server>, ports: DrainsPorts): void {
+  const mayReport = reportLimits();
+  const claimsOf = new WeakMap<FastifyRequest, CredentialClaims>();
+
+  const refuse = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
+    ports.meters.refused(refusal.reason);
+    // What else this sender has in its pipe is not worth reading.
+    reply.code(refusal.status).header("connection", "close").header("content-type", "text/plain; charset=utf-8");
+    return reply.send(`${refusal.sentence}\n`);
+  };
+
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+    scope.route<{ Body: unknown }>({
+      method: "POST",
+      url: DRAINS_PATH,
+      bodyLimit: RELAY_BODY_LIMIT_BYTES,
+      onRequest: async (request, reply) => {
+        const claims = ports.checkCredential(request.headers.authorization);
+        if (claims === undefined) return refuse(reply, NO_CREDENTIAL);
+        if (!mayReport(claims.namespace, ports.nowMs())) return refuse(reply, TOO_MANY);
+        claimsOf.set(request, claims);
+        return undefined;
+      },
+      handler: async (request, reply) => {
+        const claims = claimsOf.get(request);
+        const refusal = claims === undefined ? NO_CREDENTIAL : take(request.body, claims, ports);
+        return refusal === undefined ? reply.code(204).send() : refuse(reply, refusal);
+      },
+      errorHandler: (error, _request, reply) => {
+        if (error.statusCode === 413) return refuse(reply, TOO_LARGE);
+        if (isTheirs(error)) return refuse(reply, CUT_OFF);
+        ports.log.error({ err: error }, "drain report failed");
+        return reply.code(500).header("content-type", "text/plain; charset=utf-8").send("This is our fault.\n");
+      },
+    });
+  });
+}
+
+/** The framework's own refusals, and a connection that broke in the middle of a body. */
+function isTheirs(error: { readonly statusCode?: number | undefined; readonly code?: string }): boolean {
+  return (error.statusCode !== undefined && error.statusCode < 500) || error.code === "ECONNRESET";
+}
+
+/** Remembers, counts and tells; answers what is wrong with the report, if anything is. */
+function take(body: unknown, claims: CredentialClaims, ports: DrainsPorts): Refusal | undefined {
+  const json = parsed(body);
+  if (json === undefined) return NOT_JSON;
+  const reading = readNotice(json);
+  if (!reading.ok) return { status: 400, reason: "malformed", sentence: reading.problem };
+  const { namespace, pod, uid, report } = reading.notice;
+  if (namespace !== claims.namespace) {
+    const sentence = `The credential speaks for namespace ${claims.namespace} and not for ${namespace}.`;
+    return { status: 403, reason: "namespace", sentence };
+  }
+  const { ownerKind, ownerName } = claims;
+  const endedAtMs = ports.wallMs();
+  const record: DrainRecord = { id: ports.newId(), namespace, pod, uid, ownerKind, ownerName, endedAtMs, report };
+  if (ports.ring.add(record) === "told-again") return undefined;
+  ports.meters.drained(record);
+  const { outcome, trigger, milliseconds, leftTotal, why } = report;
+  ports.log.info({ namespace, pod, outcome, trigger, milliseconds, leftTotal, why }, "drain reported");
+  const note = noteOn(record, claims);
+  if (note !== undefined) ports.tell(note);
+  return undefined;
+}
+
+/** `undefined` for what is no JSON; JSON itself knows no such value. */
+function parsed(body: unknown): unknown {
+  try {
+    return typeof body === "string" ? JSON.parse(body) : undefined;
+  } catch {
+    return undefined;
+  }
+}
