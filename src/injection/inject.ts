@@ -1,4 +1,5 @@
 /** The whole way of a Pod through the product, with no input or output of its own. */
+import type { GiveRelayAccess } from "../contract/relay-access.ts";
 import { isWellFormed, podName } from "../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 import { ANNOTATIONS, PREFIX } from "../policy/annotation-table.ts";
@@ -30,6 +31,8 @@ export type InjectionRequest = {
   readonly namespaceAnnotations: Readonly<Record<string, unknown>>;
   /** Flags of the command line or tests: nearer than the Pod. Usually empty. */
   readonly overrides: readonly Layer[];
+  /** Absent where there is no relay: what a Pod carries of one then stays. */
+  readonly giveRelayAccess?: GiveRelayAccess | undefined;
 };
 
 export type Randomness = {
@@ -87,6 +90,8 @@ export function injectPod(
     limitRanges: facts.limitRanges ?? [],
     where,
     newToken: randomness.newToken,
+    namespace: request.namespace,
+    giveRelayAccess: request.giveRelayAccess,
   };
   const plan = mode === "sleep" ? planSleep(planning) : planManager(planning);
   if (plan.kind === "skip") return skip(plan.reason, plan.problems);

@@ -3,8 +3,9 @@ import { ORIGINAL_VARIABLE, TOKEN_VARIABLE } from "../contract/manager-environme
 import { parseServeFlags } from "../contract/serve-flags.ts";
 import { type ContainerList, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../kubernetes/pod.ts";
 import { listAt, objectAt, objectsAt, type RawObject, sameJson, textAt, valueAt } from "../kubernetes/raw-json.ts";
+import { environmentValue } from "./environment.ts";
 import { gracePeriodSeconds } from "./grace.ts";
-import { environmentValue, isManager } from "./manager-container.ts";
+import { isManager } from "./manager-container.ts";
 import { chainSeconds, type OriginalRecord, parseRecord } from "./original-record.ts";
 import { sleepHandler } from "./sleeping-hook.ts";
 import { readSleepNote } from "./status-note.ts";

@@ -9,9 +9,12 @@ import {
   POD_UID_VARIABLE,
   TOKEN_VARIABLE,
 } from "../contract/manager-environment.ts";
+import type { RelayAccess } from "../contract/relay-access.ts";
 import { formatServeFlags } from "../contract/serve-flags.ts";
 import { nameOf } from "../kubernetes/pod.ts";
-import { covers, listAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
+import { covers, listAt, type RawObject } from "../kubernetes/raw-json.ts";
+import { fromField } from "./environment.ts";
+import { relayVariables } from "./relay-variables.ts";
 
 export type ManagerMaking = {
   readonly native: boolean;
@@ -22,10 +25,11 @@ export type ManagerMaking = {
   readonly resources: RawObject | undefined;
   /** A driver's socket folder, read-only. */
   readonly mount: RawObject | undefined;
+  readonly relay: RelayAccess | undefined;
 };
 
 export function makeManager(making: ManagerMaking): RawObject {
-  const { native, image, settings, token, recordText, resources, mount } = making;
+  const { native, image, settings, token, recordText, resources, mount, relay } = making;
   return {
     name: MANAGER_CONTAINER,
     image,
@@ -37,6 +41,7 @@ export function makeManager(making: ManagerMaking): RawObject {
       fromField(POD_UID_VARIABLE, "metadata.uid"),
       fromField(POD_NAMESPACE_VARIABLE, "metadata.namespace"),
       { name: ORIGINAL_VARIABLE, value: recordText },
+      ...relayVariables(relay),
     ],
     lifecycle: { preStop: { exec: { command: drainCommand(settings.port) } } },
     securityContext: {
@@ -60,12 +65,6 @@ export function isManager(container: RawObject): boolean {
     command === "serve" &&
     flags.some((flag) => typeof flag === "string" && flag.startsWith("--port="))
   );
-}
-
-/** A literal value among the container's environment variables. */
-export function environmentValue(container: RawObject, name: string): string | undefined {
-  const entry = objectsAt(container, "env").find((candidate) => candidate["name"] === name);
-  return entry === undefined ? undefined : textAt(entry, "value");
 }
 
 /**
@@ -104,8 +103,4 @@ function mergedBy(key: string, standing: unknown, wanted: unknown): unknown {
 
 function drainCommand(port: number): readonly string[] {
   return [MANAGER_BINARY, "drain", ...(port === DEFAULT_SETTINGS.port ? [] : [`--port=${port}`])];
-}
-
-function fromField(name: string, fieldPath: string): RawObject {
-  return { name, valueFrom: { fieldRef: { fieldPath } } };
 }

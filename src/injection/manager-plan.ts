@@ -1,5 +1,6 @@
 /** Native and classic mode: the manager in the Pod, its hooks, and the grace period that holds the drain. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
+import type { RelayAccess } from "../contract/relay-access.ts";
 import { annotationsOf, DEFAULT_GRACE_SECONDS } from "../kubernetes/pod.ts";
 import { limitOf, requestOf } from "../kubernetes/qos.ts";
 import type { RawObject } from "../kubernetes/raw-json.ts";
@@ -21,17 +22,25 @@ import { chainSeconds, formatRecord, type OriginalRecord } from "./original-reco
 import { graceProblems, meshProblems, repairProblems, resourceProblems, socketProblems } from "./plan-problems.ts";
 import { atLeastStanding, originalGrace, type Plan, type PlanRequest } from "./plan-request.ts";
 import { probeGraceEdits } from "./probe-grace.ts";
+import { relayAccessFor } from "./relay-variables.ts";
 import { replacedAnnotations, replacedHandlers } from "./replaced-handlers.ts";
 
 export function planManager(request: PlanRequest): Plan {
   const port = choosePort(request.pod, request.policy.port, request.policy.drainPorts);
   if (port === undefined) return { kind: "skip", reason: "port_conflict", problems: [] };
-  // One token for all drafts: only the last of them counts.
+  // One token and one credential for all drafts: only the last of them counts.
   const token = request.injected?.manager?.token ?? request.newToken();
-  return planWithinRecord(request.where, (economy) => draftManager(request, economy, { port, token }));
+  const relay = relayOf(request);
+  return planWithinRecord(request.where, (economy) => draftManager(request, economy, { port, token, relay }));
 }
 
-type Address = { readonly port: number; readonly token: string };
+type Address = { readonly port: number; readonly token: string; readonly relay: RelayAccess | undefined };
+
+function relayOf(request: PlanRequest): RelayAccess | undefined {
+  const { pod, namespace, giveRelayAccess, injected } = request;
+  const standing = injected?.manager?.container;
+  return relayAccessFor({ pod, namespace, giveRelayAccess, standing, staysInPlace: staysInPlace(request) });
+}
 
 function draftManager(given: PlanRequest, economy: Economy, address: Address): Draft {
   const request = economy.keepsHooks ? keepingHooks(given) : given;
@@ -57,7 +66,7 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
     const told = [...problems, fit.problem];
     return { plan: { kind: "skip", reason: "limit_range_conflict", problems: told }, recordText };
   }
-  const container = managerOf(request, { settings, token: address.token, recordText, resources: fit.resources });
+  const container = managerOf(request, { ...address, settings, recordText, resources: fit.resources });
   const seconds = changes.reduce((sum, edit) => (edit.kind === "set-grace" ? edit.seconds : sum), 0);
   return {
     recordText,
@@ -145,7 +154,7 @@ function chainOf(hooks: readonly HookPlan[]): OriginalRecord["chain"] {
 
 function managerOf(
   request: PlanRequest,
-  parts: Pick<ManagerMaking, "settings" | "token" | "recordText" | "resources">,
+  parts: Pick<ManagerMaking, "settings" | "token" | "recordText" | "resources" | "relay">,
 ): RawObject {
   const { pod, policy, mode, image, injected } = request;
   const made = makeManager({
@@ -155,5 +164,9 @@ function managerOf(
     mount: policy.driverUrl.startsWith("unix:") ? socketMount(pod, policy.driverUrl) : undefined,
   });
   const standing = injected?.manager;
-  return standing?.list === placeOf(request).list ? renewManager(standing.container, made) : made;
+  return standing !== undefined && staysInPlace(request) ? renewManager(standing.container, made) : made;
+}
+
+function staysInPlace(request: PlanRequest): boolean {
+  return request.injected?.manager?.list === placeOf(request).list;
 }

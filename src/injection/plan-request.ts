@@ -1,4 +1,5 @@
 /** What a plan starts from, and what comes out: edits as data, or a reason to leave the Pod alone. */
+import type { GiveRelayAccess } from "../contract/relay-access.ts";
 import type { LimitRange } from "../kubernetes/limit-range.ts";
 import { objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../policy/pod-policy.ts";
@@ -22,6 +23,8 @@ export type PlanRequest = {
   /** For messages, such as `pod web-0`. */
   readonly where: string;
   readonly newToken: () => string;
+  readonly namespace: string;
+  readonly giveRelayAccess: GiveRelayAccess | undefined;
 };
 
 export type Plan =

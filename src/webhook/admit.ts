@@ -1,4 +1,5 @@
 /** One body to one verdict: status, answer, and what metrics and the log say about it. Counts and writes nothing itself. */
+import type { GiveRelayAccess } from "../contract/relay-access.ts";
 import type { ClusterFacts, injectPod, Randomness } from "../injection/inject.ts";
 import type { Outcome } from "../injection/outcome.ts";
 import { reviewText } from "../injection/review.ts";
@@ -13,6 +14,8 @@ export type AdmissionPorts = {
   readonly namespaceAnnotations: NamespaceAnnotations;
   readonly randomness: Randomness;
   readonly inject: typeof injectPod;
+  /** What a Pod gets to reach the relay; without it none does. */
+  readonly giveRelayAccess?: GiveRelayAccess | undefined;
   /** Facts of this moment, asked for after the annotations; without it those of the rules are used. */
   readonly factsOf?: (namespace: string) => ClusterFacts;
   /** Hears of every outcome that is no rehearsal. Never throws and never waits. */
@@ -48,7 +51,8 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
     if (request.pod === undefined) return passedVerdict(request);
     const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace);
     const { pod, namespace } = request;
-    const question = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [] };
+    const { giveRelayAccess } = ports;
+    const question = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [], giveRelayAccess };
     const facts = ports.factsOf?.(namespace) ?? rules.facts;
     const outcome = ports.inject(question, rules.config, facts, ports.randomness);
     if (!request.dryRun) ports.tell?.(pod, namespace, outcome);
