@@ -1,0 +1,238 @@
+/** Rotation by example: each case is a situation that real clusters show. */
+import { describe, expect, test } from "vitest";
+import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
+import { entryOf, MIRRORING, type RawSlice, READY, rotationIn, sliceWith, TERMINATING, WEB_0 } from "./raw-slices.ts";
+
+const ANOTHER: PodIdentity = { name: "web-1", uid: "uid-of-web-1", addresses: ["10.0.0.8", "fd00::8"] };
+
+describe("a Pod of a Service with a selector", () => {
+  test("is in while its entry is ready", () => {
+    expect(rotationIn([sliceWith({}, entryOf(ANOTHER), entryOf(WEB_0))])).toEqual({
+      state: "in",
+      terminating: false,
+      offers: [
+        {
+          service: "web",
+          family: "IPv4",
+          state: "in",
+          terminating: false,
+          reason: "Service web still offers the Pod (slice web-abc)",
+        },
+      ],
+      reason: "Service web still offers the Pod (slice web-abc)",
+    });
+  });
+
+  test("is out and terminating once the controller has seen its deletion", () => {
+    expect(rotationIn([sliceWith({}, entryOf(WEB_0, TERMINATING))])).toMatchObject({
+      state: "out",
+      terminating: true,
+      reason: "Service web withdrew the Pod as terminating (slice web-abc)",
+    });
+  });
+
+  test("is out and not terminating when its kubelet alone stops it", () => {
+    const stopped = { ready: false, serving: false, terminating: false };
+    expect(rotationIn([sliceWith({}, entryOf(WEB_0, stopped))])).toMatchObject({
+      state: "out",
+      terminating: false,
+      reason: "Service web withdrew the Pod as not ready (slice web-abc)",
+    });
+  });
+
+  test("is out when the sole Pod still serves while it ends: its traffic decides the rest", () => {
+    expect(rotationIn([sliceWith({}, entryOf(WEB_0, { ready: false, serving: true, terminating: true }))]).state).toBe(
+      "out",
+    );
+  });
+
+  test("is out without any offer when it is in no slice", () => {
+    for (const raws of [[], [sliceWith({}, entryOf(ANOTHER))]]) {
+      expect(rotationIn(raws)).toEqual({
+        state: "out",
+        terminating: false,
+        offers: [],
+        reason: "no Service offers the Pod",
+      });
+    }
+  });
+
+  test("is found by its uid whatever its address is", () => {
+    expect(rotationIn([sliceWith({}, entryOf(WEB_0, READY, "10.9.9.9"))]).state).toBe("in");
+    expect(rotationIn([sliceWith({}, entryOf(WEB_0))], { ...WEB_0, addresses: [] }).state).toBe("in");
+  });
+});
+
+describe("publishNotReadyAddresses", () => {
+  test("offers the Pod until it is told to end, ready or not", () => {
+    expect(rotationIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: false, terminating: false }))]).state).toBe(
+      "in",
+    );
+  });
+
+  test("is out once it ends: the entry stays ready until the Pod is gone, and that waits for the drain", () => {
+    expect(
+      rotationIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: true, terminating: true }))]),
+    ).toMatchObject({
+      state: "out",
+      terminating: true,
+      reason: "Service web publishes the Pod to its very end (slice web-abc)",
+    });
+  });
+});
+
+test.for<[string, RawSlice, string, boolean]>([
+  ["no conditions", {}, "in", false],
+  ["conditions that are null", { conditions: null }, "in", false],
+  ["every condition nil", { conditions: {} }, "in", false],
+  ["ready null", { conditions: { ready: null, terminating: false } }, "in", false],
+  ["ready nil and terminating", { conditions: { terminating: true } }, "out", true],
+  ["ready false alone", { conditions: { ready: false } }, "out", false],
+  ["ready as text", { conditions: { ready: "false" } }, "in", false],
+  ["terminating as a number", { conditions: { terminating: 1 } }, "in", false],
+])("an entry with %s", ([, parts, state, terminating]) => {
+  const { conditions: _replaced, ...entry } = entryOf(WEB_0);
+  expect(rotationIn([sliceWith({}, { ...entry, ...parts })])).toMatchObject({ state, terminating });
+});
+
+describe("several slices", () => {
+  test("of one Service are one offer, which is in while any of them still offers the Pod", () => {
+    const moved = [
+      sliceWith({ name: "web-b" }, entryOf(WEB_0, TERMINATING)),
+      sliceWith({ name: "web-a" }, entryOf(ANOTHER), entryOf(WEB_0)),
+    ];
+    expect(rotationIn(moved)).toMatchObject({
+      state: "in",
+      terminating: true,
+      offers: [{ state: "in", terminating: true }],
+      reason: "Service web still offers the Pod (slice web-a)",
+    });
+  });
+
+  test("of two families are two offers", () => {
+    const both = [
+      sliceWith({ name: "web-v6", addressType: "IPv6" }, entryOf(WEB_0, READY, "fd00::7")),
+      sliceWith({ name: "web-v4" }, entryOf(WEB_0, TERMINATING)),
+    ];
+    const rotation = rotationIn(both);
+    expect(rotation.offers.map(({ family, state }) => `${family} ${state}`)).toEqual(["IPv4 out", "IPv6 in"]);
+    expect(rotation.state).toBe("in");
+  });
+
+  test("of two Services are two offers, and both must have withdrawn the Pod", () => {
+    const two = [
+      sliceWith({ name: "web-a" }, entryOf(WEB_0, TERMINATING)),
+      sliceWith({ name: "api-a", service: "api" }, entryOf(WEB_0)),
+    ];
+    expect(rotationIn(two)).toMatchObject({
+      state: "in",
+      reason: "Service api still offers the Pod (slice api-a)",
+    });
+    expect(rotationIn(two.slice(0, 1)).state).toBe("out");
+  });
+
+  test("are counted in the reason when more than one Service says the same", () => {
+    const three = ["a", "b", "c"].map((service) => sliceWith({ name: `${service}-1`, service }, entryOf(WEB_0)));
+    expect(rotationIn(three).reason).toBe("Service a still offers the Pod (slice a-1), and 2 more");
+  });
+
+  test("that belong to no Service offer nothing", () => {
+    for (const service of [undefined, ""]) {
+      expect(rotationIn([sliceWith({ service }, entryOf(WEB_0, TERMINATING))])).toMatchObject({
+        state: "out",
+        terminating: false,
+        offers: [],
+      });
+    }
+  });
+});
+
+describe("an address", () => {
+  const BARE = { addresses: ["10.0.0.7"], conditions: { ready: true } };
+
+  test("is enough in mirrored and hand-made slices, whose entries name no Pod", () => {
+    expect(rotationIn([sliceWith({ managedBy: MIRRORING }, BARE)]).state).toBe("in");
+    expect(rotationIn([sliceWith({ managedBy: "" }, { addresses: ["10.0.0.99", "10.0.0.7"] })]).state).toBe("in");
+    expect(rotationIn([sliceWith({ managedBy: MIRRORING }, { addresses: ["10.0.0.8"] })]).offers).toEqual([]);
+  });
+
+  test("never makes a Pod terminating, for nobody keeps that condition there", () => {
+    const handMade = sliceWith({ managedBy: "people" }, { ...BARE, conditions: { ready: true, terminating: true } });
+    expect(rotationIn([handMade])).toMatchObject({ state: "out", terminating: false });
+  });
+
+  test("that another Pod's entry carries says nothing about this Pod, in whoever's slice", () => {
+    for (const managedBy of [undefined, MIRRORING, "people"]) {
+      const heading = managedBy === undefined ? {} : { managedBy };
+      expect(rotationIn([sliceWith(heading, entryOf(ANOTHER, READY, "10.0.0.7"))]).offers).toEqual([]);
+    }
+  });
+
+  test("counts when the target is something else than a Pod", () => {
+    const machine = { ...BARE, targetRef: { kind: "VirtualMachineInstance", name: "web-0", uid: "uid-of-a-machine" } };
+    expect(rotationIn([sliceWith({ managedBy: "people" }, machine)]).state).toBe("in");
+  });
+
+  test.for([
+    ["FD00::7", "IPv6"],
+    ["fd00:0:0:0:0:0:0:7", "IPv6"],
+    ["fd00:0000::0007", "IPv6"],
+    ["fd00::0.0.0.7", "IPv6"],
+    ["010.000.0.07", "IPv4"],
+  ])("written as %s by hand is the same address", ([address, addressType]) => {
+    const raw = sliceWith({ managedBy: "people", ...(addressType && { addressType }) }, { addresses: [address] });
+    expect(rotationIn([raw]).state).toBe("in");
+  });
+
+  test.for([
+    "fd00::70",
+    "fd00::7/64",
+    "[fd00::7]",
+    "fd00::7%eth0",
+    "x@fd00::7",
+    "10.0.0.70",
+    "1.10.0.0.7",
+    "10.0.0",
+    "",
+  ])("%j is another one", (address) => {
+    expect(rotationIn([sliceWith({ managedBy: "people" }, { addresses: [address] })]).offers).toEqual([]);
+  });
+});
+
+describe("host names", () => {
+  const FQDN = { addressType: "FQDN", managedBy: "people" };
+
+  test("that name the Pod leave it unknown, for what they stand for is known to the DNS alone", () => {
+    expect(rotationIn([sliceWith(FQDN, entryOf(WEB_0, READY, "web.example"))])).toMatchObject({
+      state: "unknown",
+      reason: "Service web offers the Pod by a host name (slice web-abc)",
+    });
+  });
+
+  test("that name the Pod as withdrawn are out", () => {
+    expect(rotationIn([sliceWith(FQDN, entryOf(WEB_0, TERMINATING, "web.example"))]).state).toBe("out");
+  });
+
+  test("never outweigh an entry that is in", () => {
+    const raws = [sliceWith(FQDN, entryOf(WEB_0, READY, "web.example")), sliceWith({ name: "a" }, entryOf(WEB_0))];
+    expect(rotationIn(raws)).toMatchObject({ state: "in", offers: [{ state: "unknown" }, { state: "in" }] });
+  });
+
+  test("of other hosts are nobody's business", () => {
+    expect(rotationIn([sliceWith(FQDN, { addresses: ["elsewhere.example"] })]).offers).toEqual([]);
+  });
+});
+
+test("an address type of a later version is judged by the same conditions", () => {
+  expect(rotationIn([sliceWith({ addressType: "Martian" }, entryOf(WEB_0))])).toMatchObject({
+    state: "in",
+    offers: [{ family: "other" }],
+  });
+});
+
+test("names from the wire are cut to the length of a name and made printable in reasons", () => {
+  const raw = sliceWith({ name: `a\u001b[31m\n${"x".repeat(5_000)}`, service: "web\u202e" }, entryOf(WEB_0));
+  const { reason } = rotationIn([raw]);
+  expect(reason).toMatch(/^Service web\? still offers the Pod \(slice a\?\[31m\?x+\)$/);
+  expect(reason.length).toBeLessThan(600);
+});

@@ -1,0 +1,173 @@
+/**
+ * Random histories of slices: what controllers and people may write in which order, and what a watcher that lags by
+ * another amount for each slice then sees.
+ */
+import fc from "fast-check";
+import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
+import { CONTROLLER, entryOf, type Heading, MIRRORING, type RawSlice, sliceWith, WEB_0 } from "./raw-slices.ts";
+
+const OTHERS: readonly PodIdentity[] = [
+  { name: "web-1", uid: "uid-of-web-1", addresses: ["10.0.0.8", "fd00::8"] },
+  // Has, or had, the same addresses.
+  { name: "web-9", uid: "uid-of-web-9", addresses: WEB_0.addresses },
+];
+
+/** Two slices of each kind where splitting, merging and moving is real. */
+const HEADINGS: readonly Heading[] = [
+  { name: "web-a" },
+  { name: "web-b" },
+  { name: "web-v6", addressType: "IPv6" },
+  { name: "api-a", service: "api" },
+  { name: "peers-a", service: "peers" },
+  { name: "peers-b", service: "peers" },
+  { name: "web-mirrored", managedBy: MIRRORING },
+  { name: "web-hand", managedBy: "people" },
+  { name: "web-hand-v6", managedBy: "people", addressType: "IPv6" },
+  { name: "web-names", managedBy: "people", addressType: "FQDN" },
+  { name: "lost", service: undefined },
+  { name: "later", service: "api", addressType: "Martian" },
+];
+
+type Write =
+  | { readonly does: "put" | "duplicate"; readonly at: number; readonly to: number; readonly entry: RawSlice }
+  | { readonly does: "drop" | "move" | "split" | "merge" | "delete"; readonly at: number; readonly to: number }
+  | { readonly does: "judge"; readonly at: number; readonly to: number; readonly conditions: RawSlice };
+
+const nilOr = fc.constantFrom(undefined, null, true, false);
+const arbitraryConditions: fc.Arbitrary<RawSlice> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom<RawSlice>({ ready: true, serving: true, terminating: false }, {}) },
+  { weight: 3, arbitrary: fc.constant<RawSlice>({ ready: false, serving: true, terminating: true }) },
+  { weight: 1, arbitrary: fc.constant<RawSlice>({ ready: true, serving: true, terminating: true }) },
+  { weight: 3, arbitrary: fc.record({ ready: nilOr, serving: nilOr, terminating: nilOr }) },
+);
+
+const arbitraryAddress = fc.constantFrom("10.0.0.7", "fd00::7", "FD00:0:0::07", "10.0.0.8", "fd00::8", "web.example");
+
+/** Some name the Pod, some name another one with our address, some name nobody, some are half written. */
+const arbitraryEntry: fc.Arbitrary<RawSlice> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(fc.constantFrom(WEB_0, WEB_0, ...OTHERS), arbitraryConditions, fc.nat(1))
+      .map(([pod, conditions, family]) => entryOf(pod, conditions, pod.addresses[family])),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      {
+        addresses: fc.array(arbitraryAddress, { minLength: 1, maxLength: 3 }),
+        conditions: arbitraryConditions,
+        targetRef: fc.constantFrom(
+          null,
+          {},
+          { kind: "Node", uid: "u" },
+          { kind: "Pod", name: "web-0" },
+          { uid: WEB_0.uid },
+        ),
+      },
+      { requiredKeys: ["addresses"] },
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<RawSlice>(
+      {},
+      { addresses: null, conditions: null },
+      { addresses: [7, null, "10.0.0.7"] },
+      { addresses: [], targetRef: { kind: "Pod", uid: WEB_0.uid } },
+    ),
+  },
+);
+
+const place = fc.nat(HEADINGS.length - 1);
+const arbitraryWrite: fc.Arbitrary<Write> = fc.oneof(
+  fc.record({ does: fc.constantFrom("put", "duplicate"), at: place, to: place, entry: arbitraryEntry }),
+  fc.record({ does: fc.constantFrom("drop", "move", "split", "merge", "delete"), at: place, to: place }),
+  fc.record({ does: fc.constant("judge"), at: place, to: place, conditions: arbitraryConditions }),
+);
+
+/** What was seen at each moment of one history, one list of raw slices per moment. */
+export const arbitraryViews: fc.Arbitrary<RawSlice[][]> = fc
+  .tuple(
+    fc.array(arbitraryWrite, { minLength: 1, maxLength: 25 }),
+    fc.array(fc.nat(3), { minLength: 12, maxLength: 12 }),
+  )
+  .map(([writes, lags]) => viewsOf(writes, lags));
+
+/** Slices by place in {@link HEADINGS}; `undefined` where there is none. */
+type Table = readonly (readonly RawSlice[] | undefined)[];
+
+function viewsOf(writes: readonly Write[], lags: readonly number[]): RawSlice[][] {
+  const tables: Table[] = [HEADINGS.map(() => undefined)];
+  for (const write of writes) {
+    // What takes two writes is two moments, with the entry in both slices between them.
+    for (const change of changesOf(write)) tables.push(change(tables.at(-1) ?? []));
+  }
+  return tables.map((_table, now) =>
+    HEADINGS.flatMap((heading, at) => {
+      const entries = tables[Math.max(0, now - (lags[at] ?? 0))]?.[at];
+      return entries === undefined ? [] : [sliceWith(heading, ...entries)];
+    }),
+  );
+}
+
+function changesOf(write: Write): ((table: Table) => Table)[] {
+  const { at, to } = write;
+  const set = (place: number, entries: (table: Table) => readonly RawSlice[] | undefined) => (table: Table) =>
+    table.with(place, entries(table));
+  const here = (table: Table) => table[at] ?? [];
+  const there = (table: Table) => table[to] ?? [];
+  switch (write.does) {
+    case "put":
+      return [set(at, (table) => [...here(table), write.entry])];
+    case "duplicate":
+      return [set(at, (table) => [...here(table), write.entry]), set(to, (table) => [...there(table), write.entry])];
+    case "drop":
+      return [set(at, (table) => here(table).slice(1))];
+    case "move":
+      return [
+        set(to, (table) => [...there(table), ...here(table).slice(0, 1)]),
+        set(at, (table) => here(table).slice(1)),
+      ];
+    case "split":
+      return [
+        set(to, (table) => [...there(table), ...here(table).slice(2)]),
+        set(at, (table) => here(table).slice(0, 2)),
+      ];
+    case "merge":
+      return [set(to, (table) => [...there(table), ...here(table)]), set(at, () => undefined)];
+    case "delete":
+      return [set(at, () => undefined)];
+    case "judge":
+      return [set(at, (table) => here(table).map((entry) => ({ ...entry, conditions: write.conditions })))];
+  }
+}
+
+/** One Service with a selector as its controller writes it: each Pod in one slice per family. */
+export type Controlled = {
+  readonly publishNotReady: boolean;
+  readonly families: readonly ("IPv4" | "IPv6")[];
+  readonly podsPerSlice: number;
+};
+
+export type PodNow = { readonly pod: PodIdentity; readonly isReady: boolean; readonly isDeleted: boolean };
+
+/** `ready = publishNotReadyAddresses || (serving && !terminating)`, as the controller has it. */
+export function writtenByController(service: string, how: Controlled, pods: readonly PodNow[]): RawSlice[] {
+  return how.families.flatMap((addressType) =>
+    pods.map((_first, index) => {
+      const part = index % how.podsPerSlice === 0 ? pods.slice(index, index + how.podsPerSlice) : [];
+      const entries = part.map(({ pod, isReady, isDeleted }) =>
+        entryOf(
+          pod,
+          { ready: how.publishNotReady || (isReady && !isDeleted), serving: isReady, terminating: isDeleted },
+          pod.addresses[addressType === "IPv4" ? 0 : 1],
+        ),
+      );
+      return sliceWith(
+        { name: `${service}-${addressType}-${index}`, service, managedBy: CONTROLLER, addressType },
+        ...entries,
+      );
+    }),
+  );
+}

@@ -1,0 +1,215 @@
+/** What holds for rotation whatever the slices are. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { canonicalAddress } from "../../../src/kubernetes/rotation/address-text.ts";
+import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
+import type { PodIdentity, Rotation } from "../../../src/kubernetes/rotation/rotation.ts";
+import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import { verdictOf } from "./flat-facts.ts";
+import { arbitraryViews, type Controlled, type PodNow, writtenByController } from "./histories.ts";
+import { entryOf, type RawSlice, READY, readAll, rotationIn, sliceWith, WEB_0 } from "./raw-slices.ts";
+
+/** The last and fullest moment of a history. */
+const arbitraryView = arbitraryViews.map((views) => views.at(-1) ?? []);
+
+test("at every moment of every history the answer is that of the flat facts", () => {
+  const seen = { in: 0, out: 0, unknown: 0 };
+  fc.assert(
+    fc.property(arbitraryViews, (views) => {
+      for (const raws of views) {
+        const rotation = rotationIn(raws);
+        seen[rotation.state] += 1;
+        expect(summaryOf(rotation)).toEqual(verdictOf(raws, WEB_0));
+      }
+    }),
+    { numRuns: 1_500 },
+  );
+  // Histories that reach only one answer would prove nothing.
+  expect(Math.min(seen.in, seen.out, seen.unknown)).toBeGreaterThan(100);
+});
+
+test("neither the order of the slices nor of their entries changes the answer or its reason", () => {
+  fc.assert(
+    fc.property(
+      arbitraryView.chain((raws) => fc.tuple(fc.constant(raws), fc.shuffledSubarray(raws, { minLength: raws.length }))),
+      ([raws, shuffled]) => {
+        const turned = shuffled.map((raw) => ({ ...raw, endpoints: (raw["endpoints"] as RawSlice[]).toReversed() }));
+        expect(rotationIn(turned)).toEqual(rotationIn(raws));
+      },
+    ),
+  );
+});
+
+test("one entry per slice says the same as all entries in one slice", () => {
+  fc.assert(
+    fc.property(arbitraryView, (raws) => {
+      const split = raws.flatMap((raw) =>
+        (raw["endpoints"] as RawSlice[]).map((entry, index) =>
+          renamed({ ...raw, endpoints: [entry] }, `part-${index}`),
+        ),
+      );
+      expect(summaryOf(rotationIn(split))).toEqual(summaryOf(rotationIn(raws)));
+    }),
+  );
+});
+
+test("a slice that is there twice says no more than once", () => {
+  fc.assert(
+    fc.property(arbitraryView, (raws) => {
+      const twice = [...raws, ...raws.map((raw) => renamed(raw, "copy"))];
+      expect(summaryOf(rotationIn(twice))).toEqual(summaryOf(rotationIn(raws)));
+    }),
+  );
+});
+
+test("no entry of another Pod changes the answer, whatever its address and conditions", () => {
+  fc.assert(
+    fc.property(arbitraryView, fc.boolean(), fc.boolean(), (raws, ready, terminating) => {
+      const stranger: PodIdentity = { name: "web-0", uid: "uid-of-another-web-0", addresses: WEB_0.addresses };
+      const crowded = raws.map((raw) => ({
+        ...raw,
+        endpoints: [entryOf(stranger, { ready, terminating }), ...(raw["endpoints"] as RawSlice[])],
+      }));
+      expect(rotationIn(crowded)).toEqual(rotationIn(raws));
+    }),
+  );
+});
+
+test("one more ready entry for the Pod always makes it in", () => {
+  fc.assert(
+    fc.property(arbitraryView, (raws) => {
+      expect(rotationIn([...raws, sliceWith({ name: "one-more", service: "more" }, entryOf(WEB_0, READY))]).state).toBe(
+        "in",
+      );
+    }),
+  );
+});
+
+const arbitraryControlled: fc.Arbitrary<Controlled> = fc.record({
+  publishNotReady: fc.boolean(),
+  families: fc.constantFrom<Controlled["families"]>(["IPv4"], ["IPv6"], ["IPv4", "IPv6"]),
+  podsPerSlice: fc.integer({ min: 1, max: 3 }),
+});
+const arbitrarySiblings: fc.Arbitrary<PodNow[]> = fc.array(
+  fc.record({
+    pod: fc.nat(40).map((n) => ({ name: `s-${n}`, uid: `uid-${n}`, addresses: [`10.0.1.${n}`, `fd00::1:${n}`] })),
+    isReady: fc.boolean(),
+    isDeleted: fc.boolean(),
+  }),
+  { maxLength: 6 },
+);
+
+test("what the controller writes is in exactly while a Service has the Pod ready and nobody deleted it", () => {
+  fc.assert(
+    fc.property(
+      fc.array(arbitraryControlled, { maxLength: 3 }),
+      arbitrarySiblings,
+      fc.boolean(),
+      fc.boolean(),
+      (services, siblings, isReady, isDeleted) => {
+        const pods = [...siblings, { pod: WEB_0, isReady, isDeleted }];
+        const raws = services.flatMap((how, index) => writtenByController(`service-${index}`, how, pods));
+        const isOffered = services.some((how) => (isReady || how.publishNotReady) && !isDeleted);
+        expect(rotationIn(raws)).toMatchObject({
+          state: isOffered ? "in" : "out",
+          terminating: isDeleted && services.length > 0,
+        });
+        expect(rotationIn(raws).offers).toHaveLength(services.flatMap((how) => how.families).length);
+      },
+    ),
+  );
+});
+
+test("a deletion that only some slices have seen leaves the Pod in until the last one has", () => {
+  fc.assert(
+    fc.property(
+      fc.array(arbitraryControlled, { minLength: 1, maxLength: 3 }),
+      arbitrarySiblings,
+      fc.array(fc.boolean(), { minLength: 60, maxLength: 60 }),
+      (services, siblings, caughtUp) => {
+        const write = (isDeleted: boolean) =>
+          services.flatMap((how, index) =>
+            writtenByController(`service-${index}`, how, [...siblings, { pod: WEB_0, isReady: true, isDeleted }]),
+          );
+        const [before, after] = [write(false), write(true)];
+        const seen = before.map((raw, index) => (caughtUp[index] ? (after[index] ?? raw) : raw));
+        const isStillOffered = seen.some((raw, index) => raw === before[index] && mentionsPod(raw));
+        expect(rotationIn(seen).state).toBe(isStillOffered ? "in" : "out");
+        expect(rotationIn(seen).terminating).toBe(seen.some((raw, index) => raw !== before[index] && mentionsPod(raw)));
+      },
+    ),
+  );
+});
+
+test("nothing that can come over the wire makes the reader throw, and what it reads can be judged", () => {
+  const hostile = fc.oneof(
+    fc.object({ key: fc.constantFrom("metadata", "name", "labels", "endpoints", "addresses", "conditions", "x") }),
+    fc.record({
+      metadata: fc.oneof(fc.anything(), fc.record({ name: fc.string(), labels: fc.anything() })),
+      endpoints: fc.oneof(
+        fc.anything(),
+        fc.array(fc.record({ addresses: fc.anything(), targetRef: fc.anything(), conditions: fc.anything() })),
+      ),
+      addressType: fc.anything(),
+    }),
+  );
+  fc.assert(
+    fc.property(hostile, (raw) => {
+      const slice = readSlice(raw);
+      if (slice !== undefined) expect(["in", "out", "unknown"]).toContain(rotationOf([slice], WEB_0).state);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test.for<[string, RawSlice]>([
+  ["a Status", { kind: "Status", metadata: { name: "x" } }],
+  ["a bookmark", { kind: "EndpointSlice", metadata: { resourceVersion: "7" } }],
+  ["nothing", {}],
+])("%s is read as no slice", ([, raw]) => {
+  expect(readSlice(raw)).toBeUndefined();
+});
+
+test("a slice without entries, as null or not at all, is a slice all the same", () => {
+  for (const endpoints of [null, undefined, []]) {
+    expect(readAll([{ ...sliceWith({}), endpoints }])).toMatchObject([{ name: "web-abc", endpoints: [] }]);
+  }
+});
+
+test("every spelling of an address has one canonical text, which is its own", () => {
+  const group = fc.constantFrom("0", "00", "0000", "7", "0a", "FFff", "1234");
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.ipV4(),
+        fc.ipV6(),
+        fc.array(group, { minLength: 8, maxLength: 8 }).map((all) => all.join(":")),
+      ),
+      (text) => {
+        const canonical = canonicalAddress(text);
+        expect(canonicalAddress(canonical)).toBe(canonical);
+        expect(canonicalAddress(text.toUpperCase())).toBe(canonical);
+        expect(verdictOf([sliceWith({}, { addresses: [text] })], { ...WEB_0, addresses: [canonical] }).state).toBe(
+          "in",
+        );
+      },
+    ),
+  );
+});
+
+function summaryOf({ state, terminating, offers }: Rotation) {
+  return {
+    state,
+    terminating,
+    offers: Object.fromEntries(offers.map((each) => [`${each.service}/${each.family}`, each.state])),
+  };
+}
+
+function renamed(raw: RawSlice, suffix: string): RawSlice {
+  const metadata = raw["metadata"] as RawSlice;
+  return { ...raw, metadata: { ...metadata, name: `${metadata["name"]}-${suffix}` } };
+}
+
+function mentionsPod(raw: RawSlice): boolean {
+  return JSON.stringify(raw).includes(`"${WEB_0.uid}"`);
+}

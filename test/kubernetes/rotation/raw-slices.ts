@@ -1,0 +1,56 @@
+/** EndpointSlices as the API server writes them, for the tests of rotation. */
+import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
+import type { PodIdentity, Rotation, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
+import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+
+export type RawSlice = { [key: string]: unknown };
+
+export const CONTROLLER = "endpointslice-controller.k8s.io";
+export const MIRRORING = "endpointslicemirroring-controller.k8s.io";
+
+export const WEB_0: PodIdentity = { name: "web-0", uid: "uid-of-web-0", addresses: ["10.0.0.7", "fd00::7"] };
+
+export type Conditions = { readonly ready?: unknown; readonly serving?: unknown; readonly terminating?: unknown };
+
+export const READY: Conditions = { ready: true, serving: true, terminating: false };
+export const TERMINATING: Conditions = { ready: false, serving: true, terminating: true };
+
+/** An entry as the controller writes it for a Pod. */
+export function entryOf(pod: PodIdentity, conditions: Conditions = READY, address = pod.addresses[0]): RawSlice {
+  const targetRef = { kind: "Pod", namespace: "shop", name: pod.name, uid: pod.uid };
+  return { addresses: [address], conditions, nodeName: "node-1", targetRef };
+}
+
+export type Heading = {
+  readonly name?: string;
+  /** `undefined`: without the label. */
+  readonly service?: string | undefined;
+  readonly managedBy?: string;
+  readonly addressType?: string;
+};
+
+export function sliceWith(heading: Heading, ...endpoints: readonly RawSlice[]): RawSlice {
+  const { name = "web-abc", service = "web", managedBy = CONTROLLER, addressType = "IPv4" } = heading;
+  const labelled =
+    "service" in heading && heading.service === undefined ? {} : { "kubernetes.io/service-name": service };
+  return {
+    addressType,
+    apiVersion: "discovery.k8s.io/v1",
+    endpoints,
+    kind: "EndpointSlice",
+    metadata: {
+      name,
+      namespace: "shop",
+      labels: { ...labelled, "endpointslice.kubernetes.io/managed-by": managedBy },
+    },
+    ports: [{ name: "http", port: 8080, protocol: "TCP" }],
+  };
+}
+
+export function readAll(raws: Iterable<RawSlice>): Slice[] {
+  return [...raws].map(readSlice).filter((slice) => slice !== undefined);
+}
+
+export function rotationIn(raws: Iterable<RawSlice>, pod: PodIdentity = WEB_0): Rotation {
+  return rotationOf(readAll(raws), pod);
+}
