@@ -29,7 +29,7 @@ export type PodRunnerPorts = {
   readonly onEvent: (pod: PodIdentity, event: PodEvent) => void;
 };
 
-export type PodIdentity = { readonly name: string; readonly address: string };
+export type PodIdentity = { readonly name: string; readonly uid: string; readonly address: string };
 
 export type PodRunner = {
   /** Gives the Pod an address and starts its containers; resolves when all regular ones were started. */
@@ -59,7 +59,7 @@ export function createPodRunner(ports: PodRunnerPorts): PodRunner {
           managerArguments: attachment.managerArguments,
           imageEnvironment: ports.imageEnvironment,
         },
-        onEvent: (event) => ports.onEvent({ name: named.name, address: attachment.address }, event),
+        onEvent: (event) => ports.onEvent({ name: named.name, uid: named.uid, address: attachment.address }, event),
       });
       pods.add(pod);
       await pod.startContainers();

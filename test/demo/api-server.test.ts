@@ -1,0 +1,208 @@
+/** The demo's API server as its one client sees it: over a socket, through the product's own client. */
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
+import { connectionTo } from "../../src/api-server/connection.ts";
+import { createStore, type Store } from "../../src/api-server/store.ts";
+import { type FollowPorts, follow } from "../../src/api-server/watch-runner.ts";
+import { ENDPOINT_SLICES, NAMESPACES } from "../../src/demo/api-server/api-resources.ts";
+import { type ApiServer, startApiServer } from "../../src/demo/api-server/api-server.ts";
+import { kubeconfig } from "../../src/demo/api-server/demo-cluster.ts";
+import { createObjectStore, type ObjectStore } from "../../src/demo/api-server/object-store.ts";
+import { realClock } from "../../src/demo/real-clock.ts";
+import type { RawObject } from "../../src/kubernetes/raw-json.ts";
+
+const SLICES = "/apis/discovery.k8s.io/v1/namespaces/demo/endpointslices";
+const SECRETS = "/api/v1/namespaces/lastcall/secrets";
+const PATIENCE = { timeout: 30_000, interval: 10 };
+const TOKEN = "t0ken";
+
+let home: string;
+let objects: ObjectStore;
+let server: ApiServer;
+let api: ApiRunner;
+let stop: AbortController;
+let running: Promise<void> | undefined;
+let failures: string[];
+let lists: number;
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "lastcall-api-server-"));
+  const uids = ["uid-1", "uid-2", "uid-3"];
+  objects = createObjectStore(() => uids.shift() ?? "uid");
+  server = await startApiServer({ clock: realClock, store: objects, token: TOKEN });
+  api = await runnerWith(TOKEN);
+  stop = new AbortController();
+  running = undefined;
+  failures = [];
+  lists = 0;
+});
+
+afterEach(async () => {
+  stop.abort();
+  await running;
+  api.close();
+  await server.close();
+  rmSync(home, { recursive: true });
+});
+
+/** As the webhook reaches it: by the file that the demo writes. */
+async function runnerWith(token: string): Promise<ApiRunner> {
+  const kubeconfigFile = join(home, "kubeconfig.json");
+  writeFileSync(kubeconfigFile, kubeconfig(`http://127.0.0.1:${server.port}`, token));
+  return apiRunner(await connectionTo({ kubeconfigFile }));
+}
+
+function slice(name: string, note: string, namespace = "demo"): RawObject {
+  return { metadata: { name, namespace }, addressType: "IPv4", note };
+}
+
+function followSlices(relistMs = 600_000): Store<string> {
+  const kept = createStore((object: RawObject) => String(object["note"]));
+  const ports: FollowPorts = {
+    ask: api.ask,
+    stream: api.stream,
+    nowMs: () => performance.now(),
+    sleep: (ms, signal) => realClock.wait(ms / 20, signal),
+    random: () => 0.5,
+    onListed: () => {
+      lists += 1;
+    },
+    onHeard: () => {},
+    onFailed: (why) => failures.push(why),
+  };
+  running = follow({ path: SLICES, pageSize: 1, store: kept, relistMs }, ports, stop.signal);
+  return kept;
+}
+
+/** Everything a watch says until it ends by itself. */
+async function linesOf(path: string): Promise<readonly unknown[]> {
+  let said = "";
+  const onChunk = (chunk: Buffer) => {
+    said += chunk.toString();
+  };
+  await api.stream({ path, limitMs: 30_000, signal: stop.signal, onOpen: () => {}, onChunk });
+  return said
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+describe("a watch", () => {
+  test("a follower has what was there, what comes and what changes, of its own namespace only", async () => {
+    objects.put(ENDPOINT_SLICES, slice("a", "first"));
+    objects.put(ENDPOINT_SLICES, slice("b", "elsewhere", "shop"));
+    objects.put(NAMESPACES, { metadata: { name: "demo" } });
+    const kept = followSlices();
+    await vi.waitFor(() => expect([...kept.entries]).toEqual([["demo/a", "first"]]), PATIENCE);
+    objects.put(ENDPOINT_SLICES, slice("c", "later"));
+    objects.put(ENDPOINT_SLICES, slice("a", "second"));
+    objects.put(ENDPOINT_SLICES, slice("b", "still elsewhere", "shop"));
+    const all = [
+      ["demo/a", "second"],
+      ["demo/c", "later"],
+    ];
+    await vi.waitFor(() => expect([...kept.entries].sort()).toEqual(all), PATIENCE);
+    expect(lists).toBe(1);
+    expect(failures).toEqual([]);
+  });
+
+  test("after the end of a watch the next one goes on without a loss", async () => {
+    const kept = followSlices(1_000);
+    await vi.waitFor(() => expect(lists).toBeGreaterThan(2), PATIENCE);
+    objects.put(ENDPOINT_SLICES, slice("a", "after"));
+    await vi.waitFor(() => expect([...kept.entries]).toEqual([["demo/a", "after"]]), PATIENCE);
+    expect(failures).toEqual([]);
+  });
+
+  test("a watch says where it ends when its time is over", async () => {
+    objects.put(ENDPOINT_SLICES, slice("a", "there"));
+    const said = await linesOf(`${SLICES}?watch=true&resourceVersion=0&timeoutSeconds=1&allowWatchBookmarks=true`);
+    expect(said).toMatchObject([
+      { type: "ADDED", object: { metadata: { name: "a", resourceVersion: "101" } } },
+      { type: "BOOKMARK", object: { kind: "EndpointSlice", metadata: { resourceVersion: "101" } } },
+    ]);
+  });
+
+  test("whoever comes back with a version that is forgotten is told to list again", async () => {
+    for (let at = 0; at < 1_200; at++) objects.put(ENDPOINT_SLICES, slice("a", String(at)));
+    expect(await linesOf(`${SLICES}?watch=true&resourceVersion=101`)).toMatchObject([
+      { type: "ERROR", object: { code: 410, reason: "Expired" } },
+    ]);
+  });
+
+  test("closing the server ends every watch", async () => {
+    const kept = followSlices();
+    objects.put(ENDPOINT_SLICES, slice("a", "there"));
+    await vi.waitFor(() => expect(kept.entries.size).toBe(1), PATIENCE);
+    await server.close();
+    await vi.waitFor(() => expect(failures).not.toEqual([]), PATIENCE);
+  });
+});
+
+describe("a question", () => {
+  const ask = (method: "GET" | "POST" | "PATCH", path: string, body?: unknown) =>
+    api.ask({ method, path, limitMs: 30_000, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "keys", namespace: "lastcall" }, data: {} };
+
+  test("a Secret is missing, is created once, and is patched by whoever read it last", async () => {
+    expect(await ask("GET", `${SECRETS}/keys`)).toMatchObject({ status: 404 });
+    expect(await ask("POST", SECRETS, secret)).toMatchObject({ status: 201 });
+    expect(await ask("POST", SECRETS, secret)).toMatchObject({ status: 409 });
+    const { metadata } = JSON.parse((await ask("GET", `${SECRETS}/keys`)).text);
+    expect(metadata.uid).toBe("uid-1");
+    const patch = [
+      { op: "replace", path: "/metadata/resourceVersion", value: metadata.resourceVersion },
+      { op: "add", path: "/data/a", value: "YQ==" },
+    ];
+    expect(await ask("PATCH", `${SECRETS}/keys`, patch)).toMatchObject({ status: 200 });
+    expect(await ask("PATCH", `${SECRETS}/keys`, patch)).toMatchObject({ status: 409 });
+    const now = JSON.parse((await ask("GET", `${SECRETS}/keys`)).text);
+    expect(now).toMatchObject({ kind: "Secret", metadata: { uid: "uid-1" }, data: { a: "YQ==" } });
+    expect(now.metadata.resourceVersion).not.toBe(metadata.resourceVersion);
+  });
+
+  test.for([
+    { says: "a kind nobody keeps here", method: "GET", path: "/apis/apps/v1/deployments", status: 404 },
+    { says: "an object that is not there", method: "GET", path: "/api/v1/nodes/none", status: 404 },
+    { says: "a part of an object", method: "GET", path: "/api/v1/namespaces/demo/secrets/keys/status", status: 404 },
+    { says: "a letter that cannot be read", method: "GET", path: "/api/v1/nodes/%ff", status: 404 },
+    { says: "a selector, which is not understood", method: "GET", path: `${SLICES}?labelSelector=a`, status: 400 },
+    { says: "a patch of what is not there", method: "PATCH", path: `${SECRETS}/none`, body: [], status: 404 },
+    {
+      says: "a namespace that differs",
+      method: "POST",
+      path: "/api/v1/namespaces/demo/secrets",
+      body: secret,
+      status: 400,
+    },
+    { says: "an object without a name", method: "POST", path: SECRETS, body: {}, status: 422 },
+    {
+      says: "a new object with a name in the path",
+      method: "POST",
+      path: `${SECRETS}/keys`,
+      body: secret,
+      status: 405,
+    },
+  ] as const)("$says is answered $status with a Status", async (row) => {
+    const answer = await ask(row.method, row.path, "body" in row ? row.body : undefined);
+    expect(answer.status).toBe(row.status);
+    expect(JSON.parse(answer.text)).toMatchObject({ kind: "Status", status: "Failure", code: row.status });
+  });
+
+  test("an object of more than 3 MiB is answered 413", async () => {
+    const large = { ...secret, data: { a: "x".repeat(3 * 1024 * 1024) } };
+    expect(await ask("POST", SECRETS, large)).toMatchObject({ status: 413 });
+  });
+
+  test("somebody without the token learns nothing", async () => {
+    const stranger = await runnerWith("guessed");
+    const answer = await stranger.ask({ method: "GET", path: "/api/v1/nodes", limitMs: 30_000 });
+    stranger.close();
+    expect(answer.status).toBe(401);
+    expect(answer.text).not.toContain("items");
+  });
+});

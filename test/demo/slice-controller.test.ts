@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { createSliceController } from "../../src/demo/api-server/slice-controller.ts";
+import { createEndpointFeed } from "../../src/demo/network/endpoint-feed.ts";
+import type { PodEvent } from "../../src/demo/pods/running-pod.ts";
+import { createVirtualClock } from "./virtual-clock.ts";
+
+const POD = { name: "hello-1", uid: "u1", address: "10.66.0.10" };
+const SERVICE = { namespace: "demo", name: "hello", port: 8_080 };
+
+function controlled(lagMs: number) {
+  const clock = createVirtualClock();
+  const written: { atMs: number; slice: unknown }[] = [];
+  const controller = createSliceController({
+    clock,
+    service: SERVICE,
+    lagMs,
+    write: (slice) => written.push({ atMs: clock.nowMs(), slice }),
+  });
+  const feed = createEndpointFeed(controller.tell);
+  const happens = (what: PodEvent["what"], pod = POD) =>
+    feed(pod, { atMs: clock.nowMs(), container: "", what, detail: "" });
+  const pass = (ms: number) => clock.runUntil(clock.wait(ms));
+  return { clock, controller, written, happens, pass };
+}
+
+const conditions = (slice: unknown) =>
+  (slice as { endpoints: { conditions: object }[] }).endpoints.map((e) => e.conditions);
+
+test("a slice has the shape that the EndpointSlice controller gives it", () => {
+  const { controller, written, happens } = controlled(1_000);
+  happens("ready");
+  controller.catchUp();
+  expect(written.at(-1)?.slice).toMatchObject({
+    metadata: { namespace: "demo", labels: { "kubernetes.io/service-name": "hello" } },
+    addressType: "IPv4",
+    endpoints: [
+      {
+        addresses: ["10.66.0.10"],
+        conditions: { ready: true, serving: true, terminating: false },
+        targetRef: { kind: "Pod", namespace: "demo", name: "hello-1", uid: "u1" },
+      },
+    ],
+    ports: [{ port: 8_080, protocol: "TCP" }],
+  });
+});
+
+test("a deleted Pod is terminating and not ready after the lag, serves as long as its probes say, and then is gone", async () => {
+  const { controller, written, happens, pass } = controlled(1_000);
+  happens("ready");
+  controller.catchUp();
+  happens("deleted");
+  await pass(999);
+  expect(conditions(written.at(-1)?.slice)).toEqual([{ ready: true, serving: true, terminating: false }]);
+  expect(controller.withdrawnMs(POD)).toBeUndefined();
+  await pass(1);
+  expect(conditions(written.at(-1)?.slice)).toEqual([{ ready: false, serving: true, terminating: true }]);
+  expect(controller.withdrawnMs(POD)).toBe(1_000);
+  happens("unready");
+  await pass(1_000);
+  expect(conditions(written.at(-1)?.slice)).toEqual([{ ready: false, serving: false, terminating: true }]);
+  happens("gone");
+  await pass(1_000);
+  expect(conditions(written.at(-1)?.slice)).toEqual([]);
+  // The first time counts, not the removal.
+  expect(controller.withdrawnMs(POD)).toBe(1_000);
+});
+
+test("a Pod that becomes ready again is offered again", async () => {
+  const { controller, happens, pass } = controlled(10);
+  happens("ready");
+  await pass(10);
+  happens("unready");
+  await pass(10);
+  expect(controller.withdrawnMs(POD)).toBe(20);
+  happens("ready");
+  await pass(10);
+  expect(controller.withdrawnMs(POD)).toBeUndefined();
+});
+
+test("what was caught up with is not applied a second time, and nothing is written after the end", async () => {
+  const { controller, written, happens, pass } = controlled(1_000);
+  happens("ready");
+  await pass(500);
+  controller.catchUp();
+  expect(written).toHaveLength(1);
+  happens("unready");
+  await pass(600);
+  expect(written).toHaveLength(1);
+  controller.close();
+  await pass(5_000);
+  expect(written).toHaveLength(1);
+});
