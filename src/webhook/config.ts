@@ -3,7 +3,9 @@ import { parseArgs } from "node:util";
 import { nearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
 import { certificateProblems } from "./certificates/setting-problems.ts";
-import { SETTING_KEYS, SETTINGS, type Setting, variableOf, type WebhookSettings } from "./settings.ts";
+import { relayProblems } from "./relay-settings.ts";
+import type { Setting } from "./setting-kinds.ts";
+import { SETTING_KEYS, SETTINGS, variableOf, type WebhookSettings } from "./settings.ts";
 
 /** One bad flag or variable: `where` names it, `message` is a sentence. */
 export type SettingProblem = { readonly where: string; readonly message: string };
@@ -48,6 +50,10 @@ export function readSettings(args: readonly string[], environment: Environment):
     namespace: read("namespace"),
     drainDelayMs: read("drainDelayMs"),
     certificateCheckMs: read("certificateCheckMs"),
+    relaySecret: read("relaySecret"),
+    relayAddress: read("relayAddress"),
+    relayReadPods: read("relayReadPods"),
+    adminPort: read("adminPort"),
     logLevel: read("logLevel"),
   };
   checkTogether(settings, problems);
@@ -150,7 +156,7 @@ function isServiceLink(name: string, text: string): boolean {
 }
 
 function checkTogether(settings: WebhookSettings, problems: SettingProblem[]): void {
-  problems.push(...certificateProblems(settings));
+  problems.push(...certificateProblems(settings), ...relayProblems(settings));
   if (settings.kubeVersion === "auto" && settings.cluster === "off") {
     problems.push({ where: "--kube-version", message: "Only with --cluster=watch can auto ask the API server." });
   }

@@ -1,14 +1,20 @@
 /** Every setting of the webhook server, once: its flag, its default, how it is read. Nothing here touches the environment. */
-import { formatDuration, parseDurationMs } from "../contract/duration.ts";
-
-const HOUR_MS = 3_600_000;
-const LONGEST_WAIT_MS = 24 * HOUR_MS; // A timer of more than 24 days would fire at once.
+import { RELAY_SETTINGS, type RelaySettings } from "./relay-settings.ts";
+import {
+  durationSetting,
+  fileSetting,
+  HOUR_MS,
+  nameSetting,
+  portSetting,
+  type Setting,
+  waitSetting,
+} from "./setting-kinds.ts";
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Empty text means: not set. */
-export type WebhookSettings = {
+export type WebhookSettings = RelaySettings & {
   /** 0 lets the system choose; the log says which. */
   readonly port: number;
   readonly host: string;
@@ -36,29 +42,8 @@ export type WebhookSettings = {
   readonly logLevel: LogLevel;
 };
 
-export type Setting<T> = {
-  /** Without the dashes; the environment variable is derived from it. */
-  readonly flag: string;
-  readonly shows: string;
-  readonly fallback: T;
-  readonly fallbackShows: string;
-  /** Completes the sentence "expected …". */
-  readonly expects: string;
-  readonly summary: string;
-  /** `undefined` when the text is not such a value. */
-  readonly parse: (text: string) => T | undefined;
-};
-
 export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookSettings[K]> } = {
-  port: {
-    flag: "port",
-    shows: "PORT",
-    fallback: 8443,
-    fallbackShows: "8443",
-    expects: "a port from 0 to 65535",
-    summary: "TCP port for HTTPS; 0 lets the system choose",
-    parse: (text) => (/^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
-  },
+  port: portSetting("port", 8443, "to let the system choose", "TCP port for HTTPS"),
   host: {
     flag: "host",
     shows: "ADDRESS",
@@ -145,6 +130,7 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
   },
   drainDelayMs: waitSetting("drain-delay", 5_000, "how long it keeps serving after SIGTERM"),
   certificateCheckMs: waitSetting("certificate-check", 10_000, "how often the certificate is looked at"),
+  ...RELAY_SETTINGS,
   logLevel: {
     flag: "log-level",
     shows: LOG_LEVELS.join("|"),
@@ -162,39 +148,4 @@ export const SETTING_KEYS = Object.keys(SETTINGS) as readonly (keyof WebhookSett
 /** `drain-delay` is also `LASTCALL_DRAIN_DELAY`. */
 export function variableOf(flag: string): string {
   return `LASTCALL_${flag.toUpperCase().replaceAll("-", "_")}`;
-}
-
-function fileSetting(flag: string, fallbackShows: string, summary: string): Setting<string> {
-  const parse = (text: string) => (text === "" || text.includes("\0") ? undefined : text);
-  return { flag, shows: "FILE", fallback: "", fallbackShows, expects: "a file name", summary, parse };
-}
-
-function nameSetting(flag: string, fallback: string, summary: string): Setting<string> {
-  return {
-    flag,
-    shows: "NAME",
-    fallback,
-    fallbackShows: fallback === "" ? "none" : fallback,
-    expects: "the name of an object: lower-case letters, digits, - and .",
-    summary,
-    parse: (text) => (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text) ? text : undefined),
-  };
-}
-
-function waitSetting(flag: string, fallback: number, summary: string): Setting<number> {
-  const setting = durationSetting(flag, fallback, summary);
-  const parse = (text: string) => [parseDurationMs(text)].find((ms) => ms !== undefined && ms <= LONGEST_WAIT_MS);
-  return { ...setting, expects: `${setting.expects}, of at most ${formatDuration(LONGEST_WAIT_MS)}`, parse };
-}
-
-function durationSetting(flag: string, fallback: number, summary: string): Setting<number> {
-  return {
-    flag,
-    shows: "DURATION",
-    fallback,
-    fallbackShows: formatDuration(fallback),
-    expects: "a duration with a unit, such as 5s or 500ms",
-    summary,
-    parse: parseDurationMs,
-  };
 }

@@ -13,7 +13,7 @@ test("without flags and variables everything has its default", () => {
 test("every flag can be given as a variable, and the flag wins", () => {
   for (const key of SETTING_KEYS) {
     const { flag, parse } = SETTINGS[key];
-    const texts = ["1234", "127.0.0.1", "all", "1.30", "7s", "warn", "watch", "elsewhere"].filter(
+    const texts = ["1234", "127.0.0.1", "all", "1.30", "7s", "warn", "watch", "elsewhere", "true"].filter(
       (text) => parse(text) !== undefined && parse(text) !== SETTINGS[key].fallback,
     );
     const [first = "", second = first] = texts;
@@ -107,6 +107,31 @@ test("the version of the API server is only asked for where there is one to ask"
   const { settings, problems } = readSettings(["--kube-version=auto", "--cluster=watch", "--kubeconfig=k"], {});
   expect(problems).toEqual([]);
   expect(settings).toMatchObject({ kubeVersion: "auto", cluster: "watch", kubeconfigFile: "k" });
+});
+
+test("the relay needs its Secret, the cluster and ports of its own", () => {
+  const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
+  const relay = ["--relay-secret=relay", "--cluster=watch"];
+  expect(placesOf(...relay, "--relay-address=10.0.0.1:443", "--relay-read-pods=true", "--admin-port=8081")).toEqual([]);
+  expect(placesOf("--relay-secret=relay")).toEqual(["--relay-secret"]);
+  expect(placesOf("--relay-address=10.0.0.1:443")).toEqual(["--relay-address"]);
+  expect(placesOf("--relay-read-pods=true")).toEqual(["--relay-read-pods"]);
+  expect(placesOf("--relay-read-pods=yes")).toEqual(["--relay-read-pods"]);
+  expect(placesOf("--admin-port=8081")).toEqual(["--admin-port"]);
+  expect(placesOf(...relay, "--admin-port=8443")).toEqual(["--admin-port"]);
+  expect(placesOf(...relay, "--ca-secret=relay", "--webhook-configuration=w")).toEqual(["--relay-secret"]);
+});
+
+test("an address that the cluster left out is no mistake of the settings", () => {
+  const unfilled = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
+  for (const address of [unfilled, ""]) {
+    const { settings, problems } = readSettings(
+      ["--relay-secret=r", "--cluster=watch", "--relay-address", address],
+      {},
+    );
+    expect(problems).toEqual([]);
+    expect(settings.relayAddress).toBe(address);
+  }
 });
 
 test("the README names every flag", () => {

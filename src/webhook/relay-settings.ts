@@ -1,0 +1,62 @@
+/** The settings of the relay, and which of them go together. */
+import type { SettingProblem } from "./config.ts";
+import { nameSetting, portSetting, type Setting } from "./setting-kinds.ts";
+import type { WebhookSettings } from "./settings.ts";
+
+export type RelaySettings = {
+  /** Secret with the relay's CAs and signing keys; empty: no relay. */
+  readonly relaySecret: string;
+  /** As given: what is no address leaves Pods without the relay, and the log says so. */
+  readonly relayAddress: string;
+  readonly relayReadPods: boolean;
+  /** 0: none. */
+  readonly adminPort: number;
+};
+
+export const RELAY_SETTINGS: { readonly [K in keyof RelaySettings]: Setting<RelaySettings[K]> } = {
+  relaySecret: nameSetting(
+    "relay-secret",
+    "",
+    "Secret in --namespace with the relay's CAs and signing keys; made when missing, none: no relay",
+  ),
+  relayAddress: {
+    flag: "relay-address",
+    shows: "ADDRESS:PORT",
+    fallback: "",
+    fallbackShows: "none",
+    expects: "ADDRESS:PORT in at most 256 printable characters",
+    summary: "where Pods find the relay: the IP address and port of the Service",
+    // An address that a cluster left out must not keep admissions from being served.
+    parse: (text) => (/^[\x20-\x7e]{0,256}$/.test(text) ? text : undefined),
+  },
+  relayReadPods: {
+    flag: "relay-read-pods",
+    shows: "true|false",
+    fallback: false,
+    fallbackShows: "false",
+    expects: "one of true, false",
+    summary: "true: the relay reads Pods to tell how much time their deletion gives",
+    parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
+  },
+  adminPort: portSetting("admin-port", 0, "for none", "TCP port for recent drains over plain HTTP, without a password"),
+};
+
+type Needed = RelaySettings & Pick<WebhookSettings, "cluster" | "caSecret" | "port">;
+
+/** What of the relay does not go together. */
+export function relayProblems(settings: Needed): readonly SettingProblem[] {
+  const problems: SettingProblem[] = [];
+  const told = (where: string, message: string): unknown => problems.push({ where, message });
+  const { relaySecret, relayAddress, relayReadPods, adminPort, cluster, caSecret, port } = settings;
+  if (relaySecret !== "" && cluster === "off")
+    told("--relay-secret", "It needs --cluster=watch: the relay answers from what the API server tells.");
+  if (relaySecret !== "" && relaySecret === caSecret)
+    told("--relay-secret", "It is also --ca-secret; the relay needs a Secret of its own.");
+  if (relaySecret === "") {
+    if (relayAddress !== "") told("--relay-address", "It needs --relay-secret: without it there is no relay.");
+    if (relayReadPods) told("--relay-read-pods", "It needs --relay-secret: without it there is no relay.");
+    if (adminPort !== 0) told("--admin-port", "It needs --relay-secret: it shows the drains the relay was told of.");
+  }
+  if (adminPort !== 0 && adminPort === port) told("--admin-port", "It is also --port; these are two servers.");
+  return problems;
+}
