@@ -1,0 +1,45 @@
+/** The page of recent drains. Pure. */
+import type { DrainRecord } from "../drain-record.ts";
+import { wholeMs } from "../drain-words.ts";
+import { instantText } from "../instant-text.ts";
+import { escaped } from "../markup.ts";
+import { spanText } from "../span-text.ts";
+import { cell, heading, link, pageFrame, paragraph, table } from "./page-frame.ts";
+
+export type DrainList = {
+  /** Newest first. */
+  readonly drains: readonly DrainRecord[];
+  /** The replica that remembers them. */
+  readonly instance: string;
+  /** The only namespace shown; `undefined` shows all. */
+  readonly namespace: string | undefined;
+};
+
+const COLUMNS = ["ended", "namespace", "Pod", "owner", "outcome", "took", "left open", "why"];
+
+/** Its address must end with a slash: the links go on from there. */
+export function drainListPage({ drains, instance, namespace }: DrainList): string {
+  const where = namespace === undefined ? "" : ` in ${namespace}`;
+  const title = `Recent drains${where}`;
+  const about = `As replica ${instance} remembers them, newest first; other replicas remember others.`;
+  return pageFrame(title, [
+    heading(title),
+    paragraph(about),
+    ...(namespace === undefined ? [] : [`<p>${link("./", "all namespaces")}</p>`]),
+    drains.length === 0 ? paragraph("No drain was reported yet.") : table(COLUMNS, drains.map(row)),
+  ]);
+}
+
+function row(record: DrainRecord): readonly string[] {
+  const { report } = record;
+  return [
+    cell(instantText(record.endedAtMs), "when"),
+    cell(link(`./?namespace=${encodeURIComponent(record.namespace)}`, record.namespace)),
+    cell(link(`drains/${encodeURIComponent(record.id)}`, record.pod)),
+    cell(escaped(`${record.ownerKind} ${record.ownerName}`.trim())),
+    cell(report.outcome, report.outcome),
+    cell(spanText(wholeMs(report)), "number"),
+    cell(String(report.leftTotal), "number"),
+    cell(escaped(report.why)),
+  ];
+}

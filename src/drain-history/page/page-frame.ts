@@ -1,0 +1,61 @@
+/** What every page has around its contents. Pure. */
+import { escaped } from "../markup.ts";
+
+/** Nothing runs, nothing is fetched, nothing is sent, nothing may frame it; only the styles within the page hold. */
+export const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const STYLE = `
+:root{color-scheme:light dark}
+body{font:14px/1.45 sans-serif;margin:1.5rem auto;max-width:72rem;padding:0 1rem}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid #8884}
+td{overflow-wrap:anywhere}
+td.number,th.number{text-align:right;white-space:nowrap}
+td.when{white-space:nowrap}
+svg{max-width:100%;height:auto}
+.timeout,.forced{color:light-dark(#b02525,#ff8787)}
+`;
+
+/** @param contents markup whose texts are escaped already */
+export function pageFrame(title: string, contents: readonly string[]): string {
+  return [
+    "<!doctype html>",
+    '<html lang="en">',
+    `<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(title)}</title><style>${STYLE}</style></head>`,
+    "<body>",
+    ...contents,
+    "</body>",
+    "</html>",
+    "",
+  ].join("\n");
+}
+
+export function heading(words: string): string {
+  return `<h1>${escaped(words)}</h1>`;
+}
+
+export function paragraph(words: string): string {
+  return `<p>${escaped(words)}</p>`;
+}
+
+/** @param address relative to the page: it is read through proxies that put it under paths of their own */
+export function link(address: string, words: string): string {
+  return `<a href="${escaped(address)}">${escaped(words)}</a>`;
+}
+
+/** Cells are markup. */
+export function table(names: readonly string[], rows: readonly (readonly string[])[]): string {
+  const row = (cells: readonly string[]): string => `<tr>${cells.join("")}</tr>`;
+  return [
+    "<table>",
+    `<thead>${row(names.map((name) => `<th>${escaped(name)}</th>`))}</thead>`,
+    `<tbody>${rows.map(row).join("\n")}</tbody>`,
+    "</table>",
+  ].join("\n");
+}
+
+/** @param kind name of a style; one of ours and never from outside */
+export function cell(markup: string, kind = ""): string {
+  return kind === "" ? `<td>${markup}</td>` : `<td class="${kind}">${markup}</td>`;
+}

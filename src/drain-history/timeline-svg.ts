@@ -1,0 +1,106 @@
+/** A drain as a picture that stands by itself: no script, no font, no resource from elsewhere. Pure. */
+import type { DrainRecord } from "./drain-record.ts";
+import { OUTCOME_WORDS } from "./drain-words.ts";
+import { instantText } from "./instant-text.ts";
+import { escaped } from "./markup.ts";
+import { ticksTo } from "./time-scale.ts";
+import { type Bar, type Moment, timelineOf } from "./timeline.ts";
+
+/** In pixels. */
+const WIDTH = 960;
+const LABELS = 300;
+const MARGIN = 12;
+const ROW = 34;
+const LINE = 18;
+/** Room above the first bar for the title, the outcome and the scale. */
+const TOP = 96;
+
+/** In characters; longer lines leave the picture. */
+const LINE_LIMIT = 140;
+const LABEL_LIMIT = 50;
+const WHY_LINES = 9;
+
+/** Prefixed, because inside a page these names are the page's too. */
+const STYLE = `
+.lc-ground{fill:#fff}.lc-text{fill:#1a1a1a}.lc-faint{fill:#595959}.lc-grid{stroke:#ddd}
+.lc-mark{stroke:#c92a2a}.lc-mark-text{fill:#c92a2a}
+.lc-withdrawing{fill:#f08c00}.lc-deregistration{fill:#ae3ec9}.lc-draining{fill:#4c6ef5}.lc-holding{fill:#868e96}.lc-connection{fill:#2b8a3e}
+@media (prefers-color-scheme:dark){
+.lc-ground{fill:#16181c}.lc-text{fill:#ececec}.lc-faint{fill:#a8adb5}.lc-grid{stroke:#3a3f47}
+.lc-mark{stroke:#ff8787}.lc-mark-text{fill:#ff8787}
+.lc-withdrawing{fill:#ffc078}.lc-deregistration{fill:#da77f2}.lc-draining{fill:#91a7ff}.lc-holding{fill:#adb5bd}.lc-connection{fill:#69db7c}
+}
+`;
+
+/** The same record always makes the same picture. */
+export function timelineSvg(record: DrainRecord): string {
+  const { endMs, bars, moments } = timelineOf(record);
+  const perMs = (WIDTH - LABELS - 3 * MARGIN) / endMs;
+  const x = (ms: number): number => LABELS + Math.round(Math.min(ms, endMs) * perMs);
+  const bottom = TOP + bars.length * ROW;
+  const words = wrapped(record.report.why, LINE_LIMIT).slice(0, WHY_LINES);
+  const height = bottom + (moments.length + words.length) * LINE + 2 * MARGIN;
+  const title = `Drain of Pod ${record.namespace}/${record.pod}`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(title)}" font-family="sans-serif" font-size="12">`,
+    `<style>${STYLE}</style>`,
+    `<rect class="lc-ground" width="${WIDTH}" height="${height}"/>`,
+    text(MARGIN, 26, "lc-text", cut(title, 100), 'font-size="16" font-weight="bold"'),
+    text(MARGIN, 46, "lc-faint", subtitleOf(record)),
+    ...ticksTo(endMs).flatMap((tick) => [
+      `<line class="lc-grid" x1="${x(tick.atMs)}" y1="${TOP - 12}" x2="${x(tick.atMs)}" y2="${bottom}"/>`,
+      text(x(tick.atMs), TOP - 18, "lc-faint", tick.text, 'text-anchor="middle"'),
+    ]),
+    ...bars.flatMap((bar, at) => barParts(bar, TOP + at * ROW, x)),
+    ...moments.flatMap((moment, at) => momentParts(moment, bottom, bottom + (at + 1) * LINE, x)),
+    ...words.map((line, at) => text(MARGIN, bottom + (moments.length + at + 1) * LINE + 6, "lc-text", line)),
+    "</svg>",
+    "",
+  ].join("\n");
+}
+
+function subtitleOf({ report, ownerKind, ownerName, endedAtMs }: DrainRecord): string {
+  const owner = ownerName === "" ? "" : `${ownerKind} ${ownerName}, `;
+  return cut(`${owner}${instantText(endedAtMs)}: ${OUTCOME_WORDS[report.outcome]}`, LINE_LIMIT);
+}
+
+/** What took no time has no bar, but a connection that was there always has one. */
+function barParts(bar: Bar, top: number, x: (ms: number) => number): readonly string[] {
+  const from = x(bar.fromMs);
+  const width = Math.max(3, x(bar.toMs) - from);
+  const isThere = bar.toMs > bar.fromMs || bar.kind === "connection";
+  const shape = `<rect class="lc-${bar.kind}" x="${from}" y="${top + 6}" width="${width}" height="${ROW - 14}" rx="2"/>`;
+  return [
+    text(MARGIN, top + 14, "lc-text", cut(bar.label, LABEL_LIMIT)),
+    text(MARGIN, top + 27, "lc-faint", cut(bar.detail, LABEL_LIMIT + 10), 'font-size="10"'),
+    ...(isThere ? [shape] : []),
+  ];
+}
+
+function momentParts({ atMs, label }: Moment, bottom: number, y: number, x: (ms: number) => number): readonly string[] {
+  const at = `${(atMs / 1_000).toFixed(2)} s`;
+  return [
+    `<line class="lc-mark" x1="${x(atMs)}" y1="${TOP - 12}" x2="${x(atMs)}" y2="${bottom}"/>`,
+    text(MARGIN, y, "lc-mark-text", `${at}  ${cut(label, LINE_LIMIT)}`),
+  ];
+}
+
+function text(x: number, y: number, kind: string, words: string, more = ""): string {
+  return `<text class="${kind}" x="${x}" y="${y}"${more === "" ? "" : ` ${more}`}>${escaped(words)}</text>`;
+}
+
+function cut(words: string, limit: number): string {
+  return words.length > limit ? `${words.slice(0, limit - 3)}...` : words;
+}
+
+/** Broken at spaces; a word longer than a line is cut. */
+function wrapped(words: string, limit: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of words.split(" ")) {
+    const whole = line === "" ? word : `${line} ${word}`;
+    if (whole.length > limit && line !== "") lines.push(line);
+    line = cut(whole.length > limit ? word : whole, limit);
+  }
+  return line === "" ? lines : [...lines, line];
+}

@@ -1,0 +1,62 @@
+/** What a picture of a drain shows: bars and moments, in milliseconds since the trigger. Pure. */
+import type { DrainReport, OpenConnection } from "../contract/drain-report.ts";
+import type { DrainRecord } from "./drain-record.ts";
+import { releaseMs, TRIGGER_WORDS, wholeMs } from "./drain-words.ts";
+import { spanText } from "./span-text.ts";
+
+export type Bar = {
+  readonly kind: "withdrawing" | "deregistration" | "draining" | "holding" | "connection";
+  readonly label: string;
+  /** A smaller second line; may be empty. */
+  readonly detail: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+};
+
+export type Moment = { readonly atMs: number; readonly label: string };
+
+export type Timeline = {
+  readonly endMs: number;
+  readonly bars: readonly Bar[];
+  readonly moments: readonly Moment[];
+};
+
+/** Where hardly anything took time there still is a scale. */
+const SHORTEST_MS = 1_000;
+
+export function timelineOf({ report }: DrainRecord): Timeline {
+  return {
+    endMs: Math.max(SHORTEST_MS, wholeMs(report)),
+    bars: [...phaseBars(report), ...report.left.map((connection) => connectionBar(connection, releaseMs(report)))],
+    moments: momentsOf(report),
+  };
+}
+
+function phaseBars({ milliseconds }: DrainReport): readonly Bar[] {
+  let fromMs = 0;
+  const bar = (kind: keyof typeof milliseconds): Bar => {
+    const took = milliseconds[kind];
+    const toMs = fromMs + took;
+    const placed: Bar = { kind, label: kind, detail: took > 0 ? spanText(took) : "took no time", fromMs, toMs };
+    fromMs = toMs;
+    return placed;
+  };
+  return [bar("withdrawing"), bar("deregistration"), bar("draining"), bar("holding")];
+}
+
+/** A connection is known from when the drain first saw it; of one with an unknown age only the end is sure. */
+function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: number): Bar {
+  const age = ageMs > 0 ? `seen for ${spanText(ageMs)}` : "seen at the end";
+  const fromMs = Math.max(0, endMs - ageMs);
+  return { kind: "connection", label: peer, detail: `to ${local}, ${state}, ${age}`, fromMs, toMs: endMs };
+}
+
+function momentsOf(report: DrainReport): readonly Moment[] {
+  const { withdrawing, deregistration, draining, holding } = report.milliseconds;
+  const trigger = { atMs: 0, label: `trigger: told by ${TRIGGER_WORDS[report.trigger]}` };
+  const withdrawn = { atMs: withdrawing, label: "withdrawal over" };
+  const open = report.leftTotal === 1 ? "1 connection" : `${report.leftTotal} connections`;
+  const released = { atMs: releaseMs(report), label: `release: hooks answered, ${open} open` };
+  const done = { atMs: wholeMs(report), label: "done" };
+  return [trigger, ...(deregistration + draining > 0 ? [withdrawn] : []), released, ...(holding > 0 ? [done] : [])];
+}
