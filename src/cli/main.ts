@@ -1,6 +1,9 @@
-/** The command line's connection to the system; with `manifest-files.ts` the only file of the room that touches it. */
+/** The command line's connection to the system; with `manifest-files.ts` and `cluster-connection.ts` all that touches it. */
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
+import type { DrainPorts } from "./drains/drain-ports.ts";
 import { EXIT_ERROR } from "./exit-statuses.ts";
 import { listManifests } from "./manifest-files.ts";
 import type { Ports } from "./ports.ts";
@@ -8,7 +11,9 @@ import { runCommandLine } from "./program.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
   let isUnwritten = false;
+  const left = new AbortController();
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    left.abort();
     // A reader that has seen enough (`| head`) is no error of ours.
     if (error.code === "EPIPE" || isUnwritten) return;
     isUnwritten = true;
@@ -16,12 +21,12 @@ export async function main(args: readonly string[]): Promise<number> {
   });
   // Nobody reads the report: the exit status still tells.
   process.stderr.on("error", () => {});
-  const status = await runCommandLine(args, SYSTEM);
+  const status = await runCommandLine(args, { ...SYSTEM, drains: drainPorts(left) });
   await new Promise((resolve) => process.stdout.write("", resolve));
   return isUnwritten ? EXIT_ERROR : status;
 }
 
-const SYSTEM: Ports = {
+const SYSTEM: Omit<Ports, "drains"> = {
   listManifests,
   readFile: (path) => readFileSync(path),
   readStandardInput,
@@ -34,8 +39,30 @@ const SYSTEM: Ports = {
   randomToken: () => randomBytes(16).toString("hex"),
 };
 
+/** Of files, and of terminals that do not tell. */
+const COLUMNS = 120;
+
+function drainPorts(left: AbortController): DrainPorts {
+  return {
+    // Loaded by the two commands that speak to a cluster.
+    connect: async (choice) => {
+      const { connectCluster } = await import("./cluster-connection.ts");
+      return connectCluster(choice, { environment: process.env, homeFolder: homedir() });
+    },
+    nowMs: () => Date.now(),
+    sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
+    untilLeft: () => {
+      // A second one ends at once, by the system's own rule.
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => left.abort());
+      return left.signal;
+    },
+    columns: () => (process.stdout.isTTY && process.stdout.columns > 0 ? process.stdout.columns : COLUMNS),
+    writeFile: (path, text) => writeFileSync(path, text),
+  };
+}
+
 async function readStandardInput(): Promise<Uint8Array> {
-  if (process.stdin.isTTY) process.stderr.write("reading manifests from standard input; Ctrl-D ends them\n");
+  if (process.stdin.isTTY) process.stderr.write("reading standard input; Ctrl-D ends it\n");
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);

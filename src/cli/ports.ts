@@ -1,4 +1,5 @@
 /** What the command line needs from outside, as function types. Tests pass plain functions. */
+import type { DrainPorts } from "./drains/drain-ports.ts";
 
 export type Ports = {
   /** Paths of the manifests in a folder, or the path itself when it is a file. Throws what the system throws. */
@@ -9,4 +10,5 @@ export type Ports = {
   readonly err: (text: string) => void;
   /** 32 hexadecimal characters nobody can guess. */
   readonly randomToken: () => string;
+  readonly drains: DrainPorts;
 };

@@ -5,6 +5,7 @@ import { parseVersion } from "../kubernetes/version.ts";
 import { quote } from "../policy/quote.ts";
 import { readConfig } from "./cluster-config-file.ts";
 import { runDiff, runExplain, runInject, runUninject } from "./commands.ts";
+import { addDrainCommands } from "./drains/drain-commands.ts";
 import { EXIT_DONE, EXIT_ERROR } from "./exit-statuses.ts";
 import { addPolicyFlags, overridesFrom } from "./policy-flags.ts";
 import type { Ports } from "./ports.ts";
@@ -66,6 +67,7 @@ function buildProgram(ports: Ports, finish: (status: number) => void): Command {
       .command("explain")
       .description("print every value with its origin, the decision and its reason, and how a Pod will end"),
   ).action(withConfig(runExplain));
+  addDrainCommands(program, ports, finish);
   // These live in rooms of their own, which the program's entry loads; here they are only listed.
   program
     .command("webhook")

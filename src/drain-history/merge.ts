@@ -7,25 +7,31 @@ import type { DrainRecord } from "./drain-record.ts";
  */
 export const TOLD_TWICE_WITHIN_MS = 60_000;
 
-/** Newest first; each id once, and a drain that was reported to two replicas once, as the replica that heard it first tells it. */
+/**
+ * Newest first. Of one id the latest words count, since a replica may hear more of a drain; a drain that was reported
+ * to two replicas is there once, as the one that heard of it first tells it.
+ */
 export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonly DrainRecord[] {
   const sorted = lists
     .flat()
     .map((record) => ({ record, words: wordsOf(record) }))
-    .sort(
-      (a, b) =>
-        a.record.endedAtMs - b.record.endedAtMs || inOrder(a.record.id, b.record.id) || inOrder(a.words, b.words),
-    );
-  const ids = new Set<string>();
+    .sort(inTime);
+  const latest = new Map(sorted.map((told) => [told.record.id, told]));
   const lastTold = new Map<string, number>();
   const kept: DrainRecord[] = [];
-  for (const { record, words } of sorted) {
-    if (ids.has(record.id) || isToldTwice(record.endedAtMs, lastTold.get(words))) continue;
-    ids.add(record.id);
+  for (const { record, words } of [...latest.values()].sort(inTime)) {
+    if (isToldTwice(record.endedAtMs, lastTold.get(words))) continue;
     lastTold.set(words, record.endedAtMs);
     kept.push(record);
   }
   return kept.reverse();
+}
+
+type Told = { readonly record: DrainRecord; readonly words: string };
+
+function inTime(a: Told, b: Told): number {
+  const byTime = a.record.endedAtMs - b.record.endedAtMs;
+  return byTime || inOrder(a.record.id, b.record.id) || inOrder(a.words, b.words);
 }
 
 /** Two records with the same words tell of the same Pod the same things; only the ids and the times may differ. */

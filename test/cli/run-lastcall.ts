@@ -1,13 +1,31 @@
 /** The command line in this process, on files that exist only in a map. */
 import { createHash } from "node:crypto";
+import type { DrainPorts } from "../../src/cli/drains/drain-ports.ts";
 import { runCommandLine } from "../../src/cli/program.ts";
+
+/** A machine without a kubeconfig, whose clock stands still. */
+export const NO_CLUSTER: DrainPorts = {
+  connect: async () => ({ ok: false, message: "no kubeconfig was found" }),
+  nowMs: () => 1_800_000_000_000,
+  sleep: async () => undefined,
+  untilLeft: () => new AbortController().signal,
+  columns: () => 120,
+  writeFile: () => {
+    throw new Error("nothing is written in this test");
+  },
+};
 
 export type Ran = { readonly status: number; readonly out: string; readonly err: string };
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** `-` in `files` is standard input. Without `token`, new ones differ from each other. */
-export async function lastcall(args: readonly string[], files: Files = {}, token?: string): Promise<Ran> {
+export async function lastcall(
+  args: readonly string[],
+  files: Files = {},
+  token?: string,
+  drains?: DrainPorts,
+): Promise<Ran> {
   let out = "";
   let err = "";
   let tokens = 0;
@@ -29,6 +47,7 @@ export async function lastcall(args: readonly string[], files: Files = {}, token
     err: (text) => {
       err += text;
     },
+    drains: drains ?? NO_CLUSTER,
     randomToken: () => {
       if (token !== undefined) return token;
       tokens += 1;

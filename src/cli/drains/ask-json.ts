@@ -1,0 +1,38 @@
+/** One question to the API server, answered by JSON or by a sentence about what went wrong. */
+import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
+import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
+
+export type JsonQuestion = { readonly path: string; readonly limitMs: number; readonly signal: AbortSignal };
+
+export type JsonAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  /** `status` 0: no answer came. */
+  | { readonly ok: false; readonly status: number; readonly message: string };
+
+export async function askJson(ask: AskApi, question: JsonQuestion): Promise<JsonAnswer> {
+  let answer: ApiAnswer;
+  try {
+    answer = await ask({ method: "GET", ...question });
+  } catch (error) {
+    return { ok: false, status: 0, message: error instanceof Error ? error.message : String(error) };
+  }
+  const value = parsed(answer.text);
+  if (answer.status !== 200) return { ok: false, status: answer.status, message: refusal(answer, value) };
+  if (value === undefined) return { ok: false, status: answer.status, message: "the answer is not JSON" };
+  return { ok: true, value };
+}
+
+/** Refusals are objects of kind Status; what a proxy reached may say anything. */
+function refusal({ status, text }: ApiAnswer, value: unknown): string {
+  if (status === 401) return "401, the API server does not accept these credentials";
+  const said = (isRawObject(value) ? textAt(value, "message") : undefined) ?? text.trim().split("\n", 1)[0] ?? "";
+  return said === "" ? `the answer is ${status}` : `${status}, ${said}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+/** What `drains` and `timeline` need from outside besides files and streams. */
+import type { AskApi } from "../../api-server/api-request.ts";
+
+export type ClusterChoice = {
+  /** `--kubeconfig`; without it the places are searched that kubectl searches. */
+  readonly kubeconfig: string | undefined;
+  /** `--context`; without it the kubeconfig's current one. */
+  readonly context: string | undefined;
+};
+
+export type Connected =
+  | { readonly ok: true; readonly server: string; readonly ask: AskApi; readonly close: () => void }
+  | { readonly ok: false; readonly message: string };
+
+export type DrainPorts = {
+  /** Speaks to nobody yet. */
+  readonly connect: (choice: ClusterChoice) => Promise<Connected>;
+  /** Wall clock, milliseconds. */
+  readonly nowMs: () => number;
+  /** Ends early, and without rejecting, when the signal is given. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Given when the person has seen enough: an interrupt, or nobody reads standard output any more. */
+  readonly untilLeft: () => AbortSignal;
+  /** Columns of the terminal, or what suits a file. */
+  readonly columns: () => number;
+  /** Throws what the system throws. */
+  readonly writeFile: (path: string, text: string) => void;
+};
