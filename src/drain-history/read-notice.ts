@@ -140,10 +140,10 @@ function textOf(fields: Fields, key: string, limit: number, place: string): stri
   return plainText(value, limit);
 }
 
-/** Fractions are rounded away. */
+/** Fractions and the sign of a zero are rounded away. */
 function wholeUpTo(fields: Fields, key: string, limit: number, place: string): number {
   const value = own(fields, key);
-  if (typeof value === "number" && value >= 0 && value <= limit) return Math.round(value);
+  if (typeof value === "number" && value >= 0 && value <= limit) return Math.abs(Math.round(value));
   throw refusal(place, value, `a number from 0 to ${limit}`);
 }
 

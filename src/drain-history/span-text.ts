@@ -1,8 +1,8 @@
-/** A span of time for people: `350ms`, `7.4s`, `2m 5s`, `3h 4m`. Pure. */
+/** A span of time for people: `350ms`, `7.4s`, `90s`, `2m 5s`, `3h 4m`. Pure. */
 export function spanText(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)}ms`;
+  if (Math.round(ms) < 1_000) return `${Math.round(ms)}ms`;
   const tenths = Math.round(ms / 100);
-  if (tenths < 600) return `${tenths / 10}s`;
+  if (tenths < 1_200) return `${tenths / 10}s`;
   const seconds = Math.round(ms / 1_000);
   if (seconds < 3_600) return inTwo(Math.floor(seconds / 60), "m", seconds % 60, "s");
   const minutes = Math.round(ms / 60_000);

@@ -8,7 +8,7 @@ import { type Bar, type Moment, timelineOf } from "./timeline.ts";
 
 /** In pixels. */
 const WIDTH = 960;
-const LABELS = 300;
+const LABELS = 336;
 const MARGIN = 12;
 const ROW = 34;
 const LINE = 18;
@@ -71,8 +71,9 @@ function barParts(bar: Bar, top: number, x: (ms: number) => number): readonly st
   const isThere = bar.toMs > bar.fromMs || bar.kind === "connection";
   const shape = `<rect class="lc-${bar.kind}" x="${from}" y="${top + 6}" width="${width}" height="${ROW - 14}" rx="2"/>`;
   return [
-    text(MARGIN, top + 14, "lc-text", cut(bar.label, LABEL_LIMIT)),
-    text(MARGIN, top + 27, "lc-faint", cut(bar.detail, LABEL_LIMIT + 10), 'font-size="10"'),
+    // The longest address of IPv6 ends just before the bars.
+    text(MARGIN, top + 14, "lc-text", cut(bar.label, LABEL_LIMIT), 'font-size="11"'),
+    text(MARGIN, top + 27, "lc-faint", cut(bar.detail, LABEL_LIMIT), 'font-size="10"'),
     ...(isThere ? [shape] : []),
   ];
 }
@@ -81,7 +82,7 @@ function momentParts({ atMs, label }: Moment, bottom: number, y: number, x: (ms:
   const at = `${(atMs / 1_000).toFixed(2)} s`;
   return [
     `<line class="lc-mark" x1="${x(atMs)}" y1="${TOP - 12}" x2="${x(atMs)}" y2="${bottom}"/>`,
-    text(MARGIN, y, "lc-mark-text", `${at}  ${cut(label, LINE_LIMIT)}`),
+    text(MARGIN, y, "lc-mark-text", `${at}: ${cut(label, LINE_LIMIT)}`),
   ];
 }
 

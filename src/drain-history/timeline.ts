@@ -46,17 +46,18 @@ function phaseBars({ milliseconds }: DrainReport): readonly Bar[] {
 
 /** A connection is known from when the drain first saw it; of one with an unknown age only the end is sure. */
 function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: number): Bar {
+  const port = local.slice(local.lastIndexOf(":") + 1);
   const age = ageMs > 0 ? `seen for ${spanText(ageMs)}` : "seen at the end";
   const fromMs = Math.max(0, endMs - ageMs);
-  return { kind: "connection", label: peer, detail: `to ${local}, ${state}, ${age}`, fromMs, toMs: endMs };
+  return { kind: "connection", label: peer, detail: `to port ${port}, ${state}, ${age}`, fromMs, toMs: endMs };
 }
 
 function momentsOf(report: DrainReport): readonly Moment[] {
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
-  const trigger = { atMs: 0, label: `trigger: told by ${TRIGGER_WORDS[report.trigger]}` };
+  const trigger = { atMs: 0, label: `trigger, told by ${TRIGGER_WORDS[report.trigger]}` };
   const withdrawn = { atMs: withdrawing, label: "withdrawal over" };
   const open = report.leftTotal === 1 ? "1 connection" : `${report.leftTotal} connections`;
-  const released = { atMs: releaseMs(report), label: `release: hooks answered, ${open} open` };
+  const released = { atMs: releaseMs(report), label: `release, hooks answered, ${open} open` };
   const done = { atMs: wholeMs(report), label: "done" };
   return [trigger, ...(deregistration + draining > 0 ? [withdrawn] : []), released, ...(holding > 0 ? [done] : [])];
 }

@@ -35,8 +35,8 @@ function row(record: DrainRecord): readonly string[] {
   return [
     cell(instantText(record.endedAtMs), "when"),
     cell(link(`./?namespace=${encodeURIComponent(record.namespace)}`, record.namespace)),
-    cell(link(`drains/${encodeURIComponent(record.id)}`, record.pod)),
-    cell(escaped(`${record.ownerKind} ${record.ownerName}`.trim())),
+    cell(link(`drains/${encodeURIComponent(record.id)}`, record.pod), "name"),
+    cell(escaped(`${record.ownerKind} ${record.ownerName}`.trim()), "name"),
     cell(report.outcome, report.outcome),
     cell(spanText(wholeMs(report)), "number"),
     cell(String(report.leftTotal), "number"),

@@ -13,6 +13,7 @@ th,td{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bott
 td{overflow-wrap:anywhere}
 td.number,th.number{text-align:right;white-space:nowrap}
 td.when{white-space:nowrap}
+td.name{min-width:10rem}
 svg{max-width:100%;height:auto}
 .timeout,.forced{color:light-dark(#b02525,#ff8787)}
 `;

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { SendNote } from "../../api-server/event-sender.ts";
 import { type CredentialClaims, DRAINS_PATH, RELAY_BODY_LIMIT_BYTES } from "../../contract/relay-wire.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import { plainText } from "../../drain-history/plain-text.ts";
 import { readNotice } from "../../drain-history/read-notice.ts";
 import type { CheckCredential } from "../credential-check.ts";
 import type { DrainMeters, Refused } from "./drain-metrics.ts";
@@ -30,6 +31,9 @@ export type DrainsLog = {
   readonly info: (keys: object, sentence: string) => void;
   readonly error: (keys: object, sentence: string) => void;
 };
+
+/** In characters; no name in the API is longer. */
+const OWNER_LIMIT = 253;
 
 type Refusal = { readonly status: number; readonly reason: Refused; readonly sentence: string };
 
@@ -109,7 +113,9 @@ function take(body: unknown, claims: CredentialClaims, ports: DrainsPorts): Refu
     const sentence = `The credential speaks for namespace ${claims.namespace} and not for ${namespace}.`;
     return { status: 403, reason: "namespace", sentence };
   }
-  const { ownerKind, ownerName } = claims;
+  // The API server had not checked the owner yet when the credential was made.
+  const ownerKind = plainText(claims.ownerKind, OWNER_LIMIT);
+  const ownerName = plainText(claims.ownerName, OWNER_LIMIT);
   const endedAtMs = ports.wallMs();
   const record: DrainRecord = { id: ports.newId(), namespace, pod, uid, ownerKind, ownerName, endedAtMs, report };
   if (ports.ring.add(record) === "told-again") return undefined;

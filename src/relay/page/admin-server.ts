@@ -50,8 +50,10 @@ export function adminServer(ports: AdminPorts): Server {
 
 function answer(request: IncomingMessage, response: ServerResponse, ports: AdminPorts): void {
   const { status, type, body } = answerTo(request.method ?? "", request.url ?? "", ports);
-  response.writeHead(status, { ...HEADERS, "content-type": type, ...(status === 405 ? { allow: "GET, HEAD" } : {}) });
-  response.end(body);
+  const bytes = Buffer.from(body);
+  const form = { "content-type": type, "content-length": bytes.length };
+  response.writeHead(status, { ...HEADERS, ...form, ...(status === 405 ? { allow: "GET, HEAD" } : {}) });
+  response.end(bytes);
 }
 
 function answerTo(method: string, target: string, ports: AdminPorts): Answer {

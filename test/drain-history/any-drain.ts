@@ -1,0 +1,31 @@
+/** Drains as hostile as their types allow: what a picture or page must survive whoever made the record. */
+import fc from "fast-check";
+import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
+import { OUTCOMES } from "../../src/drain-history/read-notice.ts";
+
+const text = fc.oneof(
+  fc.string({ maxLength: 1_200 }),
+  fc.string({ unit: fc.constantFrom("<", ">", "&", '"', "'", "/", "a", " ", "]]>", "<!--", "</style>") }),
+);
+const span = fc.oneof(fc.nat(100_000), fc.nat(), fc.constantFrom(0, 1, 100_000_000_000));
+
+export const anyDrain: fc.Arbitrary<DrainRecord> = fc.record({
+  id: text,
+  namespace: text,
+  pod: text,
+  uid: text,
+  ownerKind: text,
+  ownerName: text,
+  endedAtMs: fc.oneof(fc.nat(), fc.double()),
+  report: fc.record({
+    version: fc.constant(1),
+    phase: fc.constantFrom("holding", "done"),
+    outcome: fc.constantFrom(...OUTCOMES),
+    trigger: fc.constantFrom("none", "hook", "two-hooks", "relay", "sigterm"),
+    milliseconds: fc.record({ withdrawing: span, deregistration: span, draining: span, holding: span }),
+    left: fc.array(fc.record({ local: text, peer: text, ageMs: span, state: text }), { maxLength: 20 }),
+    leftTotal: fc.nat(),
+    witness: text,
+    why: text,
+  }),
+});

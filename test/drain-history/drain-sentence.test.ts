@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
+import { spanText } from "../../src/drain-history/span-text.ts";
+import { CLIENT, someDrain, someReport } from "./some-drain.ts";
+
+test("a drain is told with its end, its time, who asked and why", () => {
+  expect(drainSentence(someDrain())).toBe(
+    "Pod web-7d9f-abcde drained 7.3s after it was told by the manager's preStop hook. Released 7.3s after the trigger: no traffic was seen since the trigger.",
+  );
+});
+
+test("who stayed is named when the manager's own words do not name it", () => {
+  const left = [CLIENT, { ...CLIENT, peer: "[fd00::9]:5", local: "[fd00::5]:443", ageMs: 0 }, CLIENT, CLIENT];
+  const report = someReport({ outcome: "timeout", left, leftTotal: 9, why: "The deadline came." });
+  expect(drainSentence(someDrain({ report }))).toBe(
+    "Pod web-7d9f-abcde ran into its drain deadline 7.3s after it was told by the manager's preStop hook. The deadline came. 9 connections were still open: 10.0.0.9:41822 to port 8080 for 52.3s, [fd00::9]:5 to port 443, 10.0.0.9:41822 to port 8080 for 52.3s and 6 more.",
+  );
+  const named = someReport({ outcome: "timeout", left, leftTotal: 9, why: "10.0.0.9:41822 stayed." });
+  expect(drainSentence(someDrain({ report: named }))).not.toContain("still open");
+});
+
+test("connections of which none is known by name are counted", () => {
+  const report = someReport({ leftTotal: 1, why: "" });
+  expect(drainSentence(someDrain({ report }))).toContain("preStop hook. 1 connection was still open.");
+});
+
+test("a restart has no trigger and no time", () => {
+  const report = someReport({ outcome: "restarted", trigger: "none", why: "Only one container was stopped." });
+  expect(drainSentence(someDrain({ report }))).toBe(
+    "Pod web-7d9f-abcde was taken for a restart of one container, so nothing was drained. Only one container was stopped.",
+  );
+});
+
+describe("spans of time", () => {
+  test.for([
+    [0, "0ms"],
+    [999, "999ms"],
+    [999.6, "1s"],
+    [1_000, "1s"],
+    [7_349, "7.3s"],
+    [60_000, "60s"],
+    [119_949, "119.9s"],
+    [119_999, "2m"],
+    [125_400, "2m 5s"],
+    [3_599_999, "1h"],
+    [11_040_000, "3h 4m"],
+    [86_399_999, "1d"],
+    [100_000_000_000, "1157d 10h"],
+  ] as const)("%s ms read %s", ([ms, text]) => {
+    expect(spanText(ms)).toBe(text);
+  });
+});

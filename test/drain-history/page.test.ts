@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { drainListPage } from "../../src/drain-history/page/drain-list-page.ts";
+import { drainPage } from "../../src/drain-history/page/drain-page.ts";
+import { anyDrain } from "./any-drain.ts";
+import { elementsOf } from "./elements-of.ts";
+import { CLIENT, someDrain, someReport } from "./some-drain.ts";
+
+const LIST_ELEMENTS = ["!doctype", "html", "head", "meta", "title", "style", "body", "h1", "p", "a", "table"];
+const ROW_ELEMENTS = ["thead", "tbody", "tr", "th", "td"];
+const PICTURE_ELEMENTS = ["svg", "rect", "text", "line"];
+
+function linksIn(page: string): readonly string[] {
+  return [...page.matchAll(/href="([^"]*)"/g)].map(([, address = ""]) => address);
+}
+
+test("the list names each drain and leads to it, below whatever path the page is read at", () => {
+  const page = drainListPage({ drains: [someDrain()], instance: "web-1", namespace: undefined });
+  const base = "http://api/api/v1/namespaces/lastcall/pods/web-1:8081/proxy/";
+  expect(linksIn(page).map((address) => new URL(address, base).href)).toEqual([
+    `${base}?namespace=shop`,
+    `${base}drains/0123456789abcdef`,
+  ]);
+  for (const shown of [
+    "2026-11-18 11:06:40 UTC",
+    "web-7d9f-abcde",
+    "ReplicaSet web-7d9f",
+    "drained",
+    "7.3s",
+    "replica web-1",
+  ]) {
+    expect(page).toContain(shown);
+  }
+});
+
+test("the page of a drain leads back to both lists and to the picture alone", () => {
+  const base = "http://api/proxy/drains/0123456789abcdef";
+  expect(linksIn(drainPage(someDrain())).map((address) => new URL(address, base).href)).toEqual([
+    "http://api/proxy/",
+    "http://api/proxy/?namespace=shop",
+    "http://api/proxy/drains/0123456789abcdef.svg",
+  ]);
+});
+
+test("the list of one namespace leads to all, and a list without drains says so", () => {
+  const page = drainListPage({ drains: [], instance: "web-1", namespace: "shop" });
+  expect(page).toContain("Recent drains in shop");
+  expect(page).toContain("No drain was reported yet.");
+  expect(linksIn(page)).toEqual(["./"]);
+});
+
+test("the page of a drain tells who was still there, and how many more", () => {
+  const page = drainPage(someDrain({ report: someReport({ left: [CLIENT], leftTotal: 27 }) }));
+  expect(page).toContain("Still open when the draining ended: 27, of which 1 are shown.");
+  expect(page).toContain("<td>10.0.0.9:41822</td><td>10.0.0.5:8080</td><td>ESTABLISHED</td>");
+});
+
+test("whatever drains say, pages are well formed, of their own elements only, and link nowhere outside", () => {
+  fc.assert(
+    fc.property(fc.array(anyDrain, { minLength: 1, maxLength: 3 }), fc.string(), (drains, instance) => {
+      const list = drainListPage({ drains, instance, namespace: undefined });
+      const pages = [list, ...drains.map(drainPage)];
+      for (const page of pages) {
+        const known = new Set([...LIST_ELEMENTS, ...ROW_ELEMENTS, ...PICTURE_ELEMENTS]);
+        expect(elementsOf(page).filter((name) => !known.has(name))).toEqual([]);
+        expect(linksIn(page).every((address) => /^(\.\.?\/|drains\/|[^/:]*\.svg$)/.test(address))).toBe(true);
+        expect(page).not.toMatch(/ on[a-z]+="|src="/);
+      }
+    }),
+  );
+});

@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readNotice } from "../../src/drain-history/read-notice.ts";
+import { CLIENT, someReport } from "./some-drain.ts";
+
+type Loose = Record<string, unknown>;
+
+function noticeWith(report: Loose, who: Loose = {}): unknown {
+  return { namespace: "shop", pod: "web-1", uid: "u-1", ...who, report: { ...someReport(), ...report } };
+}
+
+function problemIn(value: unknown): string {
+  const reading = readNotice(value);
+  return reading.ok ? "" : reading.problem;
+}
+
+test("a whole notice is read as it was sent", () => {
+  const notice = noticeWith({ left: [CLIENT], leftTotal: 27, outcome: "timeout" });
+  expect(readNotice(JSON.parse(JSON.stringify(notice)))).toEqual({ ok: true, notice });
+});
+
+test("what a newer manager says beside it is passed over", () => {
+  const reading = readNotice(noticeWith({ novelty: { deep: [1] } }, { more: "words" }));
+  expect(reading).toEqual({ ok: true, notice: noticeWith({}) });
+});
+
+describe("refused with the place and the value is", () => {
+  test.for([
+    { says: "no object", value: [], problem: "the notice: a list is not an object." },
+    { says: "null", value: null, problem: "the notice: null is not an object." },
+    { says: "a missing report", value: { namespace: "a", pod: "b", uid: "c" }, problem: "report: nothing is not an" },
+    { says: "another version", value: noticeWith({ version: 2 }), problem: "report.version: 2 is not 1." },
+    { says: "a version in quotes", value: noticeWith({ version: "1" }), problem: 'report.version: "1" is not 1.' },
+    {
+      says: "an unknown outcome",
+      value: noticeWith({ outcome: "won" }),
+      problem: 'report.outcome: "won" is not one of',
+    },
+    { says: "a drain that has not ended", value: noticeWith({ outcome: "none" }), problem: 'report.outcome: "none"' },
+    { says: "a word every object inherits", value: noticeWith({ phase: "constructor" }), problem: "report.phase: " },
+    {
+      says: "an unknown trigger",
+      value: noticeWith({ trigger: 7 }),
+      problem: "report.trigger: 7 is not one of none, hook",
+    },
+    { says: "a list for a text", value: noticeWith({ why: ["a"] }), problem: "report.why: a list is not text." },
+    {
+      says: "a missing text",
+      value: noticeWith({ witness: undefined }),
+      problem: "report.witness: nothing is not text.",
+    },
+    {
+      says: "an object for the list",
+      value: noticeWith({ left: {} }),
+      problem: "report.left: an object is not a list.",
+    },
+    {
+      says: "ten thousand connections",
+      value: noticeWith({ left: Array.from({ length: 10_000 }, () => CLIENT), leftTotal: 10_000 }),
+      problem: "report.left: has 10000 entries; at most 20 are taken.",
+    },
+    {
+      says: "fewer connections in all than are listed",
+      value: noticeWith({ left: [CLIENT], leftTotal: 0 }),
+      problem: "report.leftTotal: 0 is not at least the 1 in left.",
+    },
+    {
+      says: "a connection that is no object",
+      value: noticeWith({ left: [CLIENT, "x"], leftTotal: 2 }),
+      problem: 'report.left[1]: "x" is not an object.',
+    },
+    { says: "markup for a Pod", value: noticeWith({}, { pod: "<svg/onload=a>" }), problem: 'pod: "<svg/onload=a>"' },
+    {
+      says: "a path for a namespace",
+      value: noticeWith({}, { namespace: "../kube" }),
+      problem: 'namespace: "../kube"',
+    },
+    {
+      says: "a uid with a line break",
+      value: noticeWith({}, { uid: "u\nv" }),
+      problem: 'uid: "u?v" is not the uid of a Pod.',
+    },
+    {
+      says: "a name of a megabyte",
+      value: noticeWith({}, { pod: "a".repeat(1_000_000) }),
+      problem: `pod: "${"a".repeat(37)}..." is not the name of a Pod.`,
+    },
+  ])("$says", ({ value, problem }) => {
+    expect(problemIn(value)).toContain(problem);
+    expect(problemIn(value).length).toBeLessThan(250);
+  });
+
+  test.for([-1, 1e308, Number.NaN, Number.POSITIVE_INFINITY, "5", null, undefined, {}, true])(
+    "%s for a number",
+    (bad) => {
+      const milliseconds = { ...someReport().milliseconds, draining: bad };
+      expect(problemIn(noticeWith({ milliseconds }))).toContain("report.milliseconds.draining: ");
+      expect(problemIn(noticeWith({ leftTotal: bad }))).toContain("report.leftTotal: ");
+      expect(problemIn(noticeWith({ left: [{ ...CLIENT, ageMs: bad }], leftTotal: 1 }))).toContain(
+        "report.left[0].ageMs: ",
+      );
+    },
+  );
+});
+
+test("JSON that nests as deep as a body allows is refused and breaks nothing", () => {
+  const depth = 8_000;
+  const deep: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+  expect(problemIn(deep)).toBe("the notice: a list is not an object.");
+  expect(problemIn(noticeWith({ why: deep }))).toBe("report.why: a list is not text.");
+});
+
+test("a field of the prototype in the JSON answers for no field", () => {
+  const whole = JSON.stringify(noticeWith({}));
+  expect(problemIn(JSON.parse(`{"__proto__":${whole}}`))).toContain("namespace: nothing");
+});
+
+test("control characters, turns of direction and all but plain letters become question marks", () => {
+  const reading = readNotice(noticeWith({ why: "a\u001b[31mb\u202ec\u0000d\ne\u2028f\u0430g\ud800", witness: "🙂" }));
+  expect(reading).toEqual({ ok: true, notice: noticeWith({ why: "a?[31mb?c?d?e?f?g?", witness: "??" }) });
+});
+
+test("a megabyte of text is cut to a thousand characters", () => {
+  const reading = readNotice(
+    noticeWith({ why: "\u202e".repeat(1_000_000), left: [{ ...CLIENT, state: "S".repeat(99) }], leftTotal: 1 }),
+  );
+  const report = reading.ok ? reading.notice.report : undefined;
+  expect(report?.why).toBe(`${"?".repeat(997)}...`);
+  expect(report?.left[0]?.state).toHaveLength(32);
+});
+
+test("fractions of a millisecond are rounded away", () => {
+  const reading = readNotice(
+    noticeWith({ milliseconds: { withdrawing: 1.4, deregistration: 0.5, draining: -0, holding: 2 } }),
+  );
+  expect(reading.ok ? reading.notice.report.milliseconds : undefined).toEqual({
+    withdrawing: 1,
+    deregistration: 1,
+    draining: 0,
+    holding: 2,
+  });
+});
+
+/** A whole notice in which any one part was replaced by anything. */
+const spoiled = fc
+  .tuple(
+    fc.constantFrom("namespace", "pod", "uid", "report"),
+    fc.constantFrom(...Object.keys(someReport())),
+    fc.jsonValue(),
+  )
+  .map(([place, field, value]) =>
+    place === "report" ? noticeWith({ [field]: value }) : noticeWith({}, { [place]: value }),
+  );
+
+test("whatever arrives, it is refused with a printable sentence or read as plain bounded values", () => {
+  fc.assert(
+    fc.property(fc.oneof(spoiled, fc.jsonValue(), fc.anything()), (value) => {
+      const reading = readNotice(value);
+      if (!reading.ok) expect(reading.problem).toMatch(/^[\x20-\x7e]{10,300}$/);
+      const texts = reading.ok ? JSON.stringify(reading.notice) : "";
+      expect(texts).toMatch(/^[\x20-\x7e]{0,8000}$/);
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ticksTo } from "../../src/drain-history/time-scale.ts";
+import { timelineOf } from "../../src/drain-history/timeline.ts";
+import { timelineSvg } from "../../src/drain-history/timeline-svg.ts";
+import { anyDrain } from "./any-drain.ts";
+import { elementsOf } from "./elements-of.ts";
+import { CLIENT, someDrain, someReport } from "./some-drain.ts";
+
+const LONG = someReport({
+  outcome: "timeout",
+  milliseconds: { withdrawing: 5_000, deregistration: 10_000, draining: 45_000, holding: 2_000 },
+  left: [CLIENT, { ...CLIENT, ageMs: 0 }, { ...CLIENT, ageMs: 10_000_000 }],
+  leftTotal: 27,
+});
+
+test("phases follow each other, and connections end with the release", () => {
+  const { endMs, bars } = timelineOf(someDrain({ report: LONG }));
+  expect(endMs).toBe(62_000);
+  expect(bars.map(({ kind, fromMs, toMs }) => [kind, fromMs, toMs])).toEqual([
+    ["withdrawing", 0, 5_000],
+    ["deregistration", 5_000, 15_000],
+    ["draining", 15_000, 60_000],
+    ["holding", 60_000, 62_000],
+    ["connection", 7_660, 60_000],
+    ["connection", 60_000, 60_000],
+    ["connection", 0, 60_000],
+  ]);
+});
+
+test("the moments are trigger, withdrawal, release and end", () => {
+  expect(timelineOf(someDrain({ report: LONG })).moments).toEqual([
+    { atMs: 0, label: "trigger, told by the manager's preStop hook" },
+    { atMs: 5_000, label: "withdrawal over" },
+    { atMs: 60_000, label: "release, hooks answered, 27 connections open" },
+    { atMs: 62_000, label: "done" },
+  ]);
+});
+
+test("a drain cut off while withdrawing never came to the end of the withdrawal", () => {
+  const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 0, holding: 0 };
+  const labels = timelineOf(someDrain({ report: someReport({ milliseconds }) })).moments.map(({ label }) => label);
+  expect(labels).toEqual([expect.stringContaining("trigger"), expect.stringContaining("release")]);
+});
+
+test("the picture shows every phase, moment and connection, and the words of the manager", () => {
+  const svg = timelineSvg(someDrain({ report: LONG }));
+  for (const shown of [
+    "Drain of Pod shop/web-7d9f-abcde",
+    "ReplicaSet web-7d9f, 2026-11-18 11:06:40 UTC",
+    "10.0.0.9:41822",
+  ]) {
+    expect(svg).toContain(shown);
+  }
+  expect(svg.match(/<rect class="lc-(withdrawing|deregistration|draining|holding)"/g)).toHaveLength(4);
+  expect(svg.match(/<rect class="lc-connection"/g)).toHaveLength(3);
+  expect(svg.match(/<line class="lc-mark"/g)).toHaveLength(4);
+  expect(svg).toContain(LONG.why);
+});
+
+test("markup in names, addresses and words stays text", () => {
+  const evil = `</text><script>alert(1)</script><image href="http://evil"/>&"'`;
+  const left = [{ ...CLIENT, peer: evil, state: evil }];
+  const report = someReport({ why: evil, witness: evil, left, leftTotal: 1 });
+  const svg = timelineSvg(someDrain({ pod: evil, namespace: evil, ownerKind: evil, ownerName: evil, report }));
+  expect(svg).not.toMatch(/<script|<image|"http:\/\/evil/);
+  expect(new Set(elementsOf(svg))).toEqual(new Set(["svg", "style", "rect", "text", "line"]));
+});
+
+test("characters XML has no place for, and turns of direction, become question marks", () => {
+  const svg = timelineSvg(someDrain({ pod: "a\u0000b\u001bc\u202ed\ud800e\uffff", ownerName: "ß🙂" }));
+  expect(svg).toContain("shop/a?b?c?d?e?<");
+  expect(svg).toContain("ß🙂");
+});
+
+test("whatever a drain says, the picture is well formed, the same twice, calls for nothing and runs nothing", () => {
+  fc.assert(
+    fc.property(anyDrain, (record) => {
+      const svg = timelineSvg(record);
+      expect(timelineSvg(structuredClone(record))).toBe(svg);
+      expect(new Set(elementsOf(svg))).toEqual(new Set(["svg", "style", "rect", "text", "line"]));
+      expect(svg).toMatch(/^[^\p{Cf}\p{Cs}]*$/u);
+      expect(svg).not.toMatch(/NaN|Infinity|undefined|url\(|@import|href=/);
+      expect(svg.length).toBeLessThan(40_000);
+    }),
+  );
+});
+
+test("nothing is drawn beside the picture", () => {
+  fc.assert(
+    fc.property(anyDrain, (record) => {
+      const svg = timelineSvg(record);
+      for (const [, x = "", width = ""] of svg.matchAll(/<rect class="lc-[a-z]+" x="(\d+)" y="\d+" width="(\d+)"/g)) {
+        expect(Number(x)).toBeGreaterThanOrEqual(336);
+        expect(Number(x) + Number(width)).toBeLessThanOrEqual(960);
+      }
+    }),
+  );
+});
+
+test("a scale has two to eleven round moments that grow, the first at zero and none beyond the end", () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1_000, max: 4e11, noNaN: true }), (endMs) => {
+      const moments = ticksTo(endMs).map(({ atMs }) => atMs);
+      expect(moments.length).toBeGreaterThanOrEqual(3);
+      expect(moments.length).toBeLessThanOrEqual(11);
+      expect(moments[0]).toBe(0);
+      expect(moments.at(-1)).toBeLessThanOrEqual(endMs);
+      expect(new Set(ticksTo(endMs).map(({ text }) => text)).size).toBe(moments.length);
+    }),
+  );
+});
