@@ -31,13 +31,18 @@ export function chartValuesSchema(): object {
       webhook: WEBHOOK,
       podDisruptionBudget: closed({ enabled: BOOLEAN }),
       certificates: CERTIFICATES,
-      networkPolicy: closed({ enabled: BOOLEAN, apiServerPorts: { type: "array", minItems: 1, items: PORT } }),
+      networkPolicy: closed({
+        enabled: BOOLEAN,
+        apiServerPorts: { type: "array", minItems: 1, items: PORT },
+        apiServerAddresses: { type: "array", uniqueItems: true, items: { type: "string", pattern: ADDRESS_BLOCK } },
+      }),
       admissionPolicy: closed({
         enabled: BOOLEAN,
         validationActions: { type: "array", minItems: 1, uniqueItems: true, items: oneOf("Warn", "Audit") },
       }),
       selfTest: closed({ enabled: BOOLEAN, namespace: { type: "string", pattern: NAME, maxLength: 63 } }),
-      relay: closed({ readPods: BOOLEAN }),
+      relay: closed({ enabled: BOOLEAN, readPods: BOOLEAN, adminPort: { ...PORT, minimum: 0 } }),
+      monitoring: MONITORING,
     }),
     definitions: { policy: $defs.policy },
   };
@@ -45,6 +50,7 @@ export function chartValuesSchema(): object {
 
 const NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 const SUBDOMAIN = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
+const ADDRESS_BLOCK = "^[0-9a-fA-F.:]+/[0-9]{1,3}$";
 const BOOLEAN: Schema = { type: "boolean" };
 const TEXT: Schema = { type: "string" };
 const PORT: Schema = { type: "integer", minimum: 1, maximum: 65_535 };
@@ -96,6 +102,16 @@ const CERTIFICATES = closed({
     }),
   }),
   existing: closed({ secretName: { type: "string", pattern: `^$|${SUBDOMAIN}` }, caBundle: TEXT }),
+});
+
+const MONITORING = closed({
+  podMonitor: closed({
+    enabled: BOOLEAN,
+    labels: TEXT_MAP,
+    interval: { type: "string", pattern: "^[0-9]{1,4}(ms|s|m|h)$" },
+  }),
+  prometheusRule: closed({ enabled: BOOLEAN, labels: TEXT_MAP }),
+  dashboard: closed({ enabled: BOOLEAN, labels: TEXT_MAP }),
 });
 
 /** Unknown keys are mistakes. Nothing is required: what a person leaves out comes from values.yaml. */

@@ -3,6 +3,7 @@ import { type ChildProcess, execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApiServer, freePort, start } from "./api-server.ts";
+import { expandedArgs } from "./kubelet-arguments.ts";
 import { at, listOf } from "./rendering.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
@@ -17,16 +18,19 @@ export async function startWebhook(api: ApiServer, folder: string): Promise<Chil
   const port = HAS_LOW_PORTS ? 443 : await moveService(api);
   const read = async (path: string): Promise<unknown> => (await api.ask("GET", path)).body;
   const deployment = await read("/apis/apps/v1/namespaces/lastcall/deployments/lastcall-webhook");
-  const flags = listOf<string>(deployment, "spec", "template", "spec", "containers", 0, "args");
   const config = await read("/api/v1/namespaces/lastcall/configmaps/lastcall-config");
   const configFile = join(folder, "config.yaml");
   writeFileSync(configFile, String(at(config, "data", "config.yaml")));
   const address = String(at(await read(SERVICE), "spec", "clusterIP"));
+  const service = { name: "lastcall-webhook", address, port };
+  const flags = expandedArgs(at(deployment, "spec", "template", "spec"), [service]);
   const account = await api.kubeconfigOf("lastcall-webhook");
-  const elsewhere = /^--(port|config)=/;
+  // The admin port listens on every address, here those of this machine.
+  const elsewhere = /^--(port|config|admin-port)=/;
   return start(folder, process.execPath, [
     ...[PROGRAM, ...flags.filter((flag) => !elsewhere.test(flag))],
     ...[`--port=${port}`, `--config=${configFile}`, `--host=${address}`, `--kubeconfig=${account}`],
+    `--admin-port=${await freePort()}`,
   ]);
 }
 

@@ -13,27 +13,46 @@ const RIGHTS = {
   events: "ClusterRole lastcall-webhook: /events create",
   configuration:
     "ClusterRole lastcall-webhook: admissionregistration.k8s.io/mutatingwebhookconfigurations[drain.lastcall.dev] get patch",
-  ownSecret: "Role lastcall-webhook: /secrets[lastcall-ca] get patch",
+  slices: "ClusterRole lastcall-webhook: discovery.k8s.io/endpointslices list watch",
+  pods: "ClusterRole lastcall-webhook: /pods get",
+  bothSecrets: "Role lastcall-webhook: /secrets[lastcall-ca,lastcall-relay] get patch",
+  authoritySecret: "Role lastcall-webhook: /secrets[lastcall-ca] get patch",
+  relaySecret: "Role lastcall-webhook: /secrets[lastcall-relay] get patch",
   newSecret: "Role lastcall-webhook: /secrets create",
   selfTest: "Role lastcall-self-test: /pods create",
 } as const;
 
 const FACTS = [RIGHTS.namespaces, RIGHTS.nodes, RIGHTS.limitRanges, RIGHTS.events];
-const SELF = [...FACTS, RIGHTS.configuration, RIGHTS.ownSecret, RIGHTS.newSecret];
+const RELAYED = [...FACTS, RIGHTS.slices];
+const BOTH_SECRETS = [RIGHTS.bothSecrets, RIGHTS.newSecret];
+const DEFAULT = [...RELAYED, RIGHTS.configuration, ...BOTH_SECRETS, RIGHTS.selfTest];
+const READING_PODS = [...RELAYED, RIGHTS.pods, RIGHTS.configuration, ...BOTH_SECRETS, RIGHTS.selfTest];
+const RELAY_ONLY = [RIGHTS.relaySecret, RIGHTS.newSecret, RIGHTS.selfTest];
+const WITHOUT_RELAY = [...FACTS, RIGHTS.configuration, RIGHTS.authoritySecret, RIGHTS.newSecret];
 
-/** Who keeps the certificates decides which rights are needed for them. */
+/** Who keeps the certificates, and what the relay does, decide which rights are needed. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
-  "certificates of cert-manager": [...FACTS, RIGHTS.selfTest],
-  "certificates of an issuer": [...FACTS, RIGHTS.selfTest],
-  "an existing Secret": [...FACTS, RIGHTS.configuration, RIGHTS.selfTest],
-  "an existing Secret with its CA": [...FACTS, RIGHTS.selfTest],
-  "as little as possible": SELF,
+  "certificates of cert-manager": [...RELAYED, ...RELAY_ONLY],
+  "certificates of an issuer": [...RELAYED, ...RELAY_ONLY],
+  "an existing Secret": [...RELAYED, RIGHTS.configuration, ...RELAY_ONLY],
+  "an existing Secret with its CA": [...RELAYED, ...RELAY_ONLY],
+  "a careful cluster": READING_PODS,
+  "a relay that reads Pods": READING_PODS,
+  "no relay": [...WITHOUT_RELAY, RIGHTS.selfTest],
+  "as little as possible": WITHOUT_RELAY,
 };
 
 test.for(MATRIX_NAMES)("with %s, the accounts get the rights in the table and no other", (name) => {
   const manifests = render(MATRIX[name]);
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
-  expect(roles.flatMap(rightsOf)).toEqual(EXPECTED[name] ?? [...SELF, RIGHTS.selfTest]);
+  expect(roles.flatMap(rightsOf)).toEqual(EXPECTED[name] ?? DEFAULT);
+});
+
+test("without a relay and a CA of its own there is no Secret to write, and no right to", () => {
+  const manifests = render({ certificates: { mode: "cert-manager" }, relay: { enabled: false } });
+  expect([...ofKind(manifests, "Secret"), ...ofKind(manifests, "Role")].map(({ metadata }) => metadata.name)).toEqual([
+    "lastcall-self-test",
+  ]);
 });
 
 test("every binding gives a role of this chart to an account of this chart", () => {

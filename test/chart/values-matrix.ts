@@ -34,7 +34,13 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       webhook: { digest: `sha256:${"a".repeat(64)}` },
       manager: { repository: "mirror/lastcall-manager", tag: "0.1.0-rc.1" },
     },
-    networkPolicy: { enabled: true, apiServerPorts: [6443] },
+    networkPolicy: { enabled: true, apiServerPorts: [6443], apiServerAddresses: ["10.0.0.0/28", "fd00::1/128"] },
+    relay: { readPods: true, adminPort: 9_090 },
+    monitoring: {
+      podMonitor: { enabled: true, labels: { release: "prometheus" }, interval: "1m" },
+      prometheusRule: { enabled: true, labels: { release: "prometheus" } },
+      dashboard: { enabled: true, labels: { grafana_dashboard: null, dashboards: "yes" } },
+    },
     webhook: {
       replicas: 3,
       port: 10_250,
@@ -52,12 +58,15 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       serviceAccountAnnotations: { c: "d" },
     },
   },
-  "the host's network": { webhook: { hostNetwork: true } },
+  "the host's network": { webhook: { hostNetwork: true }, relay: { adminPort: 0 } },
+  "no relay": { relay: { enabled: false } },
+  "a relay that reads Pods": { relay: { readPods: true }, networkPolicy: { enabled: true } },
   "as little as possible": {
     webhook: { replicas: 1, resources: { requests: {}, limits: {} }, nodeSelector: { "kubernetes.io/os": null } },
     podDisruptionBudget: { enabled: false },
     admissionPolicy: { enabled: false },
     selfTest: { enabled: false },
+    relay: { enabled: false },
   },
 };
 

@@ -27,6 +27,9 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["a digest that is none", { image: { manager: { digest: "sha256:abc" } } }, "at '/image/manager/digest'"],
   ["a refusing policy", { admissionPolicy: { validationActions: ["Deny"] } }, "value must be one of 'Warn', 'Audit'"],
   ["no action at all", { admissionPolicy: { validationActions: [] } }, "at '/admissionPolicy/validationActions'"],
+  ["an address that is no block", { networkPolicy: { apiServerAddresses: ["10.0.0.1"] } }, "/networkPolicy/apiServ"],
+  ["a port beyond the last", { relay: { adminPort: 70_000 } }, "at '/relay/adminPort': maximum"],
+  ["an interval without a unit", { monitoring: { podMonitor: { interval: "30" } } }, "/monitoring/podMonitor/interval"],
   ["an unknown mode", { certificates: { mode: "selfsigned" } }, "'self', 'cert-manager', 'existing'"],
 ];
 
@@ -94,7 +97,22 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     { policy: { profiles: { slow: { port: "1023" } } } },
     "policy.profiles.slow.port has 1023: expected ports from 1024 to 65535.",
   ],
-  ["what is not there yet", { relay: { readPods: true } }, "relay.readPods is true: it is reserved"],
+  [
+    "reading Pods for a relay that is off",
+    { relay: { enabled: false, readPods: true } },
+    "relay.readPods is true and relay.enabled is false",
+  ],
+  ["a privileged port of the page of drains", { relay: { adminPort: 80 } }, "relay.adminPort is 80: expected 0"],
+  [
+    "two servers on one port",
+    { relay: { adminPort: 9_443 }, webhook: { port: 9_443 } },
+    "relay.adminPort and webhook.port are both 9443",
+  ],
+  [
+    "a page of drains on the node's address",
+    { webhook: { hostNetwork: true } },
+    "webhook.hostNetwork is true and relay.adminPort is 8081",
+  ],
   [
     "a test where nothing is injected",
     { selfTest: { namespace: "kube-system" } },
@@ -119,8 +137,8 @@ describe("a sentence refuses", () => {
   });
 
   test("all mistakes at once", () => {
-    const said = complaint({ failurePolicy: "Fail", webhook: { replicas: 1 }, relay: { readPods: true } });
+    const said = complaint({ failurePolicy: "Fail", webhook: { replicas: 1 }, relay: { adminPort: 1 } });
     expect(said).toContain("webhook.replicas is 1");
-    expect(said).toContain("relay.readPods is true");
+    expect(said).toContain("relay.adminPort is 1");
   });
 });

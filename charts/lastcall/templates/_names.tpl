@@ -4,6 +4,7 @@
 {{- define "lastcall.webhook" -}}lastcall-webhook{{- end -}}
 {{- define "lastcall.selfTest" -}}lastcall-self-test{{- end -}}
 {{- define "lastcall.caSecret" -}}lastcall-ca{{- end -}}
+{{- define "lastcall.relaySecret" -}}lastcall-relay{{- end -}}
 {{/* Written by cert-manager, which leaves its Secrets behind: with a name of the chart's own it would block mode self. */}}
 {{- define "lastcall.issuingSecret" -}}lastcall-issuing-ca{{- end -}}
 {{- define "lastcall.config" -}}lastcall-config{{- end -}}
@@ -56,6 +57,28 @@ app.kubernetes.io/component: webhook
 {{- $certificates := .Values.certificates -}}
 {{- if eq $certificates.mode "self" }}yes
 {{- else if and (eq $certificates.mode "existing") (not $certificates.existing.caBundle) }}yes{{ end }}
+{{- end -}}
+
+{{/* Secrets whose content the replicas write, as a list. */}}
+{{- define "lastcall.keptSecrets" -}}
+{{- $kept := list -}}
+{{- if eq .Values.certificates.mode "self" }}{{ $kept = append $kept (include "lastcall.caSecret" .) }}{{ end -}}
+{{- if .Values.relay.enabled }}{{ $kept = append $kept (include "lastcall.relaySecret" .) }}{{ end -}}
+{{- toJson $kept -}}
+{{- end -}}
+
+{{/*
+Where Pods find the relay. A rendering cannot know the Service's address; the kubelet knows it as a variable of every Pod
+that is started after the Service, and puts it into the argument.
+*/}}
+{{- define "lastcall.relayAddress" -}}
+{{- $service := include "lastcall.webhook" . | upper | replace "-" "_" -}}
+$({{ $service }}_SERVICE_HOST):$({{ $service }}_SERVICE_PORT)
+{{- end -}}
+
+{{/* Empty where nothing listens on it. */}}
+{{- define "lastcall.adminPort" -}}
+{{- if and .Values.relay.enabled .Values.relay.adminPort }}{{ int .Values.relay.adminPort }}{{ end -}}
 {{- end -}}
 
 {{/* What every container of ours runs with. */}}

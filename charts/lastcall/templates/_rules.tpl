@@ -1,6 +1,6 @@
 {{/* Values that are right alone and wrong together. All of them are named at once. */}}
 {{- define "lastcall.rules" -}}
-{{- $problems := concat (include "lastcall.availabilityProblems" . | fromJsonArray) (include "lastcall.certificateProblems" . | fromJsonArray) (include "lastcall.policyProblems" . | fromJsonArray) (include "lastcall.otherProblems" . | fromJsonArray) -}}
+{{- $problems := concat (include "lastcall.availabilityProblems" . | fromJsonArray) (include "lastcall.certificateProblems" . | fromJsonArray) (include "lastcall.policyProblems" . | fromJsonArray) (include "lastcall.relayProblems" . | fromJsonArray) (include "lastcall.otherProblems" . | fromJsonArray) -}}
 {{- if $problems -}}
 {{- fail (printf "\n\nThese values cannot work:\n- %s\n" (join "\n- " $problems)) -}}
 {{- end -}}
@@ -78,13 +78,30 @@
 {{- toJson $problems -}}
 {{- end -}}
 
+{{- define "lastcall.relayProblems" -}}
+{{- $problems := list -}}
+{{- $relay := .Values.relay -}}
+{{- if and $relay.readPods (not $relay.enabled) -}}
+{{- $problems = append $problems "relay.readPods is true and relay.enabled is false, which would ignore it: enable the relay, or leave readPods false." -}}
+{{- end -}}
+{{- with include "lastcall.adminPort" . | int -}}
+{{- if lt . 1024 -}}
+{{- $problems = append $problems (printf "relay.adminPort is %d: expected 0 for none, or a port from 1024 to 65535, because the server is no root." .) -}}
+{{- end -}}
+{{- if eq . (int $.Values.webhook.port) -}}
+{{- $problems = append $problems (printf "relay.adminPort and webhook.port are both %d: they are two servers; choose another port for one of them." .) -}}
+{{- end -}}
+{{- if $.Values.webhook.hostNetwork -}}
+{{- $problems = append $problems (printf "webhook.hostNetwork is true and relay.adminPort is %d: the page of recent drains asks for no password and would be open on the node's address; set relay.adminPort to 0." .) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $problems -}}
+{{- end -}}
+
 {{- define "lastcall.otherProblems" -}}
 {{- $problems := list -}}
 {{- if gt (include "lastcall.wholeSeconds" .Values.webhook.drainDelay | int64) 86400 -}}
 {{- $problems = append $problems (printf "webhook.drainDelay is %s: the server takes 24h at most." .Values.webhook.drainDelay) -}}
-{{- end -}}
-{{- if .Values.relay.readPods -}}
-{{- $problems = append $problems "relay.readPods is true: it is reserved for a later version; leave it false." -}}
 {{- end -}}
 {{- $refused := list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace -}}
 {{- if and .Values.selfTest.enabled (has .Values.selfTest.namespace $refused) -}}

@@ -1,0 +1,25 @@
+/** What a kubelet makes of a container's arguments: `$(NAME)` becomes the value of a variable that it knows. */
+import { at, listOf } from "./rendering.ts";
+
+export type KnownService = { readonly name: string; readonly address: string; readonly port: number };
+
+/** The arguments of a Pod's first container. Of its variables only those that describe Services are known here. */
+export function expandedArgs(podSpec: unknown, services: readonly KnownService[]): readonly string[] {
+  const variables = at(podSpec, "enableServiceLinks") === false ? new Map<string, string>() : variablesOf(services);
+  return listOf<string>(podSpec, "containers", 0, "args").map((arg) =>
+    // An unknown name stays as it is written.
+    arg.replaceAll(/\$\(([A-Za-z_][A-Za-z0-9_]*)\)/g, (text, name: string) => variables.get(name) ?? text),
+  );
+}
+
+function variablesOf(services: readonly KnownService[]): Map<string, string> {
+  return new Map(
+    services.flatMap(({ name, address, port }) => {
+      const prefix = name.toUpperCase().replaceAll("-", "_");
+      return [
+        [`${prefix}_SERVICE_HOST`, address],
+        [`${prefix}_SERVICE_PORT`, String(port)],
+      ] as const;
+    }),
+  );
+}
