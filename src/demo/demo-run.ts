@@ -30,7 +30,8 @@ export async function runDemo(request: DemoRequest, ports: DemoPorts): Promise<D
     load: loadOf(request.options),
   };
   ports.tell("Rolling update without lastcall …");
-  const without = await runVariant(variant, { ...ports, admit: (pod) => Promise.resolve(pod) });
+  const alone = { ...ports, writeSlice: undefined, admit: (pod: object) => Promise.resolve(pod) };
+  const without = await runVariant(variant, alone);
   ports.tell(`  ${(without.tookMs / 1_000).toFixed(1)} s. Rolling update with lastcall …`);
   const warned = new Set<string>();
   const withLastcall = await runVariant(variant, {

@@ -13,10 +13,10 @@ import { offerNamespaces, runInside } from "./network/private-namespaces.ts";
 import { DEMO_HELP, type DemoOptions, drainAnnotations, readOptions } from "./options.ts";
 import { createProcessTable, type ProcessTable } from "./pods/process-table.ts";
 import { realClock } from "./real-clock.ts";
-import { annotated, replicasOf, SAMPLE_DRIVER, sampleDeployment, servicePort } from "./rollout/deployment.ts";
+import { annotated, placeOf, replicasOf, SAMPLE_DRIVER, sampleDeployment, servicePort } from "./rollout/deployment.ts";
 import { readDeployment } from "./rollout/deployment-file.ts";
 import { unrunnable } from "./rollout/runnable.ts";
-import { startWebhook } from "./rollout/webhook-process.ts";
+import { startServers } from "./servers.ts";
 import { resultJson, storyLines, worstEnd } from "./story/story.ts";
 import { timelineOf } from "./story/timeline.ts";
 import { timelineSvg } from "./story/timeline-svg.ts";
@@ -101,13 +101,18 @@ async function demonstrate(
       : "Each Pod has a loopback address of its own (network namespaces are not used).",
   );
   tell(`The manager is ${native ? "the native build" : `the Node build on ${process.version}`}.`);
-  const webhook = await startWebhook({
-    clock: realClock,
-    processes,
-    program: [process.execPath, LASTCALL],
-    environment: imageEnvironment,
-    scratch,
-  });
+  if (options.relay) tell("The API server that the webhook's relay watches is played by the demo.");
+  const servers = await startServers(
+    { relay: options.relay, namespace: placeOf(request.deployment).namespace },
+    {
+      clock: realClock,
+      processes,
+      program: [process.execPath, LASTCALL],
+      environment: imageEnvironment,
+      scratch,
+      host: network.webhookAddress,
+    },
+  );
   const result = await runDemo(request, {
     clock: realClock,
     processes,
@@ -115,10 +120,10 @@ async function demonstrate(
     random: Math.random,
     managerProgram: native ? [NATIVE_MANAGER] : [process.execPath, MANAGER],
     imageEnvironment,
-    webhook: webhook.target,
+    webhook: servers.webhook,
+    writeSlice: servers.writeSlice,
     tell,
-  });
-  await webhook.stop();
+  }).finally(servers.stop);
   const shown = worstEnd(result.with.ended);
   if (options.svg !== "" && shown !== undefined) await writeFile(options.svg, timelineSvg(timelineOf(shown)));
   const facts = { network: network.kind, manager: native ? "native" : "node", propagationMs: options.propagationMs };

@@ -10,6 +10,8 @@ export type DemoOptions = {
   readonly drainTimeoutMs: number;
   readonly longRequest: boolean;
   readonly endlessClients: boolean;
+  /** Whether managers can ask when EndpointSlices withdraw their Pod. */
+  readonly relay: boolean;
   readonly driver: "none" | "http";
   readonly network: "auto" | "namespace" | "loopback";
   readonly replicas: number;
@@ -30,6 +32,7 @@ const FLAGS = {
   "drain-timeout": { type: "string" },
   "long-request": { type: "boolean", default: false },
   "endless-clients": { type: "boolean", default: false },
+  "no-relay": { type: "boolean", default: false },
   driver: { type: "string", default: "none" },
   network: { type: "string", default: "auto" },
   replicas: { type: "string" },
@@ -43,13 +46,15 @@ const FLAGS = {
 export const DEMO_HELP = `lastcall demo [flags]
 
 Rolls a small Deployment twice on this machine, without and with lastcall, under load, and counts failed requests.
-Needs no cluster: the webhook, the manager and the app are real processes under the kubelet's termination rules.
+Needs no cluster: the webhook, the manager and the app are real processes under the kubelet's termination rules; the
+kubelet, the Service's proxy and the API server are played.
 
   --propagation 2s      how late the Service's proxy learns of endpoint changes
   --drain-delay 5s      default: the larger of 5s and the propagation + 3s
   --drain-timeout 60s   default: 60s; 8s with --endless-clients
   --long-request        a 5 s request is in flight at each Pod when it is deleted
   --endless-clients     adds keep-alive clients that never leave
+  --no-relay            managers cannot ask when EndpointSlices withdraw their Pod
   --driver none|http    http: lastcall tells the sample app that it drains, and it sends its clients away
   --network auto|namespace|loopback
                         each Pod in a network namespace of its own, or on a loopback address of its own
@@ -86,6 +91,7 @@ export function readOptions(args: readonly string[]): ReadOptions {
     drainTimeoutMs: duration("drain-timeout", parsed["drain-timeout"], TIMEOUT_LIMIT_MS),
     longRequest: parsed["long-request"],
     endlessClients: parsed["endless-clients"],
+    relay: !parsed["no-relay"],
     driver: choice("driver", parsed.driver, ["none", "http"], "none"),
     network: choice("network", parsed.network, ["auto", "namespace", "loopback"], "auto"),
     replicas: Number(replicas),

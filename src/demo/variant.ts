@@ -1,21 +1,20 @@
 /** One of the two rolling updates: Pods, Service, load, the update, and what came of it. */
 import { randomUUID } from "node:crypto";
-import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
 import { Fault } from "../fault.ts";
+import { createSliceController, type SlicePorts } from "./api-server/slice-controller.ts";
 import type { Clock } from "./clock.ts";
 import { type LoadShape, startLoad } from "./load/load.ts";
 import { createRequestCounter, type Tally } from "./load/request-tally.ts";
 import { createEndpointFeed } from "./network/endpoint-feed.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import { startServiceProxy } from "./network/service-proxy.ts";
+import { deletedMs, type EndedPod, endOf } from "./pod-end.ts";
 import { createPodRunner, type PodRunner } from "./pods/pod-runner.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
 import type { RunningPod } from "./pods/running-pod.ts";
-import { namedPod, podOf } from "./rollout/deployment.ts";
+import { namedPod, placeOf, podOf } from "./rollout/deployment.ts";
 import { hopelessness } from "./rollout/ready-wait.ts";
 import { rollOut } from "./rollout/rollout.ts";
-import { type DrainSummary, drainSummary } from "./story/drain-lines.ts";
-import type { PodEnd } from "./story/timeline.ts";
 
 export type VariantRequest = {
   readonly deployment: object;
@@ -32,14 +31,11 @@ export type VariantPorts = {
   readonly network: PodNetwork;
   /** The way of a Pod through admission; the same Pod when there is no webhook. */
   readonly admit: (pod: object) => Promise<object>;
+  /** Where the Service's EndpointSlice is kept; `undefined` where nobody reads it. */
+  readonly writeSlice: SlicePorts["write"] | undefined;
   readonly random: () => number;
   readonly managerProgram: readonly string[];
   readonly imageEnvironment: Readonly<Record<string, string>>;
-};
-
-export type EndedPod = PodEnd & {
-  /** From the deletion to the first stop signal of a regular container; the whole end when none was signalled. */
-  readonly drainSeconds: number;
 };
 
 export type VariantResult = { readonly tally: Tally; readonly ended: readonly EndedPod[]; readonly tookMs: number };
@@ -62,13 +58,19 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
     targetPort: request.port,
     propagationMs: request.propagationMs,
   });
-  const runner = createPodRunner({ ...ports, onEvent: createEndpointFeed(proxy.tell) });
+  const slices = slicesOf(request, ports);
+  const feed = createEndpointFeed((change, pod) => {
+    proxy.tell(change);
+    slices?.tell(change, pod);
+  });
+  const runner = createPodRunner({ ...ports, onEvent: feed });
   try {
     const old = await Promise.all(
       Array.from({ length: request.replicas }, () => createPod(request.deployment, "5d9c7b", runner, ports)),
     );
     await allReady(old, clock);
     proxy.catchUp();
+    slices?.catchUp();
     const counter = createRequestCounter();
     const load = startLoad(request.load, {
       clock,
@@ -95,12 +97,26 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
     });
     await clock.wait(Math.max(0, lastDeletionMs(old) + request.propagationMs - clock.nowMs()) + AFTERWARDS_MS);
     await load.stop();
-    const ended = old.map((pod) => endOf(pod, proxy.forwarded(), request.propagationMs));
+    const ended = old.map((pod) =>
+      endOf(pod, {
+        forwarded: proxy.forwarded(),
+        propagationMs: request.propagationMs,
+        slicesWithdrawnMs: slices?.withdrawnMs(pod.plan),
+      }),
+    );
     return { tally: counter.tally(), ended, tookMs: clock.nowMs() - startedMs };
   } finally {
     await runner.close();
     await proxy.close();
+    slices?.close();
   }
+}
+
+/** Half of the propagation passes before the slice changes, the rest before the proxy has acted on it. */
+function slicesOf({ deployment, port, propagationMs }: VariantRequest, { clock, writeSlice }: VariantPorts) {
+  if (writeSlice === undefined) return undefined;
+  const service = { ...placeOf(deployment), port };
+  return createSliceController({ clock, service, lagMs: propagationMs / 2, write: writeSlice });
 }
 
 async function createPod(
@@ -126,36 +142,4 @@ async function allReady(pods: readonly RunningPod[], clock: Clock): Promise<void
 
 function lastDeletionMs(pods: readonly RunningPod[]): number {
   return Math.max(...pods.map(deletedMs));
-}
-
-function deletedMs(pod: RunningPod): number {
-  return pod.events.find((event) => event.what === "deleted")?.atMs ?? 0;
-}
-
-function endOf(pod: RunningPod, forwarded: PodEnd["forwarded"], propagationMs: number): EndedPod {
-  const fromMs = deletedMs(pod);
-  const regular = pod.plan.containers.filter((container) => container.role === "regular").map(({ name }) => name);
-  const signalled = pod.events.find((event) => event.what === "SIGTERM" && regular.includes(event.container));
-  const releasedMs = signalled?.atMs ?? pod.events.at(-1)?.atMs ?? fromMs;
-  return {
-    pod: pod.plan.name,
-    address: pod.address,
-    deletedMs: fromMs,
-    events: pod.events,
-    forwarded,
-    propagationMs,
-    summary: summaryOf(pod, releasedMs),
-    drainSeconds: Math.round((releasedMs - fromMs) / 10) / 100,
-  };
-}
-
-/** What the manager reports long after the release is about its own end, as with an app that ignores its signal. */
-const REPORT_SLACK_MS = 2_000;
-
-function summaryOf(pod: RunningPod, releasedMs: number): DrainSummary | undefined {
-  const untilMs = releasedMs + REPORT_SLACK_MS;
-  const lines = pod.events.filter(
-    (event) => event.what === "line" && event.container === MANAGER_CONTAINER && event.atMs <= untilMs,
-  );
-  return drainSummary(lines.map((event) => event.detail));
 }

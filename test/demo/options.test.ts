@@ -30,6 +30,11 @@ test("every wrong flag is told, each in a sentence", () => {
   ]);
 });
 
+test("the relay is there unless it is left out", () => {
+  expect(readOptions([]).options.relay).toBe(true);
+  expect(readOptions(["--no-relay"]).options.relay).toBe(false);
+});
+
 test("an unknown flag is a problem", () => {
   expect(readOptions(["--propagatoin=2s"]).problems.join()).toContain("--propagatoin");
 });

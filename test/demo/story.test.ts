@@ -1,14 +1,16 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
+import type { EndedPod } from "../../src/demo/pod-end.ts";
 import { failureTable, timeSpent } from "../../src/demo/story/story.ts";
-import type { EndedPod } from "../../src/demo/variant.ts";
 
 function ended(drainSeconds: number, withdrawing: number, draining: number): EndedPod {
   return {
     pod: "hello-1",
     address: "10.66.0.10",
     deletedMs: 0,
+    triggeredMs: 0,
     propagationMs: 2_000,
+    slicesWithdrawnMs: undefined,
     events: [],
     forwarded: [],
     drainSeconds,
@@ -20,6 +22,8 @@ function ended(drainSeconds: number, withdrawing: number, draining: number): End
       leftTotal: 0,
       witness: "netlink",
       why: "Released 5s after the trigger.",
+      relay: "",
+      withdrawnAfterMs: -1,
     },
   };
 }
@@ -48,4 +52,42 @@ test("the table shows the kinds of failure that happened, and fits a terminal of
     "without lastcall          3       2        1                  1",
     "with lastcall             1       0        0                  0",
   ]);
+});
+
+describe("what is said of the endpoint withdrawal", () => {
+  /** Deleted at 0, triggered at 300 ms, withdrawn from slices at 1 s. */
+  function saying(relay: string, withdrawnAfterMs: number): string | undefined {
+    const end = { ...ended(7.5, 5_000, 700), triggeredMs: 300, slicesWithdrawnMs: 1_000 };
+    if (end.summary === undefined) return undefined;
+    return timeSpent([{ ...end, summary: { ...end.summary, relay, withdrawnAfterMs } }])[3];
+  }
+
+  test.for([
+    {
+      relay: "withdrawn",
+      afterMs: 712,
+      says: "    EndpointSlices withdrew it after 1.00 s; its manager learned that within 12 ms.",
+    },
+    {
+      relay: "offered",
+      afterMs: -1,
+      says: "    EndpointSlices withdrew it after 1.00 s; its manager did not learn that: the deadline came first.",
+    },
+    {
+      relay: "unknown: the relay refused the connection",
+      afterMs: -1,
+      says: "    EndpointSlices withdrew it after 1.00 s; its manager did not learn that: the relay refused the connection.",
+    },
+    {
+      relay: "",
+      afterMs: -1,
+      says: "    EndpointSlices withdrew it after 1.00 s; its manager did not learn that: it told nothing of the relay.",
+    },
+  ])("a manager whose relay was '$relay'", ({ relay, afterMs, says }) => {
+    expect(saying(relay, afterMs)).toBe(says);
+  });
+
+  test("nothing where nobody keeps EndpointSlices", () => {
+    expect(timeSpent([ended(7.5, 5_000, 700)])).toHaveLength(3);
+  });
 });

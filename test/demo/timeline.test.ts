@@ -7,6 +7,8 @@ const END: PodEnd = {
   pod: "hello-1",
   address: "10.66.0.10",
   deletedMs: 100_000,
+  triggeredMs: 100_000,
+  slicesWithdrawnMs: undefined,
   propagationMs: 2_000,
   events: [
     { atMs: 100_000, container: "", what: "deleted", detail: "" },
@@ -29,8 +31,23 @@ const END: PodEnd = {
     leftTotal: 0,
     witness: "netlink",
     why: "",
+    relay: "",
+    withdrawnAfterMs: -1,
   },
 };
+
+/** The slices changed after 1 s, and the manager knew 20 ms later; its hook had taken 200 ms to start. */
+const WITH_RELAY: PodEnd = {
+  ...END,
+  triggeredMs: 100_200,
+  slicesWithdrawnMs: 101_000,
+  summary: { ...summaryOf(END), relay: "withdrawn", withdrawnAfterMs: 820 },
+};
+
+function summaryOf({ summary }: PodEnd): NonNullable<PodEnd["summary"]> {
+  if (summary === undefined) throw new Error("a case without a report");
+  return summary;
+}
 
 test("the timeline of a Pod's end shows the proxy's lateness, its own connections only, phases and processes", () => {
   const lanes = Object.fromEntries(timelineOf(END).lanes.map((lane) => [lane.label, lane.spans]));
@@ -43,6 +60,59 @@ test("the timeline of a Pod's end shows the proxy's lateness, its own connection
     "container app runs": [{ fromMs: -1_000, toMs: 7_020 }],
     "container lastcall runs": [{ fromMs: -1_000, toMs: 7_100 }],
   });
+});
+
+test("with the relay it shows when EndpointSlices withdrew the Pod, and when the manager learned that", () => {
+  const { lanes, marks } = timelineOf(WITH_RELAY);
+  expect(Object.fromEntries(lanes.map((lane) => [lane.label, lane.spans]))).toMatchObject({
+    "EndpointSlices offer the Pod": [{ fromMs: -1_000, toMs: 1_000 }],
+    "proxy sends new connections": [{ fromMs: -1_000, toMs: 2_000 }],
+    "lastcall: not withdrawn yet": [{ fromMs: 200, toMs: 1_020 }],
+    "lastcall: withdrawing": [{ fromMs: 200, toMs: 5_200 }],
+    "lastcall: draining": [{ fromMs: 5_200, toMs: 7_200 }],
+  });
+  expect(marks.slice(0, 4)).toEqual([
+    { atMs: 0, label: "deleted" },
+    { atMs: 1_000, label: "EndpointSlices withdraw it" },
+    { atMs: 1_020, label: "lastcall learns of the withdrawal" },
+    { atMs: 7_000, label: "SIGTERM to app" },
+  ]);
+});
+
+test("a withdrawal the manager never learned of leaves only the slices' own mark", () => {
+  const never = { ...WITH_RELAY, summary: { ...summaryOf(END), relay: "unknown: no answer", withdrawnAfterMs: -1 } };
+  const { lanes, marks } = timelineOf(never);
+  expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: not withdrawn yet");
+  expect(marks.map((mark) => mark.label)).toEqual([
+    "deleted",
+    "EndpointSlices withdraw it",
+    "SIGTERM to app",
+    "SIGTERM to lastcall",
+    "gone",
+  ]);
+});
+
+test("a withdrawal known before the trigger is a mark at the trigger", () => {
+  const early = {
+    ...WITH_RELAY,
+    slicesWithdrawnMs: 100_100,
+    summary: { ...summaryOf(WITH_RELAY), withdrawnAfterMs: 0 },
+  };
+  expect(timelineOf(early).marks).toContainEqual({ atMs: 200, label: "lastcall learns of the withdrawal" });
+});
+
+test("both pictures tell the withdrawal, and no label is cut", () => {
+  const timeline = timelineOf(WITH_RELAY);
+  const lines = timelineText(timeline, 100).join("\n");
+  const svg = timelineSvg(timeline);
+  for (const told of [
+    "EndpointSlices offer the Pod",
+    "lastcall: not withdrawn yet",
+    "1.02 s  lastcall learns of the withdrawal",
+  ]) {
+    expect(lines).toContain(told);
+    expect(svg).toContain(told);
+  }
 });
 
 test("the terminal picture has one row per lane, no row wider than asked for, and every mark", () => {

@@ -39,7 +39,8 @@ function listed({ resource, namespace }: Asked, store: ObjectStore): ApiAnswer {
     kind: `${resource.kind}List`,
     apiVersion: apiVersionOf(resource),
     metadata: { resourceVersion: String(store.version()) },
-    items: store.list(resource, namespace),
+    // What is in a list says its kind only once, above.
+    items: store.list(resource, namespace).map(({ kind: _kind, apiVersion: _apiVersion, ...object }) => object),
   };
   return { status: 200, body };
 }

@@ -17,7 +17,7 @@ export type SliceController = {
   /** Writes everything told so far now, without the lag. */
   readonly catchUp: () => void;
   /** When the slice stopped offering the Pod, on the clock; `undefined` when it offers it or never did. */
-  readonly withdrawnMs: (pod: PodIdentity) => number | undefined;
+  readonly withdrawnMs: (pod: Pick<PodIdentity, "uid">) => number | undefined;
   readonly close: () => void;
 };
 

@@ -17,6 +17,7 @@ export function createLoopbackNetwork(seed: number): PodNetwork {
     kubeletAddress: `${prefix}.1`,
     trafficAddress: `${prefix}.2`,
     serviceAddress: `${prefix}.3`,
+    webhookAddress: `${prefix}.4`,
     attach: () => {
       if (next > LAST_POD) return Promise.reject(new Fault("ERR_DEMO_FAILED", "no loopback address is left for a Pod"));
       const address = `${prefix}.${next++}`;

@@ -22,7 +22,7 @@ const BRIDGE_MAC = "02:00:0a:42:00:01";
 export async function createNamespaceNetwork(): Promise<PodNetwork> {
   await ip("link", "set", "lo", "up");
   await ip("link", "add", BRIDGE, "address", BRIDGE_MAC, "type", "bridge", "forward_delay", "0");
-  for (const host of [1, 2, 3]) await ip("address", "add", `${PREFIX}.${host}/24`, "dev", BRIDGE);
+  for (const host of [1, 2, 3, 4]) await ip("address", "add", `${PREFIX}.${host}/24`, "dev", BRIDGE);
   await ip("link", "set", BRIDGE, "up");
   let next = FIRST_POD;
   return {
@@ -30,6 +30,7 @@ export async function createNamespaceNetwork(): Promise<PodNetwork> {
     kubeletAddress: `${PREFIX}.1`,
     trafficAddress: `${PREFIX}.2`,
     serviceAddress: `${PREFIX}.3`,
+    webhookAddress: `${PREFIX}.4`,
     attach: () => attach(next++),
   };
 }

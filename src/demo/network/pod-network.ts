@@ -13,6 +13,8 @@ export type PodNetwork = {
   readonly kind: "namespace" | "loopback";
   /** Address of the Service: what clients connect to. */
   readonly serviceAddress: string;
+  /** Address of the webhook's own Service: where Pods find the relay. */
+  readonly webhookAddress: string;
   /** The kubelet's hooks and probes come from here, */
   readonly kubeletAddress: string;
   /** and traffic from here, so that a Pod can tell the two apart as it can in a cluster. */

@@ -6,6 +6,7 @@ import { Fault } from "../../fault.ts";
 import { listAt, objectAt, textAt, textsAt } from "../json-reading.ts";
 
 export type AdmissionTarget = {
+  readonly host: string;
   readonly port: number;
   /** PEM; the webhook's certificate must be signed by it and name `localhost`. */
   readonly authority: string;
@@ -67,7 +68,7 @@ function post(target: AdmissionTarget, body: string): Promise<unknown> {
     const fail = (detail: string, cause?: unknown) => reject(new Fault("ERR_DEMO_FAILED", detail, cause));
     const call = request(
       {
-        host: "127.0.0.1",
+        host: target.host,
         servername: "localhost",
         port: target.port,
         path: "/mutate?timeout=10s",

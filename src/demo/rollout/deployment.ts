@@ -105,9 +105,17 @@ export function replicasOf(deployment: object): number {
   return Math.min(5, Math.max(1, numberAt(deployment, "spec", "replicas") ?? 1));
 }
 
+/** Where its Pods and its Service are, and what both are called after. */
+export function placeOf(deployment: object): { readonly namespace: string; readonly name: string } {
+  return {
+    namespace: textAt(deployment, "metadata", "namespace") ?? "default",
+    name: textAt(deployment, "metadata", "name") ?? "app",
+  };
+}
+
 /** A Pod as the ReplicaSet controller creates it, with the defaults the API server fills in before admission. */
 export function podOf(deployment: object, revision: string): object {
-  const name = textAt(deployment, "metadata", "name") ?? "app";
+  const { namespace, name } = placeOf(deployment);
   const template = objectAt(deployment, "spec", "template");
   return {
     apiVersion: "v1",
@@ -115,7 +123,7 @@ export function podOf(deployment: object, revision: string): object {
     metadata: {
       ...objectAt(template, "metadata"),
       generateName: `${name}-${revision}-`,
-      namespace: textAt(deployment, "metadata", "namespace") ?? "default",
+      namespace,
       ownerReferences: [
         { apiVersion: "apps/v1", kind: "ReplicaSet", name: `${name}-${revision}`, uid: revision, controller: true },
       ],

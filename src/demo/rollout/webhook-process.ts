@@ -16,6 +16,10 @@ export type WebhookPorts = {
   readonly environment: Readonly<Record<string, string>>;
   /** A folder that is removed at the end. */
   readonly scratch: string;
+  /** Where it listens; Pods reach its relay there. */
+  readonly host: string;
+  /** How its relay reaches the API server; empty: no relay. */
+  readonly kubeconfigFile: string;
 };
 
 export type WebhookProcess = { readonly target: AdmissionTarget; readonly stop: () => Promise<void> };
@@ -25,19 +29,21 @@ const STOP_LIMIT_MS = 2_000;
 
 /** @throws Fault ERR_DEMO_FAILED with the server's last words when it does not serve within 20 s. */
 export async function startWebhook(ports: WebhookPorts): Promise<WebhookProcess> {
-  const port = await freePort();
+  const { host } = ports;
+  const port = await freePort(host);
   const caFile = join(ports.scratch, "ca.pem");
   const words: string[] = [];
   const server = ports.processes.start({
     argv: [
       ...ports.program,
       "webhook",
-      "--host=127.0.0.1",
+      `--host=${host}`,
       `--port=${port}`,
       "--opt-in=all",
       `--ca-file=${caFile}`,
       // Nobody is left to serve when the demo stops it.
       "--drain-delay=0s",
+      ...relayFlags(ports.kubeconfigFile, `${host}:${port}`),
     ],
     environment: ports.environment,
     onLine: (line) => {
@@ -48,9 +54,9 @@ export async function startWebhook(ports: WebhookPorts): Promise<WebhookProcess>
   const untilMs = ports.clock.nowMs() + START_LIMIT_MS;
   for (;;) {
     const authority = await readFile(caFile, "utf8").catch(() => "");
-    if (authority.includes("END CERTIFICATE") && (await connects("127.0.0.1", port))) {
+    if (authority.includes("END CERTIFICATE") && (await connects(host, port))) {
       return {
-        target: { port, authority },
+        target: { host, port, authority },
         stop: async () => {
           server.signal("SIGTERM");
           await waitAtMost(ports.clock, STOP_LIMIT_MS, server.exited);
@@ -65,11 +71,21 @@ export async function startWebhook(ports: WebhookPorts): Promise<WebhookProcess>
   }
 }
 
-function freePort(): Promise<number> {
+function relayFlags(kubeconfigFile: string, address: string): readonly string[] {
+  if (kubeconfigFile === "") return [];
+  return [
+    "--cluster=watch",
+    `--kubeconfig=${kubeconfigFile}`,
+    "--relay-secret=lastcall-relay",
+    `--relay-address=${address}`,
+  ];
+}
+
+function freePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
+    server.listen(0, host, () => {
       const address = server.address();
       server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
     });

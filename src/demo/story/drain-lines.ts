@@ -10,7 +10,24 @@ export type DrainSummary = {
   readonly leftTotal: number;
   readonly witness: string;
   readonly why: string;
+  /** What the manager knew of the withdrawal, as `relay` in the report; empty when it says nothing. */
+  readonly relay: string;
+  /** From the trigger, milliseconds; -1 when the manager never knew its Pod out of rotation. */
+  readonly withdrawnAfterMs: number;
 };
+
+/** A line that was printed, on the clock of the demo. */
+export type ToldLine = { readonly atMs: number; readonly detail: string };
+
+/** When the manager took the Pod's end as certain, on the clock of the demo; `undefined` when it never did. */
+export function triggeredMs(lines: readonly ToldLine[]): number | undefined {
+  for (const { atMs, detail } of lines) {
+    const said = detail.startsWith("{") ? parsed(detail) : undefined;
+    const sinceMs = numberAt(said, "sinceTriggerMs");
+    if (textAt(said, "phase") === "withdrawing" && sinceMs !== undefined) return atMs - sinceMs;
+  }
+  return undefined;
+}
 
 /** The last line that tells an outcome, or undefined. Lines of any other kind are passed over. */
 export function drainSummary(lines: readonly string[]): DrainSummary | undefined {
@@ -45,6 +62,8 @@ function reportIn(line: string): DrainSummary | undefined {
     leftTotal: numberAt(report, "leftTotal") ?? 0,
     witness: textAt(report, "witness") ?? "",
     why: textAt(report, "why") ?? "",
+    relay: textAt(report, "relay") ?? "",
+    withdrawnAfterMs: numberAt(report, "withdrawnAfterMs") ?? -1,
   };
 }
 

@@ -2,9 +2,11 @@
 import type { DrainReport } from "../../contract/drain-report.ts";
 import { FAILURE_KINDS } from "../load/http-client.ts";
 import type { Tally } from "../load/request-tally.ts";
-import type { EndedPod, VariantResult } from "../variant.ts";
+import type { EndedPod } from "../pod-end.ts";
+import type { VariantResult } from "../variant.ts";
 import { timelineOf, timelineText } from "./timeline.ts";
 import type { Verdict } from "./verdict.ts";
+import { learnedAfterMs, withdrawalWords } from "./withdrawal.ts";
 
 export type DemoResult = {
   readonly without: VariantResult;
@@ -39,12 +41,22 @@ export function resultJson(result: DemoResult, facts: Readonly<Record<string, un
       ...counts(withLastcall.tally),
       drainSeconds: withLastcall.ended.map((end) => end.drainSeconds),
       ...more(withLastcall.tally),
-      drains: withLastcall.ended.map((end) => ({ pod: end.pod, ...end.summary })),
+      drains: withLastcall.ended.map((end) => ({ pod: end.pod, ...end.summary, withdrawal: withdrawalOf(end) })),
     },
     ...facts,
     ok: verdict.status === 0,
     verdict: verdict.sentence,
   });
+}
+
+/** Seconds since the deletion; null where it never came to that. */
+function withdrawalOf(end: EndedPod): object {
+  const secondsOf = (ms: number | undefined) => (ms === undefined ? null : Math.round(ms) / 1_000);
+  const { slicesWithdrawnMs: ms, deletedMs } = end;
+  return {
+    slicesSeconds: secondsOf(ms === undefined ? ms : ms - deletedMs),
+    learnedSeconds: secondsOf(learnedAfterMs(end)),
+  };
 }
 
 /** Only the kinds of failure that happened: all of them are wider than a terminal. */
@@ -81,6 +93,8 @@ export function timeSpent(ended: readonly EndedPod[]): string[] {
       .join(", ");
     lines.push(`  ${end.pod}  ${end.drainSeconds.toFixed(1)} s${phases === "" ? "" : ` = ${phases}`}`);
     if (end.summary !== undefined) lines.push(`    ${end.summary.outcome}: ${end.summary.why}`);
+    const withdrawal = withdrawalWords(end);
+    if (withdrawal !== "") lines.push(`    ${withdrawal}`);
   }
   return lines;
 }

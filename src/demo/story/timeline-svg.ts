@@ -27,8 +27,9 @@ export function timelineSvg(timeline: Timeline): string {
   });
   timeline.marks.forEach((mark, index) => {
     const y = bottom + 20 + index * 18;
-    parts.push(`<line x1="${x(mark.atMs)}" y1="${TOP - 10}" x2="${x(mark.atMs)}" y2="${bottom}" stroke="#c92a2a"/>`);
-    parts.push(text(12, y, `${(mark.atMs / 1_000).toFixed(2)} s  ${mark.label}`, 'fill="#c92a2a"'));
+    const color = mark.label.startsWith("lastcall") ? "#2b8a3e" : "#c92a2a";
+    parts.push(`<line x1="${x(mark.atMs)}" y1="${TOP - 10}" x2="${x(mark.atMs)}" y2="${bottom}" stroke="${color}"/>`);
+    parts.push(text(12, y, `${(mark.atMs / 1_000).toFixed(2)} s  ${mark.label}`, `fill="${color}"`));
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,

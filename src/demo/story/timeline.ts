@@ -3,6 +3,7 @@
 import type { Forwarded } from "../network/service-proxy.ts";
 import type { PodEvent } from "../pods/running-pod.ts";
 import type { DrainSummary } from "./drain-lines.ts";
+import { learnedAfterMs } from "./withdrawal.ts";
 
 /** Milliseconds since the deletion; `fromMs` may be negative. */
 export type Span = { readonly fromMs: number; readonly toMs: number };
@@ -14,17 +15,23 @@ export type Timeline = {
   readonly startMs: number;
   readonly endMs: number;
   readonly lanes: readonly Lane[];
-  readonly marks: readonly { readonly atMs: number; readonly label: string }[];
+  readonly marks: readonly Mark[];
 };
+
+export type Mark = { readonly atMs: number; readonly label: string };
 
 export type PodEnd = {
   readonly pod: string;
   readonly address: string;
   readonly deletedMs: number;
+  /** When its manager took the end as certain; the deletion where nothing is known of it. */
+  readonly triggeredMs: number;
   readonly events: readonly PodEvent[];
   readonly forwarded: readonly Forwarded[];
   readonly summary: DrainSummary | undefined;
   readonly propagationMs: number;
+  /** When EndpointSlices stopped offering it; `undefined` where nobody keeps any. */
+  readonly slicesWithdrawnMs: number | undefined;
 };
 
 const BEFORE_MS = 1_000;
@@ -37,15 +44,17 @@ export function timelineOf(end: PodEnd): Timeline {
     .filter((connection) => connection.pod === end.address)
     .map((connection) => ({ fromMs: at(connection.fromMs), toMs: connection.toMs < 0 ? goneMs : at(connection.toMs) }));
   const lanes: Lane[] = [
-    { label: "API offers the Pod", spans: [{ fromMs: -BEFORE_MS, toMs: 0 }] },
+    offerLane(end, at),
     { label: "proxy sends new connections", spans: [{ fromMs: -BEFORE_MS, toMs: end.propagationMs }] },
     { label: "open connections", spans: merged(open) },
-    ...phaseLanes(end.summary),
+    ...knowledgeLanes(end, at),
+    ...phaseLanes(end.summary, at(end.triggeredMs)),
     ...processLanes(end, at),
   ];
-  const marks = end.events
+  const signals = end.events
     .filter((event) => event.atMs >= end.deletedMs && (event.what === "SIGTERM" || event.what === "SIGKILL"))
     .map((event) => ({ atMs: at(event.atMs), label: `${event.what} to ${event.container}` }));
+  const marks = [...withdrawalMarks(end, at), ...signals].sort((a, b) => a.atMs - b.atMs);
   return {
     title: `The end of Pod ${end.pod}`,
     startMs: -BEFORE_MS,
@@ -55,10 +64,35 @@ export function timelineOf(end: PodEnd): Timeline {
   };
 }
 
-function phaseLanes(summary: DrainSummary | undefined): Lane[] {
+type SinceDeletion = (ms: number) => number;
+
+/** Without slices the API itself is asked by nobody, and stops offering the Pod with its deletion. */
+function offerLane({ slicesWithdrawnMs }: PodEnd, at: SinceDeletion): Lane {
+  const label = slicesWithdrawnMs === undefined ? "API offers the Pod" : "EndpointSlices offer the Pod";
+  return { label, spans: [{ fromMs: -BEFORE_MS, toMs: slicesWithdrawnMs === undefined ? 0 : at(slicesWithdrawnMs) }] };
+}
+
+/** How long the manager waited knowing that new connections may still be sent here. */
+function knowledgeLanes(end: PodEnd, at: SinceDeletion): Lane[] {
+  const learnedMs = learnedAfterMs(end);
+  if (learnedMs === undefined) return [];
+  return [{ label: "lastcall: not withdrawn yet", spans: [{ fromMs: at(end.triggeredMs), toMs: learnedMs }] }];
+}
+
+function withdrawalMarks(end: PodEnd, at: SinceDeletion): Mark[] {
+  const learnedMs = learnedAfterMs(end);
+  return [
+    ...(end.slicesWithdrawnMs === undefined
+      ? []
+      : [{ atMs: at(end.slicesWithdrawnMs), label: "EndpointSlices withdraw it" }]),
+    ...(learnedMs === undefined ? [] : [{ atMs: learnedMs, label: "lastcall learns of the withdrawal" }]),
+  ];
+}
+
+function phaseLanes(summary: DrainSummary | undefined, triggeredAfterMs: number): Lane[] {
   if (summary === undefined) return [];
   const lanes: Lane[] = [];
-  let fromMs = 0;
+  let fromMs = triggeredAfterMs;
   for (const [phase, ms] of Object.entries(summary.milliseconds)) {
     if (ms > 0) lanes.push({ label: `lastcall: ${phase}`, spans: [{ fromMs, toMs: fromMs + ms }] });
     fromMs += ms;
@@ -66,7 +100,7 @@ function phaseLanes(summary: DrainSummary | undefined): Lane[] {
   return lanes;
 }
 
-function processLanes(end: PodEnd, at: (ms: number) => number): Lane[] {
+function processLanes(end: PodEnd, at: SinceDeletion): Lane[] {
   const exits = end.events.filter((event) => event.what === "exited" && event.atMs >= end.deletedMs);
   return exits.map((exit) => ({
     label: `container ${exit.container} runs`,

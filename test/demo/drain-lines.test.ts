@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { drainSummary, triggeredMs } from "../../src/demo/story/drain-lines.ts";
+
+const REPORT = {
+  version: 1,
+  phase: "done",
+  outcome: "drained",
+  trigger: "hook",
+  milliseconds: { withdrawing: 5_000, deregistration: 0, draining: 100, holding: 0 },
+  left: [],
+  leftTotal: 0,
+  witness: "netlink",
+  why: "Released.",
+};
+const reportLine = (report: object) => JSON.stringify({ level: "info", message: "drain report", report });
+const phaseLine = (phase: string, sinceTriggerMs: number) =>
+  JSON.stringify({ message: "drain phase", phase, sinceTriggerMs });
+
+test("what the manager knew of the withdrawal is read from its report", () => {
+  const told = { ...REPORT, relay: "withdrawn", withdrawnAfterMs: 1_020 };
+  expect(drainSummary([reportLine(told)])).toMatchObject({ relay: "withdrawn", withdrawnAfterMs: 1_020 });
+});
+
+test("a manager that knows no relay never knew its Pod out of rotation", () => {
+  expect(drainSummary([reportLine(REPORT)])).toMatchObject({ relay: "", withdrawnAfterMs: -1 });
+});
+
+test("the trigger is dated back from the line that tells it, whatever else is printed", () => {
+  const lines = [
+    { atMs: 90, detail: "{ no JSON" },
+    { atMs: 95, detail: phaseLine("idle", 0) },
+    { atMs: 110, detail: phaseLine("withdrawing", 7) },
+    { atMs: 5_110, detail: phaseLine("draining", 5_000) },
+  ];
+  expect(triggeredMs(lines)).toBe(103);
+  expect(triggeredMs(lines.slice(0, 2))).toBeUndefined();
+});
