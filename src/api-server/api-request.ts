@@ -11,7 +11,12 @@ export type ApiQuestion = {
   readonly signal?: AbortSignal;
 };
 
-export type ApiAnswer = { readonly status: number; readonly text: string };
+export type ApiAnswer = {
+  readonly status: number;
+  readonly text: string;
+  /** Only where a refusal says when to come back. */
+  readonly retryAfterMs?: number;
+};
 
 /** Rejects when no whole answer came within the limit; a refusal is an answer. */
 export type AskApi = (question: ApiQuestion) => Promise<ApiAnswer>;
@@ -35,9 +40,12 @@ export type StreamApi = (stream: ApiStream) => Promise<void>;
 
 export class ApiRefusal extends Error {
   readonly status: number;
-  constructor(status: number, path: string) {
+  /** How long the server asked to be left alone; 0 when it did not say. */
+  readonly retryAfterMs: number;
+  constructor(status: number, path: string, retryAfterMs = 0) {
     super(`the API server answers ${status} to ${path.split("?", 1)[0]}`);
     this.name = "ApiRefusal";
     this.status = status;
+    this.retryAfterMs = retryAfterMs;
   }
 }

@@ -2,7 +2,8 @@
 import { Agent as HttpAgent, type IncomingMessage, request as overHttp, type RequestOptions } from "node:http";
 import { Agent, request as overHttps } from "node:https";
 import type { KubeConfig } from "@kubernetes/client-node";
-import { ApiRefusal, type AskApi, type StreamApi } from "./api-request.ts";
+import { type ApiAnswer, ApiRefusal, type AskApi, type StreamApi } from "./api-request.ts";
+import { retryAfterMs } from "./retry-delay.ts";
 
 /** Largest answer in bytes: a page of objects of at most 1.5 MiB each, most of them far smaller. */
 const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -70,7 +71,7 @@ export function apiRunner(connection: KubeConfig): ApiRunner {
         const answer = await within(either, send("GET", path, either));
         if (answer.statusCode !== 200) {
           answer.destroy();
-          throw new ApiRefusal(answer.statusCode ?? 0, path);
+          throw new ApiRefusal(answer.statusCode ?? 0, path, retryAfterMs(answer.headers["retry-after"]));
         }
         onOpen();
         for await (const chunk of answer) onChunk(chunk as Buffer);
@@ -96,7 +97,7 @@ function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-async function readWhole(answer: IncomingMessage): Promise<{ status: number; text: string }> {
+async function readWhole(answer: IncomingMessage): Promise<ApiAnswer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer) {
@@ -104,5 +105,7 @@ async function readWhole(answer: IncomingMessage): Promise<{ status: number; tex
     if (bytes > ANSWER_LIMIT_BYTES) throw new Error(`the answer is larger than ${ANSWER_LIMIT_BYTES} bytes`);
     chunks.push(chunk as Buffer);
   }
-  return { status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") };
+  const read = { status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") };
+  const pauseMs = retryAfterMs(answer.headers["retry-after"]);
+  return pauseMs === 0 ? read : { ...read, retryAfterMs: pauseMs };
 }

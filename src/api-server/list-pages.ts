@@ -59,7 +59,7 @@ function pathOf(path: string, pageSize: number, next: string): string {
 
 async function onePage(ask: AskApi, path: string, signal: AbortSignal): Promise<RawObject> {
   const answer = await ask({ method: "GET", path, limitMs: PAGE_LIMIT_MS, signal });
-  if (answer.status !== 200) throw new ApiRefusal(answer.status, path);
+  if (answer.status !== 200) throw new ApiRefusal(answer.status, path, answer.retryAfterMs);
   const page: unknown = JSON.parse(answer.text);
   if (!isRawObject(page) || !Array.isArray(page["items"] ?? [])) throw new Error(`the answer to ${path} is no list`);
   return page;

@@ -15,6 +15,14 @@ export type Followed<T> = {
   readonly store: Store<T>;
   /** From one list to the next, in milliseconds. */
   readonly relistMs: number;
+  /**
+   * Longest life of one watch, in milliseconds; without it a watch lives until the next list. A short one notices soon
+   * when the server is gone: the server sends a bookmark before the time is over, so one that said nothing at all is
+   * not believed, and everything is listed.
+   */
+  readonly watchMs?: number;
+  /** Longest pause after a failure that did not ask for a longer one, in milliseconds. */
+  readonly retryLimitMs?: number;
 };
 
 export type FollowPorts = {
@@ -49,7 +57,9 @@ export async function follow<T>(followed: Followed<T>, ports: FollowPorts, signa
     place = end.place;
     failures = end.lived ? 0 : failures + 1;
     if (end.failure !== undefined && !signal.aborted) ports.onFailed(end.failure);
-    if (failures > 0) await ports.sleep(retryDelayMs(failures, ports.random()), signal);
+    if (failures === 0) continue;
+    const pauseMs = Math.min(retryDelayMs(failures, ports.random()), followed.retryLimitMs ?? Number.POSITIVE_INFINITY);
+    await ports.sleep(Math.max(pauseMs, end.askedPauseMs ?? 0), signal);
   }
 }
 
@@ -58,6 +68,8 @@ type RoundEnd = {
   readonly place: Place | undefined;
   readonly lived: boolean;
   readonly failure?: string;
+  /** How long the server asked to be left alone. */
+  readonly askedPauseMs?: number;
 };
 
 type Surroundings = { readonly ports: FollowPorts; readonly signal: AbortSignal };
@@ -76,7 +88,8 @@ async function listAndWatch<T>(
     if (error instanceof ExpiredWatch || (error instanceof ApiRefusal && error.status === GONE))
       return { place: undefined, lived: false };
     const failure = error instanceof Error ? error.message : String(error);
-    return { place: error instanceof BrokenWatch ? undefined : place, lived: false, failure };
+    const askedPauseMs = error instanceof ApiRefusal ? error.retryAfterMs : 0;
+    return { place: error instanceof BrokenWatch ? undefined : place, lived: false, failure, askedPauseMs };
   }
 }
 
@@ -97,7 +110,8 @@ async function listInto<T>(followed: Followed<T>, { ports, signal }: Surrounding
  */
 async function watchFrom<T>(place: Place, followed: Followed<T>, { ports, signal }: Surroundings): Promise<boolean> {
   const startMs = ports.nowMs();
-  const leftMs = Math.max(1_000, place.listDueMs - startMs);
+  const { watchMs = Number.POSITIVE_INFINITY } = followed;
+  const leftMs = Math.max(1_000, Math.min(watchMs, place.listDueMs - startMs));
   const query = new URLSearchParams({
     watch: "true",
     allowWatchBookmarks: "true",
@@ -113,9 +127,13 @@ async function watchFrom<T>(place: Place, followed: Followed<T>, { ports, signal
       ports.onHeard();
     }
   };
-  const limitMs = leftMs + OVERRUN_MS;
+  const limitMs = leftMs + Math.min(OVERRUN_MS, watchMs / 2);
   await ports.stream({ path: `${followed.path}?${query}`, limitMs, signal, onOpen: ports.onHeard, onChunk });
-  return events > 0 || ports.nowMs() - startMs >= SHORT_WATCH_MS;
+  const livedMs = ports.nowMs() - startMs;
+  // The server's timer may be a little ahead of ours.
+  const wholeMs = 0.9 * watchMs;
+  if (events === 0 && livedMs >= wholeMs) place.listDueMs = startMs;
+  return events > 0 || livedMs >= Math.min(SHORT_WATCH_MS, wholeMs);
 }
 
 function applyLine<T>(line: string, place: Place, store: Store<T>): void {

@@ -1,7 +1,11 @@
 /** What the manager and the relay say to each other: HTTP/1.1 with JSON, over TLS with a pinned CA. */
 import type { DrainReport } from "./drain-report.ts";
 
-/** POST; the answer streams one {@link WithdrawalLine} per change until the Pod is withdrawn or the caller leaves. */
+/**
+ * POST; the answer streams one {@link WithdrawalLine} per change, the first at once, until the caller leaves. It goes on
+ * after `out`: readiness that comes back, or an entry that moves, can bring the Pod in again. The relay ends it when its
+ * program stops, and after {@link RELAY_STREAM_LIMIT_MS}; whoever still wants to know asks again.
+ */
 export const WITHDRAWAL_PATH = "/v1/withdrawal";
 /** POST of a {@link DrainNotice}; answered 204 without a body. */
 export const DRAINS_PATH = "/v1/drains";
@@ -13,6 +17,8 @@ export const CREDENTIAL_SCHEME = "Lastcall";
 export const RELAY_BODY_LIMIT_BYTES = 16 * 1024;
 /** No line of a streamed answer is longer; a client gives up on one that is. */
 export const RELAY_LINE_LIMIT_BYTES = 4 * 1024;
+/** Nothing is open for ever. Longer than a sensible drain, which then asks again. */
+export const RELAY_STREAM_LIMIT_MS = 24 * 60 * 60_000;
 /** While nothing changes the last line is repeated this often, so that either side notices that the other is gone. */
 export const RELAY_HEARTBEAT_MS = 10_000;
 

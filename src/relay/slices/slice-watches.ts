@@ -3,15 +3,17 @@ import type { Registry } from "prom-client";
 import type { AskApi, StreamApi } from "../../api-server/api-request.ts";
 import type { WithdrawalLine, WithdrawalQuestion } from "../../contract/relay-wire.ts";
 import type { Clock } from "./clock.ts";
+import { type NamespaceWatch, type Tell, watchNamespace } from "./namespace-watch.ts";
+import { SLICE_PACE, type SlicePace } from "./pace.ts";
+import { createPodReader } from "./pod-reader.ts";
+import { type PodWatch, watchOnePod } from "./pod-watch.ts";
+import { sliceMeters } from "./slice-meters.ts";
 
 /**
  * Calls `say` at once with what is known, and again with every change, until the answer is called. What is said last is
  * what holds.
  */
 export type WatchPod = (question: WithdrawalQuestion, say: (line: WithdrawalLine) => void) => () => void;
-
-/** A line of the log: keys and a constant sentence. */
-export type Tell = (keys: Readonly<Record<string, unknown>>, sentence: string) => void;
 
 export type SliceWatchParts = {
   readonly ask: AskApi;
@@ -23,6 +25,7 @@ export type SliceWatchParts = {
   readonly readsPods: boolean;
   readonly registry: Registry;
   readonly log: { readonly info: Tell; readonly warn: Tell };
+  readonly pace?: SlicePace;
 };
 
 export type SliceWatches = {
@@ -31,12 +34,95 @@ export type SliceWatches = {
   readonly stop: () => Promise<void>;
 };
 
-export function createSliceWatches(_parts: SliceWatchParts): SliceWatches {
+/** `emptySinceMs` is set while nobody drains there. */
+type Watched = { readonly watch: NamespaceWatch; emptySinceMs: number | undefined };
+
+export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
+  const { clock, pace = SLICE_PACE } = parts;
+  const namespaces = new Map<string, Watched>();
+  /** For whom there was no room, in the order in which they came. */
+  const waiting = new Set<PodWatch>();
+  const ending = new Set<Promise<void>>();
+  const meters = sliceMeters(parts.registry, () => namespaces.size);
+  const reader = parts.readsPods ? createPodReader(parts.ask, clock) : undefined;
+  let endLooks: (() => void) | undefined;
+  let stopped = false;
+
+  const begin = (namespace: string): Watched => {
+    const { countEvent, countFailure } = meters;
+    const watch = watchNamespace(namespace, { ...parts, pace, countEvent, countFailure });
+    const watched: Watched = { watch, emptySinceMs: undefined };
+    namespaces.set(namespace, watched);
+    return watched;
+  };
+
+  const end = (namespace: string, { watch }: Watched): void => {
+    namespaces.delete(namespace);
+    const over = watch.end();
+    ending.add(over);
+    void over.finally(() => ending.delete(over));
+  };
+
+  /** One that only lingers makes room for one that is wanted. */
+  const makeRoom = (): boolean => {
+    if (namespaces.size < pace.namespaceLimit) return true;
+    for (const [name, watched] of namespaces) {
+      if (watched.emptySinceMs === undefined) continue;
+      end(name, watched);
+      return true;
+    }
+    return false;
+  };
+
+  const attach = (pod: PodWatch): boolean => {
+    let watched = namespaces.get(pod.namespace);
+    if (watched === undefined && (stopped || !makeRoom())) return false;
+    watched ??= begin(pod.namespace);
+    watched.emptySinceMs = undefined;
+    pod.attach(watched.watch);
+    return true;
+  };
+
+  const look = (): void => {
+    const nowMs = clock.nowMs();
+    for (const [name, watched] of namespaces) {
+      if (watched.emptySinceMs !== undefined && nowMs - watched.emptySinceMs >= pace.lingerMs) end(name, watched);
+      else watched.watch.look();
+    }
+    for (const pod of waiting) if (attach(pod)) waiting.delete(pod);
+    if (namespaces.size > 0 || waiting.size > 0) return;
+    endLooks?.();
+    endLooks = undefined;
+  };
+
+  const leave = (pod: PodWatch): void => {
+    waiting.delete(pod);
+    pod.leave();
+    const watched = namespaces.get(pod.namespace);
+    if (watched?.watch.askers() === 0) watched.emptySinceMs ??= clock.nowMs();
+  };
+
   return {
-    watchPod: (_question, say) => {
-      say({ state: "unknown", terminating: false, services: 0, reason: "the slices are being read" });
-      return () => undefined;
+    watchPod: (question, say) => {
+      const pod = watchOnePod(question, say, `${pace.namespaceLimit} other namespaces are being watched`);
+      if (!attach(pod)) {
+        pod.judge();
+        waiting.add(pod);
+      }
+      if (!stopped) endLooks ??= clock.every(pace.lookMs, look);
+      const endReading = reader?.read(question, pod.learn);
+      return () => {
+        endReading?.();
+        leave(pod);
+      };
     },
-    stop: async () => undefined,
+    stop: async () => {
+      stopped = true;
+      endLooks?.();
+      reader?.stop();
+      waiting.clear();
+      for (const [name, watched] of namespaces) end(name, watched);
+      await Promise.all(ending);
+    },
   };
 }

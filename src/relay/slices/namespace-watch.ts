@@ -1,0 +1,116 @@
+/** Follows the slices of one namespace and says when what it knows changed, or is not to be believed any more. */
+import type { AskApi, StreamApi } from "../../api-server/api-request.ts";
+import { type Freshness, type Heard, NEVER_HEARD, onFailed, onHeard } from "../../api-server/freshness.ts";
+import { follow } from "../../api-server/watch-runner.ts";
+import type { PodIdentity } from "../../kubernetes/rotation/rotation.ts";
+import type { Clock } from "./clock.ts";
+import { doubtAbout } from "./doubt.ts";
+import type { SlicePace } from "./pace.ts";
+import { type Asker, createSliceIndex } from "./slice-index.ts";
+
+/** A line of the log: keys and a constant sentence. */
+export type Tell = (keys: Readonly<Record<string, unknown>>, sentence: string) => void;
+
+export type NamespaceWatchPorts = {
+  readonly ask: AskApi;
+  readonly stream: StreamApi;
+  readonly clock: Clock;
+  /** At least 0 and below 1. */
+  readonly random: () => number;
+  readonly pace: SlicePace;
+  readonly log: { readonly info: Tell; readonly warn: Tell };
+  readonly countEvent: () => void;
+  readonly countFailure: () => void;
+};
+
+export type NamespaceWatch = {
+  /** `changed`: the slices that name the Pod, or the doubt about them. */
+  readonly add: (pod: PodIdentity, changed: () => void) => Asker;
+  /** Why nothing can be said now. */
+  readonly doubt: () => string | undefined;
+  /** Tells everybody when silence has become a doubt. */
+  readonly look: () => void;
+  /** How many drain here. */
+  readonly askers: () => number;
+  readonly end: () => Promise<void>;
+};
+
+export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): NamespaceWatch {
+  const { clock, pace, log } = ports;
+  const index = createSliceIndex();
+  const everybody = new Set<() => void>();
+  const stop = new AbortController();
+  let freshness: Freshness = NEVER_HEARD;
+  let doubt = doubtAbout(freshness, clock.nowMs(), pace.beliefMs);
+
+  const look = (): void => {
+    const now = doubtAbout(freshness, clock.nowMs(), pace.beliefMs);
+    if (now === doubt) return;
+    doubt = now;
+    for (const changed of everybody) changed();
+  };
+
+  const note = ({ freshness: now, change }: Heard): void => {
+    freshness = now;
+    if (change === "lost") log.warn({ namespace, why: now.failure }, "EndpointSlices cannot be read");
+    if (change === "back") log.info({ namespace }, "EndpointSlices can be read again");
+    look();
+  };
+  const heard = (): void => note(onHeard(freshness, clock.nowMs()));
+
+  const ended = follow(
+    {
+      path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
+      pageSize: pace.pageSize,
+      store: {
+        ...index.store,
+        put: (object) => {
+          ports.countEvent();
+          index.store.put(object);
+        },
+        remove: (object) => {
+          ports.countEvent();
+          index.store.remove(object);
+        },
+      },
+      relistMs: pace.relistMs,
+      watchMs: pace.watchMs,
+      retryLimitMs: pace.retryLimitMs,
+    },
+    {
+      ask: (question) => ports.ask({ ...question, limitMs: Math.min(question.limitMs, pace.askLimitMs) }),
+      stream: ports.stream,
+      nowMs: clock.nowMs,
+      sleep: clock.sleep,
+      random: ports.random,
+      onListed: heard,
+      onHeard: heard,
+      onFailed: (why) => {
+        ports.countFailure();
+        note(onFailed(freshness, why));
+      },
+    },
+    stop.signal,
+  );
+
+  return {
+    add: (pod, changed) => {
+      const asker = index.add(pod, changed);
+      everybody.add(changed);
+      return {
+        slices: asker.slices,
+        leave: () => {
+          everybody.delete(changed);
+          asker.leave();
+        },
+      };
+    },
+    doubt: () => doubt,
+    look,
+    askers: () => everybody.size,
+    end: async () => {
+      stop.abort();
+      await ended;
+    },
+  };
+}

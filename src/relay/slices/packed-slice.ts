@@ -1,0 +1,98 @@
+/**
+ * A slice in few bytes. Whoever asks later needs entries that were seen before, so a watched namespace is remembered
+ * whole: 150 000 endpoints take about 10 MB this way, 45 MB as objects, and 80 MB of reading for each new list. Pure.
+ */
+import { canonicalAddress } from "../../kubernetes/rotation/address-text.ts";
+import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
+import { textHash } from "./text-hash.ts";
+
+/** Names of targets, and addresses beside a uid, are not kept: rotation asks for neither. */
+export type PackedSlice = {
+  readonly name: string;
+  readonly service: string;
+  readonly managedBy: string;
+  readonly addressType: string;
+  /** One line per endpoint: a letter for its conditions, then its key, or the keys of its addresses as JSON. */
+  readonly text: string;
+  /** Of every key, in rising order. */
+  readonly hashes: Uint32Array;
+};
+
+/** By what an endpoint is found: `=` and the uid of its Pod, or `@` and an address where it names no Pod. */
+export type PodKey = string;
+
+export function keysOfPod(pod: Pick<PodIdentity, "uid" | "addresses">): readonly PodKey[] {
+  return [`=${pod.uid}`, ...new Set(pod.addresses.map((address) => `@${canonicalAddress(address)}`))];
+}
+
+export function keysOfEndpoint(endpoint: SliceEndpoint): readonly PodKey[] {
+  if (endpoint.targetUid !== "") return [`=${endpoint.targetUid}`];
+  return endpoint.addresses.map((address) => `@${address}`);
+}
+
+export function packSlice(slice: Slice): PackedSlice {
+  const lines: string[] = [];
+  const hashes = new Set<number>();
+  for (const endpoint of slice.endpoints) {
+    const keys = keysOfEndpoint(endpoint);
+    for (const key of keys) hashes.add(textHash(key));
+    lines.push(conditionsLetter(endpoint) + (endpoint.targetUid === "" ? JSON.stringify(endpoint.addresses) : keys[0]));
+  }
+  const { name, service, managedBy, addressType } = slice;
+  return { name, service, managedBy, addressType, text: lines.join("\n"), hashes: Uint32Array.from(hashes).sort() };
+}
+
+export function samePacked(left: PackedSlice | undefined, right: PackedSlice | undefined): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  return left.text === right.text && left.service === right.service && left.addressType === right.addressType;
+}
+
+/** May be wrong where it says yes, never where it says no. */
+export function mayHold(packed: PackedSlice, hash: number): boolean {
+  let low = 0;
+  let high = packed.hashes.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >>> 1;
+    const found = packed.hashes[middle] ?? 0;
+    if (found === hash) return true;
+    if (found < hash) low = middle + 1;
+    else high = middle - 1;
+  }
+  return false;
+}
+
+/** The endpoints that have a key that is wanted, as they were. */
+export function unpackWanted(packed: PackedSlice, isWanted: (key: PodKey) => boolean): readonly SliceEndpoint[] {
+  const found: SliceEndpoint[] = [];
+  for (const line of packed.text === "" ? [] : packed.text.split("\n")) {
+    const rest = line.slice(1);
+    if (rest.startsWith("=")) {
+      if (isWanted(rest))
+        found.push({ ...conditionsOf(line), addresses: [], targetUid: rest.slice(1), targetName: "" });
+      continue;
+    }
+    const addresses: readonly string[] = JSON.parse(rest);
+    if (addresses.some((address) => isWanted(`@${address}`)))
+      found.push({ ...conditionsOf(line), addresses, targetUid: "", targetName: "" });
+  }
+  return found;
+}
+
+type Conditions = Pick<SliceEndpoint, "ready" | "serving" | "terminating">;
+
+const TRISTATE: readonly (boolean | undefined)[] = [undefined, false, true];
+const FIRST_LETTER = 65;
+
+function conditionsLetter({ ready, serving, terminating }: Conditions): string {
+  const digits = TRISTATE.indexOf(ready) * 9 + TRISTATE.indexOf(serving) * 3 + TRISTATE.indexOf(terminating);
+  return String.fromCharCode(FIRST_LETTER + digits);
+}
+
+function conditionsOf(line: string): Conditions {
+  const digits = line.charCodeAt(0) - FIRST_LETTER;
+  return {
+    ready: TRISTATE[Math.floor(digits / 9)],
+    serving: TRISTATE[Math.floor(digits / 3) % 3],
+    terminating: TRISTATE[digits % 3],
+  };
+}

@@ -1,0 +1,94 @@
+/** Reads Pods that are asked about, few at a time, until each is known to end. A failure costs nobody anything. */
+import type { AskApi } from "../../api-server/api-request.ts";
+import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
+import type { RelayedPod } from "../../contract/relay-wire.ts";
+import type { Clock } from "./clock.ts";
+import { readPodAnswer } from "./pod-facts.ts";
+import type { PodFacts } from "./withdrawal-answer.ts";
+
+/** Calls `tell` at most once, when the Pod is known to end; stops when the answer is called. */
+export type ReadPod = (pod: RelayedPod, tell: (facts: PodFacts) => void) => () => void;
+
+/** 5 000 Pods that end together are all read within half a minute, from the API server's cache. */
+const RATE: BucketSize = { most: 100, refillMs: 5 };
+const AT_ONCE = 8;
+const ANSWER_LIMIT_MS = 2_000;
+const AGAIN_AFTER_MS = 3_000;
+/** Without the right to read it, it is of no use to ask soon. */
+const AGAIN_AFTER_FAILURE_MS = 15_000;
+const LOOK_MS = 100;
+
+type Job = { readonly pod: RelayedPod; readonly tell: (facts: PodFacts) => void; dueMs: number };
+
+export function createPodReader(ask: AskApi, clock: Clock): { readonly read: ReadPod; readonly stop: () => void } {
+  const waiting = new Set<Job>();
+  const wanted = new Set<Job>();
+  const stopped = new AbortController();
+  let underWay = 0;
+  let bucket: Bucket | undefined;
+  let endLooks: (() => void) | undefined;
+
+  const look = async (job: Job): Promise<void> => {
+    const { namespace, pod, uid } = job.pod;
+    // Any version will do: what is older than the deletion is asked for again.
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}?resourceVersion=0`;
+    const question = { method: "GET", path, limitMs: ANSWER_LIMIT_MS, signal: stopped.signal } as const;
+    const reading = await ask(question).then(
+      (answer) => readPodAnswer(answer, uid),
+      () => ({ kind: "unreadable" as const }),
+    );
+    if (!wanted.has(job)) return;
+    if (reading.kind === "ending") job.tell(reading.facts);
+    if (reading.kind === "ending" || reading.kind === "gone") {
+      wanted.delete(job);
+      return;
+    }
+    job.dueMs = clock.nowMs() + (reading.kind === "living" ? AGAIN_AFTER_MS : AGAIN_AFTER_FAILURE_MS);
+    waiting.add(job);
+  };
+
+  const takeTurn = (nowMs: number): boolean => {
+    if (underWay >= AT_ONCE) return false;
+    const next = takeToken(bucket ?? fullBucket(RATE, nowMs), RATE, nowMs);
+    bucket = next.bucket;
+    return next.taken;
+  };
+
+  /** In the order in which they came: who was asked for before goes behind who was not. */
+  const pump = (): void => {
+    const nowMs = clock.nowMs();
+    for (const job of waiting) {
+      if (job.dueMs > nowMs) continue;
+      if (!takeTurn(nowMs)) break;
+      waiting.delete(job);
+      underWay += 1;
+      void look(job).finally(() => {
+        underWay -= 1;
+        pump();
+      });
+    }
+    if (wanted.size === 0) {
+      endLooks?.();
+      endLooks = undefined;
+    } else if (!stopped.signal.aborted) endLooks ??= clock.every(LOOK_MS, pump);
+  };
+
+  return {
+    read: (pod, tell) => {
+      const job: Job = { pod, tell, dueMs: clock.nowMs() };
+      wanted.add(job);
+      waiting.add(job);
+      pump();
+      return () => {
+        wanted.delete(job);
+        waiting.delete(job);
+      };
+    },
+    stop: () => {
+      stopped.abort();
+      wanted.clear();
+      waiting.clear();
+      endLooks?.();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** One Pod that somebody asks about: puts together what is known of it, and says it when it changed. */
+import type { WithdrawalLine, WithdrawalQuestion } from "../../contract/relay-wire.ts";
+import type { PodIdentity } from "../../kubernetes/rotation/rotation.ts";
+import { rotationOf } from "../../kubernetes/rotation/rotation-of.ts";
+import type { NamespaceWatch } from "./namespace-watch.ts";
+import type { Asker } from "./slice-index.ts";
+import {
+  lineOf,
+  type Memory,
+  NO_MEMORY,
+  NO_POD_FACTS,
+  type PodFacts,
+  remember,
+  sameLine,
+} from "./withdrawal-answer.ts";
+
+export type PodWatch = {
+  readonly namespace: string;
+  /** Begins with the slices; until then the answer is `unknown`. */
+  readonly attach: (watch: NamespaceWatch) => void;
+  /** Says what is known if that has changed. */
+  readonly judge: () => void;
+  /** The Pod itself was read. */
+  readonly learn: (facts: PodFacts) => void;
+  readonly leave: () => void;
+};
+
+/** @param waiting why there is no watch yet, for the reason of the first line */
+export function watchOnePod(
+  question: WithdrawalQuestion,
+  say: (line: WithdrawalLine) => void,
+  waiting: string,
+): PodWatch {
+  const pod: PodIdentity = { name: question.pod, uid: question.uid, addresses: question.addresses };
+  let memory: Memory = NO_MEMORY;
+  let facts: PodFacts = NO_POD_FACTS;
+  let attached: { readonly watch: NamespaceWatch; readonly asker: Asker } | undefined;
+  let said: WithdrawalLine | undefined;
+
+  const judge = (): void => {
+    const doubt = attached === undefined ? waiting : attached.watch.doubt();
+    const rotation =
+      attached === undefined || doubt !== undefined ? undefined : rotationOf(attached.asker.slices(), pod);
+    if (rotation !== undefined) memory = remember(memory, rotation);
+    const line = lineOf({ rotation, doubt: doubt ?? "", memory, facts });
+    if (sameLine(said, line)) return;
+    said = line;
+    say(line);
+  };
+
+  return {
+    namespace: question.namespace,
+    attach: (watch) => {
+      attached = { watch, asker: watch.add(pod, judge) };
+      judge();
+    },
+    judge,
+    learn: (now) => {
+      facts = now;
+      judge();
+    },
+    leave: () => attached?.asker.leave(),
+  };
+}
