@@ -3,7 +3,7 @@ import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
 import { instantText } from "./instant-text.ts";
 import { ticksTo } from "./time-scale.ts";
-import { type Bar, timelineOf } from "./timeline.ts";
+import { type Bar, type Moment, timelineOf } from "./timeline.ts";
 
 const LABEL_WIDTH = 29;
 const NARROWEST = 60;
@@ -26,10 +26,16 @@ export function terminalTimeline(record: DrainRecord, width: number): readonly s
     "",
     labelled("", scale(axis)),
     ...bars.filter(({ kind }) => kind !== "connection").map((bar) => labelled(beside(bar), cells(bar, axis))),
-    ...clients.slice(0, CLIENT_ROWS).flatMap((bar) => [labelled(bar.label, cells(bar, axis)), `  ${bar.detail}`]),
+    ...clients
+      .slice(0, CLIENT_ROWS)
+      .flatMap((bar) => [labelled(bar.label, cells(bar, axis)), ...wrapped(bar.detail, whole - 2).map(indented)]),
     ...(more > 0 ? [`  and ${more} more ${more === 1 ? "connection" : "connections"}`] : []),
-    ...moments.map(({ atMs, label }) => `${(atMs / 1_000).toFixed(2).padStart(8)} s  ${label}`),
+    ...moments.flatMap((moment) => momentLines(moment, whole)),
   ];
+}
+
+function indented(line: string): string {
+  return `  ${line}`;
 }
 
 function titleOf({ namespace, pod, ownerKind, ownerName }: DrainRecord): string {
@@ -68,6 +74,11 @@ function scale(axis: Axis): readonly string[] {
 
 function columnAt(ms: number, { endMs, columns }: Axis): number {
   return Math.round((ms / endMs) * columns);
+}
+
+function momentLines({ atMs, label }: Moment, width: number): readonly string[] {
+  const time = `${(atMs / 1_000).toFixed(2).padStart(8)} s  `;
+  return wrapped(label, width - time.length).map((line, at) => (at === 0 ? time : " ".repeat(time.length)) + line);
 }
 
 /** Broken at spaces; a word that is wider than a line is cut. */

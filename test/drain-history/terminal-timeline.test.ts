@@ -1,0 +1,72 @@
+/** The picture of a drain in the terminal. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { terminalTimeline } from "../../src/drain-history/terminal-timeline.ts";
+import { anyDrain } from "./any-drain.ts";
+import { CLIENT, someDrain, someReport } from "./some-drain.ts";
+
+describe("the picture of a drain", () => {
+  test("draws each phase to scale, and tells when it changed", () => {
+    const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 2_500, holding: 2_500 };
+    const lines = terminalTimeline(someDrain({ report: someReport({ milliseconds }) }), 80);
+    expect(lines.slice(0, 5).join("\n")).toBe(
+      [
+        "The drain of Pod shop/web-7d9f-abcde of ReplicaSet web-7d9f",
+        "Pod web-7d9f-abcde drained 7.5s after it was told by the manager's preStop hook.",
+        "Released 7.3s after the trigger: no traffic was seen since the trigger.",
+        "2026-11-18 11:06:40 UTC, drain 0123456789abcdef, witness netlink",
+        "",
+      ].join("\n"),
+    );
+    expect(lines.slice(5, 10)).toEqual([
+      "                              0    1s   2s   3s   4s   5s   6s   7s   8s   9s",
+      `withdrawing               5s  ${"█".repeat(25)}${"·".repeat(25)}`,
+      `deregistration  took no time  ${"·".repeat(50)}`,
+      `draining                2.5s  ${"·".repeat(25)}${"█".repeat(13)}${"·".repeat(12)}`,
+      `holding                 2.5s  ${"·".repeat(38)}${"█".repeat(12)}`,
+    ]);
+    expect(lines.slice(10)).toHaveLength(4);
+    expect(lines[10]).toMatch(/^ {4}0\.00 s {2}trigger/);
+    expect(lines[12]).toMatch(/^ {4}7\.50 s {2}release/);
+  });
+
+  test("names the clients that stayed, since when, and counts those it has no room for", () => {
+    const left = Array.from({ length: 20 }, (_, at) => ({ ...CLIENT, peer: `10.0.0.9:${50_000 + at}`, ageMs: 5_000 }));
+    const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 5_000, holding: 0 };
+    const report = someReport({ outcome: "timeout", milliseconds, left, leftTotal: 31 });
+    const lines = terminalTimeline(someDrain({ report }), 80);
+    const at = lines.indexOf(`10.0.0.9:50000                ${"·".repeat(25)}${"█".repeat(25)}`);
+    expect(lines[at + 1]).toMatch(/^ {2}to .*8080, ESTABLISHED, seen for 5s$/);
+    expect(lines).toContain("  and 23 more connections");
+  });
+
+  test("shows a connection of unknown age at the end of draining", () => {
+    const left = [{ ...CLIENT, ageMs: 0 }];
+    const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 5_000, holding: 0 };
+    const lines = terminalTimeline(someDrain({ report: someReport({ milliseconds, left, leftTotal: 1 }) }), 80);
+    expect(lines).toContain(`10.0.0.9:41822                ${"·".repeat(49)}█`);
+    expect(lines.join("\n")).not.toContain("more connection");
+  });
+
+  test("has bars for whatever took a moment, and none where nothing took any time", () => {
+    const none = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
+    const empty = terminalTimeline(
+      someDrain({ report: someReport({ outcome: "not-needed", milliseconds: none }) }),
+      80,
+    );
+    expect(empty.join("\n")).not.toContain("█");
+    const brief = { ...none, withdrawing: 3_600_000, holding: 1 };
+    const lines = terminalTimeline(someDrain({ report: someReport({ milliseconds: brief }) }), 80);
+    expect(lines.find((line) => line.startsWith("holding"))).toMatch(/·█$/);
+  });
+
+  test("never leaves its width, whatever the record says", () => {
+    fc.assert(
+      fc.property(anyDrain, fc.integer({ min: -5, max: 250 }), (drain, width) => {
+        const lines = terminalTimeline(drain, width);
+        expect(lines.filter((line) => line.length > Math.max(60, width))).toEqual([]);
+        expect(lines.length).toBeGreaterThan(6);
+      }),
+    );
+  });
+});
