@@ -7,13 +7,15 @@ import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { plainText } from "../../drain-history/plain-text.ts";
 import { readNotice } from "../../drain-history/read-notice.ts";
 import type { CheckCredential } from "../credential-check.ts";
+import type { RelayLimits } from "../limits/relay-limits.ts";
 import type { DrainMeters, Refused } from "./drain-metrics.ts";
 import { noteOn } from "./drain-note.ts";
 import type { DrainRing } from "./drain-ring.ts";
-import { reportLimits } from "./report-limits.ts";
 
 export type DrainsPorts = {
   readonly checkCredential: CheckCredential;
+  /** Shared with the other routes of the relay: a report that cannot be read has cost its namespace a request too. */
+  readonly limits: Pick<RelayLimits, "mayAsk">;
   readonly ring: DrainRing;
   readonly meters: DrainMeters;
   /** Tells an owner; never throws and never waits. */
@@ -45,7 +47,7 @@ const NO_CREDENTIAL: Refusal = {
 const TOO_MANY: Refusal = {
   status: 429,
   reason: "rate_limited",
-  sentence: "This namespace has sent too many reports; one more is taken every 20 ms.",
+  sentence: "This namespace has sent too many requests; another one is taken in a moment.",
 };
 const TOO_LARGE: Refusal = {
   status: 413,
@@ -54,11 +56,15 @@ const TOO_LARGE: Refusal = {
 };
 const CUT_OFF: Refusal = { status: 400, reason: "malformed", sentence: "The body could not be read to its end." };
 
+const NO_TYPE: Refusal = {
+  status: 415,
+  reason: "malformed",
+  sentence: "The content type cannot be read; a report is application/json.",
+};
 const NOT_JSON: Refusal = { status: 400, reason: "malformed", sentence: "The body is not JSON." };
 
 /** In a scope of its own, so that no other route sees its parser. Whoever has no credential is not read from. */
 export function addDrainsRoute(app: FastifyInstance<Server>, ports: DrainsPorts): void {
-  const mayReport = reportLimits();
   const claimsOf = new WeakMap<FastifyRequest, CredentialClaims>();
 
   const refuse = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
@@ -78,7 +84,7 @@ export function addDrainsRoute(app: FastifyInstance<Server>, ports: DrainsPorts)
       onRequest: async (request, reply) => {
         const claims = ports.checkCredential(request.headers.authorization);
         if (claims === undefined) return refuse(reply, NO_CREDENTIAL);
-        if (!mayReport(claims.namespace, ports.nowMs())) return refuse(reply, TOO_MANY);
+        if (!ports.limits.mayAsk(claims.namespace, ports.nowMs())) return refuse(reply, TOO_MANY);
         claimsOf.set(request, claims);
         return undefined;
       },
@@ -89,6 +95,7 @@ export function addDrainsRoute(app: FastifyInstance<Server>, ports: DrainsPorts)
       },
       errorHandler: (error, _request, reply) => {
         if (error.statusCode === 413) return refuse(reply, TOO_LARGE);
+        if (error.statusCode === 415) return refuse(reply, NO_TYPE);
         if (isTheirs(error)) return refuse(reply, CUT_OFF);
         ports.log.error({ err: error }, "drain report failed");
         return reply.code(500).header("content-type", "text/plain; charset=utf-8").send("This is our fault.\n");

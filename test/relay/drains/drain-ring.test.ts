@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createDrainRing, SAME_DRAIN_MS } from "../../../src/relay/drains/drain-ring.ts";
+import { someDrain } from "../../drain-history/some-drain.ts";
+
+function drain(id: string, namespace: string, endedAtMs: number, uid = id) {
+  return someDrain({ id, namespace, endedAtMs, uid });
+}
+
+test("drains are listed newest first, of all namespaces or of one, and found by id", () => {
+  const ring = createDrainRing(10);
+  for (const one of [drain("a", "shop", 1), drain("b", "bar", 2), drain("c", "shop", 3)]) ring.add(one);
+  expect(ring.list().map(({ id }) => id)).toEqual(["c", "b", "a"]);
+  expect(ring.list("shop").map(({ id }) => id)).toEqual(["c", "a"]);
+  expect(ring.list("nowhere")).toEqual([]);
+  expect(ring.find("b")).toEqual(drain("b", "bar", 2));
+  expect(ring.find("x")).toBeUndefined();
+});
+
+test("a Pod that tells its drain again within a minute is told of once, under the first id, with the last words", () => {
+  const ring = createDrainRing(10);
+  expect(ring.add(drain("a", "shop", 0, "pod"))).toBe("new");
+  expect(ring.add(drain("b", "shop", 1, "other"))).toBe("new");
+  expect(ring.add({ ...drain("c", "shop", SAME_DRAIN_MS - 1, "pod"), pod: "renamed" })).toBe("told-again");
+  expect(ring.list().map(({ id, pod }) => [id, pod])).toEqual([
+    ["a", "renamed"],
+    ["b", "web-7d9f-abcde"],
+  ]);
+  expect(ring.find("c")).toBeUndefined();
+  expect(ring.add(drain("d", "shop", 2 * SAME_DRAIN_MS, "pod"))).toBe("new");
+});
+
+test("the same uid in another namespace is another Pod", () => {
+  const ring = createDrainRing(10);
+  ring.add(drain("a", "shop", 0, "pod"));
+  expect(ring.add(drain("b", "evil", 1, "pod"))).toBe("new");
+  expect(ring.find("a")).toEqual(drain("a", "shop", 0, "pod"));
+});
+
+test("a namespace that floods pushes out its own drains and nobody else's", () => {
+  const ring = createDrainRing(100);
+  for (let at = 0; at < 30; at += 1) ring.add(drain(`calm-${at}`, "calm", at));
+  for (let at = 0; at < 10_000; at += 1) ring.add(drain(`loud-${at}`, "loud", 1_000 + at));
+  expect(ring.list("calm")).toHaveLength(30);
+  expect(ring.list("loud")).toHaveLength(70);
+  expect(ring.list("loud")[0]?.id).toBe("loud-9999");
+});
+
+test("of many namespaces that hold as much as each other the oldest drain goes", () => {
+  const ring = createDrainRing(3);
+  for (let at = 0; at < 5; at += 1) ring.add(drain(`${at}`, `n${at}`, at));
+  expect(ring.list().map(({ id }) => id)).toEqual(["4", "3", "2"]);
+});
+
+test("whoever reports what, the ring keeps to its limit, and no namespace within its share loses a drain", () => {
+  const reports = fc.array(fc.tuple(fc.nat(5), fc.nat(20), fc.nat(90_000)), { maxLength: 200 });
+  fc.assert(
+    fc.property(reports, fc.integer({ min: 6, max: 40 }), (given, limit) => {
+      const ring = createDrainRing(limit);
+      const added = new Map<string, number>();
+      let nowMs = 0;
+      for (const [at, [name, uid, waitMs]] of given.entries()) {
+        nowMs += waitMs;
+        const namespace = `n${name}`;
+        const fate = ring.add(drain(`${at}`, namespace, nowMs, `${uid}`));
+        if (fate === "new") added.set(namespace, (added.get(namespace) ?? 0) + 1);
+        expect(ring.list(namespace)[0]?.uid).toBe(`${uid}`);
+      }
+      const all = [...added.values()].reduce((sum, count) => sum + count, 0);
+      expect(ring.list()).toHaveLength(Math.min(limit, all));
+      const share = Math.floor(limit / 6);
+      for (const [namespace, count] of added) {
+        expect(ring.list(namespace).length).toBeGreaterThanOrEqual(Math.min(count, share));
+      }
+      const times = ring.list().map(({ endedAtMs }) => endedAtMs);
+      expect(times).toEqual(times.toSorted((a, b) => b - a));
+    }),
+  );
+});

@@ -1,0 +1,244 @@
+import { connect } from "node:tls";
+import { generate } from "selfsigned";
+import { describe, expect, test } from "vitest";
+import type { DrainReport } from "../../../src/contract/drain-report.ts";
+import { CLIENT, someReport } from "../../drain-history/some-drain.ts";
+import { AUTHORIZATION, CLAIMS, drainsServer } from "./drains-server.ts";
+
+function notice(report: Partial<DrainReport> = {}, uid = "pod-1"): string {
+  return JSON.stringify({ namespace: "shop", pod: "web-1", uid, report: someReport(report) });
+}
+
+type Serving = ReturnType<typeof drainsServer>;
+
+function post(serving: Serving, body: string, headers: Record<string, string> = {}) {
+  return serving.app.inject({
+    method: "POST",
+    url: "/v1/drains",
+    headers: { authorization: AUTHORIZATION, "content-type": "application/json", ...headers },
+    body,
+  });
+}
+
+test("a report is remembered, counted, logged and told to the owner, and answered without a word", async () => {
+  const serving = drainsServer();
+  const answer = await post(serving, notice({ outcome: "timeout", left: [CLIENT], leftTotal: 27 }));
+  expect([answer.statusCode, answer.body]).toEqual([204, ""]);
+  expect(serving.ring.list()).toMatchObject([
+    { id: "id-1", namespace: "shop", pod: "web-1", uid: "pod-1", ownerKind: "ReplicaSet", ownerName: "web-7d9f" },
+  ]);
+  expect(serving.notes).toMatchObject([{ type: "Warning", reason: "DrainTimeout", owner: { uid: "owner-1" } }]);
+  expect(serving.logged).toEqual(["drain reported"]);
+  expect(await serving.metric('lastcall_drains_total{outcome="timeout"}')).toMatch(/ 1$/);
+  expect(await serving.metric('lastcall_drain_phase_seconds_sum{phase="withdrawing"}')).toMatch(/ 5.01$/);
+  expect(await serving.metric('lastcall_drain_connections_left_bucket{le="25"}')).toMatch(/ 0$/);
+  expect(await serving.metric('lastcall_drain_connections_left_bucket{le="50"}')).toMatch(/ 1$/);
+});
+
+test("every outcome, phase and reason of refusal is there before the first report", async () => {
+  const { registry } = drainsServer();
+  const text = await registry.metrics();
+  for (const outcome of ["drained", "timeout", "not-needed", "restarted", "forced"]) {
+    expect(text).toContain(`lastcall_drains_total{outcome="${outcome}"} 0`);
+  }
+  for (const reason of ["credential", "namespace", "rate_limited", "too_large", "malformed"]) {
+    expect(text).toContain(`lastcall_drain_reports_refused_total{reason="${reason}"} 0`);
+  }
+  expect(text).toContain('lastcall_drain_phase_seconds_count{phase="deregistration"} 0');
+});
+
+test("a report that is told again is counted and told to the owner once", async () => {
+  const serving = drainsServer();
+  for (let times = 0; times < 3; times += 1) expect((await post(serving, notice())).statusCode).toBe(204);
+  expect(serving.ring.list()).toHaveLength(1);
+  expect(serving.notes).toHaveLength(1);
+  expect(await serving.metric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 1$/);
+  serving.clock.wallMs += 61_000;
+  await post(serving, notice());
+  expect(serving.ring.list()).toHaveLength(2);
+});
+
+test.for([
+  { says: "no header", authorization: undefined },
+  { says: "an empty header", authorization: "" },
+  { says: "another scheme", authorization: "Bearer good" },
+  { says: "a forged credential", authorization: "Lastcall bad" },
+])("$says is answered 401, and nothing of the body is read", async ({ authorization }) => {
+  const serving = drainsServer();
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+  const answer = await serving.app.inject({ method: "POST", url: "/v1/drains", headers, body: "x".repeat(100_000) });
+  expect(answer.statusCode).toBe(401);
+  expect(answer.headers["connection"]).toBe("close");
+  expect(serving.ring.list()).toEqual([]);
+  expect(await serving.metric('lastcall_drain_reports_refused_total{reason="credential"}')).toMatch(/ 1$/);
+});
+
+test("a report for another namespace than the credential's is answered 403", async () => {
+  const serving = drainsServer();
+  const body = JSON.stringify({ ...JSON.parse(notice()), namespace: "bank" });
+  const answer = await post(serving, body);
+  expect([answer.statusCode, answer.body]).toEqual([
+    403,
+    "The credential speaks for namespace shop and not for bank.\n",
+  ]);
+  expect(serving.ring.list()).toEqual([]);
+  expect(serving.notes).toEqual([]);
+  expect(await serving.metric('lastcall_drain_reports_refused_total{reason="namespace"}')).toMatch(/ 1$/);
+});
+
+describe("answered 400 with a sentence is", () => {
+  test.for([
+    { says: "no body", body: "", sentence: "The body is not JSON.\n" },
+    { says: "half a body", body: notice().slice(0, 99), sentence: "The body is not JSON.\n" },
+    { says: "brackets to the limit", body: "[".repeat(16_384), sentence: "The body is not JSON.\n" },
+    { says: "an empty object", body: "{}", sentence: "namespace: nothing is not the name of a namespace.\n" },
+    {
+      says: "a number beyond all spans",
+      body: notice().replace('"draining":2240', '"draining":1e308'),
+      sentence: "report.milliseconds.draining: 1e+308 is not a number from 0 to 100000000000.\n",
+    },
+    {
+      says: "what JSON has no number for",
+      body: notice().replace('"draining":2240', '"draining":NaN'),
+      sentence: "The body is not JSON.\n",
+    },
+    {
+      says: "markup for a Pod",
+      body: notice().replace('"web-1"', '"<script>alert(1)</script>"'),
+      sentence: 'pod: "<script>alert(1)</script>" is not the name of a Pod.\n',
+    },
+    {
+      says: "more connections than a report has",
+      body: notice().replace('"left":[]', `"left":[${Array.from({ length: 8_000 }, () => 0).join()}]`),
+      sentence: "report.left: has 8000 entries; at most 20 are taken.\n",
+    },
+  ])("$says", async ({ body, sentence }) => {
+    const serving = drainsServer();
+    const answer = await post(serving, body);
+    expect([answer.statusCode, answer.body]).toEqual([400, sentence]);
+    expect(answer.headers["content-type"]).toBe("text/plain; charset=utf-8");
+    expect(serving.ring.list()).toEqual([]);
+    expect(await serving.metric('lastcall_drain_reports_refused_total{reason="malformed"}')).toMatch(/ 1$/);
+  });
+});
+
+test("a body of 16 KiB is read and one byte more is answered 413", async () => {
+  const serving = drainsServer();
+  const whole = notice();
+  expect((await post(serving, whole.padEnd(16 * 1024))).statusCode).toBe(204);
+  const answer = await post(serving, notice({}, "pod-2").padEnd(16 * 1024 + 1));
+  expect([answer.statusCode, answer.body]).toEqual([413, "The report is larger than 16384 bytes.\n"]);
+  expect(serving.ring.list()).toHaveLength(1);
+  expect(await serving.metric('lastcall_drain_reports_refused_total{reason="too_large"}')).toMatch(/ 1$/);
+});
+
+test("a namespace that may not ask now is answered 429, before its body is read", async () => {
+  const asked: string[] = [];
+  const mayAsk = (namespace: string): boolean => {
+    asked.push(namespace);
+    return asked.length < 2;
+  };
+  const serving = drainsServer({ limits: { mayAsk } });
+  expect((await post(serving, "nonsense")).statusCode).toBe(400);
+  expect((await post(serving, notice())).statusCode).toBe(429);
+  expect(asked).toEqual([CLAIMS.namespace, CLAIMS.namespace]);
+  expect(await serving.metric('lastcall_drain_reports_refused_total{reason="rate_limited"}')).toMatch(/ 1$/);
+});
+
+test("whichever content type is named, the body is read as what it is, and other routes keep their parser", async () => {
+  const serving = drainsServer();
+  for (const type of ["application/json", "text/plain", "a/b; charset=utf-16"]) {
+    expect((await post(serving, notice({}, type.slice(0, 1)), { "content-type": type })).statusCode).toBe(204);
+  }
+  expect((await post(serving, notice(), { "content-type": "nonsense" })).statusCode).toBe(415);
+  const headers = { "content-type": "application/json" };
+  const answer = await serving.app.inject({ method: "POST", url: "/mutate", headers, body: "{}" });
+  expect(answer.json()).toEqual({ kind: "admission" });
+});
+
+test("a fault of ours is answered 500 and logged, and says nothing of itself", async () => {
+  const tell = (): void => {
+    throw new Error("secret details");
+  };
+  const serving = drainsServer({ tell });
+  const answer = await post(serving, notice());
+  expect([answer.statusCode, answer.body]).toEqual([500, "This is our fault.\n"]);
+  expect(serving.logged).toEqual(["drain reported", "drain report failed"]);
+});
+
+test("owners of a credential that hold control characters are cleaned before anybody reads them", async () => {
+  const checkCredential = () => ({ ...CLAIMS, ownerKind: "Re\u001b[2Jplica", ownerName: "a\u202eb" });
+  const serving = drainsServer({ checkCredential });
+  await post(serving, notice());
+  expect(serving.ring.list()[0]).toMatchObject({ ownerKind: "Re?[2Jplica", ownerName: "a?b" });
+  expect(serving.notes).toEqual([]);
+});
+
+/** Sends raw bytes to a listening server and gathers its answer until the connection ends. */
+async function exchange(port: number, bytes: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+      for (const part of bytes) socket.write(part);
+    });
+    socket.on("data", (chunk: Buffer) => {
+      answer += chunk.toString("latin1");
+    });
+    // The server may hang up on what it does not want to read.
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(answer));
+  });
+}
+
+describe("over a connection", () => {
+  const head = `POST /v1/drains HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\n`;
+  const known = `${head}Authorization: ${AUTHORIZATION}\r\n`;
+
+  async function listening() {
+    const pair = await generate([{ name: "commonName", value: "relay" }], { keyType: "ec", curve: "P-256" });
+    const serving = drainsServer({}, { cert: pair.cert, key: pair.private });
+    await serving.app.listen({ host: "127.0.0.1", port: 0 });
+    const address = serving.app.server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    return { serving, port };
+  }
+
+  test("an endless body in chunks is cut at the limit", async () => {
+    const { serving, port } = await listening();
+    const chunk = `2000\r\n${"x".repeat(8_192)}\r\n`;
+    const answer = await exchange(port, [
+      `${known}Transfer-Encoding: chunked\r\n\r\n`,
+      ...Array<string>(50).fill(chunk),
+    ]);
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+    await serving.app.close();
+  });
+
+  test("a body announced too large is refused before a byte of it came", async () => {
+    const { serving, port } = await listening();
+    expect(await exchange(port, [`${known}Content-Length: 1000000000\r\n\r\n`])).toMatch(/^HTTP\/1.1 413 /);
+    await serving.app.close();
+  });
+
+  test("without a credential the answer comes before the body, and the connection ends", async () => {
+    const { serving, port } = await listening();
+    expect(await exchange(port, [`${head}Content-Length: 1000\r\n\r\n`])).toMatch(/^HTTP\/1.1 401 /);
+    await serving.app.close();
+  });
+
+  test("a sender that leaves in the middle of its body leaves nothing behind", async () => {
+    const { serving, port } = await listening();
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+      socket.write(`${known}Content-Length: 1000\r\n\r\n{"namespace"`, () => socket.destroy());
+    });
+    await new Promise((resolve) => socket.on("close", resolve));
+    const whole = notice();
+    const answer = await exchange(port, [
+      `${known}Connection: close\r\nContent-Length: ${whole.length}\r\n\r\n${whole}`,
+    ]);
+    expect(answer).toMatch(/^HTTP\/1.1 204 /);
+    expect(serving.ring.list()).toHaveLength(1);
+    expect(serving.logged).toEqual(["drain reported"]);
+    await serving.app.close();
+  });
+});
