@@ -1,9 +1,11 @@
 /** The webhook program: reads its settings, puts the parts together, listens, leaves. */
+import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT_FAULT, EXIT_FORCED, EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { Fault } from "../fault.ts";
 import { injectPod } from "../injection/inject.ts";
 import { type ClusterConfig, DEFAULT_CONFIG } from "../policy/cluster-config.ts";
+import type { Relay, RelayParts } from "../relay/relay.ts";
 import type { AdmissionRules } from "./admit.ts";
 import { certificateFor } from "./certificates/choose.ts";
 import { renewal } from "./certificates/renewal.ts";
@@ -50,13 +52,16 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   const source = await certificateFor(settings, { log, registry: meters.registry, ...clocks });
   const rules = rulesOf(settings, config);
   const cluster = await clusterFor(settings, { base: rules.facts, log, registry: meters.registry });
+  const newToken = tokenSource();
+  const relay = await relayFor(settings, { cluster, newToken, log, registry: meters.registry });
   try {
     const app = buildServer(
       rules,
       {
         namespaceAnnotations: async () => ({}),
         ...cluster,
-        randomness: { newToken: tokenSource() },
+        giveRelayAccess: relay?.giveRelayAccess,
+        randomness: { newToken },
         inject: injectPod,
         log,
         meters,
@@ -65,22 +70,33 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
         unreadiness: () => source.complaint(Date.now()),
       },
       source.current(),
+      relay,
     );
     releaseStartupMemory();
     const address = await listen(app, settings.host, settings.port);
     log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
     const renew = renewal({ source, use: (certificate) => renewCertificate(app, certificate), log });
-    const watch = setInterval(() => void renew(Date.now()), settings.certificateCheckMs);
-    void renew(Date.now());
+    const look = (): void => {
+      void renew(Date.now());
+      void relay?.look();
+    };
+    const watch = setInterval(look, settings.certificateCheckMs);
+    look();
     const signal = await stop.signal;
     // Ctrl-C comes from a person who waits, not from a cluster that still sends requests.
     const drainDelayMs = signal === "SIGINT" ? 0 : settings.drainDelayMs;
-    await leave(app, { drainDelayMs, log, sleep: (ms) => sleep(ms, undefined, { ref: false }) });
+    await leave(app, {
+      drainDelayMs,
+      log,
+      sleep: (ms) => sleep(ms, undefined, { ref: false }),
+      onClosing: () => void relay?.leave(),
+    });
     clearInterval(watch);
     return EXIT_OK;
   } finally {
     // Its connections would keep the process, also after a port in use.
     source.close?.();
+    await relay?.stop();
     await cluster?.stop();
     lines.flushSync();
   }
@@ -134,6 +150,37 @@ async function clusterFor(settings: WebhookSettings, beginnings: ClusterBeginnin
   const cluster = startCluster({ ...beginnings, connection, asksVersion: settings.kubeVersion === "auto" });
   await cluster.firstRead(FIRST_READ_LIMIT_MS);
   return cluster;
+}
+
+/** Longest time to begin without the relay's Secret; Pods that come before it was read are not given the relay. */
+const FIRST_LOOK_LIMIT_MS = 2_000;
+
+type RelayBeginnings = Pick<RelayParts, "newToken" | "registry"> & {
+  readonly cluster: Cluster | undefined;
+  readonly log: Log;
+};
+
+async function relayFor(settings: WebhookSettings, beginnings: RelayBeginnings): Promise<Relay | undefined> {
+  const { cluster, newToken, log, registry } = beginnings;
+  if (settings.relaySecret === "" || cluster === undefined) return undefined;
+  const { connectionTo } = await import("../api-server/connection.ts");
+  const { startRelay } = await import("../relay/relay.ts");
+  const relay = await startRelay({
+    connection: await connectionTo(settings),
+    namespace: settings.namespace,
+    secretName: settings.relaySecret,
+    address: settings.relayAddress,
+    readsPods: settings.relayReadPods,
+    adminPort: settings.adminPort,
+    instance: hostname(),
+    tellDrain: cluster.tellDrain,
+    newToken,
+    wallMs: () => Date.now(),
+    log,
+    registry,
+  });
+  await Promise.race([relay.look(), sleep(FIRST_LOOK_LIMIT_MS)]);
+  return relay;
 }
 
 async function readClusterFile(path: string): Promise<{ config: ClusterConfig; problems: readonly SettingProblem[] }> {

@@ -1,9 +1,10 @@
 /** Builds the server without listening, so that tests ask it without a port. */
 
-import type { Server, ServerOptions } from "node:https";
+import { createServer, type Server, type ServerOptions } from "node:https";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { AdmissionRules } from "./admit.ts";
 import { addHealthRoutes, type Unreadiness } from "./health-routes.ts";
+import { type Lodger, toldApart } from "./lodger.ts";
 import { addMutateRoute, BODY_LIMIT_BYTES, type MutatePorts } from "./mutate-route.ts";
 
 export type WebhookServer = FastifyInstance<Server>;
@@ -21,11 +22,13 @@ const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 /** The API server gives up after 30 s at the latest. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /** Clients that still speak TLS 1.1 are no API server. */
 const TLS_MINIMUM = { minVersion: "TLSv1.2" } as const;
 
-export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: TlsPair): WebhookServer {
+/** @param lodger another application on the same port, for clients that ask TLS for its name */
+export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: TlsPair, lodger?: Lodger): WebhookServer {
   const https: ServerOptions = {
     ...(tls ?? {}),
     ...TLS_MINIMUM,
@@ -33,9 +36,12 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Tls
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
   };
   const app: WebhookServer = Fastify({
     https,
+    serverFactory: (handler) =>
+      lodger === undefined ? createServer(https, handler) : toldApart(https, handler, lodger),
     bodyLimit: BODY_LIMIT_BYTES,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,

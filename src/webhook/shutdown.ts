@@ -6,6 +6,8 @@ export type Leaving = {
   readonly drainDelayMs: number;
   readonly log: Log;
   readonly sleep: (ms: number) => Promise<void>;
+  /** Ends what would be open without end, once no new connection comes. */
+  readonly onClosing?: () => void;
 };
 
 /** Longest time open requests get after the drain delay; the API server gives up on them after 30 s. */
@@ -21,6 +23,7 @@ export async function leave(app: WebhookServer, how: Leaving): Promise<void> {
   await how.sleep(how.drainDelayMs);
   how.log.info("no longer listening");
   const closed = app.close().then(() => "closed" as const);
+  how.onClosing?.();
   const late = how.sleep(FINISH_LIMIT_MS).then(() => "late" as const);
   if ((await Promise.race([closed, late])) === "late") {
     how.log.warn({ limitMs: FINISH_LIMIT_MS }, "open requests were cut");

@@ -1,0 +1,59 @@
+/** What the keeper of the identity did, for people and for Prometheus. */
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { IdentityEvent } from "./keeper.ts";
+
+export type IdentityLog = {
+  readonly info: (keys: object, sentence: string) => void;
+  readonly warn: (keys: object, sentence: string) => void;
+};
+
+export type IdentityTeller = {
+  readonly event: (event: IdentityEvent) => void;
+  /** A look failed; the same failure is told again after a while. `nowMs` is monotonic. */
+  readonly failed: (error: unknown, nowMs: number) => void;
+  readonly succeeded: () => void;
+};
+
+const REPEAT_MS = 600_000;
+
+/** @param isReady whether Pods can be given the relay now */
+export function identityTeller(log: IdentityLog, registry: Registry, isReady: () => boolean): IdentityTeller {
+  const registers = [registry];
+  const failures = new Counter({
+    name: "lastcall_relay_identity_failures_total",
+    help: "Looks at the relay's Secret that failed: it could not be read or written.",
+    registers,
+  });
+  new Gauge({
+    name: "lastcall_relay_identity_ready",
+    help: "1 while this replica has a CA and a key, so that Pods can be given the relay.",
+    registers,
+    collect() {
+      this.set(isReady() ? 1 : 0);
+    },
+  });
+  let told = { message: "", atMs: 0 };
+  return {
+    event: (event) => {
+      if (event.kind === "written")
+        log.info({ generation: event.made.generation, key: event.made.key }, "wrote the relay's Secret");
+      else if (event.kind === "damage")
+        log.warn({ damage: event.sentences }, "the relay's Secret is damaged; what is good in it is kept");
+      else if (event.kind === "lost")
+        log.warn(
+          { generations: event.generations },
+          "the relay's Secret lost CAs that Pods were given; until they are made anew those Pods drain without the relay",
+        );
+    },
+    failed: (error, nowMs) => {
+      failures.inc();
+      const message = error instanceof Error ? error.message : String(error);
+      if (message === told.message && nowMs - told.atMs < REPEAT_MS) return;
+      told = { message, atMs: nowMs };
+      log.warn({ why: message, ready: isReady() }, "looking after the relay's Secret failed");
+    },
+    succeeded: () => {
+      told = { message: "", atMs: 0 };
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** Keeps the identity in memory up to date: from time to time, and when somebody speaks of what is not known yet. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SecureContext } from "node:tls";
+import type { Registry } from "prom-client";
+import type { SecretStore } from "../../api-server/secret-store.ts";
+import { newestGeneration, type RelayIdentity } from "./identity.ts";
+import { type IdentityLog, identityTeller } from "./identity-log.ts";
+import type { IdentityTools } from "./identity-tools.ts";
+import { createKeeper } from "./keeper.ts";
+import { createLeaves } from "./leaves.ts";
+import { generationIn } from "./server-name.ts";
+
+export type IdentityParts = {
+  readonly secrets: SecretStore;
+  readonly tools: IdentityTools;
+  readonly wallMs: () => number;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+  readonly log: IdentityLog;
+  readonly registry: Registry;
+};
+
+export type RunningIdentity = {
+  readonly identity: () => RelayIdentity;
+  /** Never rejects; calls at the same time share one look. */
+  readonly look: () => Promise<void>;
+  /** Looks too, but at most once a second: strangers can make it happen. */
+  readonly lookSoon: () => Promise<void>;
+  /**
+   * The certificate for a name that TLS was asked for; `undefined` when it is not the relay's. A generation another replica
+   * has just made is looked up first.
+   */
+  readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
+};
+
+const SOON_MS = 1_000;
+/** Longest wait of a TLS handshake for a look at the Secret; then it goes on with what is known. */
+const HANDSHAKE_WAIT_MS = 2_000;
+
+export function runIdentity(parts: IdentityParts): RunningIdentity {
+  const { secrets, tools, wallMs, nowMs, log, registry } = parts;
+  const isReady = (): boolean =>
+    newestGeneration(keeper.identity(), wallMs()) !== undefined && keeper.identity().keys.length > 0;
+  const tell = identityTeller(log, registry, isReady);
+  const keeper = createKeeper({ secrets, tools, wallMs, tell: tell.event });
+  const leaves = createLeaves();
+  let running: Promise<void> | undefined;
+  let beganMs = Number.NEGATIVE_INFINITY;
+
+  const lookOnce = async (): Promise<void> => {
+    try {
+      // Also after a look that failed: what is known goes on being served.
+      await keeper.look().finally(() => leaves.keepUp(keeper.identity(), wallMs()));
+      tell.succeeded();
+    } catch (error) {
+      tell.failed(error, nowMs());
+    } finally {
+      running = undefined;
+    }
+  };
+
+  const look = (): Promise<void> => {
+    if (running !== undefined) return running;
+    beganMs = nowMs();
+    running = lookOnce();
+    return running;
+  };
+
+  const lookSoon = async (): Promise<void> => {
+    if (running !== undefined) return running;
+    if (nowMs() - beganMs >= SOON_MS) await look();
+  };
+
+  return {
+    identity: keeper.identity,
+    look,
+    lookSoon,
+    contextFor: (serverName) => {
+      const generation = generationIn(serverName);
+      if (generation === undefined) return undefined;
+      const known = leaves.contextOf(generation);
+      if (known !== undefined) return known;
+      const late = sleep(HANDSHAKE_WAIT_MS, undefined, { ref: false });
+      return Promise.race([lookSoon(), late]).then(() => leaves.contextOf(generation));
+    },
+  };
+}

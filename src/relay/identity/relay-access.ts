@@ -1,0 +1,88 @@
+/** What Pods get at injection and what their requests carry back, from the identity in memory. */
+import { isOwner } from "../../api-server/event-note.ts";
+import type { GiveRelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
+import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
+import type { CheckCredential } from "../credential-check.ts";
+import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
+import { isFresh, newestGeneration, type RelayIdentity, type SigningKey, signingKey } from "./identity.ts";
+import { serverNameOf } from "./server-name.ts";
+
+export type AccessPorts = {
+  readonly identity: () => RelayIdentity;
+  /** Wall clock, milliseconds. */
+  readonly wallMs: () => number;
+  /** Random text nobody has used before. */
+  readonly newNonce: () => string;
+  /** Somebody came with a key this replica does not know, as all strangers may. */
+  readonly onUnknownKey: () => void;
+};
+
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const NONCE_CHARACTERS = 16;
+
+/** @param address as Pods are given it */
+export function relayAccess(address: string, ports: AccessPorts): GiveRelayAccess {
+  return (question) => {
+    const wallMs = ports.wallMs();
+    const identity = ports.identity();
+    const generation = newestGeneration(identity, wallMs);
+    const key = signingKey(identity, wallMs);
+    if (generation === undefined || key === undefined || !NAMESPACE.test(question.namespace)) return undefined;
+    return {
+      address,
+      serverName: serverNameOf(generation.id),
+      ca: generation.der,
+      credential: keptCredential(question, identity, wallMs) ?? newCredential(question, key, ports),
+    };
+  };
+}
+
+export function credentialCheck(ports: Pick<AccessPorts, "identity" | "onUnknownKey">): CheckCredential {
+  const prefix = `${CREDENTIAL_SCHEME} `;
+  return (authorization) => {
+    if (authorization?.startsWith(prefix) !== true) return undefined;
+    return readCredential(authorization.slice(prefix.length), (kid) => {
+      const key = keyOf(ports.identity(), kid);
+      if (key === undefined) ports.onUnknownKey();
+      return key;
+    })?.claims;
+  };
+}
+
+/** A second pass gets what the first one gave; what speaks for somebody else, or will not be known for long, is replaced. */
+function keptCredential(question: RelayAccessQuestion, identity: RelayIdentity, wallMs: number): string | undefined {
+  const text = question.standing?.credential;
+  const read = text === undefined ? undefined : readCredential(text, (kid) => keyOf(identity, kid));
+  return read !== undefined && speaksFor(question, read, wallMs) ? text : undefined;
+}
+
+function speaksFor(question: RelayAccessQuestion, { claims, key }: ReadCredential, wallMs: number): boolean {
+  const owner = ownerOf(question);
+  return (
+    isFresh(key, wallMs) &&
+    claims.namespace === question.namespace &&
+    claims.ownerKind === owner.ownerKind &&
+    claims.ownerName === owner.ownerName &&
+    claims.ownerUid === owner.ownerUid
+  );
+}
+
+function newCredential(question: RelayAccessQuestion, key: SigningKey, ports: AccessPorts): string {
+  const { namespace } = question;
+  const nonce = ports.newNonce().slice(0, NONCE_CHARACTERS);
+  return mintCredential({ namespace, ...ownerOf(question), nonce }, key);
+}
+
+type Owner = Pick<RelayAccessQuestion, "ownerKind" | "ownerName" | "ownerUid">;
+
+const NOBODY: Owner = { ownerKind: "", ownerName: "", ownerUid: "" };
+
+/** Admission comes before the API server's own checks: a reference may hold anything yet. */
+function ownerOf({ ownerKind, ownerName, ownerUid }: Owner): Owner {
+  const isReal = isOwner({ apiVersion: "", kind: ownerKind, name: ownerName, uid: ownerUid });
+  return isReal ? { ownerKind, ownerName, ownerUid } : NOBODY;
+}
+
+function keyOf({ keys }: RelayIdentity, kid: string): SigningKey | undefined {
+  return keys.find((key) => key.kid === kid);
+}

@@ -1,0 +1,58 @@
+/**
+ * A second application on the webhook's port, told apart by the server name a client asks TLS for: its connections get its
+ * certificate and its routes and nothing else, all others never get those.
+ */
+import type { RequestListener } from "node:http";
+import { createServer, type Server, type ServerOptions } from "node:https";
+import type { Socket } from "node:net";
+import type { SecureContext, TLSSocket } from "node:tls";
+
+export type Lodger = {
+  /** `undefined` for a name that is not its own. */
+  readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
+  readonly handle: RequestListener;
+};
+
+/** Its clients hold one connection each while they drain; beyond this a newcomer is hung up on. */
+const CONNECTION_LIMIT = 8_000;
+
+export function toldApart(options: ServerOptions, handler: RequestListener, lodger: Lodger): Server {
+  /** Names that were last answered with its certificate; a handful, because it is asked first. */
+  const names = new Set<string>();
+  const lodged = new WeakSet<Socket>();
+  let connections = 0;
+
+  const contextFor = async (serverName: string): Promise<SecureContext | undefined> => {
+    const context = await lodger.contextFor(serverName);
+    if (context === undefined) names.delete(serverName);
+    else names.add(serverName);
+    // Without a context the server's own certificate is used.
+    return context;
+  };
+
+  const server = createServer(
+    {
+      ...options,
+      SNICallback: (serverName, done) => {
+        contextFor(serverName).then(
+          (context) => done(null, context),
+          (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
+        );
+      },
+    },
+    (request, response) => {
+      if (lodged.has(request.socket)) lodger.handle(request, response);
+      else handler(request, response);
+    },
+  );
+  server.on("secureConnection", (socket: TLSSocket) => {
+    if (typeof socket.servername !== "string" || !names.has(socket.servername)) return;
+    lodged.add(socket);
+    connections += 1;
+    socket.once("close", () => {
+      connections -= 1;
+    });
+    if (connections > CONNECTION_LIMIT) socket.destroy();
+  });
+  return server;
+}
