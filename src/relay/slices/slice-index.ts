@@ -5,16 +5,16 @@ import type { RawObject } from "../../kubernetes/raw-json.ts";
 import { readSlice } from "../../kubernetes/rotation/read-slice.ts";
 import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
 import {
+  hashesOf,
   keysOfEndpoint,
   keysOfPod,
-  mayHold,
+  mayName,
   type PackedSlice,
   type PodKey,
   packSlice,
   samePacked,
   unpackWanted,
 } from "./packed-slice.ts";
-import { textHash } from "./text-hash.ts";
 
 export type Asker = {
   /** Every slice that names the Pod, with no endpoints but those about it. */
@@ -101,12 +101,13 @@ export function createSliceIndex(): SliceIndex {
 
   const add = (pod: PodIdentity, changed: () => void): Asker => {
     const entry: Entry = { keys: keysOfPod(pod), named: new Map(), changed };
-    const own = entry.keys.map(textHash);
+    const own = hashesOf(entry.keys);
+    const all = [own.uid, ...own.addresses];
     for (const key of entry.keys) into(byKey, key, entry);
-    for (const hash of own) hashes.set(hash, (hashes.get(hash) ?? 0) + 1);
+    for (const hash of all) hashes.set(hash, (hashes.get(hash) ?? 0) + 1);
     const isOwn = (key: PodKey): boolean => entry.keys.includes(key);
     for (const [key, packed] of slices) {
-      if (!own.some((hash) => mayHold(packed, hash))) continue;
+      if (!mayName(packed, own)) continue;
       for (const endpoint of unpackWanted(packed, isOwn)) note(entry, key, packed, endpoint);
     }
     let left = false;
@@ -115,7 +116,7 @@ export function createSliceIndex(): SliceIndex {
       left = true;
       for (const key of entry.keys) outOf(byKey, key, entry);
       for (const key of entry.named.keys()) outOf(bySlice, key, entry);
-      for (const hash of own) lower(hashes, hash);
+      for (const hash of all) lower(hashes, hash);
     };
     return { slices: () => entry.named.values(), leave };
   };

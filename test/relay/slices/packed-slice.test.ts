@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
+import type { Slice } from "../../../src/kubernetes/rotation/rotation.ts";
+import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import {
+  hashesOf,
+  keysOfPod,
+  mayName,
+  packSlice,
+  samePacked,
+  unpackWanted,
+} from "../../../src/relay/slices/packed-slice.ts";
+import { podCases, type SliceCase, sliceCases, sliceObject } from "./slice-cases.ts";
+
+function sliceOf(made: SliceCase): Slice {
+  const slice = readSlice(sliceObject(made));
+  if (slice === undefined) throw new Error("the case is no slice");
+  return slice;
+}
+
+test("what is unpacked for a Pod says the same of it as the whole slice", () => {
+  fc.assert(
+    fc.property(sliceCases, podCases, (made, pod) => {
+      const slice = sliceOf(made);
+      const packed = packSlice(slice);
+      const keys = keysOfPod(pod);
+      const endpoints = unpackWanted(packed, (key) => keys.includes(key));
+      expect(rotationOf([{ ...slice, endpoints }], pod)).toEqual(rotationOf([slice], pod));
+      if (endpoints.length > 0) expect(mayName(packed, hashesOf(keys))).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("two slices are the same exactly when they say the same", () => {
+  const made = (ready: boolean): SliceCase => ({
+    name: "a",
+    service: "web",
+    endpoints: [{ uid: "uid-1", address: "10.0.0.1", conditions: { ready } }],
+  });
+  const packed = packSlice(sliceOf(made(true)));
+  expect(samePacked(packed, packSlice(sliceOf(made(true))))).toBe(true);
+  expect(samePacked(packed, packSlice(sliceOf(made(false))))).toBe(false);
+  expect(samePacked(packed, packSlice(sliceOf({ ...made(true), service: "api" })))).toBe(false);
+  expect(samePacked(packed, packSlice(sliceOf({ ...made(true), addressType: "IPv6" })))).toBe(false);
+  expect(samePacked(packed, undefined)).toBe(false);
+  expect(samePacked(undefined, undefined)).toBe(true);
+});
+
+test("a uid and an address that read alike are not taken for each other", () => {
+  const byAddress = packSlice(sliceOf({ name: "a", service: "web", endpoints: [{ address: "10.0.0.1" }] }));
+  expect(unpackWanted(byAddress, (key) => key === "=10.0.0.1")).toEqual([]);
+  expect(unpackWanted(byAddress, (key) => key === "@10.0.0.1")).toHaveLength(1);
+});
+
+test("line breaks and quotes in what people wrote by hand stay inside their endpoint", () => {
+  const strange = ['x\nA=uid-1"', "\\", "10.0.0.9"];
+  const endpoints = strange.map((address) => ({ address }));
+  const packed = packSlice(sliceOf({ name: "a", service: "web", endpoints }));
+  expect(unpackWanted(packed, (key) => key === "=uid-1")).toEqual([]);
+  expect(unpackWanted(packed, (key) => key === "@10.0.0.9")).toHaveLength(1);
+});

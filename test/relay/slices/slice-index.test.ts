@@ -1,0 +1,141 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
+import type { PodIdentity, Rotation, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
+import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import { type Asker, createSliceIndex, type SliceIndex } from "../../../src/relay/slices/slice-index.ts";
+import { podCases, type SliceCase, sliceCases, sliceObject } from "./slice-cases.ts";
+
+type Step =
+  | { readonly kind: "put" | "remove"; readonly slice: SliceCase }
+  | { readonly kind: "list"; readonly slices: readonly SliceCase[] }
+  | { readonly kind: "ask"; readonly pod: PodIdentity }
+  | { readonly kind: "leave"; readonly which: number };
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("put" as const), slice: sliceCases }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("remove" as const), slice: sliceCases }) },
+  fc.record({ kind: fc.constant("list" as const), slices: fc.array(sliceCases, { maxLength: 3 }) }),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("ask" as const), pod: podCases }) },
+  fc.record({ kind: fc.constant("leave" as const), which: fc.nat(5) }),
+);
+
+type Asking = { readonly pod: PodIdentity; readonly asker: Asker; told: Rotation; calls: number };
+
+/** Does a step to the index and to a plain copy of the slices, which is what the index is held against. */
+function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, asking: Asking[]): void {
+  const object = (made: SliceCase) => sliceObject(made);
+  const put = (made: SliceCase): void => {
+    const slice = readSlice(object(made));
+    if (slice !== undefined) plain.set(made.name, slice);
+  };
+  if (step.kind === "put") {
+    put(step.slice);
+    index.store.put(object(step.slice));
+  } else if (step.kind === "remove") {
+    plain.delete(step.slice.name);
+    index.store.remove(object(step.slice));
+  } else if (step.kind === "list") {
+    plain.clear();
+    for (const made of step.slices) put(made);
+    const kept = new Map(
+      [...plain.keys()].map((name) => {
+        const made = step.slices.findLast((each) => each.name === name);
+        return [`shop/${name}`, made === undefined ? undefined : index.store.keep(object(made))] as const;
+      }),
+    );
+    index.store.replace([...kept].flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
+  } else if (step.kind === "ask") {
+    const one: { asking?: Asking } = {};
+    const asker = index.add(step.pod, () => {
+      if (one.asking === undefined) return;
+      one.asking.calls += 1;
+      one.asking.told = rotationOf(one.asking.asker.slices(), step.pod);
+    });
+    one.asking = { pod: step.pod, asker, told: rotationOf(asker.slices(), step.pod), calls: 0 };
+    asking.push(one.asking);
+  } else {
+    for (const { asker } of asking.splice(step.which, 1)) asker.leave();
+  }
+}
+
+test("whoever asks has always been told what all the slices together say of the Pod", () => {
+  fc.assert(
+    fc.property(fc.array(steps, { maxLength: 30 }), (story) => {
+      const index = createSliceIndex();
+      const plain = new Map<string, Slice>();
+      const asking: Asking[] = [];
+      for (const step of story) {
+        apply(step, index, plain, asking);
+        for (const { pod, told } of asking) expect(told).toEqual(rotationOf(plain.values(), pod));
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+const pod = (uid: string): PodIdentity => ({ name: "pod", uid, addresses: ["10.9.9.9"] });
+
+describe("a change", () => {
+  test("reaches the Pods it names before and after, and no other", () => {
+    const index = createSliceIndex();
+    const called: string[] = [];
+    for (const uid of ["uid-1", "uid-2", "uid-3"]) index.add(pod(uid), () => called.push(uid));
+    const one = (uid: string) => sliceObject({ name: "a", service: "web", endpoints: [{ uid, address: "10.0.0.1" }] });
+    index.store.put(one("uid-1"));
+    expect(called.splice(0)).toEqual(["uid-1"]);
+    index.store.put(one("uid-2"));
+    expect(called.splice(0)).toEqual(["uid-1", "uid-2"]);
+    index.store.put(one("uid-2"));
+    expect(called).toEqual([]);
+  });
+
+  test("of many slices in one list is told once", () => {
+    const index = createSliceIndex();
+    let calls = 0;
+    index.add(pod("uid-1"), () => {
+      calls += 1;
+    });
+    const names = ["a", "b", "c"];
+    const listed = names.map((name) => {
+      const object = sliceObject({ name, service: "web", endpoints: [{ uid: "uid-1", address: "10.0.0.1" }] });
+      return [`shop/${name}`, index.store.keep(object)] as const;
+    });
+    index.store.replace(listed.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
+    expect(calls).toBe(1);
+  });
+
+  test("is told to none who left, also when leaving is said twice", () => {
+    const index = createSliceIndex();
+    let calls = 0;
+    const count = (): void => {
+      calls += 1;
+    };
+    const left = index.add(pod("uid-1"), count);
+    index.add(pod("uid-1"), count);
+    left.leave();
+    left.leave();
+    index.store.put(sliceObject({ name: "a", service: "web", endpoints: [{ uid: "uid-1", address: "10.0.0.1" }] }));
+    expect(calls).toBe(1);
+  });
+});
+
+test("5 000 Pods in 1 500 slices of 100: an event concerns only those of its slice", () => {
+  const index = createSliceIndex();
+  const endpointsOf = (slice: number, ready: boolean) =>
+    Array.from({ length: 100 }, (_, at) => ({
+      uid: `uid-${slice}-${at}`,
+      address: `10.${slice >> 8}.${slice & 255}.${at}`,
+      conditions: { ready },
+    }));
+  const object = (slice: number, ready: boolean) =>
+    sliceObject({ name: `s-${slice}`, service: "web", endpoints: endpointsOf(slice, ready) });
+  for (let slice = 0; slice < 1_500; slice += 1) index.store.put(object(slice, true));
+  const called = new Set<string>();
+  for (let slice = 0; slice < 50; slice += 1) {
+    for (const { uid } of endpointsOf(slice, true)) index.add(pod(uid), () => called.add(uid));
+  }
+  index.store.put(object(7, false));
+  expect(called).toEqual(new Set(endpointsOf(7, true).map(({ uid }) => uid)));
+  expect(index.store.entries.size).toBe(1_500);
+});
