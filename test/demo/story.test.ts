@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
 import type { EndedPod } from "../../src/demo/pod-end.ts";
 import { failureTable, timeSpent } from "../../src/demo/story/story.ts";
+import { withdrawalWords } from "../../src/demo/story/withdrawal.ts";
 
 function ended(drainSeconds: number, withdrawing: number, draining: number): EndedPod {
   return {
@@ -66,7 +67,7 @@ describe("what is said of the endpoint withdrawal", () => {
     {
       relay: "withdrawn",
       afterMs: 712,
-      says: "    EndpointSlices withdrew it after 1.00 s; its manager learned that within 12 ms.",
+      says: "    EndpointSlices withdrew it after 1.00 s; its manager learned that after 1.01 s.",
     },
     {
       relay: "offered",
@@ -85,6 +86,15 @@ describe("what is said of the endpoint withdrawal", () => {
     },
   ])("a manager whose relay was '$relay'", ({ relay, afterMs, says }) => {
     expect(saying(relay, afterMs)).toBe(says);
+  });
+
+  test("a manager whose hook took long to start is not blamed for it", () => {
+    const end = { ...ended(7.5, 5_000, 700), triggeredMs: 2_400, slicesWithdrawnMs: 1_000 };
+    const summary =
+      end.summary === undefined ? undefined : { ...end.summary, relay: "withdrawn", withdrawnAfterMs: 90 };
+    expect(withdrawalWords({ ...end, summary })).toBe(
+      "EndpointSlices withdrew it after 1.00 s; its manager learned that after 2.49 s, 0.09 s after its drain had begun.",
+    );
   });
 
   test("nothing where nobody keeps EndpointSlices", () => {

@@ -7,17 +7,23 @@ export function learnedAfterMs(end: PodEnd): number | undefined {
   return afterMs < 0 ? undefined : end.triggeredMs - end.deletedMs + afterMs;
 }
 
-/** One sentence, or nothing where nobody keeps EndpointSlices. */
+/** One sentence with times since the deletion, or nothing where nobody keeps EndpointSlices. */
 export function withdrawalWords(end: PodEnd): string {
   const { summary, slicesWithdrawnMs } = end;
   if (summary === undefined || slicesWithdrawnMs === undefined) return "";
-  const afterMs = slicesWithdrawnMs - end.deletedMs;
-  const out = `EndpointSlices withdrew it after ${(afterMs / 1_000).toFixed(2)} s`;
-  const learned = learnedAfterMs(end);
-  // What a process prints is heard a little later than it was meant.
-  if (learned !== undefined)
-    return `${out}; its manager learned that within ${Math.max(1, Math.round(learned - afterMs))} ms.`;
-  return `${out}; its manager did not learn that: ${WHY.get(summary.relay) ?? withoutState(summary.relay)}.`;
+  const outMs = slicesWithdrawnMs - end.deletedMs;
+  const out = `EndpointSlices withdrew it after ${seconds(outMs)}`;
+  const learnedMs = learnedAfterMs(end);
+  if (learnedMs === undefined)
+    return `${out}; its manager did not learn that: ${WHY.get(summary.relay) ?? withoutState(summary.relay)}.`;
+  const startMs = end.triggeredMs - end.deletedMs;
+  // Nobody asks before the end of the Pod is certain.
+  const late = startMs > outMs ? `, ${seconds(learnedMs - startMs)} after its drain had begun` : "";
+  return `${out}; its manager learned that after ${seconds(learnedMs)}${late}.`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(2)} s`;
 }
 
 const WHY: ReadonlyMap<string, string> = new Map([
