@@ -23,9 +23,9 @@ const PHASE_DURATIONS = ["withdrawing", "deregistration", "draining", "holding"]
 
 /** In characters. The longest sentence of the manager names three clients by IPv6 and gives advice. */
 const WHY_LIMIT = 1_000;
-/** In characters; the longest address with its port has 47. */
-const ADDRESS_LIMIT = 64;
-const WORD_LIMIT = 32;
+/** In characters; the longest address with its port has 53. */
+const ADDRESS_LIMIT = 56;
+const WORD_LIMIT = 24;
 /** In characters of a value that a problem repeats. */
 const ECHO_LIMIT = 40;
 /** Three years in milliseconds: no span in a report is longer, and sums of spans stay small. */

@@ -126,7 +126,7 @@ test("a megabyte of text is cut to a thousand characters", () => {
   );
   const report = reading.ok ? reading.notice.report : undefined;
   expect(report?.why).toBe(`${"?".repeat(997)}...`);
-  expect(report?.left[0]?.state).toHaveLength(32);
+  expect(report?.left[0]?.state).toHaveLength(24);
 });
 
 test("fractions of a millisecond are rounded away", () => {

@@ -1,0 +1,148 @@
+import { connect } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
+import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-runner.ts";
+import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
+
+const open: OpenAdmin[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((admin) => admin.close()));
+});
+
+async function admin(): Promise<string> {
+  const opened = await openSome();
+  open.push(opened);
+  return `http://127.0.0.1:${opened.port}`;
+}
+
+async function openSome(): Promise<OpenAdmin> {
+  const drains = createDrainRing(10);
+  drains.add(someDrain({ id: "aa", uid: "a" }));
+  drains.add(someDrain({ id: "bb", uid: "b", namespace: "bank", endedAtMs: 1_795_000_001_000 }));
+  return openAdmin({ drains, instance: "web-1" }, 0);
+}
+
+test("the list of all drains, or of a namespace, is JSON with the newest first", async () => {
+  const base = await admin();
+  const all = await (await fetch(`${base}/drains.json`)).json();
+  expect(all).toEqual({
+    version: 1,
+    instance: "web-1",
+    drains: [
+      someDrain({ id: "bb", uid: "b", namespace: "bank", endedAtMs: 1_795_000_001_000 }),
+      someDrain({ id: "aa", uid: "a" }),
+    ],
+  });
+  const shop = await (await fetch(`${base}/drains.json?namespace=shop`)).json();
+  expect(shop).toMatchObject({ version: 1, drains: [{ id: "aa" }] });
+  const none = await (await fetch(`${base}/drains.json?namespace=nowhere`)).json();
+  expect(none).toMatchObject({ drains: [] });
+});
+
+test.for([
+  { path: "/", type: "text/html; charset=utf-8", holds: "<h1>Recent drains</h1>" },
+  { path: "/?namespace=shop", type: "text/html; charset=utf-8", holds: "<h1>Recent drains in shop</h1>" },
+  { path: "/drains/aa", type: "text/html; charset=utf-8", holds: "<h1>Drain of shop/web-7d9f-abcde</h1>" },
+  { path: "/drains/aa.svg", type: "image/svg+xml; charset=utf-8", holds: "Drain of Pod shop/web-7d9f-abcde" },
+  { path: "/drains.json", type: "application/json", holds: '"instance":"web-1"' },
+])("$path is $type that may run and fetch nothing and is kept nowhere", async ({ path, type, holds }) => {
+  const answer = await fetch(`${await admin()}${path}`);
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).toContain(holds);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    "content-type": type,
+    "content-security-policy": expect.stringMatching(/^default-src 'none'; style-src 'unsafe-inline';/),
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    connection: "close",
+  });
+});
+
+test.for([
+  { path: "/nothing", status: 404, sentence: "There are GET /, /drains.json, /drains/ID and /drains/ID.svg.\n" },
+  { path: "/drains/zz", status: 404, sentence: "Replica web-1 remembers no drain with this id.\n" },
+  { path: "/drains/aa.svg/", status: 404, sentence: "There are GET /, " },
+  { path: "/drains/%2e%2e%2fetc", status: 404, sentence: "There are GET /, " },
+  { path: "//drains/aa", status: 404, sentence: "There are GET /, " },
+  { path: "/?namespace=%3Cscript%3E", status: 400, sentence: "namespace: " },
+  { path: "/drains.json?namespace=", status: 400, sentence: "namespace: " },
+])("$path is answered $status with a sentence that repeats nothing", async ({ path, status, sentence }) => {
+  const answer = await fetch(`${await admin()}${path}`);
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  const body = await answer.text();
+  expect(body).toContain(sentence);
+  expect(body).not.toContain("script");
+});
+
+test.for(["POST", "PUT", "DELETE", "OPTIONS"])("%s is answered 405", async (method) => {
+  const answer = await fetch(`${await admin()}/`, { method });
+  expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+});
+
+test("HEAD has the headers of GET and no body", async () => {
+  const answer = await fetch(`${await admin()}/drains.json`, { method: "HEAD" });
+  expect([answer.status, await answer.text()]).toEqual([200, ""]);
+  expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(100);
+});
+
+/** Resolves with all that came when the server ends the connection. */
+async function exchange(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+    socket.on("data", (chunk: Buffer) => {
+      answer += chunk.toString("latin1");
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(answer));
+  });
+}
+
+describe("a connection ends", { timeout: 60_000, concurrent: true }, () => {
+  test.for([
+    { says: "nothing", bytes: "", answer: /^(HTTP\/1.1 408 |$)/ },
+    { says: "half a request", bytes: "GET / HTTP/1.1\r\nHost: a\r\n", answer: /^HTTP\/1.1 408 / },
+    { says: "no HTTP", bytes: "\x16\x03\x01\r\n\r\n", answer: /^HTTP\/1.1 400 / },
+    { says: "headers without end", bytes: `GET / HTTP/1.1\r\nA: ${"a".repeat(20_000)}`, answer: /^HTTP\/1.1 431 / },
+    {
+      says: "two requests at once",
+      bytes: "GET /drains.json HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+      answer: /^HTTP\/1.1 200 .*"version":1.*\}\n$/s,
+    },
+  ])("after $says", async ({ bytes, answer }, { expect: expectHere }) => {
+    const opened = await openSome();
+    expectHere(await exchange(opened.port, bytes)).toMatch(answer);
+    await opened.close();
+  });
+});
+
+test("closing cuts whoever is still there", async () => {
+  const base = await admin();
+  const answer = exchange(Number(new URL(base).port), "GET / HTTP/1.1\r\n");
+  await fetch(`${base}/`);
+  await open[0]?.close();
+  open.length = 0;
+  expect(await answer).toBe("");
+});
+
+test("a port that is taken is a fault with its number", async () => {
+  const taken = Number(new URL(await admin()).port);
+  const opening = openAdmin({ drains: createDrainRing(1), instance: "web-2" }, taken);
+  await expect(opening).rejects.toThrow(`admin port ${taken}: EADDRINUSE`);
+});
+
+test("five hundred drains with all their text are a page of bounded size", async () => {
+  const drains = createDrainRing(500);
+  const left = Array.from({ length: 20 }, () => ({ ...CLIENT, peer: "p".repeat(64), local: "l".repeat(64) }));
+  const report = someReport({ left, leftTotal: 20, why: "w".repeat(1_000) });
+  for (let at = 0; at < 500; at += 1) drains.add(someDrain({ id: `${at}`, uid: `${at}`, report }));
+  const opened = await openAdmin({ drains, instance: "web-1" }, 0);
+  open.push(opened);
+  for (const path of ["/", "/drains.json"]) {
+    const body = await (await fetch(`http://127.0.0.1:${opened.port}${path}`)).text();
+    expect(body.length).toBeGreaterThan(500_000);
+    expect(body.length).toBeLessThan(3_500_000);
+  }
+});

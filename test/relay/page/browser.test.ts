@@ -1,0 +1,95 @@
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
+import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-runner.ts";
+import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
+import { lookAt, NO_BROWSER } from "./headless-browser.ts";
+import { coloursOf } from "./png-pixels.ts";
+
+if (NO_BROWSER !== "") {
+  if (process.env["CI"] !== undefined) throw new Error(NO_BROWSER);
+  process.stdout.write(`${NO_BROWSER}\n`);
+}
+
+/** Where the API server shows the page of a Pod. */
+const PREFIX = "/api/v1/namespaces/lastcall/pods/http:web-1:8081/proxy";
+
+/** What would show that a text became markup. */
+const EVIL = `</text></svg><script>document.title="owned"</script><img src=x onerror="document.title='owned'">`;
+
+const report = someReport({
+  outcome: "timeout",
+  milliseconds: { withdrawing: 5_000, deregistration: 10_000, draining: 45_000, holding: 2_000 },
+  left: [CLIENT, { ...CLIENT, ageMs: 4_000, state: EVIL }],
+  leftTotal: 27,
+  why: EVIL,
+});
+
+describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, () => {
+  const asked: string[] = [];
+  let admin: OpenAdmin;
+  let proxy: Server;
+  let base = "";
+
+  beforeAll(async () => {
+    const drains = createDrainRing(10);
+    drains.add(someDrain({ id: "plain", uid: "a", endedAtMs: 1_795_000_001_000 }));
+    drains.add(someDrain({ id: "evil", uid: "b", pod: EVIL, ownerName: EVIL, report }));
+    admin = await openAdmin({ drains, instance: "web-1" }, 0);
+    proxy = createServer((incoming, outgoing) => {
+      const url = incoming.url ?? "";
+      asked.push(url);
+      if (!url.startsWith(`${PREFIX}/`)) {
+        outgoing.writeHead(404).end();
+        return;
+      }
+      const path = url.slice(PREFIX.length);
+      request({ port: admin.port, path }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(outgoing);
+      }).end();
+    }).listen(0, "127.0.0.1");
+    await new Promise((resolve) => proxy.once("listening", resolve));
+    base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${PREFIX}/`;
+  });
+
+  afterAll(async () => {
+    proxy.closeAllConnections();
+    await new Promise((resolve) => proxy.close(resolve));
+    await admin.close();
+  });
+
+  test("the list is opened through a proxy, and its link leads to the drain and its picture", async () => {
+    const list = await lookAt(base, "light");
+    expect(list.dom).toContain("<title>Recent drains</title>");
+    expect(list.dom).toContain("web-7d9f-abcde");
+    const [, address = ""] = /href="(drains\/evil)"/.exec(list.dom) ?? [];
+    const drain = await lookAt(new URL(address, base).href, "light");
+    expect(drain.dom).toContain("seen for 52.3s");
+
+    const colours = coloursOf(drain.screenshot);
+    // Ten seconds of sixty-two, about a hundred pixels by twenty; the others by their share.
+    expect(colours.get("#ae3ec9") ?? 0).toBeGreaterThan(1_200);
+    expect(colours.get("#f08c00") ?? 0).toBeGreaterThan(600);
+    expect(colours.get("#4c6ef5") ?? 0).toBeGreaterThan(5 * (colours.get("#f08c00") ?? 0));
+    expect(colours.get("#2b8a3e") ?? 0).toBeGreaterThan(5_000);
+
+    // What stood in the report is text on both pages, and neither asked for anything but itself.
+    for (const { dom } of [list, drain]) {
+      expect(dom).not.toMatch(/<script|<img|<title>owned/);
+      expect(dom).toContain("&lt;script&gt;");
+    }
+    const beside = asked.filter((url) => !url.endsWith("/favicon.ico"));
+    expect(new Set(beside)).toEqual(new Set([`${PREFIX}/`, `${PREFIX}/drains/evil`]));
+  });
+
+  test("the picture alone is drawn, and dark where the browser is dark", async () => {
+    const { screenshot, dom } = await lookAt(`${base}drains/plain.svg`, "dark");
+    expect(dom).toContain("Drain of Pod shop/web-7d9f-abcde");
+    const colours = coloursOf(screenshot);
+    expect(colours.get("#16181c") ?? 0).toBeGreaterThan(100_000);
+    expect(colours.get("#ffc078") ?? 0).toBeGreaterThan(5_000);
+    expect(colours.get("#f08c00")).toBeUndefined();
+  });
+});
