@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readRelayAddress } from "../../src/relay/identity/relay-address.ts";
 import { readSettings } from "../../src/webhook/config.ts";
 import { expandedArgs } from "./kubelet-arguments.ts";
 import { at, listOf, ofKind, only, render, type Values } from "./rendering.ts";
@@ -19,14 +20,22 @@ function settingsOf(values: Values, address: string) {
 describe("with the relay, which is the default", () => {
   test.for([
     ["10.96.0.7", "10.96.0.7:443"],
-    ["fd00:10::7", "fd00:10::7:443"],
+    ["fd00:10::7", "[fd00:10::7]:443"],
   ] as const)("Pods find it at the Service's address %s", ([address, expected]) => {
     expect(settingsOf({}, address)).toEqual({
       relaySecret: "lastcall-relay",
-      relayAddress: expected,
+      relayAddress: `[${address}]:443`,
       relayReadPods: false,
       adminPort: 8_081,
     });
+    expect(readRelayAddress(`[${address}]:443`)).toBe(expected);
+  });
+
+  test("a kubelet that does not know the Service yet leaves what is no address", () => {
+    const [, ...flags] = expandedArgs(podOf(), []);
+    const { settings, problems } = readSettings(flags, {});
+    expect(problems).toEqual([]);
+    expect(readRelayAddress(settings.relayAddress)).toBeUndefined();
   });
 
   test("the kubelet is asked for the Service's variables", () => {

@@ -73,7 +73,7 @@ that is started after the Service, and puts it into the argument.
 */}}
 {{- define "lastcall.relayAddress" -}}
 {{- $service := include "lastcall.webhook" . | upper | replace "-" "_" -}}
-$({{ $service }}_SERVICE_HOST):$({{ $service }}_SERVICE_PORT)
+[$({{ $service }}_SERVICE_HOST)]:$({{ $service }}_SERVICE_PORT)
 {{- end -}}
 
 {{/* Empty where nothing listens on it. */}}

@@ -1,0 +1,64 @@
+/** Every metric that a server installed by the chart serves, from the code that makes them. */
+import type { Registry } from "prom-client";
+import { drainMeters } from "../../src/relay/drains/drain-metrics.ts";
+import { identityTeller } from "../../src/relay/identity/identity-log.ts";
+import { sliceMeters } from "../../src/relay/slices/slice-meters.ts";
+import { withdrawalMeters } from "../../src/relay/withdrawal/withdrawal-meters.ts";
+import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
+import type { Ca } from "../../src/webhook/certificates/authority/authority.ts";
+import { addAuthorityGauges, eventLog } from "../../src/webhook/certificates/authority/event-log.ts";
+import { clusterMeters } from "../../src/webhook/cluster/cluster-metrics.ts";
+import { createMeters } from "../../src/webhook/metrics.ts";
+import { createLog } from "../../src/webhook/request-log.ts";
+
+export type ServedMetric = {
+  readonly labels: readonly string[];
+  /** By label what was seen there; a label whose values are not known beforehand has none. */
+  readonly values: ReadonlyMap<string, ReadonlySet<string>>;
+};
+
+/** A record, so that the compiler asks for one that is new. */
+const OUTCOMES: Readonly<Record<OutcomeName, true>> = {
+  injected: true,
+  skipped: true,
+  refused: true,
+  malformed: true,
+  too_large: true,
+  fault: true,
+};
+
+/** By the name under which Prometheus finds it: a histogram is three of them. */
+export async function servedMetrics(): Promise<ReadonlyMap<string, ServedMetric>> {
+  const registry = webhookRegistry();
+  const served = new Map<string, ServedMetric>();
+  for (const metric of await registry.getMetricsAsJSON()) {
+    const { name, type } = metric;
+    const { labelNames: labels = [] } = registry.getSingleMetric(name) as { readonly labelNames?: readonly string[] };
+    const values = new Map(
+      labels.map((label) => [label, new Set(metric.values.map((value) => String(value.labels[label])))]),
+    );
+    // The kind stands in the type package as a number and comes as a word.
+    if (String(type) !== "histogram") served.set(name, { labels, values });
+    else for (const part of ["_bucket", "_sum", "_count"]) served.set(name + part, partOf(part, { labels, values }));
+  }
+  return served;
+}
+
+function partOf(part: string, metric: ServedMetric): ServedMetric {
+  return part === "_bucket" ? { ...metric, labels: [...metric.labels, "le"] } : metric;
+}
+
+function webhookRegistry(): Registry {
+  const meters = createMeters();
+  const { registry } = meters;
+  for (const outcome of Object.keys(OUTCOMES) as OutcomeName[])
+    meters.record({ outcome, reason: "none", mode: "none", dryRun: false }, [], 0);
+  clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
+  eventLog(createLog("silent", { write: () => undefined }), registry);
+  addAuthorityGauges(registry, () => ({ leafValidUntilMs: 0, signer: { validUntilMs: 0 } as Ca, isInSync: true }));
+  sliceMeters(registry, () => 0);
+  withdrawalMeters(registry, () => 0);
+  identityTeller({ info: () => undefined, warn: () => undefined }, registry, () => true);
+  drainMeters(registry);
+  return registry;
+}
