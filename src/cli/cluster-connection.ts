@@ -73,13 +73,13 @@ async function readFiles(files: readonly string[], choice: ClusterChoice): Promi
 
 function refuseUnusable(connection: KubeConfig, where: string): void {
   const context: string | undefined = connection.getCurrentContext();
-  if (context === undefined) throw new NoConnection(`${where} names no current-context; give --context NAME`);
+  if (context === undefined) throw new NoConnection(`${where}: no current-context is set; give --context NAME`);
   const names = connection.getContexts().map(({ name }) => name);
   if (!names.includes(context)) {
     const slip = nearest(context, names);
     const offer =
       slip === undefined ? `it has ${names.map(quote).join(", ") || "none"}` : `did you mean ${quote(slip)}?`;
-    throw new NoConnection(`${where} has no context ${quote(context)}; ${offer}`);
+    throw new NoConnection(`${where}: there is no context ${quote(context)}; ${offer}`);
   }
   if (!URL.canParse(connection.getCurrentCluster()?.server ?? ""))
     throw new NoConnection(`${where}: its context ${quote(context)} leads to no cluster with a URL`);

@@ -11,7 +11,7 @@ export function cutAtEnd(text: string, width: number): string {
 export function cutInside(text: string, width: number): string {
   const letters = [...printable(text)];
   if (letters.length <= width) return letters.join("");
-  const tail = Math.floor((width - 1) / 2);
+  const tail = Math.ceil((width - 1) / 2);
   return `${letters.slice(0, width - 1 - tail).join("")}…${letters.slice(letters.length - tail).join("")}`;
 }
 

@@ -11,16 +11,17 @@ const NAME_WIDTH = 9;
 const BETWEEN = "  ";
 
 const COLUMNS: readonly Column[] = [
-  { title: "NAMESPACE", isName: true, roomy: 12, text: ({ namespace }) => namespace },
-  { title: "POD", isName: true, roomy: 24, text: ({ pod }) => pod },
-  { title: "OWNER", isName: true, roomy: 18, text: ownerOf },
-  { title: "OUTCOME", isName: false, roomy: "not-needed".length, text: ({ report }) => report.outcome },
-  { title: "TOOK", isName: false, roomy: "12m 30s".length, text: ({ report }) => spanText(releaseMs(report)) },
+  { title: "NAMESPACE", cut: "later", roomy: 12, text: ({ namespace }) => namespace },
+  { title: "POD", cut: "later", roomy: 24, text: ({ pod }) => pod },
+  { title: "OWNER", cut: "first", roomy: 18, text: ownerOf },
+  { title: "OUTCOME", cut: "never", roomy: "not-needed".length, text: ({ report }) => report.outcome },
+  { title: "TOOK", cut: "never", roomy: "12m 30s".length, text: ({ report }) => spanText(releaseMs(report)) },
 ];
 
 type Column = {
   readonly title: string;
-  readonly isName: boolean;
+  /** Where there is too little room. A Pod's name mostly tells its owner's. */
+  readonly cut: "first" | "later" | "never";
   /** Width for drains that are still to come. */
   readonly roomy: number;
   readonly text: (record: DrainRecord) => string;
@@ -39,17 +40,13 @@ export type TableQuestion = {
 export type Table = { readonly header: string; readonly row: (record: DrainRecord) => string };
 
 export function tableFor({ drains, width, when, grows }: TableQuestion): Table {
-  const columns = [{ ...when, isName: false, roomy: 0 }, ...COLUMNS];
+  const columns: readonly Column[] = [{ ...when, cut: "never", roomy: 0 }, ...COLUMNS];
   const whole = Math.max(NARROWEST, width);
   const natural = columns.map(({ title, text, roomy }) =>
     drains.reduce((most, drain) => Math.max(most, widthOf(text(drain))), Math.max(title.length, grows ? roomy : 0)),
   );
   const gaps = columns.length * BETWEEN.length;
-  const widths = fitting(
-    natural,
-    columns.map(({ isName }) => isName),
-    whole - gaps - Math.floor(whole / 3),
-  );
+  const widths = fitting(natural, columns, whole - gaps - Math.floor(whole / 3));
   const sentenceWidth = whole - gaps - total(widths);
   const joined = (texts: readonly string[], why: string): string => {
     const cells = texts.map((text, at) => padded(cutInside(text, widths[at] ?? 0), widths[at] ?? 0));
@@ -103,12 +100,14 @@ function whyOf({ report }: DrainRecord): string {
 }
 
 /** Takes from the widest name, a column at a time, until all fit or every name is short. */
-function fitting(widths: readonly number[], isName: readonly boolean[], room: number): readonly number[] {
-  const fitted = [...widths];
-  while (total(fitted) > room) {
-    const widest = Math.max(...fitted.filter((_, at) => isName[at] === true));
-    if (widest <= NAME_WIDTH) break;
-    fitted[fitted.findIndex((width, at) => isName[at] === true && width === widest)] = widest - 1;
+function fitting(natural: readonly number[], columns: readonly Column[], room: number): readonly number[] {
+  const fitted = [...natural];
+  for (const turn of ["first", "later"]) {
+    const widest = (): number => Math.max(...fitted.filter((_, at) => columns[at]?.cut === turn));
+    while (total(fitted) > room && widest() > NAME_WIDTH) {
+      const at = fitted.findIndex((width, index) => columns[index]?.cut === turn && width === widest());
+      fitted[at] = widest() - 1;
+    }
   }
   return fitted;
 }

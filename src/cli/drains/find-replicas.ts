@@ -82,7 +82,6 @@ function replicaIn(pod: RawObject): Replica | string {
 
 function saying({ replicas, problems }: Listed, namespace: string | undefined): FoundReplicas {
   if (replicas.length > 0 || problems.length > 0) return { replicas, problems };
-  const where = namespace === undefined ? "no namespace" : `namespace ${namespace}`;
-  const has = namespace === undefined ? `${where} has` : `${where} has no`;
+  const has = namespace === undefined ? "no namespace has a" : `namespace ${namespace} has no`;
   return { replicas, problems: [`${has} Pod of lastcall's webhook (labels ${SELECTOR})`] };
 }

@@ -39,14 +39,15 @@ export async function openLooking(request: DrainsRequest, ports: Ports): Promise
     const { lastcallNamespace } = source;
     const { lists, problems } = await clusterDrains(connected.ask, { lastcallNamespace, namespace, signal });
     if (lists.length > 0) return { ok: true, lists, problems };
-    return {
-      ok: false,
-      problems: [...problems, `no replica of lastcall at ${connected.server} told its drains. ${CHECK}`],
-    };
+    const nobody = `no replica of lastcall at ${connected.server} told its drains. ${whatToCheck(lastcallNamespace)}`;
+    return { ok: false, problems: [...problems, nobody] };
   };
   return { look, close: connected.close };
 }
 
-const CHECK =
-  "Check that the chart's relay is on, and that you may list Pods and get pods/proxy in lastcall's namespace " +
-  "(kubectl auth can-i get pods/proxy --namespace lastcall)";
+function whatToCheck(namespace = "lastcall"): string {
+  return (
+    "Check that the chart's relay is on, and that you may list Pods and get pods/proxy where lastcall runs " +
+    `(kubectl auth can-i get pods/proxy --namespace ${namespace})`
+  );
+}

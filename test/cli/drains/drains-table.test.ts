@@ -1,0 +1,76 @@
+/** The table of drains: its widths, and what is cut where there is no room. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ageText, clockText, tableFor } from "../../../src/cli/drains/drains-table.ts";
+import { createShownDrains } from "../../../src/cli/drains/shown-drains.ts";
+import { anyDrain } from "../../drain-history/any-drain.ts";
+import { someDrain, someReport } from "../../drain-history/some-drain.ts";
+
+const WHEN = { title: "AGE", text: () => "5m" };
+
+function linesOf(drains: Parameters<typeof tableFor>[0]["drains"], width: number, grows = false): readonly string[] {
+  const table = tableFor({ drains, width, when: WHEN, grows });
+  return [table.header, ...drains.map(table.row)];
+}
+
+describe("the table", () => {
+  test("cuts names inside, so that their ends still tell them apart, and leaves the sentence a third", () => {
+    const drain = someDrain({
+      namespace: "team-payments-production",
+      pod: "checkout-service-7d4b9c6f5d-x2k9q",
+      ownerName: "checkout-service-7d4b9c6f5d",
+      report: someReport({ why: "Released 65.2s after the trigger: the deadline came with 3 connections still open." }),
+    });
+    expect(linesOf([drain], 80)).toEqual([
+      "AGE  NAMESPACE  POD         OWNER      OUTCOME  TOOK  WHY",
+      "5m   team…tion  chec…x2k9q  rs/c…6f5d  drained  7.3s  the deadline came with 3 …",
+    ]);
+    expect(linesOf([drain], 120)[1]).toBe(
+      "5m   team-payme…-production  checkout-se…c6f5d-x2k9q  rs/c…6f5d  drained  7.3s  the deadline came with 3 connections st…",
+    );
+  });
+
+  test("never leaves its width, and has one line for each drain, whatever a record says", () => {
+    const drains = fc.array(anyDrain, { maxLength: 5 });
+    fc.assert(
+      fc.property(drains, fc.integer({ min: 0, max: 200 }), fc.boolean(), (some, width, grows) => {
+        for (const line of linesOf(some, width, grows)) {
+          expect([...line].length).toBeLessThanOrEqual(Math.max(70, width));
+          expect(line).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
+        }
+      }),
+    );
+  });
+
+  test("keeps its columns for drains that come later", () => {
+    const table = tableFor({ drains: [], width: 120, when: WHEN, grows: true });
+    const at = table.header.indexOf("WHY");
+    const row = table.row(someDrain({ pod: "checkout-service-7d4b9c6f5d-x2k9q" }));
+    expect(row.slice(at)).toBe("no traffic was seen since the trigger.");
+  });
+});
+
+test.for([
+  { seconds: -5, age: "0s" },
+  { seconds: 119, age: "119s" },
+  { seconds: 120, age: "2m" },
+  { seconds: 7_199, age: "119m" },
+  { seconds: 7_200, age: "2h" },
+  { seconds: 172_800, age: "2d" },
+])("what ended $seconds s ago is $age old", ({ seconds, age }) => {
+  expect(ageText(1_000_000_000_000, 1_000_000_000_000 + seconds * 1_000)).toBe(age);
+});
+
+test("a time that nobody wrote down is a dash", () => {
+  expect([ageText(0, 5), clockText(0)]).toEqual(["–", "–"]);
+});
+
+test("what is still remembered is never shown again, however much was shown since", () => {
+  const shown = createShownDrains(10);
+  const kept = someDrain({ id: "kept", uid: "kept" });
+  expect(shown.fresh([[kept]])).toEqual([kept]);
+  for (let count = 0; count < 50; count += 1) {
+    const other = someDrain({ id: `n-${count}`, uid: `n-${count}`, endedAtMs: kept.endedAtMs + count });
+    expect(shown.fresh([[kept, other]])).toEqual([other]);
+  }
+});

@@ -1,0 +1,184 @@
+/**
+ * An API server over TLS that lists Pods by label and passes requests on to real admin ports, as the Pod proxy of a
+ * real one does.
+ *
+ * @see https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
+ */
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { makeCaPair, makeServerPair } from "../../../src/certificates/signing.ts";
+import type { DrainRecord } from "../../../src/drain-history/drain-record.ts";
+import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
+import { adminServer } from "../../../src/relay/page/admin-server.ts";
+
+const TOKEN = "a-token";
+const LABELS = { "app.kubernetes.io/name": "lastcall", "app.kubernetes.io/component": "webhook" };
+
+export type FakePod = {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  readonly spec: { readonly containers: readonly object[] };
+  readonly status: { readonly phase: string };
+};
+
+export type Replica = {
+  readonly port: number;
+  readonly add: (drain: DrainRecord) => void;
+  /** Its Pod stays listed. */
+  readonly stop: () => Promise<void>;
+};
+
+export type FakeCluster = {
+  readonly url: string;
+  /** A file that leads here. */
+  readonly kubeconfig: string;
+  readonly folder: string;
+  readonly pods: FakePod[];
+  /** As `GET /path?query`. */
+  readonly requests: string[];
+  readonly rights: {
+    /** Namespaces whose Pods may be listed; `*` is all at once. */
+    list: readonly string[];
+    proxy: boolean;
+  };
+  /** Runs an admin port with these drains, as a Pod. */
+  readonly addReplica: (name: string, drains: readonly DrainRecord[], namespace?: string) => Promise<Replica>;
+  /** Pods whose proxied requests are taken and never answered. */
+  readonly mute: Set<string>;
+  readonly close: () => Promise<void>;
+};
+
+export function webhookPod(
+  name: string,
+  adminPort: number | undefined,
+  namespace = "lastcall",
+  phase = "Running",
+): FakePod {
+  const admin = adminPort === undefined ? [] : [{ name: "admin", containerPort: adminPort }];
+  const ports = [{ name: "https", containerPort: 8443 }, ...admin];
+  return {
+    metadata: { name, namespace, labels: LABELS },
+    spec: { containers: [{ name: "webhook", ports }] },
+    status: { phase },
+  };
+}
+
+export async function fakeCluster(): Promise<FakeCluster> {
+  const validity = { fromMs: Date.now() - 60_000, untilMs: Date.now() + 3_600_000 };
+  const authority = await makeCaPair("a cluster's CA", validity);
+  const pair = await makeServerPair(authority, { dns: ["kubernetes"], ip: ["127.0.0.1"] }, validity);
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-drains-"));
+  const pods: FakePod[] = [];
+  const requests: string[] = [];
+  const rights: FakeCluster["rights"] = { list: ["lastcall", "*"], proxy: true };
+  const mute = new Set<string>();
+  const replicas: Server[] = [];
+
+  const server = createServer({ cert: pair.cert, key: pair.key }, (asked, reply) => {
+    requests.push(`${asked.method} ${asked.url}`);
+    const url = new URL(asked.url ?? "/", "https://kubernetes");
+    const [, place = "", pod, port, rest = ""] =
+      /^\/api\/v1(?:\/namespaces\/([^/]+))?\/pods(?:\/([^/:]+):(\d+)\/proxy(\/.*))?$/.exec(url.pathname) ?? [];
+    if (asked.headers.authorization !== `Bearer ${TOKEN}`) status(reply, 401, "Unauthorized");
+    else if (pod === undefined) list(place, url, reply);
+    else if (!rights.proxy) {
+      const what = `pods "${pod}" is forbidden: User "jane" cannot get resource "pods/proxy"`;
+      status(reply, 403, `${what} in API group "" in the namespace "${place}"`);
+    } else if (!mute.has(pod)) passOn(Number(port), rest + url.search, asked, reply);
+  });
+
+  const list = (namespace: string, url: URL, reply: ServerResponse): void => {
+    if (!rights.list.includes(namespace === "" ? "*" : namespace)) {
+      const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
+      status(reply, 403, `pods is forbidden: User "jane" cannot list resource "pods" in API group "" ${where}`);
+      return;
+    }
+    const wanted = (url.searchParams.get("labelSelector") ?? "").split(",").map((part) => part.split("="));
+    const items = pods.filter(
+      ({ metadata }) =>
+        (namespace === "" || metadata.namespace === namespace) &&
+        wanted.every(([key = "", value]) => metadata.labels[key] === value),
+    );
+    json(reply, 200, { kind: "PodList", metadata: {}, items });
+  };
+
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const kubeconfig = join(folder, "kubeconfig.yaml");
+  writeFileSync(kubeconfig, kubeconfigFor(url, authority.cert));
+
+  return {
+    url,
+    kubeconfig,
+    folder,
+    pods,
+    requests,
+    rights,
+    mute,
+    addReplica: async (name, drains, namespace = "lastcall") => {
+      const ring = createDrainRing(100);
+      for (const drain of drains) ring.add(drain);
+      const admin = adminServer({ drains: ring, instance: name });
+      replicas.push(admin);
+      admin.listen(0, "127.0.0.1");
+      await once(admin, "listening");
+      const { port } = admin.address() as AddressInfo;
+      pods.push(webhookPod(name, port, namespace));
+      return { port, add: (drain) => void ring.add(drain), stop: () => closed(admin) };
+    },
+    close: async () => {
+      await Promise.all([server, ...replicas].map((one) => closed(one)));
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A context `here` that works, and one that leads nowhere. */
+export function kubeconfigFor(url: string, ca: string, current = "here"): string {
+  return `apiVersion: v1
+kind: Config
+clusters:
+- {name: c, cluster: {server: "${url}", certificate-authority-data: ${Buffer.from(ca).toString("base64")}}}
+users:
+- {name: u, user: {token: ${TOKEN}}}
+- {name: stranger, user: {token: wrong}}
+contexts:
+- {name: here, context: {cluster: c, user: u}}
+- {name: stranger, context: {cluster: c, user: stranger}}
+- {name: nowhere, context: {cluster: gone, user: u}}
+current-context: ${current}
+`;
+}
+
+function passOn(port: number, path: string, asked: IncomingMessage, reply: ServerResponse): void {
+  const sent = request({ host: "127.0.0.1", port, path, method: asked.method, agent: false }, (answer) => {
+    reply.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(reply);
+  });
+  sent.on("error", (error) => status(reply, 503, `error trying to reach service: ${error.message}`));
+  sent.end();
+}
+
+function status(reply: ServerResponse, code: number, message: string): void {
+  json(reply, code, { kind: "Status", apiVersion: "v1", status: "Failure", message, code });
+}
+
+function json(reply: ServerResponse, code: number, body: object): void {
+  reply.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+async function closed(server: Pick<Server, "close" | "closeAllConnections" | "listening">): Promise<void> {
+  if (!server.listening) return;
+  const done = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await done;
+}

@@ -1,0 +1,120 @@
+/** `lastcall drains --watch`: each look is a step of the test, and the person leaves after the last one. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { someDrain, someReport } from "../../drain-history/some-drain.ts";
+import { lastcall, type Ran } from "../run-lastcall.ts";
+import { type FakeCluster, fakeCluster } from "./fake-cluster.ts";
+import { onCluster } from "./run-on-cluster.ts";
+
+const WEB = someDrain({ id: "a-1" });
+const LATER = someDrain({ id: "b-2", uid: "u-2", pod: "web-7d9f-fghij", endedAtMs: WEB.endedAtMs + 65_000 });
+
+let cluster: FakeCluster;
+beforeEach(async () => {
+  cluster = await fakeCluster();
+});
+afterEach(() => cluster.close());
+
+/** Does one step before each further look. */
+async function watch(steps: readonly (() => unknown)[], ...flags: readonly string[]): Promise<Ran> {
+  const left = new AbortController();
+  const todo = [...steps];
+  const sleep = async (ms: number): Promise<void> => {
+    expect(ms).toBe(2_000);
+    const step = todo.shift();
+    if (step === undefined) left.abort();
+    else await step();
+  };
+  const ran = await lastcall(
+    ["drains", "--watch", ...flags],
+    {},
+    undefined,
+    onCluster(cluster, { sleep, untilLeft: () => left.signal }),
+  );
+  expect(todo).toEqual([]);
+  return ran;
+}
+
+test("a watch prints what is remembered, then each new drain once, the newest last", async () => {
+  const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
+  const b = await cluster.addReplica("lastcall-webhook-b", []);
+  const { status, out, err } = await watch([
+    () => undefined,
+    () => b.add(LATER),
+    // The manager that heard no answer tells the other replica as well.
+    () => a.add({ ...LATER, id: "a-2", endedAtMs: LATER.endedAtMs + 800 }),
+    () => undefined,
+  ]);
+  expect({ status, err }).toEqual({ status: 0, err: "" });
+  const lines = out.trimEnd().split("\n");
+  expect(lines.map((line) => line.split(/\s+/).slice(0, 3))).toEqual([
+    ["ENDED", "NAMESPACE", "POD"],
+    ["11:06:40Z", "shop", "web-7d9f-abcde"],
+    ["11:07:45Z", "shop", "web-7d9f-fghij"],
+  ]);
+});
+
+test("a watch as JSON prints one record a line, and a file of them can be read again", async () => {
+  const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
+  const { out } = await watch([() => a.add(LATER)], "--json");
+  expect(
+    out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual([WEB, LATER]);
+  const again = await lastcall(["drains", "-f", "seen.json", "--json"], { "seen.json": out });
+  expect(JSON.parse(again.out).drains).toEqual([LATER, WEB]);
+});
+
+test("a drain of which a replica hears more is told again", async () => {
+  const a = await cluster.addReplica("lastcall-webhook-a", [
+    someDrain({ id: "a-1", report: someReport({ outcome: "restarted" }) }),
+  ]);
+  const { out } = await watch([() => a.add({ ...WEB, id: "a-9", endedAtMs: WEB.endedAtMs + 20_000 })]);
+  expect(out).toMatch(/restarted.*\n.*drained/);
+});
+
+test("a replica that leaves is named once, and a new one is heard", async () => {
+  const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
+  const { status, out, err } = await watch([
+    () => cluster.addReplica("lastcall-webhook-b", [LATER]),
+    () => a.stop(),
+    () => undefined,
+    () => cluster.pods.shift(),
+  ]);
+  expect(status).toBe(0);
+  expect(out).toContain("web-7d9f-fghij");
+  expect(err.match(/warning: lastcall\/lastcall-webhook-a did not tell its drains/g)).toHaveLength(1);
+  expect(err.trimEnd().split("\n").at(-1)).toBe("all replicas answer again");
+});
+
+test("a cluster that is gone for a while is waited for", async () => {
+  const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
+  const pods = [...cluster.pods];
+  const { status, out, err } = await watch([
+    () => cluster.pods.splice(0),
+    () => undefined,
+    () => cluster.pods.push(...pods),
+    () => a.add(LATER),
+  ]);
+  expect(status).toBe(0);
+  expect(out.match(/web-7d9f-abcde/g)).toHaveLength(1);
+  expect(out).toContain("web-7d9f-fghij");
+  expect(err.match(/no replica of lastcall/g)).toHaveLength(1);
+});
+
+test("a watch that never gets an answer ends with what to check", async () => {
+  const { status, out, err } = await watch([]);
+  expect({ status, out }).toEqual({ status: 1, out: "" });
+  expect(err).toContain("error: no replica of lastcall");
+});
+
+test("a person who leaves during a look is no failure", async () => {
+  await cluster.addReplica("lastcall-webhook-a", [WEB]);
+  cluster.mute.add("lastcall-webhook-a");
+  const left = new AbortController();
+  const running = lastcall(["drains", "-w"], {}, undefined, onCluster(cluster, { untilLeft: () => left.signal }));
+  await expect.poll(() => cluster.requests.some((one) => one.includes("/proxy/")), { timeout: 15_000 }).toBe(true);
+  left.abort();
+  expect(await running).toEqual({ status: 0, out: "", err: "" });
+});
