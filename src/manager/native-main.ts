@@ -6,7 +6,7 @@ import { runManager } from "./program.ts";
 /** Eleven days. */
 const FAR_MS = 1_000_000_000;
 
-runManager(process.argv.slice(2), processOutside(nativeLibc), (onStop) => {
+runManager(process.argv.slice(2), processOutside(nativeLibc, [process.execPath]), (onStop) => {
   // Without any timer this runtime wakes up every second to look for one; with a far one it sleeps until called.
   setInterval(() => {}, FAR_MS);
   process.on("SIGTERM", () => onStop());

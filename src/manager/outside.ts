@@ -1,8 +1,14 @@
 /** Everything the manager gets from its main: the two builds differ in nothing else. */
 import {
   ORIGINAL_VARIABLE,
+  POD_IPS_VARIABLE,
   POD_NAME_VARIABLE,
   POD_NAMESPACE_VARIABLE,
+  POD_UID_VARIABLE,
+  RELAY_ADDRESS_VARIABLE,
+  RELAY_CA_VARIABLE,
+  RELAY_CREDENTIAL_VARIABLE,
+  RELAY_NAME_VARIABLE,
   TOKEN_VARIABLE,
 } from "../contract/manager-environment.ts";
 import type { Log } from "./log-line.ts";
@@ -14,6 +20,12 @@ export type Environment = {
   readonly original: string;
   readonly podName: string;
   readonly podNamespace: string;
+  readonly podUid: string;
+  readonly podIps: string;
+  readonly relayAddress: string;
+  readonly relayName: string;
+  readonly relayCa: string;
+  readonly relayCredential: string;
 };
 
 export function environmentOf(variable: (name: string) => string | undefined): Environment {
@@ -22,14 +34,24 @@ export function environmentOf(variable: (name: string) => string | undefined): E
     original: variable(ORIGINAL_VARIABLE) ?? "",
     podName: variable(POD_NAME_VARIABLE) ?? "",
     podNamespace: variable(POD_NAMESPACE_VARIABLE) ?? "",
+    podUid: variable(POD_UID_VARIABLE) ?? "",
+    podIps: variable(POD_IPS_VARIABLE) ?? "",
+    relayAddress: variable(RELAY_ADDRESS_VARIABLE) ?? "",
+    relayName: variable(RELAY_NAME_VARIABLE) ?? "",
+    relayCa: variable(RELAY_CA_VARIABLE) ?? "",
+    relayCredential: variable(RELAY_CREDENTIAL_VARIABLE) ?? "",
   };
 }
 
 export type Outside = {
   readonly environment: Environment;
+  /** The program's file, and what stands before its own words: how it starts itself once more. */
+  readonly self: readonly string[];
   readonly libc: Libc;
   readonly readText: ReadText;
   readonly nowMs: NowMs;
+  /** Standard input, from the first call on. */
+  readonly readInput: (onChunk: (chunk: Buffer) => void, onEnd: () => void) => void;
   /** One line to standard output. */
   readonly log: Log;
   /** One line to standard error, for a person at a terminal. */

@@ -1,14 +1,16 @@
-/** The manager's command line: `serve`, `drain`, `status`, `version`. The mains only bring the outside world. */
+/** The manager's command line: `serve`, `drain`, `status`, `relay`, `version`. The mains only bring the outside world. */
 import { EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
 import { VERSION } from "../contract/version.ts";
 import { isToken, runClient, TOKEN_PROBLEM } from "./client-command.ts";
 import type { Outside } from "./outside.ts";
+import { runRelay } from "./relay/relay-command.ts";
 import { serve } from "./serve.ts";
 
 const USAGE = `usage: lastcall serve [--port=17890] [--drain-delay=5s] ...   run as shutdown manager
        lastcall drain [--port=17890]     start the drain and wait for its end (the manager's preStop hook)
        lastcall status [--port=17890]    print the report of the drain as JSON
+       lastcall relay                    ask the relay during a drain (started by serve, which talks with it)
        lastcall version                  print the version
 The token is read from LASTCALL_TOKEN; --address-scope=IP names the address of a Pod that shares its network.`;
 
@@ -18,6 +20,7 @@ export function runManager(args: readonly string[], outside: Outside, onSignals:
   const rest = args.slice(1);
   if (command === "serve") runServe(rest, outside, onSignals);
   else if (command === "drain" || command === "status") runClient(command, rest, outside);
+  else if (command === "relay") runRelay(outside);
   else if (command === "version") {
     outside.log(`lastcall-manager ${VERSION}`);
     outside.exit(EXIT_OK);

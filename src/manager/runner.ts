@@ -10,6 +10,9 @@ import { drainReportOf } from "./drain/drain-report-of.ts";
 import { idleState } from "./drain/drain-state.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
 import type { Driver, NowMs } from "./ports.ts";
+import type { RelayClient } from "./relay/relay-client.ts";
+import type { RelayEndpoint } from "./relay/relay-settings.ts";
+import { relayWishOf } from "./relay/relay-wish.ts";
 import type { SocketReader } from "./sockets/sockets.ts";
 import type { Judge } from "./traffic/judge.ts";
 import { neighboursIn } from "./traffic/neighbours.ts";
@@ -22,6 +25,8 @@ export type RunnerParts = {
   readonly readSockets: SocketReader;
   readonly judge: Judge;
   readonly driver: Driver;
+  readonly relay: RelayClient;
+  readonly relayEndpoint: RelayEndpoint;
   /** Connections the manager has accepted; a running total. */
   readonly accepted: () => number;
   readonly answer: (holdId: number, body: string) => void;
@@ -56,10 +61,15 @@ export function createRunner(parts: RunnerParts): Runner {
     // What ended before the last look was seen there, and what ended a quiet period ago delays nothing.
     const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TRACES_SLACK_MS);
     if (reading !== undefined) readFromMs = fromMs;
-    const dials = parts.driver.dials() + chainDials;
+    const own = {
+      dials: parts.driver.dials() + chainDials,
+      dialsOut: parts.relay.dials(),
+      accepts: parts.accepted(),
+    };
     // The kernel's ages count back from the reading: the clock before it would date traffic too early.
-    const observation = parts.judge.observe(reading, nowMs(), dials, parts.accepted());
-    return { observation, neighbours: neighboursIn(reading, settings.port), sockets: reading?.sockets.length ?? -1 };
+    const observation = parts.judge.observe(reading, nowMs(), own);
+    const neighbours = neighboursIn(reading, settings.port, parts.relayEndpoint);
+    return { observation, neighbours, sockets: reading?.sockets.length ?? -1 };
   };
 
   const onTimer = (): void => {
@@ -99,7 +109,9 @@ export function createRunner(parts: RunnerParts): Runner {
     const sinceTriggerMs = state.triggeredAtMs < 0 ? 0 : atMs - state.triggeredAtMs;
     const held = state.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
     parts.log(phaseLine(speaker, { phase, report, sinceTriggerMs, held }));
-    if (phase === "done") parts.log(reportLine(speaker, report));
+    if (phase !== "done") return;
+    parts.log(reportLine(speaker, report));
+    if (state.triggeredAtMs >= 0) parts.relay.deliver(JSON.stringify(report));
   };
 
   const perform = (action: DrainAction): void => {
@@ -124,7 +136,7 @@ export function createRunner(parts: RunnerParts): Runner {
         return;
       case "exit": {
         const code = action.code;
-        setTimeout(() => parts.exit(code), LAST_WORDS_MS);
+        setTimeout(() => parts.relay.settle(() => parts.exit(code)), LAST_WORDS_MS);
         return;
       }
       default:
@@ -138,6 +150,7 @@ export function createRunner(parts: RunnerParts): Runner {
     lookAtMs = next.lookAtMs;
     plan(next.wakeAtMs);
     for (const action of next.actions) perform(action);
+    parts.relay.follow(relayWishOf(settings, state));
   };
 
   return { hear, status };

@@ -5,6 +5,10 @@ import { readChainedHooks } from "./calls/original-hooks.ts";
 import { driverOf, isKnownDriver, withoutDriver } from "./drivers/manager-driver.ts";
 import { noteLine } from "./log-line.ts";
 import type { Outside } from "./outside.ts";
+import { clientStarter } from "./relay/client-process.ts";
+import { createRelayClient, NO_ANSWER_YET, NO_RELAY } from "./relay/relay-client.ts";
+import { NO_ENDPOINT, readRelaySettings } from "./relay/relay-settings.ts";
+import type { RelayWord } from "./relay/relay-word.ts";
 import { createRunner } from "./runner.ts";
 import { createSocketReader } from "./sockets/sockets.ts";
 import { createJudge } from "./traffic/judge.ts";
@@ -22,6 +26,24 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
   const chained = readChainedHooks(environment.original);
   if (chained.problem !== "") note("warn", "chained hooks are not performed", chained.problem);
 
+  const relay = readRelaySettings(environment);
+  if (relay.problem !== "") note("warn", "the relay is not asked", relay.problem);
+  const client =
+    relay.settings === undefined
+      ? NO_RELAY
+      : createRelayClient({
+          start: clientStarter(outside.self, environment),
+          nowMs,
+          onWord: (word) => {
+            if (word.reason !== NO_ANSWER_YET) note("info", "relay", relayWords(word));
+            const { offered, terminating, graceSeconds, reason } = word;
+            runner.hear({ kind: "relay-said", nowMs: nowMs(), offered, terminating, graceSeconds, reason });
+          },
+          onReported: (failure) => {
+            if (failure !== "") note("warn", "the relay did not get the report", failure);
+          },
+        });
+
   const server = createHookServer(settings, environment.token, nowMs);
   const runner = createRunner({
     settings,
@@ -31,6 +53,8 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
     readSockets: createSocketReader(outside.libc, outside.readText),
     judge: createJudge(settings),
     driver: driverOf(settings),
+    relay: client,
+    relayEndpoint: relay.settings?.endpoint ?? NO_ENDPOINT,
     accepted: server.accepted,
     answer: server.answer,
     log: outside.log,
@@ -46,4 +70,9 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
     onRefused: (message) => note("warn", "cannot listen, trying again in 5s", message),
   });
   return { onStopSignal: () => runner.hear({ kind: "sigterm", nowMs: nowMs() }) };
+}
+
+function relayWords(word: RelayWord): string {
+  const state = word.terminating ? `${word.offered}, terminating` : word.offered;
+  return word.reason === "" ? state : `${state}: ${word.reason}`;
 }

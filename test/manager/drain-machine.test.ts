@@ -46,7 +46,14 @@ describe("what starts a drain", () => {
       says: "the relay that calls the Pod terminating",
       events: [
         hook(0, 1),
-        { kind: "relay-said", nowMs: 300, offered: "unknown", terminating: true, graceSeconds: -1 } as const,
+        {
+          kind: "relay-said",
+          nowMs: 300,
+          offered: "unknown",
+          terminating: true,
+          graceSeconds: -1,
+          reason: "",
+        } as const,
       ],
       trigger: "relay",
     },
@@ -64,7 +71,7 @@ describe("what starts a drain", () => {
       says: "a relay that does not call the Pod terminating",
       events: [
         hook(0, 1),
-        { kind: "relay-said", nowMs: 10, offered: "in", terminating: false, graceSeconds: -1 } as const,
+        { kind: "relay-said", nowMs: 10, offered: "in", terminating: false, graceSeconds: -1, reason: "" } as const,
       ],
     },
   ])("is not $says: that is a restart, released after five seconds", ({ events }) => {
@@ -327,6 +334,7 @@ describe("what the relay adds", () => {
     offered,
     terminating,
     graceSeconds,
+    reason: "",
   });
 
   test("a Pod that is still offered goes on serving", () => {

@@ -131,7 +131,14 @@ describe("what a report says once the drain is over", () => {
   });
 
   test("is that slices still offered the Pod, where nothing else kept it", () => {
-    const said: DrainEvent = { kind: "relay-said", nowMs: 200, offered: "in", terminating: true, graceSeconds: -1 };
+    const said: DrainEvent = {
+      kind: "relay-said",
+      nowMs: 200,
+      offered: "in",
+      terminating: true,
+      graceSeconds: -1,
+      reason: "",
+    };
     const played = play({ events: [...END, said] });
     expect(played.state.outcome).toBe("timeout");
     expect(played.state.why).toContain("while EndpointSlices still offered the Pod");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
-import { createJudge } from "../../src/manager/traffic/judge.ts";
+import { createJudge, NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
 import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
 import { CLIENT, judging, listener, NODE, POD, reading, socket } from "./judge-room.ts";
 
@@ -10,7 +10,7 @@ const ended = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceiv
 
 describe("a look", () => {
   test("is unknown when the kernel could not be read, and says so", () => {
-    const seen = createJudge(DEFAULT_SETTINGS).observe(undefined, 10, 0, 0);
+    const seen = createJudge(DEFAULT_SETTINGS).observe(undefined, 10, NO_CONNECTIONS);
     expect(seen).toEqual({ known: false, why: expect.stringContaining("could not be read") });
   });
 
@@ -86,7 +86,7 @@ describe("a look", () => {
   test("keeps the evidence of an earlier look", () => {
     const { judge, look } = judging();
     look(reading([listener(), socket({ receiveQueue: 9 })]), 1_000);
-    expect(judge.observe(undefined, 1_500, 0, 0).known).toBe(false);
+    expect(judge.observe(undefined, 1_500, NO_CONNECTIONS).known).toBe(false);
     expect(look(reading([listener(), socket()]), 2_000).lastEvidenceMs).toBe(1_000);
   });
 

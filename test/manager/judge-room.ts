@@ -55,8 +55,8 @@ export function judging(over: Partial<DrainSettings> = {}) {
   const judge = createJudge({ ...DEFAULT_SETTINGS, ...over });
   return {
     judge,
-    look: (at: Reading, nowMs: number, dials = 0, accepts = 0): Known => {
-      const seen = judge.observe(at, nowMs, dials, accepts);
+    look: (at: Reading, nowMs: number, dials = 0, accepts = 0, dialsOut = 0): Known => {
+      const seen = judge.observe(at, nowMs, { dials, dialsOut, accepts });
       if (!seen.known) throw new Error(`not known: ${seen.why}`);
       return seen;
     },

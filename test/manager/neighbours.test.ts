@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { NO_ENDPOINT } from "../../src/manager/relay/relay-settings.ts";
 import { neighboursIn } from "../../src/manager/traffic/neighbours.ts";
 import type { Reading, TcpSocket } from "../../src/manager/traffic/observation.ts";
 
@@ -52,16 +53,20 @@ describe("who but the proxy has sockets", () => {
       others: false,
     },
   ])("$says counts as others: $others", ({ sockets, others }) => {
-    expect(neighboursIn(reading(sockets), MANAGER_PORT)).toEqual({ known: true, others, sharedUser: false });
+    expect(neighboursIn(reading(sockets), MANAGER_PORT, NO_ENDPOINT)).toEqual({
+      known: true,
+      others,
+      sharedUser: false,
+    });
   });
 
   test("a listener with the proxy's user outside its ports means the user is shared", () => {
-    const seen = neighboursIn(reading([proxyListens, socket(PROXY, 10, 8_080)]), MANAGER_PORT);
+    const seen = neighboursIn(reading([proxyListens, socket(PROXY, 10, 8_080)]), MANAGER_PORT, NO_ENDPOINT);
     expect(seen).toEqual({ known: true, others: false, sharedUser: true });
   });
 
   test("without a reading, or without a proxy that listens, nothing is known", () => {
-    expect(neighboursIn(undefined, MANAGER_PORT).known).toBe(false);
-    expect(neighboursIn(reading([socket(APP, 1, 40_000, 443)]), MANAGER_PORT).known).toBe(false);
+    expect(neighboursIn(undefined, MANAGER_PORT, NO_ENDPOINT).known).toBe(false);
+    expect(neighboursIn(reading([socket(APP, 1, 40_000, 443)]), MANAGER_PORT, NO_ENDPOINT).known).toBe(false);
   });
 });

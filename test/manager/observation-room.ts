@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from "node:net";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
-import { createJudge } from "../../src/manager/traffic/judge.ts";
+import { createJudge, NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
 
 export function readText(path: string): string | undefined {
@@ -28,7 +28,7 @@ export function watching(over: Partial<DrainSettings>): () => Known {
     const fromMs = performance.now();
     const reading = read(60_000);
     const atMs = performance.now();
-    const seen = judge.observe(reading, atMs, 0, 0);
+    const seen = judge.observe(reading, atMs, NO_CONNECTIONS);
     if (!seen.known) throw new Error(seen.why);
     return { ...seen, atMs, tookMs: atMs - fromMs };
   };

@@ -23,6 +23,8 @@ export type RelaySaid = {
   readonly terminating: boolean;
   /** The Pod's real grace period in seconds; -1 when the relay may not know it. */
   readonly graceSeconds: number;
+  /** Why, where it is unknown. */
+  readonly reason: string;
 };
 
 export type DrainEvent =

@@ -99,7 +99,7 @@ function takeRelay(settings: DrainSettings, state: DrainState, event: RelaySaid,
   const withdrawnAtMs = event.offered === "out" ? (state.withdrawnAtMs < 0 ? event.nowMs : state.withdrawnAtMs) : -1;
   const told: DrainState = {
     ...state,
-    relay: { offered: event.offered, terminating: event.terminating },
+    relay: { offered: event.offered, terminating: event.terminating, reason: event.reason },
     withdrawnAtMs,
   };
   const begun =

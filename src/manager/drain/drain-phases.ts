@@ -6,7 +6,7 @@ import { begun } from "./begun.ts";
 import { canBeReached, criterionOf, isDrained, nothingToDrain } from "./criterion.ts";
 import { holdingBoundMs } from "./deadline.ts";
 import type { DrainAction } from "./drain-event.ts";
-import { type DrainState, idleState } from "./drain-state.ts";
+import { type DrainState, idleState, NOTHING_KNOWN } from "./drain-state.ts";
 import {
   APPS_FINISHED,
   NOTHING_LISTENS,
@@ -83,7 +83,9 @@ function advanceIdle(settings: DrainSettings, state: DrainState, nowMs: number, 
     // A restart changes no phase, and is worth telling all the same.
     actions.push({ kind: "entered", phase: "idle" });
   }
-  return next;
+  // What the relay said of one story says nothing of the next one.
+  const forgets = next.joins.length === 0 && state.joins.length > 0;
+  return forgets ? { ...next, relay: NOTHING_KNOWN, withdrawnAtMs: -1 } : next;
 }
 
 function advanceWithdrawing(

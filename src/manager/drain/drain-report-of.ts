@@ -1,6 +1,7 @@
 /** The report of a drain at any moment of it: for `status`, the log, and the answer of `drain`. Pure. */
 import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../../contract/drain-report.ts";
 import type { DrainState } from "./drain-state.ts";
+import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
 
 export function drainReportOf(state: DrainState, nowMs: number): DrainReport {
   const seen = state.holdingFromMs < 0 ? state.observation : state.seenAtEnd;
@@ -14,6 +15,8 @@ export function drainReportOf(state: DrainState, nowMs: number): DrainReport {
     leftTotal: seen.known ? seen.leftTotal : 0,
     witness: seen.known ? seen.witness : "none",
     why: state.why,
+    relay: relayVerdictOf(state),
+    withdrawnAfterMs: withdrawnAfterMs(state),
   };
 }
 

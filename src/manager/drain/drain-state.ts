@@ -6,6 +6,10 @@ import type { Observation } from "../traffic/observation.ts";
 /** Whether any EndpointSlice still offers the Pod, as the relay tells it. */
 export type Offered = "in" | "out" | "unknown";
 
+export type RelayKnows = { readonly offered: Offered; readonly terminating: boolean; readonly reason: string };
+
+export const NOTHING_KNOWN: RelayKnows = { offered: "unknown", terminating: false, reason: "" };
+
 /** A call that has not been answered: a container's hook, or the manager's own preStop (role `drain`). */
 export type Hold = {
   readonly id: number;
@@ -35,7 +39,8 @@ export type DrainState = {
   readonly triggeredAtMs: number;
   /** Fixed at the trigger; only a shortened grace period or SIGTERM moves it, and only earlier. */
   readonly deadlineMs: number;
-  readonly relay: { readonly offered: Offered; readonly terminating: boolean };
+  /** The relay's last word, and why where it is unknown; empty while none was asked. */
+  readonly relay: RelayKnows;
   readonly withdrawnAtMs: number;
   readonly stillInRotation: boolean;
   readonly deregistrationFromMs: number;
@@ -80,7 +85,7 @@ export function idleState(chained: readonly string[]): DrainState {
     performed: [],
     triggeredAtMs: -1,
     deadlineMs: -1,
-    relay: { offered: "unknown", terminating: false },
+    relay: NOTHING_KNOWN,
     withdrawnAtMs: -1,
     stillInRotation: false,
     deregistrationFromMs: -1,

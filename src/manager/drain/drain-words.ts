@@ -5,6 +5,7 @@ import { formatDuration } from "../../contract/duration.ts";
 import { criterionOf, onlyDatagrams } from "./criterion.ts";
 import { plannedDeadlineMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
+import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
 
 export const DRAIN_RUNS = "The drain is running.";
 export const NOTHING_LISTENS = "Nothing in the Pod listens on an outside address, so there was nothing to drain.";
@@ -20,13 +21,25 @@ const NAMED = 3;
 
 export function whyDrained(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const took = `Released ${span(nowMs - state.triggeredAtMs)} after the trigger`;
-  const rotation = state.stillInRotation ? " The Pod was still in rotation: its kubelet stopped it by itself." : "";
-  return `${took}: ${reason(settings, state)}.${rotation}`;
+  return `${took}: ${reason(settings, state)}.${rotation(state)}`;
 }
 
 /** The app closed its ports during the drain, and nobody was connected any more. */
 export function whyGone(state: DrainState, nowMs: number): string {
-  return `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: nothing listens any more and nobody is connected.`;
+  return `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: nothing listens any more and nobody is connected.${rotation(state)}`;
+}
+
+/** What the relay's word changed, or that there was none to be had. */
+function rotation(state: DrainState): string {
+  const verdict = relayVerdictOf(state);
+  if (verdict === "still_in_rotation") return " The Pod was still in rotation: its kubelet stopped it by itself.";
+  const afterMs = withdrawnAfterMs(state);
+  if (verdict === "withdrawn")
+    return afterMs > 0
+      ? ` The Pod was out of rotation after ${span(afterMs)}.`
+      : " The Pod was out of rotation by then.";
+  if (state.relay.offered !== "unknown" || state.relay.reason === "") return "";
+  return ` Whether the Pod was out of rotation is not known (${state.relay.reason}), so the delay alone counted.`;
 }
 
 /** The deadline came first. Names who stayed, and what would send such clients away. */
@@ -37,20 +50,24 @@ export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: nu
       ? `the deadline, shortened from ${span(planned - state.triggeredAtMs)},`
       : "the deadline";
   const start = `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: ${cut} came`;
-  const seen = state.observation;
   if (state.phase === "withdrawing") return `${start} ${whatWithheld(state)}.`;
+  return `${start} ${whatStays(settings, state)}${rotation(state)}`;
+}
+
+function whatStays(settings: DrainSettings, state: DrainState): string {
+  const seen = state.observation;
   if (criterionOf(settings) === "requests") {
-    if (state.active < 0) return `${start} and the driver could not tell how many requests were active.`;
-    if (state.active === 0) return `${start} before no request had been active for ${span(settings.quietPeriodMs)}.`;
-    return `${start} with ${count(state.active, "active request")}.`;
+    if (state.active < 0) return "and the driver could not tell how many requests were active.";
+    if (state.active === 0) return `before no request had been active for ${span(settings.quietPeriodMs)}.`;
+    return `with ${count(state.active, "active request")}.`;
   }
-  if (!seen.known) return `${start} and the traffic could not be observed: ${seen.why}.`;
-  if (seen.leftTotal === 0) return `${start} before the traffic had been quiet for ${span(settings.quietPeriodMs)}.`;
+  if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
+  if (seen.leftTotal === 0) return `before the traffic had been quiet for ${span(settings.quietPeriodMs)}.`;
   const advice =
     settings.driver === "none"
       ? " A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: a proxy driver, or the http driver and an app that answers Connection: close while draining."
       : "";
-  return `${start} with ${whoStays(seen.left, seen.leftTotal)}.${advice}`;
+  return `with ${whoStays(seen.left, seen.leftTotal)}.${advice}`;
 }
 
 /** The drain never came to wait for traffic. */

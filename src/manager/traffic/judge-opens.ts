@@ -7,9 +7,11 @@ import { createAllowance } from "./judge-allowance.ts";
 import type { Reading } from "./observation.ts";
 
 export type Explained = {
-  /** Running totals of the manager itself. */
+  /** Running totals of the manager itself, dials within the Pod and accepted ones. */
   readonly dials: number;
   readonly accepts: number;
+  /** Of the relay's client: to the outside, so nobody in the Pod accepts them. */
+  readonly dialsOut: number;
   /** Connections waiting at the manager's own port: counted by the kernel, not yet by the manager. */
   readonly waiting: number;
   /** Connections from outside that this look itself found: already dated, and better than a counter can. */
@@ -27,6 +29,7 @@ export function createOpensWitness(probes: readonly KubeletProbe[]): OpensWitnes
   let active = -1;
   let dials = 0;
   let accepts = 0;
+  let dialsOut = 0;
   // A connection may reach the kernel's count a look later than ours, so what is left over waits its turn.
   let passiveCredit = 0;
   let activeCredit = 0;
@@ -37,16 +40,18 @@ export function createOpensWitness(probes: readonly KubeletProbe[]): OpensWitnes
       const passiveGrowth = Math.max(0, reading.passiveOpens - passive);
       const activeGrowth = Math.max(0, reading.activeOpens - active);
       const newDials = Math.max(0, explained.dials - dials);
+      const newDialsOut = Math.max(0, explained.dialsOut - dialsOut);
       const newAccepts = Math.max(0, explained.accepts + explained.waiting - accepts);
       passive = reading.passiveOpens;
       active = reading.activeOpens;
       dials = Math.max(dials, explained.dials);
+      dialsOut = Math.max(dialsOut, explained.dialsOut);
       accepts = Math.max(accepts, explained.accepts + explained.waiting);
       allowance.fill(nowMs);
       if (!known) return false;
 
       passiveCredit = passiveCredit + newAccepts + newDials + explained.arrived;
-      activeCredit = activeCredit + newDials;
+      activeCredit = activeCredit + newDials + newDialsOut;
       const passiveOwn = Math.min(passiveCredit, passiveGrowth);
       const activeOwn = Math.min(activeCredit, activeGrowth);
       passiveCredit = passiveCredit - passiveOwn;

@@ -10,14 +10,24 @@ import { createDrainPorts } from "./judge-ports.ts";
 import type { Tally } from "./judge-tally.ts";
 import type { Observation, Reading, TcpSocket } from "./observation.ts";
 
+/** Running totals since the manager's start. */
+export type OwnConnections = {
+  /** Opened by the manager, within the Pod. */
+  readonly dials: number;
+  /** Opened by its relay client, to the outside. */
+  readonly dialsOut: number;
+  readonly accepts: number;
+};
+
+export const NO_CONNECTIONS: OwnConnections = { dials: 0, dialsOut: 0, accepts: 0 };
+
 export type Judge = {
   /**
    * @param reading one look at the kernel; `undefined` when it failed
    * @param nowMs monotonic
-   * @param ownDials connections the manager itself has opened since it started (a running total)
-   * @param ownAccepts connections the manager itself has accepted since it started (a running total)
+   * @param own what the manager itself has opened and accepted
    */
-  readonly observe: (reading: Reading | undefined, nowMs: number, ownDials: number, ownAccepts: number) => Observation;
+  readonly observe: (reading: Reading | undefined, nowMs: number, own: OwnConnections) => Observation;
   /** The peer address of a hook that joined a triggered drain; an address of the Pod itself is never believed. */
   readonly learnKubelet: (address: string) => void;
 };
@@ -71,7 +81,7 @@ export function createJudge(settings: DrainSettings): Judge {
 
   return {
     learnKubelet: peers.learnKubelet,
-    observe: (reading, atMs, ownDials, ownAccepts) => {
+    observe: (reading, atMs, own) => {
       if (reading === undefined) return { known: false, why: "the kernel's socket tables could not be read" };
       nowMs = atMs;
       peers.learnOwn(reading);
@@ -82,7 +92,8 @@ export function createJudge(settings: DrainSettings): Judge {
       const backlog = waitingAt(listeners, ports.isListener);
       const waiting = waitingAt(listeners, (socket) => socket.localPort === settings.port);
       // Always asked, so that its counts stay current, even where its answer cannot be used.
-      const explained = { dials: ownDials, accepts: ownAccepts, waiting, arrived: found.arrived };
+      const { dials, dialsOut, accepts } = own;
+      const explained = { dials, dialsOut, accepts, waiting, arrived: found.arrived };
       const outside = opens.sawOutside(reading, explained, nowMs);
 
       note(found.evidenceMs, reading.source);

@@ -8,8 +8,9 @@ import { step } from "../../../src/manager/drain/drain-machine.ts";
 import { drainReportOf } from "../../../src/manager/drain/drain-report-of.ts";
 import { idleState } from "../../../src/manager/drain/drain-state.ts";
 import { phaseLine, reportLine, type Speaker } from "../../../src/manager/log-line.ts";
+import { NO_ENDPOINT } from "../../../src/manager/relay/relay-settings.ts";
 import type { SocketReader } from "../../../src/manager/sockets/sockets.ts";
-import { createJudge } from "../../../src/manager/traffic/judge.ts";
+import { createJudge, NO_CONNECTIONS } from "../../../src/manager/traffic/judge.ts";
 import { neighboursIn } from "../../../src/manager/traffic/neighbours.ts";
 
 export type VirtualPod = {
@@ -65,8 +66,8 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
     looks = looks + 1;
     const reading = readSockets(250);
     const look = {
-      observation: judge.observe(reading, nowMs, 0, 0),
-      neighbours: neighboursIn(reading, settings.port),
+      observation: judge.observe(reading, nowMs, NO_CONNECTIONS),
+      neighbours: neighboursIn(reading, settings.port, NO_ENDPOINT),
       sockets: 0,
     };
     hear({ kind: "tick", nowMs, look });

@@ -1,0 +1,125 @@
+/** How this Pod reaches the relay, from the variables that injection wrote. All of it or nothing. Pure. */
+import {
+  POD_NAME_VARIABLE,
+  POD_NAMESPACE_VARIABLE,
+  POD_UID_VARIABLE,
+  RELAY_ADDRESS_VARIABLE,
+  RELAY_CA_VARIABLE,
+  RELAY_CREDENTIAL_VARIABLE,
+  RELAY_NAME_VARIABLE,
+} from "../../contract/manager-environment.ts";
+import type { Environment } from "../outside.ts";
+import { canonicalAddress } from "../sockets/address-text.ts";
+
+export type RelayEndpoint = {
+  /** An IP address as the kernel's tables show it; empty where there is no relay. */
+  readonly address: string;
+  readonly port: number;
+};
+
+export type RelaySettings = {
+  readonly endpoint: RelayEndpoint;
+  readonly serverName: string;
+  /** PEM. */
+  readonly ca: string;
+  readonly credential: string;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly uid: string;
+  readonly addresses: readonly string[];
+};
+
+export type RelaySettingsRead = {
+  /** undefined where there is no relay, or none that could be asked. */
+  readonly settings: RelaySettings | undefined;
+  /** Empty, or which variable is wrong and what would be right. */
+  readonly problem: string;
+};
+
+export const NO_ENDPOINT: RelayEndpoint = { address: "", port: 0 };
+
+const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+const CREDENTIAL = /^[A-Za-z0-9_-]{1,64}\.[A-Za-z0-9_-]{1,4096}\.[A-Za-z0-9_-]{1,128}$/;
+const BASE64 = /^[A-Za-z0-9+/]{64,16384}={0,2}$/;
+const UID = /^[A-Za-z0-9-]{1,128}$/;
+/** One per family. */
+const MOST_ADDRESSES = 2;
+const LINE_OF_PEM = 64;
+
+export function readRelaySettings(environment: Environment): RelaySettingsRead {
+  const { relayAddress, relayName, relayCa, relayCredential } = environment;
+  if (relayAddress === "" && relayName === "" && relayCa === "" && relayCredential === "") return NOTHING;
+  const endpoint = endpointOf(relayAddress);
+  const problem = firstProblem(environment, endpoint);
+  if (problem !== "") return { settings: undefined, problem };
+  return {
+    settings: {
+      endpoint,
+      serverName: relayName,
+      ca: pemOf(relayCa),
+      credential: relayCredential,
+      namespace: environment.podNamespace,
+      pod: environment.podName,
+      uid: environment.podUid,
+      addresses: addressesOf(environment.podIps),
+    },
+    problem: "",
+  };
+}
+
+const NOTHING: RelaySettingsRead = { settings: undefined, problem: "" };
+
+/** The values of the CA and the credential are not repeated: what is wrong with them is their form. */
+function firstProblem(environment: Environment, endpoint: RelayEndpoint): string {
+  const { relayAddress, relayName, relayCa, relayCredential } = environment;
+  if (endpoint.port === 0)
+    return `${RELAY_ADDRESS_VARIABLE} is "${relayAddress.slice(0, 80)}", expected an IP address with a port, such as 10.0.0.10:443 or [fd00::10]:443`;
+  if (!NAME.test(relayName))
+    return `${RELAY_NAME_VARIABLE} is "${relayName.slice(0, 80)}", expected a server name, such as relay-1.lastcall.internal`;
+  if (!isCertificate(relayCa)) return `${RELAY_CA_VARIABLE} is not one certificate as base64 of its DER`;
+  if (!CREDENTIAL.test(relayCredential))
+    return `${RELAY_CREDENTIAL_VARIABLE} has not the form of a credential, three parts joined by dots`;
+  if (!NAME.test(environment.podNamespace)) return `${POD_NAMESPACE_VARIABLE} is not the name of a namespace`;
+  if (!NAME.test(environment.podName)) return `${POD_NAME_VARIABLE} is not the name of a Pod`;
+  if (!UID.test(environment.podUid)) return `${POD_UID_VARIABLE} is not the uid of a Pod`;
+  return "";
+}
+
+function endpointOf(text: string): RelayEndpoint {
+  const cut = text.lastIndexOf(":");
+  const host = text.slice(0, Math.max(0, cut));
+  const digits = text.slice(cut + 1);
+  const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, host.length - 1) : host;
+  const bracketed = bare !== host;
+  const address = isAddress(bare) ? canonicalAddress(bare) : "";
+  const port = /^[1-9][0-9]{0,4}$/.test(digits) ? Number(digits) : 0;
+  // Only IPv6 stands in brackets, and never without.
+  if (address === "" || bare.includes(":") !== bracketed || port > 65_535) return NO_ENDPOINT;
+  return { address, port };
+}
+
+function isAddress(text: string): boolean {
+  if (/^[0-9]{1,3}(\.[0-9]{1,3}){3}$/.test(text)) return text.split(".").every((part) => Number(part) <= 255);
+  return text.includes(":") && /^[0-9a-fA-F:]{2,39}(\.[0-9.]{1,15})?$/.test(text);
+}
+
+function addressesOf(text: string): readonly string[] {
+  const parts = text.split(",").map((part) => part.trim());
+  return parts.filter(isAddress).slice(0, MOST_ADDRESSES);
+}
+
+/** A certificate that cannot be read ends a program of the native build, so its outer form is looked at first. */
+function isCertificate(text: string): boolean {
+  if (!BASE64.test(text) || text.length % 4 !== 0) return false;
+  const der = Buffer.from(text, "base64");
+  // SEQUENCE with a length of two bytes, and nothing behind it.
+  return (
+    der.length > 4 && der.readUInt8(0) === 0x30 && der.readUInt8(1) === 0x82 && der.readUInt16BE(2) + 4 === der.length
+  );
+}
+
+function pemOf(text: string): string {
+  let pem = "-----BEGIN CERTIFICATE-----\n";
+  for (let at = 0; at < text.length; at = at + LINE_OF_PEM) pem = `${pem}${text.slice(at, at + LINE_OF_PEM)}\n`;
+  return `${pem}-----END CERTIFICATE-----\n`;
+}
