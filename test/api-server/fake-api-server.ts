@@ -33,6 +33,9 @@ export type FakeApiServer = {
   readonly requests: readonly string[];
   readonly posted: readonly FakeObject[];
   readonly faults: Faults;
+  /** Ends every connection and listens no more, until it is told to come back on the same port. */
+  readonly goAway: () => Promise<void>;
+  readonly comeBack: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -43,8 +46,12 @@ export type Faults = {
   mute: boolean;
   /** Watches are accepted and nothing is ever said on them. */
   silentWatches: boolean;
+  /** Sent with refusals, in seconds. */
+  retryAfter: number | undefined;
   /** Watches end by themselves when the time they asked for is over. */
   endsOnTime: boolean;
+  /** Watches say a bookmark before that, as those of a real server do. */
+  bookmarks: boolean;
   /** Called before each page after the first. */
   betweenPages: () => void;
 };
@@ -59,7 +66,9 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     refuse: undefined,
     mute: false,
     silentWatches: false,
+    retryAfter: undefined,
     endsOnTime: true,
+    bookmarks: false,
     betweenPages: () => undefined,
   };
   let version = 100;
@@ -114,18 +123,25 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     watches.add(open);
     const seconds = Number(url.searchParams.get("timeoutSeconds") ?? 0);
     const timer = setTimeout(() => faults.endsOnTime && !faults.silentWatches && reply.end(), seconds * 1_000);
+    const sayBookmark = (): void => {
+      const text = line("BOOKMARK", { metadata: { resourceVersion: String(version) } });
+      if (faults.bookmarks && !faults.silentWatches && !faults.mute) reply.write(text);
+    };
+    const bookmarkTimer = setTimeout(sayBookmark, Math.max(100, (seconds - 2) * 1_000));
     reply.on("close", () => {
       clearTimeout(timer);
+      clearTimeout(bookmarkTimer);
       watches.delete(open);
     });
   };
 
   const get = (url: URL, reply: ServerResponse): void => {
-    const [, collection = "", name] = /^(\/api\/v1\/namespaces)\/([^/]+)$/.exec(url.pathname) ?? [];
+    const [, collection = "", namespace = "", name] =
+      /^(\/api\/v1\/namespaces(?:\/([^/]+)\/pods)?)\/([^/]+)$/.exec(url.pathname) ?? [];
     if (url.pathname === "/version") {
       json(reply, 200, { major: "1", minor: "34+", gitVersion: "v1.34.2-fake" });
     } else if (name !== undefined) {
-      const found = objects.get(collection)?.get(`/${decodeURIComponent(name)}`);
+      const found = objects.get(collection)?.get(`${namespace}/${decodeURIComponent(name)}`);
       json(reply, found === undefined ? 404 : 200, found ?? { kind: "Status", code: 404 });
     } else if (url.searchParams.get("watch") === "true") {
       watch(url, reply);
@@ -137,6 +153,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
   const server = createServer((request, reply) => {
     requests.push(`${request.method} ${request.url}`);
     if (faults.mute) return;
+    if (faults.retryAfter !== undefined) reply.setHeader("retry-after", String(faults.retryAfter));
     if (faults.refuse !== undefined) json(reply, faults.refuse, { kind: "Status", code: faults.refuse });
     else if (request.method === "POST") void receive(request, reply, posted);
     else get(new URL(request.url ?? "/", "http://fake"), reply);
@@ -178,6 +195,12 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
       }
     },
     openWatches: (path) => [...watches].filter((open) => open.path === path).length,
+    goAway: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+    comeBack: () => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

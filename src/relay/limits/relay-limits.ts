@@ -44,8 +44,7 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
       const { bucket, taken } = takeToken(before, REQUESTS_PER_NAMESPACE, nowMs);
       requests.delete(namespace);
       requests.set(namespace, bucket);
-      const [oldest] = requests.keys();
-      if (requests.size > REMEMBERED_LIMIT && oldest !== undefined) requests.delete(oldest);
+      if (requests.size > REMEMBERED_LIMIT) forgetOldest(requests);
       return taken;
     },
     beginStream: (owner) => {
@@ -64,6 +63,11 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
     },
     streams: () => streams,
   };
+}
+
+function forgetOldest(map: Map<string, unknown>): void {
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
 }
 
 function podOf({ namespace, uid }: StreamOwner): string {

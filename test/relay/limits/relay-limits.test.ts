@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createRelayLimits, type RelayLimits } from "../../../src/relay/limits/relay-limits.ts";
+
+/** Opens streams of ever new Pods until one is refused; answers how many there were. */
+function flood(limits: RelayLimits, namespace: string, most = 100_000): number {
+  for (let opened = 0; opened < most; opened += 1) {
+    if (limits.beginStream({ namespace, uid: `${namespace}-${opened}` }) !== undefined) return opened;
+  }
+  return most;
+}
+
+describe("streams", () => {
+  test("of 5 000 Pods of one namespace fit, with room for all others", () => {
+    const limits = createRelayLimits();
+    expect(flood(limits, "shop", 5_000)).toBe(5_000);
+    expect(flood(limits, "other", 1_000)).toBe(1_000);
+  });
+
+  test("of a namespace that floods leave as many to the others as it has", () => {
+    const limits = createRelayLimits(1_200);
+    expect(flood(limits, "hostile")).toBe(600);
+    expect(limits.beginStream({ namespace: "hostile", uid: "new" })).toBe("namespace_streams");
+    expect(flood(limits, "second")).toBe(300);
+    expect(limits.beginStream({ namespace: "shop", uid: "web-1" })).toBeUndefined();
+  });
+
+  test("of one Pod are few, whatever else is free", () => {
+    const limits = createRelayLimits();
+    const owner = { namespace: "shop", uid: "web-1" };
+    for (let opened = 0; opened < 16; opened += 1) expect(limits.beginStream(owner)).toBeUndefined();
+    expect(limits.beginStream(owner)).toBe("pod_streams");
+    expect(limits.beginStream({ namespace: "shop", uid: "web-2" })).toBeUndefined();
+    limits.endStream(owner);
+    expect(limits.beginStream(owner)).toBeUndefined();
+  });
+
+  test("that ended leave nothing behind", () => {
+    const owners = fc.array(
+      fc.record({ namespace: fc.constantFrom("a", "b", "c"), uid: fc.constantFrom("1", "2", "3") }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(owners, (asked) => {
+        const limits = createRelayLimits(20);
+        const open = asked.filter((owner) => limits.beginStream(owner) === undefined);
+        expect(limits.streams()).toBe(open.length);
+        expect(open.length).toBeLessThan(20);
+        for (const owner of open) limits.endStream(owner);
+        expect(limits.streams()).toBe(0);
+        expect(flood(limits, "a")).toBe(10);
+      }),
+    );
+  });
+});
+
+describe("requests", () => {
+  test("of a namespace that floods are refused until time has passed, and nobody else's are", () => {
+    const limits = createRelayLimits();
+    let taken = 0;
+    while (limits.mayAsk("hostile", 0)) taken += 1;
+    expect(taken).toBe(12_000);
+    expect(limits.mayAsk("shop", 0)).toBe(true);
+    expect(limits.mayAsk("hostile", 4)).toBe(false);
+    expect(limits.mayAsk("hostile", 10)).toBe(true);
+  });
+
+  test("of the namespace heard of longest ago are forgotten for the 2 001st", () => {
+    const limits = createRelayLimits();
+    while (limits.mayAsk("first", 0));
+    for (let other = 1; other < 2_000; other += 1) limits.mayAsk(`ns-${other}`, 0);
+    expect(limits.mayAsk("first", 0)).toBe(false);
+    for (let other = 1; other <= 2_000; other += 1) limits.mayAsk(`ns-${other}`, 0);
+    expect(limits.mayAsk("first", 0)).toBe(true);
+  });
+});

@@ -1,0 +1,171 @@
+/** What Pods tell of their own end, where they may be read. */
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { ApiAnswer, AskApi } from "../../../src/api-server/api-request.ts";
+import type { Clock } from "../../../src/relay/slices/clock.ts";
+import { readPodAnswer } from "../../../src/relay/slices/pod-facts.ts";
+import { createPodReader } from "../../../src/relay/slices/pod-reader.ts";
+import type { PodFacts } from "../../../src/relay/slices/withdrawal-answer.ts";
+import { hears, PATIENCE, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
+
+const answerOf = (metadata: object, status = 200): ApiAnswer => ({ status, text: JSON.stringify({ metadata }) });
+const ENDING = { uid: "uid-1", deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
+
+describe("an answer about a Pod", () => {
+  test.for([
+    {
+      says: "that is being deleted gives its real grace period",
+      answer: answerOf(ENDING),
+      reading: { kind: "ending", facts: { terminating: true, graceSeconds: 30 } },
+    },
+    {
+      says: "whose grace period is nonsense says only that it ends",
+      answer: answerOf({ ...ENDING, deletionGracePeriodSeconds: -5 }),
+      reading: { kind: "ending", facts: { terminating: true, graceSeconds: undefined } },
+    },
+    { says: "that lives on says nothing", answer: answerOf({ uid: "uid-1" }), reading: { kind: "living" } },
+    {
+      says: "of the same name and another uid is about somebody else",
+      answer: answerOf({ ...ENDING, uid: "uid-2" }),
+      reading: { kind: "gone" },
+    },
+    { says: "that is not there is the end of asking", answer: answerOf({}, 404), reading: { kind: "gone" } },
+    { says: "that is refused is no news", answer: answerOf(ENDING, 403), reading: { kind: "unreadable" } },
+    { says: "that is not JSON is no news", answer: { status: 200, text: "<html>" }, reading: { kind: "unreadable" } },
+    { says: "that is a list is no news", answer: { status: 200, text: "[]" }, reading: { kind: "unreadable" } },
+  ])("$says", ({ answer, reading }) => {
+    expect(readPodAnswer(answer, "uid-1")).toEqual(reading);
+  });
+});
+
+/** A clock the test turns, which calls what is due. */
+function turnedClock(): Clock & { readonly turn: (ms: number) => Promise<void> } {
+  let nowMs = 0;
+  const calls = new Set<() => void>();
+  return {
+    nowMs: () => nowMs,
+    sleep: async () => undefined,
+    every: (_ms, call) => {
+      calls.add(call);
+      return () => calls.delete(call);
+    },
+    turn: async (ms) => {
+      for (let left = ms; left > 0; left -= 100) {
+        nowMs += 100;
+        for (const call of calls) call();
+        for (let round = 0; round < 20; round += 1) await Promise.resolve();
+      }
+    },
+  };
+}
+
+const POD = { namespace: "shop", pod: "web-1", uid: "uid-1" };
+
+describe("a Pod", () => {
+  test("is asked for again every few seconds until it is being deleted, and then no more", async () => {
+    const clock = turnedClock();
+    let asked = 0;
+    let metadata: object = { uid: "uid-1" };
+    const reader = createPodReader(async () => {
+      asked += 1;
+      return answerOf(metadata);
+    }, clock);
+    const told: PodFacts[] = [];
+    reader.read(POD, (facts) => told.push(facts));
+    await clock.turn(2_900);
+    expect([asked, told]).toEqual([1, []]);
+    await clock.turn(4_000);
+    expect(asked).toBe(3);
+    metadata = ENDING;
+    await clock.turn(10_000);
+    expect([asked, told]).toEqual([4, [{ terminating: true, graceSeconds: 30 }]]);
+  });
+
+  test("that nobody waits for any more is not asked for", async () => {
+    const clock = turnedClock();
+    let asked = 0;
+    const reader = createPodReader(async () => {
+      asked += 1;
+      return answerOf({ uid: "uid-1" });
+    }, clock);
+    const leave = reader.read(POD, () => undefined);
+    await clock.turn(100);
+    leave();
+    await clock.turn(60_000);
+    expect(asked).toBe(1);
+  });
+
+  test("that may not be read is asked for seldom", async () => {
+    const clock = turnedClock();
+    let asked = 0;
+    const reader = createPodReader(async () => {
+      asked += 1;
+      return answerOf({}, 403);
+    }, clock);
+    reader.read(POD, () => undefined);
+    await clock.turn(60_000);
+    expect(asked).toBe(4);
+  });
+});
+
+test("5 000 Pods are asked for a few at a time, each once, within half a minute", async () => {
+  const clock = turnedClock();
+  let underWay = 0;
+  let most = 0;
+  const asked = new Map<string, number>();
+  const ask: AskApi = async ({ path }) => {
+    asked.set(path, (asked.get(path) ?? 0) + 1);
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await Promise.resolve();
+    underWay -= 1;
+    return answerOf({ ...ENDING, uid: /pods\/web-([0-9]+)/.exec(path)?.[1] });
+  };
+  const reader = createPodReader(ask, clock);
+  let told = 0;
+  for (let pod = 0; pod < 5_000; pod += 1) {
+    reader.read({ namespace: "shop", pod: `web-${pod}`, uid: String(pod) }, () => {
+      told += 1;
+    });
+  }
+  await clock.turn(30_000);
+  expect([told, asked.size, Math.max(...asked.values())]).toEqual([5_000, 5_000, 1]);
+  expect(most).toBeLessThanOrEqual(8);
+});
+
+describe("in a cluster whose Pods may be read", () => {
+  let cluster: WatchedCluster;
+  beforeEach(async () => {
+    cluster = await watchedCluster({ readsPods: true });
+  });
+  afterEach(async () => {
+    await cluster.close();
+  });
+  const pod = (metadata: object) => ({ metadata: { name: "web-1", namespace: "shop", uid: "uid-1", ...metadata } });
+
+  test("a drain is told the grace period of its Pod's deletion", async () => {
+    cluster.api.put("/api/v1/namespaces/shop/pods", pod(ENDING));
+    await hears(cluster.ask(), { state: "out", terminating: true, graceSeconds: 30 });
+  });
+
+  test("nothing is told of a Pod that only has the same name", async () => {
+    cluster.api.put("/api/v1/namespaces/shop/pods", pod({ ...ENDING, uid: "uid-2" }));
+    const drainer = cluster.ask();
+    await vi.waitFor(() => expect(cluster.api.requests.join()).toContain("/pods/web-1"), PATIENCE);
+    await hears(drainer, { state: "out" });
+    await pause(100);
+    expect(drainer.lines.at(-1)).toEqual({
+      state: "out",
+      terminating: false,
+      services: 0,
+      reason: "no Service offers the Pod",
+    });
+  });
+});
+
+test("without the right to read Pods nobody asks for one", async () => {
+  const cluster = await watchedCluster();
+  await hears(cluster.ask(), { state: "out" });
+  expect(cluster.api.requests.filter((request) => request.includes("/pods"))).toEqual([]);
+  await cluster.close();
+});

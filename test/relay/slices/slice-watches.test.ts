@@ -1,0 +1,277 @@
+/** What a drain is told of its Pod, by an API server that behaves and by one that does not. */
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { samplesOf } from "../../webhook/server-under-test.ts";
+import type { Conditions, SliceCase } from "./slice-cases.ts";
+import { type Drainer, hears, PATIENCE, slicesOf, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
+
+let cluster: WatchedCluster;
+
+beforeEach(async () => {
+  cluster = await watchedCluster();
+});
+
+afterEach(async () => {
+  await cluster.close();
+});
+
+const web = (conditions: Conditions = { ready: true }, changes: Partial<SliceCase> = {}): SliceCase => ({
+  name: "web-a",
+  service: "web",
+  endpoints: [{ uid: "uid-1", address: "10.0.0.1", conditions }],
+  ...changes,
+});
+
+const ENDING: Conditions = { ready: false, serving: true, terminating: true };
+
+describe("a drain", () => {
+  test("is told at once that nothing is known yet, then that its Pod is in, and then that it is out", async () => {
+    cluster.put(web());
+    const drainer = cluster.ask();
+    expect(drainer.lines).toEqual([
+      { state: "unknown", terminating: false, services: 0, reason: "the slices are being read" },
+    ]);
+    await hears(drainer, { state: "in", terminating: false, services: 1, reason: expect.stringContaining("web") });
+    cluster.put(web(ENDING));
+    await hears(drainer, { state: "out", terminating: true, services: 1 });
+    cluster.remove("web-a");
+    await hears(drainer, { state: "out", terminating: true, services: 1, reason: "no Service offers the Pod" });
+    expect(drainer.lines).toHaveLength(4);
+  });
+
+  test("whose Pod no Service offers is told so, once the slices are read", async () => {
+    cluster.put(web({ ready: true }, { endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "out", services: 0, terminating: false, reason: "no Service offers the Pod" });
+    expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "out"]);
+  });
+
+  test("is told when its Pod comes back in", async () => {
+    cluster.put(web({ ready: false }));
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "out" });
+    cluster.put(web());
+    await hears(drainer, { state: "in" });
+  });
+
+  test("whose entry moves to another slice never hears that it is out", async () => {
+    cluster.put(web());
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "in" });
+    cluster.put(web({ ready: true }, { name: "web-b" }));
+    cluster.remove("web-a");
+    cluster.put(web(ENDING, { name: "web-b" }));
+    await hears(drainer, { state: "out" });
+    const states = drainer.lines.map((line) => line.state);
+    expect([states.indexOf("out"), states.lastIndexOf("unknown")]).toEqual([states.length - 1, 0]);
+  });
+
+  test("is not told of changes that concern others", async () => {
+    cluster.put(web());
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "in" });
+    const heard = drainer.lines.length;
+    const other = cluster.ask({ uid: "uid-2", addresses: ["10.0.0.2"] });
+    cluster.put(web({ ready: true }, { name: "web-b", endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
+    await hears(other, { state: "in" });
+    expect(drainer.lines).toHaveLength(heard);
+  });
+});
+
+describe("a namespace", () => {
+  test("is listed once and watched by one connection for all who drain in it", async () => {
+    cluster.put(web());
+    const drainers = Array.from({ length: 50 }, () => cluster.ask());
+    for (const drainer of drainers) await hears(drainer, { state: "in" });
+    expect([cluster.lists(), cluster.openWatches()]).toEqual([1, 1]);
+    const late = cluster.ask();
+    expect(late.lines.map((line) => line.state)).toEqual(["in"]);
+    expect(cluster.lists()).toBe(1);
+  });
+
+  test("is watched from the first drainer until a while after the last, and anew for the next", async () => {
+    cluster.put(web());
+    const first = cluster.ask();
+    const second = cluster.ask();
+    await hears(second, { state: "in" });
+    first.leave();
+    await pause(600);
+    expect(cluster.openWatches()).toBe(1);
+    second.leave();
+    await vi.waitFor(() => expect(cluster.openWatches()).toBe(0), PATIENCE);
+    const quiet = cluster.api.requests.length;
+    await pause(1_500);
+    expect(cluster.api.requests.length).toBe(quiet);
+    await hears(cluster.ask(), { state: "in" });
+    expect(cluster.lists()).toBe(2);
+  });
+
+  test("is still known to who comes soon after the last has left", async () => {
+    await cluster.close();
+    cluster = await watchedCluster({ pace: { lingerMs: 60_000 } });
+    cluster.put(web());
+    const first = cluster.ask();
+    await hears(first, { state: "in" });
+    first.leave();
+    await pause(200);
+    expect(cluster.ask().lines.map((line) => line.state)).toEqual(["in"]);
+  });
+
+  test("tells nothing of another's Pods", async () => {
+    cluster.put(web());
+    cluster.put(web({ ready: true }, { namespace: "other" }));
+    await hears(cluster.ask(), { state: "in" });
+    const elsewhere = cluster.ask({ namespace: "empty" });
+    await hears(elsewhere, { state: "out" });
+    const watched = cluster.api.requests.filter((request) => request.includes("/other/"));
+    expect(watched).toEqual([]);
+  });
+
+  test("beyond those that can be watched is unknown until another is left", async () => {
+    const names = ["ns-1", "ns-2", "ns-3", "ns-4"];
+    const drainers = names.map((namespace) => cluster.ask({ namespace }));
+    for (const drainer of drainers.slice(0, 3)) await hears(drainer, { state: "out" });
+    const late = drainers[3] as Drainer;
+    expect(late.lines).toEqual([
+      { state: "unknown", terminating: false, services: 0, reason: "3 other namespaces are being watched" },
+    ]);
+    drainers[1]?.leave();
+    await hears(late, { state: "out" });
+  });
+});
+
+describe("an API server", () => {
+  test("that closes its watches is watched again from the last version, and no change is lost", async () => {
+    cluster.put(web());
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "in" });
+    cluster.api.endWatches(true);
+    cluster.put(web(ENDING));
+    await hears(drainer, { state: "out" });
+    expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "in", "out"]);
+    expect(cluster.lists()).toBe(1);
+  });
+
+  test("that forgot the version is listed anew, and nothing is unknown meanwhile", async () => {
+    cluster.put(web());
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "in" });
+    cluster.put(web({ ready: true }, { name: "web-b" }));
+    cluster.api.compact();
+    cluster.api.endWatches();
+    cluster.put(web(ENDING));
+    cluster.remove("web-b");
+    await hears(drainer, { state: "out" });
+    expect(drainer.lines.filter((line) => line.state === "unknown")).toHaveLength(1);
+  });
+
+  test("that restarts leaves the Pod unknown when it takes long, and is believed again after", async () => {
+    cluster.put(web());
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "in" });
+    await cluster.api.goAway();
+    await hears(drainer, { state: "unknown", services: 1, reason: expect.stringContaining("nothing was heard") });
+    await cluster.api.comeBack();
+    await hears(drainer, { state: "in" });
+    expect(cluster.logged.map((line) => line.split(" {", 1)[0])).toEqual([
+      "EndpointSlices cannot be read",
+      "EndpointSlices can be read again",
+    ]);
+  });
+
+  test("that accepts a watch and says nothing on it is not believed, and listed", async () => {
+    cluster.put(web());
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "in" });
+    cluster.api.faults.silentWatches = true;
+    cluster.api.endWatches();
+    cluster.put(web(ENDING));
+    await hears(drainer, { state: "out", terminating: true });
+    expect(cluster.lists()).toBeGreaterThan(1);
+  });
+
+  test("whose connection dies without a word is noticed: the Pod is unknown, never still in", async () => {
+    cluster.put(web());
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "in" });
+    cluster.api.faults.silentWatches = true;
+    cluster.api.faults.mute = true;
+    cluster.put(web(ENDING));
+    await hears(drainer, { state: "unknown" });
+  });
+
+  test("that is busy is left alone for as long as it asks", async () => {
+    cluster.api.faults.refuse = 429;
+    cluster.api.faults.retryAfter = 2;
+    cluster.put(web());
+    const startMs = performance.now();
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "unknown", reason: expect.stringContaining("answers 429") });
+    cluster.api.faults.refuse = undefined;
+    await hears(drainer, { state: "in" });
+    expect(performance.now() - startMs).toBeGreaterThan(1_900);
+    expect(cluster.api.requests.filter((request) => !request.includes("watch="))).toHaveLength(2);
+  });
+
+  test("that refuses its account is asked again, not too often, and the drain is told why nothing is known", async () => {
+    cluster.api.faults.refuse = 403;
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "unknown", reason: expect.stringContaining("answers 403") });
+    await pause(500);
+    expect(cluster.api.requests.length).toBeLessThan(8);
+    expect(samplesOf(await cluster.metrics(), "lastcall_relay_watch_failures_total").get("")).toBeGreaterThan(0);
+  });
+
+  test.for([
+    { says: "garbage", bytes: "\u0000{{{ nonsense\n" },
+    { says: "an event without an object", bytes: '{"type":"MODIFIED"}\n' },
+    { says: "an event of no known type", bytes: '{"type":"WHAT","object":{}}\n' },
+    { says: "an error", bytes: '{"type":"ERROR","object":{"code":500}}\n' },
+    { says: "an expiry", bytes: '{"type":"ERROR","object":{"code":410}}\n' },
+  ])("that says $says on a watch is listed anew, and nothing is lost", async ({ bytes }) => {
+    cluster.put(web());
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "in" });
+    await vi.waitFor(() => expect(cluster.openWatches()).toBe(1), PATIENCE);
+    cluster.api.say(slicesOf("shop"), bytes);
+    await vi.waitFor(() => expect(cluster.lists()).toBe(2), PATIENCE);
+    cluster.put(web(ENDING));
+    await hears(drainer, { state: "out" });
+  });
+
+  test("that sends slices of nonsense shapes breaks nothing", async () => {
+    const drainer = cluster.ask();
+    await vi.waitFor(() => expect(cluster.openWatches()).toBe(1), PATIENCE);
+    const shapes = [{ endpoints: 7 }, { endpoints: [null, 7, {}] }, { endpoints: [{ addresses: "x", targetRef: [] }] }];
+    for (const shape of shapes) {
+      const metadata = { name: "odd", namespace: "shop", labels: { "kubernetes.io/service-name": "web" } };
+      cluster.api.put(slicesOf("shop"), { metadata, ...shape });
+    }
+    cluster.put(web());
+    await hears(drainer, { state: "in" });
+    expect(samplesOf(await cluster.metrics(), "lastcall_relay_slice_events_total").get("")).toBe(4);
+    expect(cluster.lists()).toBe(1);
+  });
+});
+
+test("two replicas tell the same", async () => {
+  const second = await watchedCluster();
+  try {
+    for (const replica of [cluster, second]) replica.put(web());
+    const drainers = [cluster.ask(), second.ask()];
+    for (const drainer of drainers) await hears(drainer, { state: "in" });
+    for (const replica of [cluster, second]) replica.put(web(ENDING));
+    for (const drainer of drainers) await hears(drainer, { state: "out" });
+    expect(drainers[0]?.lines).toEqual(drainers[1]?.lines);
+  } finally {
+    await second.close();
+  }
+});
+
+test("stopping ends every watch at once", async () => {
+  for (const namespace of ["ns-1", "ns-2"]) await hears(cluster.ask({ namespace }), { state: "out" });
+  expect(samplesOf(await cluster.metrics(), "lastcall_relay_watched_namespaces").get("")).toBe(2);
+  await cluster.watches.stop();
+  await vi.waitFor(() => expect(cluster.openWatches("ns-1") + cluster.openWatches("ns-2")).toBe(0), PATIENCE);
+  expect(samplesOf(await cluster.metrics(), "lastcall_relay_watched_namespaces").get("")).toBe(0);
+});

@@ -1,0 +1,106 @@
+/** Slice watches over real sockets, against an API server that the test moves, on a quick pace. */
+import { setTimeout as pause } from "node:timers/promises";
+import { Registry } from "prom-client";
+import { expect, vi } from "vitest";
+import { type ApiRunner, apiRunner } from "../../../src/api-server/api-runner.ts";
+import type { WithdrawalLine, WithdrawalQuestion } from "../../../src/contract/relay-wire.ts";
+import type { Clock } from "../../../src/relay/slices/clock.ts";
+import type { SlicePace } from "../../../src/relay/slices/pace.ts";
+import { createSliceWatches, type SliceWatches } from "../../../src/relay/slices/slice-watches.ts";
+import { type FakeApiServer, fakeApiServer } from "../../api-server/fake-api-server.ts";
+import { type SliceCase, sliceObject } from "./slice-cases.ts";
+
+export const PATIENCE = { timeout: 15_000, interval: 10 };
+
+/** A second for a watch is the least that the API knows. */
+const QUICK: SlicePace = {
+  watchMs: 1_000,
+  beliefMs: 2_500,
+  relistMs: 60_000,
+  retryLimitMs: 100,
+  askLimitMs: 1_000,
+  lingerMs: 300,
+  lookMs: 20,
+  pageSize: 2,
+  namespaceLimit: 3,
+};
+
+const TEST_CLOCK: Clock = {
+  nowMs: () => performance.now(),
+  sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => undefined),
+  every: (ms, call) => {
+    const timer = setInterval(call, ms);
+    return () => clearInterval(timer);
+  },
+};
+
+/** One who asks about a Pod, with every line heard. */
+export type Drainer = { readonly lines: readonly WithdrawalLine[]; readonly leave: () => void };
+
+export type WatchedCluster = {
+  readonly api: FakeApiServer;
+  readonly watches: SliceWatches;
+  readonly ask: (question?: Partial<WithdrawalQuestion>) => Drainer;
+  readonly put: (slice: SliceCase) => void;
+  readonly remove: (name: string, namespace?: string) => void;
+  readonly logged: readonly string[];
+  readonly metrics: () => Promise<string>;
+  /** Requests for slices so far. */
+  readonly lists: (namespace?: string) => number;
+  readonly openWatches: (namespace?: string) => number;
+  readonly close: () => Promise<void>;
+};
+
+export const slicesOf = (namespace: string): string =>
+  `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
+
+export async function watchedCluster(
+  choices: { readonly readsPods?: boolean; readonly pace?: Partial<SlicePace> } = {},
+): Promise<WatchedCluster> {
+  const server = await fakeApiServer();
+  server.faults.bookmarks = true;
+  const api: ApiRunner = apiRunner(server.connection);
+  const registry = new Registry();
+  const logged: string[] = [];
+  const tell = (keys: object, sentence: string): void => {
+    logged.push(`${sentence} ${JSON.stringify(keys)}`);
+  };
+  const watches = createSliceWatches({
+    ask: api.ask,
+    stream: api.stream,
+    clock: TEST_CLOCK,
+    random: () => 0.5,
+    readsPods: choices.readsPods ?? false,
+    registry,
+    log: { info: tell, warn: tell },
+    pace: { ...QUICK, ...choices.pace },
+  });
+  const lists = (namespace = "shop"): number =>
+    server.requests.filter((request) => request.startsWith(`GET ${slicesOf(namespace)}`) && !request.includes("watch="))
+      .length;
+  return {
+    api: server,
+    watches,
+    logged,
+    lists,
+    openWatches: (namespace = "shop") => server.openWatches(slicesOf(namespace)),
+    metrics: () => registry.metrics(),
+    put: (slice) => server.put(slicesOf(slice.namespace ?? "shop"), sliceObject(slice)),
+    remove: (name, namespace = "shop") => server.remove(slicesOf(namespace), name, namespace),
+    ask: (question = {}) => {
+      const lines: WithdrawalLine[] = [];
+      const whole = { namespace: "shop", pod: "web-1", uid: "uid-1", addresses: ["10.0.0.1"], ...question };
+      return { lines, leave: watches.watchPod(whole, (line) => lines.push(line)) };
+    },
+    close: async () => {
+      await watches.stop();
+      api.close();
+      await server.close();
+    },
+  };
+}
+
+/** Waits until the last line heard says so. */
+export async function hears(drainer: Drainer, line: Partial<WithdrawalLine>): Promise<void> {
+  await vi.waitFor(() => expect(drainer.lines.at(-1)).toMatchObject(line), PATIENCE);
+}

@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type LineStream, lineStream } from "../../../src/relay/withdrawal/line-stream.ts";
+
+const LIMITS = { repeatMs: 10_000, stallMs: 20_000, lifeMs: 100_000 };
+
+/** A reader the test moves: it takes a line when told to. */
+function reader(): { written: string[]; take: () => void; ends: string[]; stream: LineStream } {
+  const written: string[] = [];
+  const ends: string[] = [];
+  const takes: (() => void)[] = [];
+  const sink = {
+    write: (text: string, taken: () => void) => {
+      written.push(text);
+      takes.push(taken);
+    },
+    end: () => ends.push("end"),
+    cut: () => ends.push("cut"),
+  };
+  return { written, ends, take: () => takes.shift()?.(), stream: lineStream(sink, LIMITS, 0) };
+}
+
+describe("a reader who keeps up", () => {
+  test("gets every line, and the last one again while nothing changes", () => {
+    const { stream, written, take } = reader();
+    stream.say("a", 0);
+    take();
+    stream.look(9_999);
+    expect(written).toEqual(["a"]);
+    stream.look(10_000);
+    take();
+    stream.say("b", 12_000);
+    take();
+    stream.look(21_000);
+    expect(written).toEqual(["a", "a", "b"]);
+    stream.look(22_000);
+    expect(written).toEqual(["a", "a", "b", "b"]);
+  });
+
+  test("is ended properly after its life, and nothing is written after that", () => {
+    const { stream, written, take, ends } = reader();
+    stream.say("a", 0);
+    take();
+    stream.look(100_000);
+    stream.say("b", 100_001);
+    stream.look(200_000);
+    stream.end();
+    expect([written, ends]).toEqual([["a"], ["end"]]);
+  });
+});
+
+describe("a slow reader", () => {
+  test("gets the newest line and none that it superseded", () => {
+    const { stream, written, take } = reader();
+    for (const line of ["a", "b", "c"]) stream.say(line, 0);
+    expect(written).toEqual(["a"]);
+    take();
+    expect(written).toEqual(["a", "c"]);
+    take();
+    expect(written).toEqual(["a", "c"]);
+  });
+
+  test("who takes nothing is cut, whatever is said meanwhile", () => {
+    const { stream, written, ends } = reader();
+    stream.say("a", 0);
+    for (let nowMs = 1_000; nowMs < 20_000; nowMs += 1_000) {
+      stream.say("b", nowMs);
+      stream.look(nowMs);
+    }
+    expect([written, ends]).toEqual([["a"], []]);
+    stream.look(20_000);
+    expect(ends).toEqual(["cut"]);
+  });
+});
+
+test("at most one line is under way, and a reader who takes all ends with the last line said", () => {
+  const steps = fc.array(fc.oneof(fc.nat(9).map(String), fc.constantFrom("take", "look")), { maxLength: 60 });
+  fc.assert(
+    fc.property(steps, (story) => {
+      const { stream, written, take } = reader();
+      let taken = 0;
+      let last: string | undefined;
+      story.forEach((step, nowMs) => {
+        if (step === "look") stream.look(nowMs);
+        else if (step === "take") {
+          if (taken < written.length) {
+            taken += 1;
+            take();
+          }
+        } else {
+          last = step;
+          stream.say(step, nowMs);
+        }
+        expect(written.length - taken).toBeLessThanOrEqual(1);
+      });
+      while (taken < written.length) {
+        taken += 1;
+        take();
+      }
+      expect(written.at(-1)).toBe(last);
+    }),
+  );
+});
