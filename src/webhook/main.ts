@@ -89,7 +89,8 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
       drainDelayMs,
       log,
       sleep: (ms) => sleep(ms, undefined, { ref: false }),
-      onClosing: () => void relay?.leave(),
+      // A connection whose stream has just ended would idle on until its client closes it.
+      onClosing: () => void relay?.leave().then(() => app.server.closeIdleConnections()),
     });
     clearInterval(watch);
     return EXIT_OK;

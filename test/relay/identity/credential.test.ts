@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { CredentialClaims } from "../../../src/contract/relay-wire.ts";
+import { mintCredential, readCredential } from "../../../src/relay/identity/credential.ts";
+import type { SigningKey } from "../../../src/relay/identity/identity.ts";
+import { pretendKey, START_MS } from "./pretend-tools.ts";
+
+const KEY = pretendKey("one", START_MS);
+const OTHER = pretendKey("other", START_MS);
+const CLAIMS: CredentialClaims = {
+  namespace: "shop",
+  ownerKind: "ReplicaSet",
+  ownerName: "web-5d9c8b7f6",
+  ownerUid: "0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9",
+  nonce: "0123456789abcdef",
+};
+const LIMIT = { timeout: 120_000 };
+
+const keysOf =
+  (...keys: readonly SigningKey[]) =>
+  (kid: string) =>
+    keys.find((key) => key.kid === kid);
+const read = (text: string, ...keys: readonly SigningKey[]) => readCredential(text, keysOf(...keys));
+
+const anyText = fc.string({
+  unit: fc.oneof(fc.constantFrom('"', "\\", "\n", "\u0000"), fc.constantFrom("é", "漢", "😀", "a", ".")),
+  maxLength: 40,
+});
+const anyClaims: fc.Arbitrary<CredentialClaims> = fc.record({
+  namespace: anyText,
+  ownerKind: anyText,
+  ownerName: anyText,
+  ownerUid: anyText,
+  nonce: anyText,
+});
+
+test("a credential says what it was made of, whatever that is", LIMIT, () => {
+  fc.assert(
+    fc.property(anyClaims, (claims) => {
+      const text = mintCredential(claims, KEY);
+      fc.pre(text.length <= 1_024);
+      expect(read(text, OTHER, KEY)).toEqual({ claims, key: KEY });
+    }),
+  );
+});
+
+test("any one changed character makes it worthless", LIMIT, () => {
+  const text = mintCredential(CLAIMS, KEY);
+  const alphabet = "ABCXYZabcxyz0189-_.=+/ \n\u0000é";
+  for (let at = 0; at < text.length; at += 1) {
+    for (const character of alphabet) {
+      if (text[at] === character) continue;
+      expect(read(text.slice(0, at) + character + text.slice(at + 1), KEY, OTHER)).toBeUndefined();
+    }
+    expect(read(text.slice(0, at) + text.slice(at + 1), KEY)).toBeUndefined();
+    expect(read(`${text.slice(0, at)}A${text.slice(at)}`, KEY)).toBeUndefined();
+  }
+  expect(read(`${text}A`, KEY)).toBeUndefined();
+});
+
+test("no text whatever is taken for a credential, and none makes it throw", LIMIT, () => {
+  const part = fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.constantFrom(KEY.kid, "", "a".repeat(43)));
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 5 }), fc.constantFrom(".", "", " "), (parts, between) => {
+      expect(read(parts.join(between), KEY)).toBeUndefined();
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+describe("a credential is refused", () => {
+  test("when its key is not known", () => {
+    expect(read(mintCredential(CLAIMS, KEY), OTHER)).toBeUndefined();
+  });
+
+  test("when another key signed under the same name", () => {
+    const impostor = { ...OTHER, kid: KEY.kid };
+    expect(read(mintCredential(CLAIMS, impostor), KEY)).toBeUndefined();
+  });
+
+  test("when it is put together from two", () => {
+    const [kid, , mac] = mintCredential(CLAIMS, KEY).split(".");
+    const [, payload] = mintCredential({ ...CLAIMS, namespace: "elsewhere" }, KEY).split(".");
+    expect(read(`${kid}.${payload}.${mac}`, KEY)).toBeUndefined();
+  });
+
+  test("when it is longer than any of ours", () => {
+    const long = mintCredential({ ...CLAIMS, ownerName: "x".repeat(800) }, KEY);
+    expect(long.length).toBeGreaterThan(1_024);
+    expect(read(long, KEY)).toBeUndefined();
+    expect(read("a".repeat(5_000_000), KEY)).toBeUndefined();
+  });
+});
+
+test("the longest names Kubernetes has fit", () => {
+  const claims = {
+    namespace: "n".repeat(63),
+    ownerKind: "K".repeat(63),
+    ownerName: "o".repeat(253),
+    ownerUid: "u".repeat(64),
+    nonce: "0123456789abcdef",
+  };
+  expect(read(mintCredential(claims, KEY), KEY)?.claims).toEqual(claims);
+});
+
+test("a usual credential takes less than 300 characters", () => {
+  expect(mintCredential(CLAIMS, KEY).length).toBeLessThan(300);
+});

@@ -1,0 +1,19 @@
+/** Signing keys and CAs that cost nothing; the CAs are only good for what never looks into a certificate. */
+import { createHash } from "node:crypto";
+import { CA_LIFE_MS, type Generation, type SigningKey } from "../../../src/relay/identity/identity.ts";
+
+export const YEAR_MS = 365 * 86_400_000;
+export const DAY_MS = 86_400_000;
+/** Some day. */
+export const START_MS = Date.UTC(2026, 7, 1);
+
+export function pretendKey(name: string, madeMs: number): SigningKey {
+  const digest = createHash("sha256").update(name).digest();
+  return { kid: digest.toString("hex").slice(0, 8), madeMs, secret: digest };
+}
+
+export function pretendGeneration(name: string, madeMs: number): Generation {
+  const id = createHash("sha256").update(name).digest("hex").slice(0, 16);
+  const [validFromMs, validUntilMs] = [madeMs - 3_600_000, madeMs + CA_LIFE_MS];
+  return { id, cert: `cert ${name}`, key: `key ${name}`, der: `der ${name}`, validFromMs, validUntilMs };
+}

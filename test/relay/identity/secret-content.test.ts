@@ -1,0 +1,119 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
+import { IDENTITY_TOOLS } from "../../../src/relay/identity/identity-tools.ts";
+import { changesTo, entriesOf, readContent } from "../../../src/relay/identity/secret-content.ts";
+import { START_MS } from "./pretend-tools.ts";
+
+const made: { identity: RelayIdentity; entries: Readonly<Record<string, string>> } = {
+  identity: { generations: [], keys: [] },
+  entries: {},
+};
+beforeAll(async () => {
+  const generations = [
+    await IDENTITY_TOOLS.makeGeneration(START_MS, START_MS),
+    await IDENTITY_TOOLS.makeGeneration(START_MS, START_MS),
+  ];
+  made.identity = { generations, keys: [IDENTITY_TOOLS.makeKey(START_MS), IDENTITY_TOOLS.makeKey(START_MS)] };
+  made.entries = entriesOf(made.identity);
+}, 60_000);
+
+const sorted = ({ generations, keys }: RelayIdentity) => ({
+  generations: generations.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  keys: keys.toSorted((a, b) => (a.kid < b.kid ? -1 : 1)),
+});
+
+test("what was written is read back, and entries of others mean nothing", () => {
+  const read = readContent({ ...made.entries, "ca.crt": "theirs", "sign-x.json": "{}", ca: "" });
+  expect(read.damage).toEqual([]);
+  expect(sorted(read.identity)).toEqual(sorted(made.identity));
+  expect(Object.keys(changesTo(read, made.identity)).toSorted()).toEqual(Object.keys(made.entries).toSorted());
+});
+
+test("an empty Secret is no damage", () => {
+  expect(readContent({})).toEqual({ identity: { generations: [], keys: [] }, damage: [], names: [] });
+});
+
+describe("damage is told with its place, the rest is kept", () => {
+  const nameOf = (at: number, part: "crt" | "key") => `ca-${made.identity.generations[at]?.id}.${part}`;
+  const keyName = () => `sign-${made.identity.keys[0]?.kid}.json`;
+  type Case = { says: string; change: () => Record<string, string | undefined>; tells: string; kept: [number, number] };
+  const cases: readonly Case[] = [
+    {
+      says: "a CA without its key",
+      change: () => ({ [nameOf(0, "key")]: undefined }),
+      tells: "has no key",
+      kept: [1, 2],
+    },
+    {
+      says: "a key without its CA",
+      change: () => ({ [nameOf(0, "crt")]: undefined }),
+      tells: "has no certificate",
+      kept: [1, 2],
+    },
+    {
+      says: "the key of another CA",
+      change: () => ({ [nameOf(0, "key")]: made.entries[nameOf(1, "key")] }),
+      tells: "has the key of another certificate",
+      kept: [1, 2],
+    },
+    {
+      says: "half a certificate",
+      change: () => ({ [nameOf(0, "crt")]: made.entries[nameOf(0, "crt")]?.slice(0, 200) }),
+      tells: "has a certificate that cannot be read",
+      kept: [1, 2],
+    },
+    {
+      says: "a CA under the name of another one",
+      change: () => ({
+        [nameOf(0, "crt")]: made.entries[nameOf(1, "crt")],
+        [nameOf(0, "key")]: made.entries[nameOf(1, "key")],
+      }),
+      tells: "is a CA of another name",
+      kept: [1, 2],
+    },
+    {
+      says: "half a key",
+      change: () => ({ [keyName()]: '{"made":"2026' }),
+      tells: "is not {made, secret}",
+      kept: [2, 1],
+    },
+    {
+      says: "a key that is too short",
+      change: () => ({ [keyName()]: JSON.stringify({ made: "2026-08-01T00:00:00Z", secret: "c2hvcnQ=" }) }),
+      tells: "is not {made, secret}",
+      kept: [2, 1],
+    },
+    {
+      says: "a key of no day",
+      change: () => ({ [keyName()]: JSON.stringify({ made: "today", secret: Buffer.alloc(32).toString("base64") }) }),
+      tells: "is not {made, secret}",
+      kept: [2, 1],
+    },
+    {
+      says: "a key that is null",
+      change: () => ({ [keyName()]: "null" }),
+      tells: "is not {made, secret}",
+      kept: [2, 1],
+    },
+  ];
+  test.for(cases)("$says", ({ change, tells, kept }) => {
+    const changed = Object.entries({ ...made.entries, ...change() });
+    const read = readContent(
+      Object.fromEntries(changed.filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    );
+    expect(read.damage).toHaveLength(1);
+    expect(read.damage[0]).toContain(tells);
+    expect([read.identity.generations.length, read.identity.keys.length]).toEqual(kept);
+    // The next write takes away what is damaged.
+    const removed = Object.entries(changesTo(read, read.identity)).filter(([, text]) => text === undefined);
+    expect(removed.length).toBeGreaterThan(0);
+  });
+
+  test("a CA that was made elsewhere", async () => {
+    const { makeCaPair } = await import("../../../src/certificates/signing.ts");
+    const foreign = await makeCaPair("somebody's CA", { fromMs: START_MS, untilMs: START_MS + 86_400_000 });
+    const id = "0123456789abcdef";
+    const read = readContent({ [`ca-${id}.crt`]: foreign.cert, [`ca-${id}.key`]: foreign.key });
+    expect(read.damage).toEqual([`ca-${id} was not made here`]);
+  });
+});
