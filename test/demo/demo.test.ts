@@ -46,6 +46,25 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     },
   );
 
+  test("a manager learns from the relay when EndpointSlices withdraw its Pod", LIMIT, async (context) => {
+    // On a busy machine a hook and the relay's client take long to start; the delay leaves them the time.
+    const run = demo(context, "--network=namespace", "--json", "--replicas=1", "--propagation=2s", "--drain-delay=8s");
+    const [drain] = resultOf(run, await run.ended).with.drains;
+    expect(drain).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+    const { slicesSeconds, learnedSeconds } = drain.withdrawal;
+    expect(slicesSeconds).toBeGreaterThanOrEqual(1);
+    expect(learnedSeconds).toBeGreaterThanOrEqual(slicesSeconds);
+    expect(await run.remains()).toEqual([]);
+  });
+
+  test("without the relay nothing is lost either, and nothing is said of the slices", LIMIT, async (context) => {
+    const run = demo(context, "--network=namespace", "--json", "--no-relay", ...SHORT);
+    const result = resultOf(run, await run.ended);
+    expect(result).toMatchObject({ with: { failed: 0 }, ok: true });
+    expect(result.with.drains[0].withdrawal).toEqual({ slicesSeconds: null, learnedSeconds: null });
+    expect(result.with.drains[0].relay).not.toBe("withdrawn");
+  });
+
   test.for([
     { signal: "SIGINT", during: "Rolling update with lastcall" },
     { signal: "SIGTERM", during: "Rolling update without lastcall" },

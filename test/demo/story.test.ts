@@ -88,13 +88,14 @@ describe("what is said of the endpoint withdrawal", () => {
     expect(saying(relay, afterMs)).toBe(says);
   });
 
-  test("a manager whose hook took long to start is not blamed for it", () => {
+  test.for([
+    { afterMs: 90, says: "learned that after 2.49 s, 0.09 s after its drain had begun." },
+    { afterMs: 0, says: "learned that after 2.40 s, as soon as its drain began." },
+  ])("a manager whose hook took long to start is not blamed for it: $says", ({ afterMs, says }) => {
     const end = { ...ended(7.5, 5_000, 700), triggeredMs: 2_400, slicesWithdrawnMs: 1_000 };
-    const summary =
-      end.summary === undefined ? undefined : { ...end.summary, relay: "withdrawn", withdrawnAfterMs: 90 };
-    expect(withdrawalWords({ ...end, summary })).toBe(
-      "EndpointSlices withdrew it after 1.00 s; its manager learned that after 2.49 s, 0.09 s after its drain had begun.",
-    );
+    const told = { relay: "withdrawn", withdrawnAfterMs: afterMs };
+    const summary = end.summary === undefined ? undefined : { ...end.summary, ...told };
+    expect(withdrawalWords({ ...end, summary })).toBe(`EndpointSlices withdrew it after 1.00 s; its manager ${says}`);
   });
 
   test("nothing where nobody keeps EndpointSlices", () => {

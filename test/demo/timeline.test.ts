@@ -98,7 +98,9 @@ test("a withdrawal known before the trigger is a mark at the trigger", () => {
     slicesWithdrawnMs: 100_100,
     summary: { ...summaryOf(WITH_RELAY), withdrawnAfterMs: 0 },
   };
-  expect(timelineOf(early).marks).toContainEqual({ atMs: 200, label: "lastcall learns of the withdrawal" });
+  const { lanes, marks } = timelineOf(early);
+  expect(marks).toContainEqual({ atMs: 200, label: "lastcall learns of the withdrawal" });
+  expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: not withdrawn yet");
 });
 
 test("both pictures tell the withdrawal, and no label is cut", () => {

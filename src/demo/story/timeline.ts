@@ -75,7 +75,7 @@ function offerLane({ slicesWithdrawnMs }: PodEnd, at: SinceDeletion): Lane {
 /** How long the manager waited knowing that new connections may still be sent here. */
 function knowledgeLanes(end: PodEnd, at: SinceDeletion): Lane[] {
   const learnedMs = learnedAfterMs(end);
-  if (learnedMs === undefined) return [];
+  if (learnedMs === undefined || learnedMs <= at(end.triggeredMs)) return [];
   return [{ label: "lastcall: not withdrawn yet", spans: [{ fromMs: at(end.triggeredMs), toMs: learnedMs }] }];
 }
 

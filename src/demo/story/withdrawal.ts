@@ -17,9 +17,13 @@ export function withdrawalWords(end: PodEnd): string {
   if (learnedMs === undefined)
     return `${out}; its manager did not learn that: ${WHY.get(summary.relay) ?? withoutState(summary.relay)}.`;
   const startMs = end.triggeredMs - end.deletedMs;
-  // Nobody asks before the end of the Pod is certain.
-  const late = startMs > outMs ? `, ${seconds(learnedMs - startMs)} after its drain had begun` : "";
+  // Nobody asks before a hook was called.
+  const late = startMs > outMs ? `, ${sinceStart(learnedMs - startMs)}` : "";
   return `${out}; its manager learned that after ${seconds(learnedMs)}${late}.`;
+}
+
+function sinceStart(ms: number): string {
+  return ms < 10 ? "as soon as its drain began" : `${seconds(ms)} after its drain had begun`;
 }
 
 function seconds(ms: number): string {
