@@ -5,7 +5,7 @@ export const STREAM_REFUSALS = ["pod_streams", "namespace_streams"] as const;
 export type StreamRefusal = (typeof STREAM_REFUSALS)[number];
 
 /** Each open stream holds a TLS connection, some 60 KB. */
-const STREAMS_LIMIT = 12_000;
+const STREAMS_LIMIT = 11_000;
 
 /** A Pod has one manager; a second stream lasts until it is noticed that the first one's connection is dead. */
 const STREAMS_PER_POD = 16;

@@ -7,7 +7,8 @@ import { type Asker, createSliceIndex, type SliceIndex } from "../../../src/rela
 import { podCases, type SliceCase, sliceCases, sliceObject } from "./slice-cases.ts";
 
 type Step =
-  | { readonly kind: "put" | "remove"; readonly slice: SliceCase }
+  | { readonly kind: "put"; readonly slice: SliceCase }
+  | { readonly kind: "remove"; readonly slice: SliceCase }
   | { readonly kind: "list"; readonly slices: readonly SliceCase[] }
   | { readonly kind: "ask"; readonly pod: PodIdentity }
   | { readonly kind: "leave"; readonly which: number };

@@ -1,0 +1,235 @@
+/** `POST /v1/withdrawal` for those who behave and those who attack. */
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { RELAY_BODY_LIMIT_BYTES } from "../../../src/contract/relay-wire.ts";
+import { samplesOf } from "../../webhook/server-under-test.ts";
+import { type Answer, AUTHORIZED, IN, OUT, QUESTION, type StreamingRelay, streamingRelay } from "./streaming-relay.ts";
+
+const PATIENCE = { timeout: 15_000, interval: 5 };
+let relay: StreamingRelay;
+
+beforeEach(async () => {
+  relay = await streamingRelay();
+});
+
+afterEach(async () => {
+  await relay.close();
+});
+
+const shows = (answer: Answer, lines: readonly object[]): Promise<unknown> =>
+  vi.waitFor(() => expect(answer.lines()).toEqual(lines), PATIENCE);
+
+const streams = async (): Promise<number | undefined> =>
+  samplesOf(await relay.metrics(), "lastcall_relay_streams").get("");
+
+const refusedFor = async (reason: string): Promise<number | undefined> =>
+  samplesOf(await relay.metrics(), "lastcall_relay_refused_total").get(`{reason="${reason}"}`);
+
+describe("a manager that asks", () => {
+  test("is answered at once, and with a line for every change, until it leaves", async () => {
+    const answer = await relay.ask();
+    expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
+    await shows(answer, [IN]);
+    expect(relay.watchers.map(({ question }) => question)).toEqual([QUESTION]);
+    relay.watchers[0]?.say(OUT);
+    await shows(answer, [IN, OUT]);
+    relay.watchers[0]?.say(IN);
+    await shows(answer, [IN, OUT, IN]);
+    expect(await streams()).toBe(1);
+    answer.leave();
+    await vi.waitFor(() => expect(relay.watchers[0]?.left).toBe(true), PATIENCE);
+    expect(await streams()).toBe(0);
+  });
+
+  test("hears the last line again every 10 s", async () => {
+    const answer = await relay.ask();
+    await shows(answer, [IN]);
+    relay.watchers[0]?.say(OUT);
+    await shows(answer, [IN, OUT]);
+    relay.turn(9_900);
+    relay.turn(100);
+    await shows(answer, [IN, OUT, OUT]);
+  });
+
+  test("and waits for this word alone hears it again every 200 ms", async () => {
+    const answer = await relay.ask({}, "/v1/withdrawal?pulse");
+    await shows(answer, [IN]);
+    relay.turn(200);
+    await shows(answer, [IN, IN]);
+    relay.turn(200);
+    await shows(answer, [IN, IN, IN]);
+  });
+
+  test("is told to ask again after a day, and when the relay ends", async () => {
+    const first = await relay.ask();
+    await shows(first, [IN]);
+    relay.turn(24 * 60 * 60_000);
+    expect(await first.ended).toBe("ended");
+    const second = await relay.ask();
+    await shows(second, [IN]);
+    await relay.end();
+    expect(await second.ended).toBe("ended");
+    expect(relay.watchers.map(({ left }) => left)).toEqual([true, true]);
+  });
+
+  test("and sits on an open stream longer than a request may take is not cut", async () => {
+    await relay.close();
+    relay = await streamingRelay({ requestTimeoutMs: 300 });
+    const answer = await relay.ask();
+    await shows(answer, [IN]);
+    await pause(1_200);
+    relay.watchers[0]?.say(OUT);
+    await shows(answer, [IN, OUT]);
+  });
+});
+
+describe("a request is refused", () => {
+  test.for([
+    { says: "without a credential", headers: { "content-type": "application/json" } },
+    { says: "with a forged one", headers: { ...AUTHORIZED, authorization: "Lastcall forged" } },
+    { says: "with an endless one", headers: { ...AUTHORIZED, authorization: `Lastcall ${"a".repeat(12_000)}` } },
+  ])("$says, before its body is read", async ({ headers }) => {
+    const answer = await relay.send({ body: "x".repeat(64 * 1024), headers, endless: true }).catch(() => undefined);
+    // Who is still sending may see the end of the connection before the answer.
+    if (answer !== undefined) expect(answer.status).toBe(401);
+    await vi.waitFor(async () => expect(await relay.connections()).toBe(0), PATIENCE);
+    expect(await refusedFor("credential")).toBe(1);
+    expect(relay.watchers).toEqual([]);
+  });
+
+  test("without a credential with a sentence, to who has sent all", async () => {
+    const answer = await relay.send({ body: JSON.stringify(QUESTION), headers: { authorization: "Bearer x" } });
+    expect(answer.status).toBe(401);
+    await answer.ended;
+    expect(answer.text()).toBe("The authorization header holds no credential that is valid here.\n");
+  });
+
+  test("about another namespace than the credential's", async () => {
+    const answer = await relay.send({ body: JSON.stringify({ ...QUESTION, namespace: "other" }) });
+    expect(answer.status).toBe(403);
+    expect(await refusedFor("foreign_namespace")).toBe(1);
+    expect(relay.watchers).toEqual([]);
+  });
+
+  test.for([
+    { says: "announced", headers: { ...AUTHORIZED, "content-length": String(RELAY_BODY_LIMIT_BYTES + 1) } },
+    { says: "that comes unannounced", headers: { ...AUTHORIZED, "transfer-encoding": "chunked" } },
+  ])("with a body larger than 16 KiB $says", async ({ headers }) => {
+    const answer = await relay.send({ body: "x".repeat(RELAY_BODY_LIMIT_BYTES + 1), headers });
+    expect([answer.status, await refusedFor("too_large")]).toEqual([413, 1]);
+  });
+
+  test("with a body without end, and its connection ends", async () => {
+    const answer = await relay.send({ body: "x".repeat(1_024), endless: true }).catch(() => undefined);
+    if (answer !== undefined) expect(answer.status).toBe(413);
+    await vi.waitFor(async () => expect(await relay.connections()).toBe(0), PATIENCE);
+    expect(await refusedFor("too_large")).toBe(1);
+  });
+
+  test.for([
+    { says: "nonsense", body: "{", status: 400, tells: "The body is not JSON" },
+    { says: "nothing", body: "", status: 400, tells: "The body is not JSON" },
+    {
+      says: "a wrong field",
+      body: JSON.stringify({ ...QUESTION, pod: 7 }),
+      status: 400,
+      tells: "pod is 7; it must be",
+    },
+  ])("that says $says, with what would be right", async ({ body, status, tells }) => {
+    const answer = await relay.send({ body });
+    await answer.ended;
+    expect([answer.status, answer.text()]).toEqual([status, expect.stringContaining(tells)]);
+    expect(await refusedFor("malformed")).toBe(1);
+  });
+
+  test("of another content type", async () => {
+    const headers = { ...AUTHORIZED, "content-type": "text/plain" };
+    const answer = await relay.send({ body: JSON.stringify(QUESTION), headers });
+    expect([answer.status, await refusedFor("content_type")]).toEqual([415, 1]);
+  });
+});
+
+describe("who sends slowly", () => {
+  test.for([
+    { says: "no request", bytes: "" },
+    { says: "half a header", bytes: "POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nautho" },
+    {
+      says: "half a body",
+      bytes: `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
+    },
+  ])("$says loses the connection", async ({ bytes }) => {
+    await relay.close();
+    relay = await streamingRelay({ requestTimeoutMs: 300 });
+    const socket = await relay.dial();
+    const gone = new Promise((resolve) => socket.once("close", resolve));
+    socket.resume();
+    if (bytes !== "") socket.write(bytes);
+    await gone;
+    expect(await streams()).toBe(0);
+  });
+});
+
+describe("a flood", () => {
+  test("of one namespace is refused in time, and another one is served", async () => {
+    await relay.close();
+    relay = await streamingRelay({ streamsLimit: 40 });
+    const asked = Array.from({ length: 60 }, (_, at) => relay.ask({ uid: `uid-${at}` }));
+    const answers = await Promise.all(asked);
+    const taken = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect([taken.length, refused.length, refused[0]?.headers["retry-after"]]).toEqual([20, 40, "1"]);
+    expect(await refusedFor("namespace_streams")).toBe(40);
+    const other = await relay.ask({ namespace: "other" });
+    await shows(other, [IN]);
+    for (const answer of taken) answer.leave();
+    await vi.waitFor(async () => expect(await streams()).toBe(1), PATIENCE);
+    await shows(await relay.ask(), [IN]);
+  });
+
+  test("with a replayed credential and the same Pod stops at a few streams", async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => relay.ask()));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(16);
+    expect(await refusedFor("pod_streams")).toBe(24);
+  });
+
+  test("of questions on one connection leaves nothing behind when that ends", async () => {
+    const body = JSON.stringify(QUESTION);
+    const one = `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const socket = await relay.dial();
+    let heard = "";
+    socket.on("data", (bytes: Buffer) => {
+      heard += bytes.toString();
+    });
+    socket.write(one.repeat(200));
+    await vi.waitFor(() => expect(heard).toContain('"state":"in"'), PATIENCE);
+    expect(await streams()).toBeLessThanOrEqual(16);
+    socket.destroy();
+    await vi.waitFor(async () => expect(await streams()).toBe(0), PATIENCE);
+    expect(relay.watchers.every(({ left }) => left)).toBe(true);
+  });
+
+  test("of lines at a reader who does not read is not kept: the reader finds the last one", async () => {
+    const answer = await relay.ask();
+    await shows(answer, [IN]);
+    answer.message.pause();
+    const said = 200_000;
+    for (let line = 0; line < said; line += 1) relay.watchers[0]?.say({ ...IN, services: line });
+    relay.watchers[0]?.say(OUT);
+    await pause(50);
+    answer.message.resume();
+    await vi.waitFor(() => expect(answer.lines().at(-1)).toEqual(OUT), PATIENCE);
+    expect(answer.lines().length).toBeLessThan(10);
+  });
+});
+
+test("who is gone before the body was whole is not watched for", async () => {
+  const socket = await relay.dial();
+  const length = JSON.stringify(QUESTION).length;
+  socket.write(
+    `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{`,
+  );
+  await pause(50);
+  socket.destroy();
+  await vi.waitFor(async () => expect(await relay.connections()).toBe(0), PATIENCE);
+  expect([relay.watchers, await streams()]).toEqual([[], 0]);
+});
