@@ -2,6 +2,7 @@
  * A second application on the webhook's port, told apart by the server name a client asks TLS for: its connections get its
  * certificate and its routes and nothing else, all others never get those.
  */
+import { constants } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { createServer, type Server, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
@@ -12,6 +13,12 @@ export type Lodger = {
   readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
   readonly handle: RequestListener;
 };
+
+/**
+ * Every handshake is a whole one: a resumed one may not tell the name it was asked for. To be given again with every new
+ * certificate of the server. API servers do not resume.
+ */
+export const NO_RESUMPTION = { secureOptions: constants.SSL_OP_NO_TICKET } as const;
 
 /** Its clients hold one connection each while they drain; beyond this a newcomer is hung up on. */
 const CONNECTION_LIMIT = 8_000;
@@ -33,6 +40,7 @@ export function toldApart(options: ServerOptions, handler: RequestListener, lodg
   const server = createServer(
     {
       ...options,
+      ...NO_RESUMPTION,
       SNICallback: (serverName, done) => {
         contextFor(serverName).then(
           (context) => done(null, context),

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerOptions } from "node:https";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { AdmissionRules } from "./admit.ts";
 import { addHealthRoutes, type Unreadiness } from "./health-routes.ts";
-import { type Lodger, toldApart } from "./lodger.ts";
+import { type Lodger, NO_RESUMPTION, toldApart } from "./lodger.ts";
 import { addMutateRoute, BODY_LIMIT_BYTES, type MutatePorts } from "./mutate-route.ts";
 
 export type WebhookServer = FastifyInstance<Server>;
@@ -25,13 +25,13 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /** Clients that still speak TLS 1.1 are no API server. */
-const TLS_MINIMUM = { minVersion: "TLSv1.2" } as const;
+const TLS_LIMITS = { minVersion: "TLSv1.2", ...NO_RESUMPTION } as const;
 
 /** @param lodger another application on the same port, for clients that ask TLS for its name */
 export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: TlsPair, lodger?: Lodger): WebhookServer {
   const https: ServerOptions = {
     ...(tls ?? {}),
-    ...TLS_MINIMUM,
+    ...TLS_LIMITS,
     ALPNProtocols: ["http/1.1"],
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -64,5 +64,5 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Tls
 
 /** New connections get the new certificate; open ones stay. */
 export function renewCertificate(app: WebhookServer, tls: TlsPair): void {
-  app.server.setSecureContext({ cert: tls.cert, key: tls.key, ...TLS_MINIMUM });
+  app.server.setSecureContext({ cert: tls.cert, key: tls.key, ...TLS_LIMITS });
 }

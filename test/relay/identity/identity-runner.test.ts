@@ -1,0 +1,234 @@
+/** The identity over real TLS: clients that trust one CA and one name, by IP, as managers do. */
+
+import type { AddressInfo } from "node:net";
+import { connect, createServer, type Server } from "node:tls";
+import { Registry } from "prom-client";
+import { afterEach, describe, expect, test } from "vitest";
+import { newestGeneration } from "../../../src/relay/identity/identity.ts";
+import { type RunningIdentity, runIdentity } from "../../../src/relay/identity/identity-runner.ts";
+import { IDENTITY_TOOLS } from "../../../src/relay/identity/identity-tools.ts";
+import { serverNameOf } from "../../../src/relay/identity/server-name.ts";
+import { type PretendSecret, pretendSecret } from "./pretend-secret.ts";
+import { DAY_MS, YEAR_MS } from "./pretend-tools.ts";
+
+const LIMIT = { timeout: 60_000 };
+const cleanups: (() => unknown)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup();
+});
+
+/** Real certificates are judged by the real clock of the client, so time here is told from today. */
+const TODAY_MS = Date.now();
+
+type Line = { readonly level: string; readonly sentence: string; readonly keys: object };
+
+type Replica = RunningIdentity & {
+  readonly clock: { wallMs: number; nowMs: number };
+  readonly lines: readonly Line[];
+  readonly registry: Registry;
+};
+
+function replicaOf(secret: PretendSecret, wallMs = TODAY_MS): Replica {
+  const clock = { wallMs, nowMs: 1_000_000 };
+  const lines: Line[] = [];
+  const log = (level: string) => (keys: object, sentence: string) => lines.push({ level, sentence, keys });
+  const registry = new Registry();
+  const running = runIdentity({
+    secrets: secret.store,
+    tools: IDENTITY_TOOLS,
+    wallMs: () => clock.wallMs,
+    nowMs: () => clock.nowMs,
+    log: { info: log("info"), warn: log("warn") },
+    registry,
+  });
+  return { ...running, clock, lines, registry };
+}
+
+async function listening(replica: Replica): Promise<number> {
+  const server: Server = createServer({
+    SNICallback: (name, done) => {
+      Promise.resolve(replica.contextFor(name)).then((context) => done(null, context), done);
+    },
+  });
+  server.on("tlsClientError", () => undefined);
+  server.on("secureConnection", (socket) => socket.on("error", () => undefined));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** The fingerprint of the certificate that was shown, or why the client would not have it. */
+function shownTo(port: number, ca: string, servername: string): Promise<string> {
+  const pem = `-----BEGIN CERTIFICATE-----\n${ca}\n-----END CERTIFICATE-----\n`;
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port, ca: pem, servername }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    });
+    socket.on("error", (error) => resolve(error.message));
+  });
+}
+
+const FINGERPRINT = /^([0-9A-F]{2}:){31}[0-9A-F]{2}$/;
+
+/** What a Pod that is injected now gets. */
+function givenBy(replica: Replica): { readonly ca: string; readonly name: string } {
+  const generation = newestGeneration(replica.identity(), replica.clock.wallMs);
+  return { ca: generation?.der ?? "", name: serverNameOf(generation?.id ?? "") };
+}
+
+describe("a client that pins the CA and calls an IP address", () => {
+  test("is served by every replica, each with a certificate of its own", LIMIT, async () => {
+    const secret = pretendSecret();
+    const replicas = [replicaOf(secret), replicaOf(secret)];
+    const shown: string[] = [];
+    for (const replica of replicas) {
+      await replica.look();
+      const { ca, name } = givenBy(replicas[0] ?? replica);
+      shown.push(await shownTo(await listening(replica), ca, name));
+    }
+    for (const fingerprint of shown) expect(fingerprint).toMatch(FINGERPRINT);
+    expect(new Set(shown).size).toBe(2);
+  });
+
+  test("refuses a replica of another Secret, and a name the certificate does not carry", LIMIT, async () => {
+    const [ours, theirs] = [replicaOf(pretendSecret()), replicaOf(pretendSecret())];
+    await ours.look();
+    await theirs.look();
+    const { ca } = givenBy(ours);
+    expect(await shownTo(await listening(theirs), ca, givenBy(theirs).name)).toContain("unable to");
+    const renamed = { ...ours, contextFor: () => ours.contextFor(givenBy(ours).name) };
+    expect(await shownTo(await listening(renamed), ca, serverNameOf("0".repeat(16)))).toContain("does not match");
+  });
+
+  test("goes on being served when its generation is not the newest any more", LIMIT, async () => {
+    const secret = pretendSecret();
+    const old = replicaOf(secret, TODAY_MS - 6 * YEAR_MS);
+    await old.look();
+    const first = givenBy(old);
+    const now = replicaOf(secret);
+    await now.look();
+    const second = givenBy(now);
+    expect(second.name).not.toBe(first.name);
+    const port = await listening(now);
+    expect(await shownTo(port, first.ca, first.name)).toMatch(FINGERPRINT);
+    expect(await shownTo(port, second.ca, second.name)).toMatch(FINGERPRINT);
+    expect(await shownTo(port, first.ca, second.name)).toContain("unable to");
+  });
+
+  test("finds nobody under a generation that has expired", LIMIT, async () => {
+    const secret = pretendSecret();
+    const old = replicaOf(secret, TODAY_MS - 11 * YEAR_MS);
+    await old.look();
+    const now = replicaOf(secret);
+    await now.look();
+    expect(await now.contextFor(givenBy(old).name)).toBeUndefined();
+    expect(await now.contextFor(givenBy(now).name)).toBeDefined();
+  });
+});
+
+describe("the certificate of a replica", () => {
+  test("is another one after half of its week, also when the Secret cannot be read", LIMIT, async () => {
+    const secret = pretendSecret();
+    const replica = replicaOf(secret);
+    await replica.look();
+    const { ca, name } = givenBy(replica);
+    const port = await listening(replica);
+    const first = await shownTo(port, ca, name);
+    replica.clock.wallMs += 3 * DAY_MS;
+    await replica.look();
+    expect(await shownTo(port, ca, name)).toBe(first);
+    replica.clock.wallMs += DAY_MS;
+    secret.failWith = "no route to host";
+    await replica.look();
+    const second = await shownTo(port, ca, name);
+    expect(second).toMatch(FINGERPRINT);
+    expect(second).not.toBe(first);
+  });
+
+  test("is another one when the clock was ahead and has been put right", LIMIT, async () => {
+    const secret = pretendSecret();
+    const replica = replicaOf(secret);
+    await replica.look();
+    const { ca, name } = givenBy(replica);
+    const port = await listening(replica);
+    const first = await shownTo(port, ca, name);
+    replica.clock.wallMs -= 60_000;
+    await replica.look();
+    expect(await shownTo(port, ca, name)).not.toBe(first);
+  });
+});
+
+describe("what is not known yet", () => {
+  test("is looked up before a client of a new generation is answered", LIMIT, async () => {
+    const secret = pretendSecret();
+    const [first, second] = [replicaOf(secret), replicaOf(secret)];
+    await first.look();
+    await second.look();
+    secret.put(undefined);
+    await first.look();
+    const { ca, name } = givenBy(first);
+    const port = await listening(second);
+    second.clock.nowMs += 1_000;
+    expect(await shownTo(port, ca, name)).toMatch(FINGERPRINT);
+  });
+
+  test("is looked up once a second at most, however many strangers ask", LIMIT, async () => {
+    const secret = pretendSecret();
+    const replica = replicaOf(secret);
+    await replica.look();
+    const before = secret.calls.length;
+    const ask = () =>
+      Promise.all(
+        Array.from({ length: 500 }, (_, at) => replica.contextFor(serverNameOf(String(at).padStart(16, "0")))),
+      );
+    replica.clock.nowMs += 1_000;
+    expect(new Set(await ask())).toEqual(new Set([undefined]));
+    replica.clock.nowMs += 999;
+    await ask();
+    await replica.lookSoon();
+    expect(secret.calls.length - before).toBe(1);
+    replica.clock.nowMs += 1;
+    await ask();
+    expect(secret.calls.length - before).toBe(2);
+  });
+
+  test("does not hold a handshake while the API server is silent", LIMIT, async () => {
+    const secret = pretendSecret();
+    const replica = replicaOf(secret);
+    await replica.look();
+    const silent = replicaOf({ ...secret, store: { ...secret.store, read: () => new Promise(() => undefined) } });
+    expect(await silent.contextFor(serverNameOf("0".repeat(16)))).toBeUndefined();
+  });
+
+  test.for([
+    "",
+    "localhost",
+    "lastcall-webhook.lastcall.svc",
+    "relay-0.lastcall.internal",
+    "relay-x.lastcall.internal",
+  ])("a name that is no relay's, such as %j, costs nothing", async (name) => {
+    const secret = pretendSecret();
+    const replica = replicaOf(secret);
+    expect(replica.contextFor(name)).toBeUndefined();
+    expect(secret.calls).toEqual([]);
+  });
+});
+
+test("a Secret that cannot be read is told once, and again after ten minutes", LIMIT, async () => {
+  const secret = pretendSecret();
+  secret.failWith = "the API server does not let us read Secret lastcall/relay: 403";
+  const replica = replicaOf(secret);
+  for (let look = 0; look < 5; look += 1) await replica.look();
+  expect(replica.lines).toMatchObject([{ level: "warn", keys: { why: secret.failWith, ready: false } }]);
+  replica.clock.nowMs += 600_000;
+  await replica.look();
+  expect(replica.lines).toHaveLength(2);
+  const metrics = await replica.registry.metrics();
+  expect(metrics).toContain("lastcall_relay_identity_failures_total 6");
+  expect(metrics).toContain("lastcall_relay_identity_ready 0");
+  secret.failWith = "";
+  await replica.look();
+  expect(await replica.registry.metrics()).toContain("lastcall_relay_identity_ready 1");
+  expect(JSON.stringify(replica.lines)).not.toContain("PRIVATE");
+});
