@@ -110,9 +110,10 @@ test("JSON that nests as deep as a body allows is refused and breaks nothing", (
   expect(problemIn(noticeWith({ why: deep }))).toBe("report.why: a list is not text.");
 });
 
-test("a field of the prototype in the JSON answers for no field", () => {
+test("a field that is inherited, or of the prototype in the JSON, answers for no field", () => {
   const whole = JSON.stringify(noticeWith({}));
   expect(problemIn(JSON.parse(`{"__proto__":${whole}}`))).toContain("namespace: nothing");
+  expect(problemIn(Object.create(JSON.parse(whole)))).toContain("namespace: nothing");
 });
 
 test("control characters, turns of direction and all but plain letters become question marks", () => {
