@@ -22,25 +22,33 @@ export async function emitC(file: string, program: Program): Promise<void> {
   await runProgram(process.execPath, args, ROOT);
 }
 
-/** Compiles the runtime's C files to one archive. */
+/**
+ * Compiles the runtime's C files to two archives. TLS has its own, so that it lies together in the binary: only a drain
+ * needs it, and what lies between other code is read into memory with it.
+ */
 export async function compileRuntime(variant: Variant, tree: string, files: readonly string[]): Promise<void> {
   mkdirSync(`${tree}/objects`, { recursive: true });
   const waiting = [...files];
-  const objects = files.map(objectOf);
   const work = async (): Promise<void> => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
       await runProgram(variant.compiler, [...variant.compile, ...includes(), "-c", file, "-o", objectOf(file)], tree);
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
   // D: neither times nor owners in the archive.
-  await runProgram("ar", ["rcsD", "runtime.a", ...objects], tree);
+  for (const [archive, part] of [
+    ["runtime.a", files.filter((file) => !isTls(file))],
+    ["tls.a", files.filter(isTls)],
+  ] as const)
+    await runProgram("ar", ["rcsD", archive, ...part.map(objectOf)], tree);
 }
 
 export async function link(variant: Variant, tree: string, program: string, output: string): Promise<void> {
-  const inputs = [...includes(), program, "runtime.a", "-o", output];
+  const inputs = [...includes(), program, "runtime.a", "-lc", "tls.a", "-o", output];
   await runProgram(variant.compiler, [...variant.compile, ...inputs, ...variant.link], tree);
 }
 
 const includes = (): readonly string[] => INCLUDES.map((folder) => `-I${folder}`);
+
+const isTls = (file: string): boolean => file.startsWith("vendor/mbedtls/");
 
 const objectOf = (file: string): string => `objects/${file.replaceAll("/", "_")}.o`;

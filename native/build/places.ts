@@ -23,3 +23,6 @@ export const MANAGER_SOURCE = "src/manager/native-main.ts";
 export function outputFolder(into: string): string {
   return into === "" ? `${ROOT}/build/native` : into;
 }
+
+/** How the runtime is compiled: another way makes another runtime. */
+export const COMPILE_STEPS = `${ROOT}/native/build/compile.ts`;

@@ -76,7 +76,7 @@ export type Question = {
 export type FakeRelay = {
   readonly port: number;
   readonly env: Record<string, string>;
-  /** Tells this to all who ask, now and later; `out` ends their streams. */
+  /** Tells this to all who ask, now and later. */
   readonly say: (what: WithdrawalLine) => void;
   readonly questions: readonly Question[];
   /** Reports, in the order of their arrival. */
@@ -126,7 +126,6 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
   const write = (res: ServerResponse) => {
     if (frozen) return;
     res.write(`${JSON.stringify(now)}\n`);
-    if (now.state === "out") res.end();
   };
   const handle = (req: IncomingMessage, res: ServerResponse, text: string) => {
     const path = req.url ?? "";

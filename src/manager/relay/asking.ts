@@ -63,7 +63,7 @@ function takeLine(asking: Asking, id: number, offered: Offered, nowMs: number, a
   if (id !== asking.current && id !== asking.candidate) return asking;
   const isNew = id === asking.candidate;
   if (isNew && asking.current !== 0) actions.push({ kind: "drop", id: asking.current });
-  const heard: Asking = {
+  return {
     ...asking,
     current: id,
     candidate: isNew ? 0 : asking.candidate,
@@ -75,8 +75,6 @@ function takeLine(asking: Asking, id: number, offered: Offered, nowMs: number, a
     lost: false,
     pulse: pulseOf(asking.pulse, isNew),
   };
-  // A Pod that is out and ends does not come back.
-  return offered === "out" ? ended(heard, actions) : heard;
 }
 
 function takeEnd(asking: Asking, id: number, reason: string, nowMs: number): Asking {
