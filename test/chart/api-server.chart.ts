@@ -4,13 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RelaySettings } from "../../src/manager/relay/relay-settings.ts";
+import { someReport } from "../drain-history/some-drain.ts";
 import { type Answer, type ApiServer, end, startApiServer } from "./api-server.ts";
 import { POD_CASES, type PodCase, podOf } from "./real-pods.ts";
-import { HAS_LOW_PORTS, runHookPod, runSelfTest, startWebhook } from "./release-programs.ts";
+import { askWithdrawal, relayOf, report } from "./relayed-pod.ts";
+import { HAS_LOW_PORTS, readMetrics, runHookPod, runSelfTest, startWebhook } from "./release-programs.ts";
 import { at, listOf } from "./rendering.ts";
+import { servedMetrics } from "./served-metrics.ts";
 
 const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/drain.lastcall.dev";
 const SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-ca";
+const RELAY_SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-relay";
 const REPORT = "asked for injection and was let in without it";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-webhook-"));
@@ -193,6 +198,83 @@ describe("a release on a real API server", () => {
       expect(at(secret, "metadata", "labels", "app.kubernetes.io/managed-by")).toBe("Helm");
       // It signs once it has settled.
       expect([at(secret, "data", "next.crt"), at(secret, "data", "ca.crt")]).toContain(made);
+    });
+
+    describe("and its relay", () => {
+      const web = { name: "web-1", uid: "0f0e0d0c-0000-4000-8000-000000000001", address: "10.1.2.3" };
+      const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "rs-1", controller: true };
+      const SLICES = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices";
+      let relay: RelaySettings;
+
+      beforeAll(async () => {
+        const metadata = { name: web.name, ownerReferences: [owner] };
+        const pod = { ...(POD_CASES[0] as PodCase), metadata };
+        // The Secret may have to be filled first.
+        await eventually(async () => JSON.stringify((await create(pod)).body).includes("LASTCALL_RELAY_ADDRESS"));
+        relay = relayOf((await create(pod)).body, web);
+      });
+
+      test("is given to Pods at the Service's address", async () => {
+        const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
+        const endpoint = { address: at(service, "spec", "clusterIP"), port: at(service, "spec", "ports", 0, "port") };
+        expect(relay.endpoint).toEqual(endpoint);
+      });
+
+      test("tells what the slices say, as they change", async () => {
+        const asking = askWithdrawal(relay);
+        const becomes = (state: string) => eventually(async () => asking.last()?.state === state);
+        try {
+          await becomes("out");
+          const target = { kind: "Pod", namespace: "shop", name: web.name, uid: web.uid };
+          await ask("POST", SLICES, {
+            ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
+            metadata: { name: "web-abc", labels: { "kubernetes.io/service-name": "web" } },
+            endpoints: [{ addresses: [web.address], conditions: { ready: true }, targetRef: target }],
+          });
+          await becomes("in");
+          expect(asking.last()).toMatchObject({ terminating: false, services: 1 });
+          const ending = { ready: false, serving: true, terminating: true };
+          await ask("PATCH", `${SLICES}/web-abc`, [{ op: "replace", path: "/endpoints/0/conditions", value: ending }]);
+          await eventually(async () => asking.last()?.terminating === true);
+          await ask("DELETE", `${SLICES}/web-abc`);
+          await becomes("out");
+          expect(asking.trouble()).toBe("");
+        } finally {
+          asking.stop();
+        }
+      });
+
+      test("takes the report of a drain, shows it and tells the owner", async () => {
+        expect(await report(relay, someReport())).toBe("");
+        const [, port] =
+          /"adminPort":([0-9]+),"msg":"showing/.exec(readFileSync(join(folder, "node.log"), "utf8")) ?? [];
+        const shown = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
+        expect(at(await shown.json(), "drains", 0)).toMatchObject({ pod: web.name, report: { outcome: "drained" } });
+        const events = "/api/v1/namespaces/shop/events?fieldSelector=reason=Drained";
+        await eventually(async () => listOf(await read(events), "items").length === 1);
+        expect(at(await read(events), "items", 0, "involvedObject")).toMatchObject({
+          kind: "ReplicaSet",
+          name: owner.name,
+        });
+      });
+
+      test("has its Secret made anew, and upgrades leave what is in it", async () => {
+        await ask("DELETE", RELAY_SECRET);
+        await eventually(async () => (await api.ask("GET", RELAY_SECRET)).status === 200);
+        const data = at(await read(RELAY_SECRET), "data") as object;
+        expect(Object.keys(data).filter((name) => /^ca-.*\.key$|^sign-/.test(name))).toHaveLength(2);
+        await run("upgrade", { webhook: { replicas: 3 } });
+        await run("upgrade", { webhook: { replicas: 3 } }, ["--server-side=false"]);
+        expect(at(await read(RELAY_SECRET), "data")).toEqual(data);
+        expect(at(await read(RELAY_SECRET), "metadata", "labels", "app.kubernetes.io/managed-by")).toBe("Helm");
+      });
+
+      test("stands in the metrics, with everything that alerts and dashboard ask for", async () => {
+        const text = await readMetrics(relay.endpoint);
+        const names = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
+        const asked = [...(await servedMetrics()).keys()].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
+        expect(asked.filter((name) => !names.has(name))).toEqual([]);
+      });
     });
 
     test("which needs no right that the chart does not give", () => {

@@ -1,0 +1,67 @@
+/** A Pod as the webhook let it in, and what its manager would say to the relay: the manager's own client says it. */
+import type { WithdrawalLine } from "../../src/contract/relay-wire.ts";
+import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
+import { environmentOf } from "../../src/manager/outside.ts";
+import { callRelay } from "../../src/manager/relay/relay-call.ts";
+import { type RelaySettings, readRelaySettings } from "../../src/manager/relay/relay-settings.ts";
+import { deliverReport } from "../../src/manager/relay/report-delivery.ts";
+import { at, listOf } from "./rendering.ts";
+
+export type Identity = { readonly name: string; readonly uid: string; readonly address: string };
+
+type Variable = { readonly name: string; readonly value?: string };
+
+/** @throws when the Pod was given no relay, or one that its manager could not use */
+export function relayOf(pod: unknown, { name, uid, address }: Identity): RelaySettings {
+  const containers = listOf<{ readonly name: string }>(pod, "spec", "initContainers");
+  const manager = containers.find((container) => container.name === "lastcall");
+  const values = new Map(listOf<Variable>(manager, "env").map((variable) => [variable.name, variable.value]));
+  const namespace = String(at(pod, "metadata", "namespace"));
+  const environment = environmentOf((variable) => values.get(variable));
+  const here = { podName: name, podNamespace: namespace, podUid: uid, podIps: address };
+  const { settings, problem } = readRelaySettings({ ...environment, ...here });
+  if (settings === undefined) throw new Error(problem === "" ? "the Pod was given no relay" : problem);
+  return settings;
+}
+
+export type Asking = {
+  /** What was answered last. */
+  readonly last: () => WithdrawalLine | undefined;
+  /** Empty, or why nothing more comes. */
+  readonly trouble: () => string;
+  readonly stop: () => void;
+};
+
+export function askWithdrawal(settings: RelaySettings): Asking {
+  const { namespace, pod, uid, addresses } = settings;
+  let text = "";
+  let trouble = "";
+  const body = JSON.stringify({ namespace, pod, uid, addresses });
+  const stop = callRelay(
+    settings,
+    { path: WITHDRAWAL_PATH, body },
+    {
+      onStatus: (status) => {
+        if (status !== 200) trouble = `it answered ${status}`;
+      },
+      onBytes: (chunk) => {
+        text += chunk.toString("utf8");
+      },
+      onEnd: (failure) => {
+        trouble = failure === "" ? "it ended" : failure;
+      },
+    },
+  );
+  const last = (): WithdrawalLine | undefined => {
+    const line = text.split("\n").at(-2);
+    return line === undefined ? undefined : (JSON.parse(line) as WithdrawalLine);
+  };
+  return { last, trouble: () => trouble, stop };
+}
+
+/** Empty, or why the report is lost. */
+export function report(settings: RelaySettings, drain: object): Promise<string> {
+  return new Promise((resolve) => {
+    deliverReport(settings, JSON.stringify(drain), { onDial: () => undefined, onEnd: resolve });
+  });
+}
