@@ -48,7 +48,7 @@ function kubeconfigFiles(
   throw new NoConnection(`no kubeconfig was found: give --kubeconfig FILE or set KUBECONFIG (there is no ${usual})`);
 }
 
-/** Of several files that name the same thing the first is right. */
+/** Of several files that name the same thing the first is right: the client takes the first it finds. */
 async function readFiles(files: readonly string[], choice: ClusterChoice): Promise<KubeConfig> {
   const { KubeConfig } = await import("../api-server/kube-config.ts");
   const read = files.map((file) => {
@@ -62,9 +62,9 @@ async function readFiles(files: readonly string[], choice: ClusterChoice): Promi
   });
   const connection = new KubeConfig();
   connection.loadFromOptions({
-    clusters: firstOfEachName(read.flatMap((one) => one.getClusters())),
-    users: firstOfEachName(read.flatMap((one) => one.getUsers())),
-    contexts: firstOfEachName(read.flatMap((one) => one.getContexts())),
+    clusters: read.flatMap((one) => one.getClusters()),
+    users: read.flatMap((one) => one.getUsers()),
+    contexts: read.flatMap((one) => one.getContexts()),
     currentContext: choice.context ?? read.map((one) => one.getCurrentContext()).find((name) => (name ?? "") !== ""),
   });
   refuseUnusable(connection, files.join(" and "));
@@ -83,11 +83,6 @@ function refuseUnusable(connection: KubeConfig, where: string): void {
   }
   if (!URL.canParse(connection.getCurrentCluster()?.server ?? ""))
     throw new NoConnection(`${where}: its context ${quote(context)} leads to no cluster with a URL`);
-}
-
-function firstOfEachName<T extends { readonly name: string }>(things: readonly T[]): readonly T[] {
-  const names = new Set<string>();
-  return things.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
 function firstLine(error: unknown): string {

@@ -55,9 +55,9 @@ describe("the picture of a drain", () => {
       80,
     );
     expect(empty.join("\n")).not.toContain("█");
-    const brief = { ...none, withdrawing: 3_600_000, holding: 1 };
+    const brief = { ...none, withdrawing: 3_600_000, draining: 1, holding: 3_600_000 };
     const lines = terminalTimeline(someDrain({ report: someReport({ milliseconds: brief }) }), 80);
-    expect(lines.find((line) => line.startsWith("holding"))).toMatch(/·█$/);
+    expect(lines.find((line) => line.startsWith("draining"))).toMatch(/·█·+$/);
   });
 
   test("never leaves its width, whatever the record says", () => {

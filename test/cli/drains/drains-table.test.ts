@@ -31,7 +31,12 @@ describe("the table", () => {
   });
 
   test("never leaves its width, and has one line for each drain, whatever a record says", () => {
-    const drains = fc.array(anyDrain, { maxLength: 5 });
+    const odd = fc.string({ unit: fc.constantFrom("a", "\u001b", "\u202e", "\n", "\u{e0041}", "ß"), maxLength: 40 });
+    const names = fc.record({ namespace: odd, pod: odd, ownerKind: odd, ownerName: odd });
+    const drain = fc.tuple(anyDrain, names, odd).map(([record, name, why]) => {
+      return { ...record, ...name, report: { ...record.report, why } };
+    });
+    const drains = fc.array(fc.oneof(anyDrain, drain), { maxLength: 5 });
     fc.assert(
       fc.property(drains, fc.integer({ min: 0, max: 200 }), fc.boolean(), (some, width, grows) => {
         for (const line of linesOf(some, width, grows)) {

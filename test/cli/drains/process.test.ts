@@ -1,6 +1,6 @@
 /** The program as a person runs it, on a cluster that is reached over TLS with a kubeconfig. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { someDrain } from "../../drain-history/some-drain.ts";
@@ -25,8 +25,12 @@ type Running = {
   readonly ended: Promise<{ readonly status: number | null; readonly signal: NodeJS.Signals | null }>;
 };
 
-function start(args: readonly string[], environment: Readonly<Record<string, string>>): Running {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+function start(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  program: string = PROGRAM,
+): Running {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: cluster.folder,
     env: { PATH: process.env["PATH"] ?? "", HOME: cluster.folder, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
@@ -107,6 +111,17 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     const again = start(["timeline", "a-1", "-f", "one.json"], {});
     expect(await again.ended).toEqual({ status: 0, signal: null });
     expect(again.said.out).toContain("The drain of Pod shop/web-7d9f-abcde");
+  });
+
+  test("is a plugin of kubectl under the name of one", async () => {
+    const link = join(cluster.folder, "kubectl-lastcall");
+    symlinkSync(PROGRAM, link);
+    const running = start(["drains", "--json"], { KUBECONFIG: cluster.kubeconfig }, link);
+    expect(await running.ended).toEqual({ status: 0, signal: null });
+    expect(JSON.parse(running.said.out).drains).toEqual([FIRST]);
+    const help = start(["--help"], {}, link);
+    await help.ended;
+    expect(help.said.out).toMatch(/\n {2}drains .*(\n.*)*\n {2}timeline /);
   });
 
   test("names a picture it cannot write", async () => {
