@@ -20,6 +20,18 @@ export const TRIGGER_WORDS: Readonly<Record<DrainTrigger, string>> = {
   sigterm: "SIGTERM",
 };
 
+const RELAY_WORDS: ReadonlyMap<string, string> = new Map([
+  ["none", "none, or it was not asked"],
+  ["withdrawn", "no EndpointSlice offered the Pod any more"],
+  ["offered", "EndpointSlices still offered the Pod"],
+  ["still_in_rotation", "no EndpointSlice said that the Pod ends: its kubelet stopped it by itself"],
+]);
+
+/** What the relay knew when the withdrawing ended; words that are not ours pass as they are. */
+export function relayWords(relay: string): string {
+  return RELAY_WORDS.get(relay) ?? relay;
+}
+
 /** Milliseconds from the trigger to the release of the app's hooks. */
 export function releaseMs({ milliseconds }: DrainReport): number {
   return milliseconds.withdrawing + milliseconds.deregistration + milliseconds.draining;

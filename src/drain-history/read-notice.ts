@@ -26,6 +26,8 @@ const WHY_LIMIT = 1_000;
 /** In characters; the longest address with its port has 53. */
 const ADDRESS_LIMIT = 56;
 const WORD_LIMIT = 24;
+/** In characters; what the relay knew is a word, or `unknown: ` and why. */
+const RELAY_LIMIT = 200;
 /** In characters of a value that a problem repeats. */
 const ECHO_LIMIT = 40;
 /** Three years in milliseconds: no span in a report is longer, and sums of spans stay small. */
@@ -74,7 +76,20 @@ function reportOf(report: Fields): DrainReport {
     leftTotal,
     witness: textOf(report, "witness", WORD_LIMIT, "report.witness"),
     why: textOf(report, "why", WHY_LIMIT, "report.why"),
+    ...withdrawalOf(report),
   };
+}
+
+/** Managers that know no relay say nothing of it. */
+function withdrawalOf(report: Fields): Pick<DrainReport, "relay" | "withdrawnAfterMs"> {
+  const relay =
+    own(report, "relay") === undefined ? {} : { relay: textOf(report, "relay", RELAY_LIMIT, "report.relay") };
+  const after = own(report, "withdrawnAfterMs");
+  if (after === undefined) return relay;
+  // -1 is the word for never.
+  const isNever = after === -1;
+  const place = "report.withdrawnAfterMs";
+  return { ...relay, withdrawnAfterMs: isNever ? -1 : wholeUpTo(report, "withdrawnAfterMs", SPAN_LIMIT_MS, place) };
 }
 
 function durationsOf(fields: Fields): PhaseDurations {

@@ -56,8 +56,18 @@ function momentsOf(report: DrainReport): readonly Moment[] {
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
   const trigger = { atMs: 0, label: `trigger, told by ${TRIGGER_WORDS[report.trigger]}` };
   const withdrawn = { atMs: withdrawing, label: "withdrawal over" };
+  const after = report.withdrawnAfterMs ?? -1;
+  const outMs = Math.min(after, wholeMs(report));
+  const outOfRotation = { atMs: outMs, label: outMs === 0 ? "out of rotation already" : "out of rotation" };
   const open = report.leftTotal === 1 ? "1 connection" : `${report.leftTotal} connections`;
   const released = { atMs: releaseMs(report), label: `release, hooks answered, ${open} open` };
   const done = { atMs: wholeMs(report), label: "done" };
-  return [trigger, ...(deregistration + draining > 0 ? [withdrawn] : []), released, ...(holding > 0 ? [done] : [])];
+  const moments = [
+    trigger,
+    ...(after >= 0 ? [outOfRotation] : []),
+    ...(deregistration + draining > 0 ? [withdrawn] : []),
+    released,
+    ...(holding > 0 ? [done] : []),
+  ];
+  return moments.sort((one, other) => one.atMs - other.atMs);
 }

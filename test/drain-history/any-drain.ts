@@ -27,5 +27,7 @@ export const anyDrain: fc.Arbitrary<DrainRecord> = fc.record({
     leftTotal: fc.nat(),
     witness: text,
     why: text,
+    relay: text,
+    withdrawnAfterMs: fc.oneof(fc.constant(-1), span),
   }),
 });

@@ -55,6 +55,12 @@ test("the page of a drain tells who was still there, and how many more", () => {
   expect(page).toContain("<td>10.0.0.9:41822</td><td>10.0.0.5:8080</td><td>ESTABLISHED</td>");
 });
 
+test("the page of a drain tells in words what the relay knew", () => {
+  const page = (relay: string): string => drainPage(someDrain({ report: someReport({ relay }) }));
+  expect(page("withdrawn")).toContain("<td>no EndpointSlice offered the Pod any more</td>");
+  expect(page("unknown: <b>")).toContain("<td>unknown: &lt;b&gt;</td>");
+});
+
 test("whatever drains say, pages are well formed, of their own elements only, and link nowhere outside", () => {
   fc.assert(
     fc.property(fc.array(anyDrain, { minLength: 1, maxLength: 3 }), fc.string(), (drains, instance) => {

@@ -19,6 +19,19 @@ test("a whole notice is read as it was sent", () => {
   expect(readNotice(JSON.parse(JSON.stringify(notice)))).toEqual({ ok: true, notice });
 });
 
+test("what the relay knew is read where a manager says it", () => {
+  for (const withdrawnAfterMs of [-1, 0, 3_120]) {
+    const notice = noticeWith({ relay: "unknown: no answer", withdrawnAfterMs });
+    expect(readNotice(notice)).toEqual({ ok: true, notice });
+  }
+  expect(problemIn(noticeWith({ relay: 1 }))).toBe("report.relay: 1 is not text.");
+  expect(problemIn(noticeWith({ withdrawnAfterMs: -2 }))).toContain(
+    "report.withdrawnAfterMs: -2 is not a number from 0",
+  );
+  const long = readNotice(noticeWith({ relay: "\n".repeat(1_000) }));
+  expect(long.ok ? long.notice.report.relay : "").toBe(`${"?".repeat(197)}...`);
+});
+
 test("what a newer manager says beside it is passed over", () => {
   const reading = readNotice(noticeWith({ novelty: { deep: [1] } }, { more: "words" }));
   expect(reading).toEqual({ ok: true, notice: noticeWith({}) });

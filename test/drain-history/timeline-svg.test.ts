@@ -37,6 +37,18 @@ test("the moments are trigger, withdrawal, release and end", () => {
   ]);
 });
 
+test("when the relay saw the Pod out of rotation is a moment among the others", () => {
+  const labels = (withdrawnAfterMs: number): readonly string[] =>
+    timelineOf(someDrain({ report: { ...LONG, withdrawnAfterMs } })).moments.map(
+      ({ atMs, label }) => `${atMs} ${label}`,
+    );
+  expect(labels(3_120)[1]).toBe("3120 out of rotation");
+  expect(labels(0)[1]).toBe("0 out of rotation already");
+  expect(labels(61_000)[3]).toBe("61000 out of rotation");
+  expect(labels(1e11)[3]).toBe("62000 out of rotation");
+  expect(labels(-1)).toHaveLength(4);
+});
+
 test("a drain cut off while withdrawing never came to the end of the withdrawal", () => {
   const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 0, holding: 0 };
   const labels = timelineOf(someDrain({ report: someReport({ milliseconds }) })).moments.map(({ label }) => label);

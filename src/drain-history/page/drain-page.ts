@@ -1,7 +1,7 @@
 /** The page of one drain: its sentence, its picture, and everything its report says. Pure. */
 import type { DrainRecord } from "../drain-record.ts";
 import { drainSentence } from "../drain-sentence.ts";
-import { TRIGGER_WORDS } from "../drain-words.ts";
+import { relayWords, TRIGGER_WORDS } from "../drain-words.ts";
 import { instantText } from "../instant-text.ts";
 import { escaped } from "../markup.ts";
 import { spanText } from "../span-text.ts";
@@ -32,6 +32,7 @@ function facts(record: DrainRecord): string {
     ["owner", `${record.ownerKind} ${record.ownerName}`.trim()],
     ["Pod uid", record.uid],
     ["decided by", report.witness],
+    ["relay", relayWords(report.relay ?? "none")],
     ...Object.entries(report.milliseconds).map(([phase, ms]): readonly [string, string] => [phase, spanText(ms)]),
   ];
   return table(
