@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RelaySettings } from "../../src/manager/relay/relay-settings.ts";
 import { someReport } from "../drain-history/some-drain.ts";
 import { type Answer, type ApiServer, end, startApiServer } from "./api-server.ts";
+import { documentedPolicy } from "./documented-policy.ts";
 import { POD_CASES, type PodCase, podOf } from "./real-pods.ts";
 import { askWithdrawal, relayOf, report } from "./relayed-pod.ts";
 import { HAS_LOW_PORTS, readMetrics, runHookPod, runSelfTest, startWebhook } from "./release-programs.ts";
@@ -132,6 +133,12 @@ describe("a release on a real API server", () => {
     await run("rollback");
     await run("rollback", {}, ["1", "--no-hooks"]);
     expect(await state()).toEqual({ ...kept, policies: ["Ignore", "Ignore"] });
+  });
+
+  test("takes the network policy that the documentation gives, as it is written", async () => {
+    const path = "/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies?dryRun=All&fieldValidation=Strict";
+    const { status, warnings } = await api.ask("POST", path, documentedPolicy());
+    expect([status, warnings]).toEqual([201, []]);
   });
 
   describe("asks the webhook", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readRelayAddress } from "../../src/relay/identity/relay-address.ts";
 import { readSettings } from "../../src/webhook/config.ts";
+import { documentedPolicy } from "./documented-policy.ts";
 import { expandedArgs } from "./kubelet-arguments.ts";
 import { at, listOf, ofKind, only, render, type Values } from "./rendering.ts";
 
@@ -96,4 +97,14 @@ describe("the network policy", () => {
       { ports: ["UDP", "TCP"].map((protocol) => ({ port: 53, protocol })) },
     ]);
   });
+});
+
+test("the documentation's policy lets Pods out to where the relay is", () => {
+  const policy = documentedPolicy();
+  const [rule] = listOf(policy, "spec", "egress");
+  const server = at(only(render(), "Deployment"), "spec", "template");
+  expect(at(server, "metadata", "labels")).toMatchObject(at(rule, "to", 0, "podSelector", "matchLabels") as object);
+  expect(at(rule, "to", 0, "namespaceSelector", "matchLabels")).toEqual({ "kubernetes.io/metadata.name": "lastcall" });
+  const [https] = listOf(server, "spec", "containers", 0, "ports");
+  expect(at(rule, "ports")).toEqual([{ port: at(https, "containerPort"), protocol: "TCP" }]);
 });
