@@ -1,0 +1,172 @@
+/**
+ * The API server of the relay's benchmark, a process of its own: slices in pages and watches, Secrets, and the little
+ * else the webhook asks for. Answers the order to withdraw Pods once every slice is written.
+ */
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import jsonPatch from "fast-json-patch";
+import { type ApiPlace, type ApiPlaceOrder, machineMs, type Withdrawn, type WithdrawOrder } from "./relay-messages.ts";
+import { sliceText } from "./relay-slice-text.ts";
+import { NAMESPACES, namespaceAt, namespaceOf, SLICES, sliceOf } from "./relay-world.ts";
+
+type Stored = { metadata: { name: string; resourceVersion?: string } };
+
+/** A server sends a bookmark before a watch it is about to end. */
+const BOOKMARK_BEFORE_MS = 2_000;
+
+const ending = new Set<number>();
+const versions = new Uint32Array(SLICES).fill(1);
+let version = 10;
+const watches = Array.from({ length: NAMESPACES }, () => new Set<ServerResponse>());
+const secrets = new Map<string, Stored>();
+
+const [certFile = "", keyFile = ""] = process.argv.slice(2);
+const pair = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+const server = createServer(pair, (request, reply) => {
+  answer(request, reply).catch((error) => reply.writeHead(500).end(String(error)));
+});
+
+async function answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? "/", "http://api");
+  const body = request.method === "GET" ? "" : await text(request);
+  const [, namespace] = /\/namespaces\/team-([0-9]+)\/endpointslices$/.exec(url.pathname) ?? [];
+  const isWatch = url.searchParams.get("watch") === "true";
+  if (namespace !== undefined && isWatch) watchSlices(Number(namespace), url, reply);
+  else if (namespace !== undefined) listSlices(Number(namespace), url, reply);
+  else if (isWatch) keepOpen(url, reply, () => undefined);
+  else json(reply, ...other(request.method ?? "", url.pathname, body));
+}
+
+type Answer = readonly [status: number, body: unknown];
+
+function other(method: string, path: string, body: string): Answer {
+  if (/\/secrets(\/|$)/.test(path)) return secret(method, path, body);
+  if (method === "POST") return [201, JSON.parse(body)];
+  if (path === "/version") return [200, { major: "1", minor: "35", gitVersion: "v1.35.0" }];
+  return [200, { kind: "List", metadata: { resourceVersion: String(version) }, items: itemsOf(path) }];
+}
+
+function itemsOf(path: string): readonly object[] {
+  if (path === "/api/v1/namespaces") {
+    return Array.from({ length: NAMESPACES }, (_, index) => {
+      const name = namespaceAt(index);
+      return { metadata: { name, labels: { "kubernetes.io/metadata.name": name, "lastcall.dev/inject": "enabled" } } };
+    });
+  }
+  const nodeInfo = { kubeletVersion: "v1.35.0", operatingSystem: "linux" };
+  return path === "/api/v1/nodes" ? [{ metadata: { name: "node-1" }, status: { nodeInfo } }] : [];
+}
+
+function slicesIn(namespace: number): readonly number[] {
+  return Array.from({ length: SLICES }, (_, slice) => slice).filter((slice) => namespaceOf(slice) === namespace);
+}
+
+function watchSlices(namespace: number, url: URL, reply: ServerResponse): void {
+  const since = Number(url.searchParams.get("resourceVersion"));
+  const open = watches[namespace] ?? new Set();
+  keepOpen(url, reply, () => open.delete(reply));
+  for (const slice of slicesIn(namespace)) if ((versions[slice] ?? 0) > since) reply.write(eventText(slice));
+  open.add(reply);
+}
+
+function listSlices(namespace: number, url: URL, reply: ServerResponse): void {
+  const all = slicesIn(namespace);
+  const limit = Number(url.searchParams.get("limit") ?? 0) || all.length;
+  const [from = 0, at = version] = (url.searchParams.get("continue") ?? "").split("@").filter(Boolean).map(Number);
+  const page = all.slice(from, from + limit).map((slice) => sliceText(slice, versions[slice] ?? 0, ending));
+  const next = from + limit < all.length ? { continue: `${from + limit}@${at}` } : {};
+  const metadata = JSON.stringify({ resourceVersion: String(at), ...next });
+  const head = `{"kind":"EndpointSliceList","apiVersion":"discovery.k8s.io/v1","metadata":${metadata}`;
+  reply.writeHead(200, { "content-type": "application/json" }).end(`${head},"items":[${page.join(",")}]}`);
+}
+
+function keepOpen(url: URL, reply: ServerResponse, closed: () => void): void {
+  reply.writeHead(200, { "content-type": "application/json" });
+  reply.flushHeaders();
+  const lifeMs = Number(url.searchParams.get("timeoutSeconds") ?? 300) * 1_000;
+  const bookmark = setTimeout(
+    () => reply.write(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"${version}"}}}\n`),
+    Math.max(0, lifeMs - BOOKMARK_BEFORE_MS),
+  );
+  const end = setTimeout(() => {
+    closed();
+    reply.end();
+  }, lifeMs);
+  reply.on("close", () => {
+    clearTimeout(bookmark);
+    clearTimeout(end);
+    closed();
+  });
+}
+
+function eventText(slice: number): string {
+  return `{"type":"MODIFIED","object":${sliceText(slice, versions[slice] ?? 0, ending)}}\n`;
+}
+
+function secret(method: string, path: string, body: string): Answer {
+  const stored = secrets.get(path);
+  if (method === "POST") {
+    const made: Stored = JSON.parse(body);
+    const name = `${path}/${made.metadata.name}`;
+    return secrets.has(name) ? refusal(409, "AlreadyExists") : [201, keep(name, made)];
+  }
+  if (stored === undefined) return refusal(404, "NotFound");
+  if (method === "GET") return [200, stored];
+  try {
+    return [200, keep(path, jsonPatch.applyPatch(structuredClone(stored), JSON.parse(body), true).newDocument)];
+  } catch {
+    return refusal(409, "Conflict");
+  }
+}
+
+function refusal(code: number, reason: string): Answer {
+  return [code, { kind: "Status", status: "Failure", code, reason }];
+}
+
+function keep(path: string, object: Stored): Stored {
+  version += 1;
+  object.metadata.resourceVersion = String(version);
+  secrets.set(path, object);
+  return object;
+}
+
+function json(reply: ServerResponse, status: number, body: unknown): void {
+  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+function withdraw(pod: number): readonly [number, number] {
+  const slice = sliceOf(pod);
+  ending.add(pod);
+  version += 1;
+  versions[slice] = version;
+  const event = eventText(slice);
+  const nowMs = machineMs();
+  for (const reply of watches[namespaceOf(slice)] ?? []) reply.write(event);
+  return [pod, nowMs];
+}
+
+process.on("message", async (order: WithdrawOrder | ApiPlaceOrder) => {
+  if (!("pods" in order)) {
+    process.send?.({ port: await listening } satisfies ApiPlace);
+    return;
+  }
+  const { pods, perSecond } = order;
+  const startMs = machineMs();
+  const sentMs: (readonly [number, number])[] = [];
+  for (const [index, pod] of pods.entries()) {
+    const dueMs = perSecond === 0 ? 0 : startMs + (index * 1_000) / perSecond - machineMs();
+    // Without a rate, still one turn each, so that the network gets its share.
+    await new Promise((resolve) => (dueMs > 0 ? setTimeout(resolve, dueMs) : setImmediate(resolve)));
+    sentMs.push(withdraw(pod));
+  }
+  process.send?.({ sentMs } satisfies Withdrawn);
+});
+
+const listening = new Promise<number>((resolve) => {
+  server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+});
+
+process.on("disconnect", () => process.exit());

@@ -1,0 +1,64 @@
+/** What the relay's benchmark measures, and the arithmetic of it. Times in milliseconds, memory in bytes. */
+
+export type Spread = { readonly count: number; readonly p50: number; readonly p99: number; readonly max: number };
+
+export type RelayFigures = {
+  readonly cores: number;
+  /** Of the last minute, as the run began and ended. */
+  readonly loadAverage: { readonly before: number; readonly after: number };
+  readonly world: {
+    readonly endpoints: number;
+    readonly slices: number;
+    readonly namespaces: number;
+    readonly sliceBytes: number;
+  };
+  readonly streams: number;
+  /** From the first connection until every Pod was told that it is in. */
+  readonly openingSeconds: number;
+  /** Of the webhook's process: warmed up, with all streams open, with all changes told, and with nobody left. */
+  readonly memory: { readonly idle: number; readonly open: number; readonly told: number; readonly left: number };
+  readonly cpu: {
+    /** Of one core, 0 to 1, while streams are open and nothing changes: their heartbeats. */
+    readonly openShare: number;
+    /** Per slice event, each of a slice of 100 endpoints and with one Pod to be told. */
+    readonly perEventMs: number;
+    readonly events: number;
+    readonly perStreamMs: number;
+  };
+  /** From the write of a slice to the line that was read: beside admissions, alone, and all at once. */
+  readonly told: { readonly beside: Spread; readonly alone: Spread; readonly burst: Spread };
+  readonly burstSeconds: number;
+  readonly admissions: {
+    readonly perSecond: number;
+    /** Before the first stream and after the last. */
+    readonly quiet: readonly AdmissionRound[];
+    /** While the streams begin. */
+    readonly opening: readonly AdmissionRound[];
+    /** While slices change and their Pods are told. */
+    readonly events: readonly AdmissionRound[];
+  };
+  readonly eventsPerSecond: number;
+  /** Streams that were refused or broke. */
+  readonly broken: number;
+  readonly why: string;
+};
+
+/** `cpuShare`: of one core, by the process that was asked. */
+export type AdmissionRound = { readonly p50: number; readonly p99: number; readonly cpuShare: number };
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = [...values].sort((left, right) => left - right);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? Number.NaN };
+}
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** The p99 of admissions under something, as a multiple of the p99 in quiet, each the median of its rounds. */
+export function timesQuiet(figures: RelayFigures, rounds: readonly AdmissionRound[]): number {
+  const p99 = (some: readonly AdmissionRound[]): number => median(some.map((round) => round.p99));
+  return p99(rounds) / p99(figures.admissions.quiet);
+}

@@ -1,0 +1,33 @@
+/** What the relay should cost at most, and whether a run kept to it. */
+import { type RelayFigures, type Spread, timesQuiet } from "./relay-figures.ts";
+
+export type Goal = { readonly goal: string; readonly found: string; readonly met: boolean };
+
+const TOLD_P99_MS = 250;
+/** Admissions must not wait twice as long because Pods drain. */
+const TIMES_QUIET = 2;
+
+export function goalsOf(figures: RelayFigures): readonly Goal[] {
+  const { streams, told, admissions } = figures;
+  const heard = told.beside.count + told.alone.count + told.burst.count;
+  const times = (doing: string, ratio: number): Goal => ({
+    goal: `admission p99 while ${doing}: below ${TIMES_QUIET} times that in quiet`,
+    found: ratio.toFixed(2),
+    met: ratio < TIMES_QUIET,
+  });
+  return [
+    { goal: "every Pod is told that it is out", found: `${heard} of ${streams}`, met: heard === streams },
+    toldGoal("beside admissions", told.beside),
+    toldGoal("alone", told.alone),
+    times("slices change", timesQuiet(figures, admissions.events)),
+    times("streams begin", timesQuiet(figures, admissions.opening)),
+  ];
+}
+
+function toldGoal(when: string, { p99 }: Spread): Goal {
+  return {
+    goal: `from slice written to line read, ${when}: p99 at most ${TOLD_P99_MS} ms`,
+    found: `${p99.toFixed(1)} ms`,
+    met: p99 <= TOLD_P99_MS,
+  };
+}

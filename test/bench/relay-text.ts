@@ -1,0 +1,48 @@
+/** How a person reads the figures of the relay's benchmark. */
+import { type AdmissionRound, median, type RelayFigures, type Spread, timesQuiet } from "./relay-figures.ts";
+import { goalsOf } from "./relay-goals.ts";
+
+export function textOf(figures: RelayFigures): string {
+  const { world, memory, cpu, told, admissions, streams, eventsPerSecond } = figures;
+  const { before, after } = figures.loadAverage;
+  const lines = [
+    `${figures.cores} cores for the webhook, the API server, the Pods and the load; load average ${before.toFixed(2)} before, ${after.toFixed(2)} after.`,
+    `${world.endpoints} endpoints in ${world.slices} slices of ${world.sliceBytes} bytes, ${world.namespaces} namespaces; ${streams} Pods drain at once.`,
+    "",
+    `memory of the process: ${megabytes(memory.idle)} idle, ${megabytes(memory.open)} with all streams open,`,
+    `  ${megabytes(memory.told)} when all were told, ${megabytes(memory.left)} with nobody left`,
+    `CPU: ${cpu.perEventMs.toFixed(3)} ms per slice event (${cpu.events} of them), ${cpu.perStreamMs.toFixed(2)} ms to begin a stream,`,
+    `  ${(100 * cpu.openShare).toFixed(1)} % of a core for the heartbeats of open ones`,
+    `all streams began in ${figures.openingSeconds.toFixed(1)} s`,
+    "",
+    "from slice written to line read      Pods     p50 ms     p99 ms     max ms",
+    spreadLine(`${eventsPerSecond} changes/s beside admissions`, told.beside),
+    spreadLine(`${eventsPerSecond} changes/s alone`, told.alone),
+    spreadLine(`all at once, in ${figures.burstSeconds.toFixed(1)} s`, told.burst),
+    "",
+    `${admissions.perSecond} admissions/s                    p50 ms     p99 ms   p99 of each round`,
+    roundsLine("in quiet", admissions.quiet),
+    roundsLine(`while streams begin (x ${timesQuiet(figures, admissions.opening).toFixed(2)})`, admissions.opening),
+    roundsLine(`while slices change (x ${timesQuiet(figures, admissions.events).toFixed(2)})`, admissions.events),
+    "",
+  ];
+  if (figures.broken > 0) lines.push(`${figures.broken} streams broke: ${figures.why}`, "");
+  for (const { goal, found, met } of goalsOf(figures)) lines.push(`${met ? "met   " : "missed"}  ${goal} (${found})`);
+  return `${lines.join("\n")}\n`;
+}
+
+function spreadLine(what: string, { count, p50, p99, max }: Spread): string {
+  return [what.padEnd(34), String(count).padStart(7), ...[p50, p99, max].map((ms) => ms.toFixed(1).padStart(11))].join(
+    "",
+  );
+}
+
+function roundsLine(what: string, rounds: readonly AdmissionRound[]): string {
+  const middle = [median(rounds.map((round) => round.p50)), median(rounds.map((round) => round.p99))];
+  const each = rounds.map((round) => round.p99.toFixed(2)).join(", ");
+  return `${what.padEnd(34)}${middle.map((ms) => ms.toFixed(2).padStart(9)).join("  ")}   ${each}`;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
