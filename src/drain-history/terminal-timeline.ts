@@ -1,6 +1,7 @@
 /** One drain as a picture of text, with what the SVG shows. Pure. Text is passed on: whoever reads records makes it plain. */
 import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
+import { relayWords } from "./drain-words.ts";
 import { instantText } from "./instant-text.ts";
 import { ticksTo } from "./time-scale.ts";
 import { type Bar, type Moment, timelineOf } from "./timeline.ts";
@@ -22,7 +23,7 @@ export function terminalTimeline(record: DrainRecord, width: number): readonly s
   return [
     ...wrapped(titleOf(record), whole),
     ...wrapped(drainSentence(record), whole),
-    ...wrapped(`${instantText(record.endedAtMs)}, drain ${record.id}, witness ${record.report.witness}`, whole),
+    ...wrapped(detailsOf(record), whole),
     "",
     labelled("", scale(axis)),
     ...bars.filter(({ kind }) => kind !== "connection").map((bar) => labelled(beside(bar), cells(bar, axis))),
@@ -41,6 +42,11 @@ function indented(line: string): string {
 function titleOf({ namespace, pod, ownerKind, ownerName }: DrainRecord): string {
   const owner = ownerName === "" ? "" : ` of ${ownerKind} ${ownerName}`;
   return `The drain of Pod ${namespace}/${pod}${owner}`;
+}
+
+function detailsOf({ id, endedAtMs, report }: DrainRecord): string {
+  const relay = report.relay === undefined ? "" : `, relay: ${relayWords(report.relay)}`;
+  return `${instantText(endedAtMs)}, drain ${id}, witness ${report.witness}${relay}`;
 }
 
 /** Both words of a phase in one label, the second at its right edge. */

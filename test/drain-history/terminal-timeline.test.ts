@@ -48,6 +48,13 @@ describe("the picture of a drain", () => {
     expect(lines.join("\n")).not.toContain("more connection");
   });
 
+  test("tells what the relay knew, and when the Pod was out of rotation", () => {
+    const report = someReport({ relay: "withdrawn", withdrawnAfterMs: 1_234 });
+    const lines = terminalTimeline(someDrain({ report }), 120);
+    expect(lines[3]).toMatch(/witness netlink, relay: no EndpointSlice offered the Pod any more$/);
+    expect(lines).toContain("    1.23 s  out of rotation");
+  });
+
   test("has bars for whatever took a moment, and none where nothing took any time", () => {
     const none = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
     const empty = terminalTimeline(
