@@ -17,10 +17,14 @@ export type Followed<T> = {
   readonly relistMs: number;
   /**
    * Longest life of one watch, in milliseconds; without it a watch lives until the next list. A short one notices soon
-   * when the server is gone: the server sends a bookmark before the time is over, so one that said nothing at all is
-   * not believed, and everything is listed.
+   * when the server is gone: the next is not accepted.
    */
   readonly watchMs?: number;
+  /**
+   * How long watches may say nothing before everything is listed, in milliseconds; asked after each watch. Without it
+   * silence is trusted: a server has no bookmark to send while no object of the kind changes anywhere.
+   */
+  readonly silenceMs?: () => number;
   /** Longest pause after a failure that did not ask for a longer one, in milliseconds. */
   readonly retryLimitMs?: number;
 };
@@ -46,7 +50,8 @@ const OVERRUN_MS = 5_000;
 
 const GONE = 410;
 
-type Place = { version: string; listDueMs: number };
+/** `saidMs`: when the last list, event or bookmark came. */
+type Place = { version: string; listDueMs: number; saidMs: number };
 
 /** Ends only by the signal. */
 export async function follow<T>(followed: Followed<T>, ports: FollowPorts, signal: AbortSignal): Promise<void> {
@@ -99,7 +104,8 @@ async function listInto<T>(followed: Followed<T>, { ports, signal }: Surrounding
   store.replace(listed.objects);
   ports.onListed();
   // Somewhat sooner, at random: caches and replicas that started together drift apart.
-  return { version: listed.version, listDueMs: ports.nowMs() + relistMs * (0.8 + 0.2 * ports.random()) };
+  const saidMs = ports.nowMs();
+  return { version: listed.version, listDueMs: saidMs + relistMs * (0.8 + 0.2 * ports.random()), saidMs };
 }
 
 /**
@@ -124,16 +130,16 @@ async function watchFrom<T>(place: Place, followed: Followed<T>, { ports, signal
     for (const line of lines.push(chunk)) {
       applyLine(line, place, followed.store);
       events += 1;
+      place.saidMs = ports.nowMs();
       ports.onHeard();
     }
   };
   const limitMs = leftMs + Math.min(OVERRUN_MS, watchMs / 2);
   await ports.stream({ path: `${followed.path}?${query}`, limitMs, signal, onOpen: ports.onHeard, onChunk });
-  const livedMs = ports.nowMs() - startMs;
+  const endMs = ports.nowMs();
+  if (followed.silenceMs !== undefined && endMs - place.saidMs >= followed.silenceMs()) place.listDueMs = endMs;
   // The server's timer may be a little ahead of ours.
-  const wholeMs = 0.9 * watchMs;
-  if (events === 0 && livedMs >= wholeMs) place.listDueMs = startMs;
-  return events > 0 || livedMs >= Math.min(SHORT_WATCH_MS, wholeMs);
+  return events > 0 || endMs - startMs >= Math.min(SHORT_WATCH_MS, 0.9 * watchMs);
 }
 
 function applyLine<T>(line: string, place: Place, store: Store<T>): void {

@@ -46,8 +46,8 @@ export type Faults = {
   mute: boolean;
   /** Watches are accepted and nothing is ever said on them. */
   silentWatches: boolean;
-  /** Sent with refusals, in seconds. */
-  retryAfter: number | undefined;
+  /** The header of refusals that says when to come back. */
+  retryAfter: string | undefined;
   /** Watches end by themselves when the time they asked for is over. */
   endsOnTime: boolean;
   /** Watches say a bookmark before that, as those of a real server do. */
@@ -153,7 +153,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
   const server = createServer((request, reply) => {
     requests.push(`${request.method} ${request.url}`);
     if (faults.mute) return;
-    if (faults.retryAfter !== undefined) reply.setHeader("retry-after", String(faults.retryAfter));
+    if (faults.retryAfter !== undefined) reply.setHeader("retry-after", faults.retryAfter);
     if (faults.refuse !== undefined) json(reply, faults.refuse, { kind: "Status", code: faults.refuse });
     else if (request.method === "POST") void receive(request, reply, posted);
     else get(new URL(request.url ?? "/", "http://fake"), reply);

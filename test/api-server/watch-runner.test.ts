@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
 import { createStore, type Store } from "../../src/api-server/store.ts";
-import { type FollowPorts, follow } from "../../src/api-server/watch-runner.ts";
+import { type Followed, type FollowPorts, follow } from "../../src/api-server/watch-runner.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
 
@@ -34,9 +34,17 @@ afterEach(async () => {
 
 const text = (object: RawObject): string => String(object["note"] ?? "");
 
-function start(settings: { relistMs?: number; pageSize?: number; ports?: Partial<FollowPorts> } = {}): Store<string> {
+type Settings = {
+  readonly relistMs?: number;
+  readonly pageSize?: number;
+  readonly followed?: Partial<Followed<string>>;
+  readonly ports?: Partial<FollowPorts>;
+};
+
+function start(settings: Settings = {}): Store<string> {
   const store = createStore(text);
-  const followed = { path: PATH, pageSize: settings.pageSize ?? 2, store, relistMs: settings.relistMs ?? 600_000 };
+  const { pageSize = 2, relistMs = 600_000 } = settings;
+  const followed: Followed<string> = { path: PATH, pageSize, store, relistMs, ...settings.followed };
   const ports: FollowPorts = {
     ask: api.ask,
     stream: api.stream,
@@ -58,6 +66,7 @@ function start(settings: { relistMs?: number; pageSize?: number; ports?: Partial
 
 const put = (name: string, note: string): void => server.put(PATH, { metadata: { name }, note });
 const lists = (): number => server.requests.filter((request) => !request.includes("watch=")).length;
+const watches = (): number => server.requests.filter((request) => request.includes("watch=")).length;
 const watching = (): Promise<unknown> => vi.waitFor(() => expect(server.openWatches(PATH)).toBe(1), PATIENCE);
 const shows = (store: Store<string>, entries: Record<string, string>): Promise<unknown> =>
   vi.waitFor(() => expect(Object.fromEntries(store.entries)).toEqual(entries), PATIENCE);
@@ -237,6 +246,81 @@ describe("a server or network that fails", () => {
     });
     await vi.waitFor(() => expect(pauses.length).toBeGreaterThan(8), PATIENCE);
     expect(pauses.slice(0, 8)).toEqual([375, 750, 1500, 3000, 6000, 12000, 22500, 22500]);
+  });
+});
+
+describe("a watch of a short life", () => {
+  test("is followed by another from the last version, without a list and without a failure", async () => {
+    put("a", "1");
+    const store = start({ followed: { watchMs: 1_000 } });
+    await vi.waitFor(() => expect(watches()).toBeGreaterThan(2), PATIENCE);
+    put("a", "2");
+    await shows(store, { a: "2" });
+    expect([lists(), failures]).toEqual([1, []]);
+  });
+
+  test("that says nothing leads to a list once the silence has lasted", async () => {
+    put("a", "1");
+    start({ followed: { watchMs: 1_000, silenceMs: () => 1_500 } });
+    const startMs = performance.now();
+    await vi.waitFor(() => expect(lists()).toBe(2), PATIENCE);
+    expect(performance.now() - startMs).toBeGreaterThan(1_400);
+    expect(failures).toEqual([]);
+  });
+
+  test("that says a bookmark does not", async () => {
+    server.faults.bookmarks = true;
+    put("a", "1");
+    start({ followed: { watchMs: 1_000, silenceMs: () => 1_500 } });
+    await vi.waitFor(() => expect(watches()).toBe(4), PATIENCE);
+    expect(lists()).toBe(1);
+  });
+
+  test("that the server does not end is ended here soon after", async () => {
+    server.faults.endsOnTime = false;
+    const startMs = performance.now();
+    start({ followed: { watchMs: 1_000 } });
+    await vi.waitFor(() => expect(watches()).toBe(2), PATIENCE);
+    expect(performance.now() - startMs).toBeGreaterThan(1_400);
+  });
+});
+
+describe("a server that asks to be left alone", () => {
+  test.for([
+    { says: "in seconds", retryAfter: "7", pauses: [7_000, 7_000] },
+    { says: "for days is left alone for a minute", retryAfter: "999999", pauses: [60_000, 60_000] },
+    { says: "by a date is asked as any other", retryAfter: "Wed, 21 Oct 2026 07:28:00 GMT", pauses: [375, 750] },
+    { says: "with nonsense is asked as any other", retryAfter: "-1", pauses: [375, 750] },
+  ])("$says", async ({ retryAfter, pauses }) => {
+    server.faults.refuse = 429;
+    server.faults.retryAfter = retryAfter;
+    const slept: number[] = [];
+    const sleep: FollowPorts["sleep"] = async (ms) => {
+      slept.push(ms);
+      await pause(1);
+    };
+    start({ ports: { sleep } });
+    await vi.waitFor(() => expect(slept.length).toBeGreaterThan(1), PATIENCE);
+    expect(slept.slice(0, 2)).toEqual(pauses);
+  });
+
+  test("on a watch is left alone too, and pauses of its own are no longer than its reader wants", async () => {
+    put("a", "1");
+    const slept: number[] = [];
+    const sleep: FollowPorts["sleep"] = async (ms) => {
+      slept.push(ms);
+      await pause(1);
+    };
+    start({ ports: { sleep }, followed: { retryLimitMs: 500 } });
+    await watching();
+    server.faults.refuse = 429;
+    server.faults.retryAfter = "3";
+    server.endWatches();
+    await vi.waitFor(() => expect(slept).toContain(3_000), PATIENCE);
+    server.faults.retryAfter = undefined;
+    slept.length = 0;
+    await vi.waitFor(() => expect(slept.length).toBeGreaterThan(6), PATIENCE);
+    expect(slept.slice(1, 6)).toEqual([500, 500, 500, 500, 500]);
   });
 });
 

@@ -75,6 +75,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
       },
       relistMs: pace.relistMs,
       watchMs: pace.watchMs,
+      silenceMs: () => pace.silenceMs + pace.silencePerSliceMs * index.store.entries.size,
       retryLimitMs: pace.retryLimitMs,
     },
     {

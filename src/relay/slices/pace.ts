@@ -2,8 +2,8 @@
 
 export type SlicePace = {
   /**
-   * Life of one watch. The API server sends a bookmark about 2 s before it ends, so every watch says something, and a
-   * connection that died without a word is noticed in time for {@link SlicePace.beliefMs}.
+   * Life of one watch. A quiet one says nothing at all, not even a bookmark, so only the next one that is accepted shows
+   * that the API server is still there; in time for {@link SlicePace.beliefMs}.
    */
   readonly watchMs: number;
   /**
@@ -11,7 +11,16 @@ export type SlicePace = {
    * to change: a relay that was cut off from the API server then holds nobody up.
    */
   readonly beliefMs: number;
-  /** From one list to the next at the latest. */
+  /**
+   * Watches that are accepted and say nothing are believed for so long, and for {@link SlicePace.silencePerSliceMs} more
+   * per slice: then everything is listed. Few slices are listed often, many cost no more than 20 slices a second.
+   */
+  readonly silenceMs: number;
+  readonly silencePerSliceMs: number;
+  /**
+   * From one list to the next at the latest. Seldom: no change is seen while a large namespace is being listed, and the
+   * rules above find a watch that fails.
+   */
   readonly relistMs: number;
   /** Longest pause between two tries; a drain cannot wait for the half minute that caches can. */
   readonly retryLimitMs: number;
@@ -28,9 +37,11 @@ export type SlicePace = {
 };
 
 export const SLICE_PACE: SlicePace = {
-  watchMs: 3_000,
+  watchMs: 2_000,
   beliefMs: 5_000,
-  relistMs: 5 * 60_000,
+  silenceMs: 5_000,
+  silencePerSliceMs: 50,
+  relistMs: 60 * 60_000,
   retryLimitMs: 2_000,
   askLimitMs: 5_000,
   lingerMs: 30_000,

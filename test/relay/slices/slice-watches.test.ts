@@ -190,6 +190,17 @@ describe("an API server", () => {
     expect(cluster.lists()).toBeGreaterThan(1);
   });
 
+  test("that has nothing to say, not even a bookmark, is believed all the same", async () => {
+    cluster.api.faults.bookmarks = false;
+    cluster.put(web());
+    const drainer = cluster.ask();
+    await hears(drainer, { state: "in" });
+    await pause(6_000);
+    expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "in"]);
+    expect(cluster.lists()).toBeGreaterThan(1);
+    expect(samplesOf(await cluster.metrics(), "lastcall_relay_watch_failures_total").get("")).toBe(0);
+  });
+
   test("whose connection dies without a word is noticed: the Pod is unknown, never still in", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
@@ -202,7 +213,7 @@ describe("an API server", () => {
 
   test("that is busy is left alone for as long as it asks", async () => {
     cluster.api.faults.refuse = 429;
-    cluster.api.faults.retryAfter = 2;
+    cluster.api.faults.retryAfter = "2";
     cluster.put(web());
     const startMs = performance.now();
     const drainer = cluster.ask();

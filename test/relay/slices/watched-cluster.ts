@@ -16,6 +16,8 @@ export const PATIENCE = { timeout: 15_000, interval: 10 };
 const QUICK: SlicePace = {
   watchMs: 1_000,
   beliefMs: 2_500,
+  silenceMs: 1_500,
+  silencePerSliceMs: 10,
   relistMs: 60_000,
   retryLimitMs: 100,
   askLimitMs: 1_000,
