@@ -13,6 +13,9 @@ export function relayServer(): FastifyInstance<Server> {
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: PARAMETER_LIMIT },
   });
+  // Each route reads its own body; what nobody asked for is not read.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.setNotFoundHandler((_request, reply) => {
     // What else is on its way over this connection is not worth reading.
     reply.code(404).header("content-type", "text/plain; charset=utf-8").header("connection", "close");

@@ -50,6 +50,11 @@ describe("a signing key", () => {
     expect(signingKey(identity, madeMs + HOUR_MS)).toBe(next);
   });
 
+  test("is the older one of two that are both new", () => {
+    const second = pretendKey("second", START_MS + 60_000);
+    expect(signingKey({ ...BOTH, keys: [second, KEY] }, START_MS + 120_000)).toBe(KEY);
+  });
+
   test("verifies for at least two years after it has signed last", () => {
     let identity: RelayIdentity = BOTH;
     for (let day = 0; day <= 90 + 730; day += 1) {

@@ -1,0 +1,199 @@
+/** The relay inside the real program: what Pods get, who is served, and what happens when a part of it is broken. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { someReport } from "../drain-history/some-drain.ts";
+import { type PretendApi, SECRETS } from "../webhook/certificates-authority/pretend-api-server.ts";
+import { POD } from "../webhook/pod-review.ts";
+import { call, type RunningWebhook } from "../webhook/running-webhook.ts";
+import { admitted, askRelay, RELAY_SECRET, relayApi, startReplica, until } from "./replica.ts";
+
+const LIMIT = { timeout: 180_000 };
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function api(): Promise<PretendApi> {
+  const started = await relayApi();
+  cleanups.push(started.stop);
+  return started;
+}
+
+async function replica(of: Pick<PretendApi, "url">, args?: readonly string[]): Promise<RunningWebhook> {
+  const started = await startReplica(of, args);
+  cleanups.push(started.destroy);
+  return started;
+}
+
+const OWNED = {
+  ...POD,
+  metadata: {
+    ...POD.metadata,
+    ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5d9", uid: "uid-5d9", controller: true }],
+  },
+};
+
+const WHO = { namespace: "shop", pod: "web-0", uid: "uid-of-web-0" };
+const NOTICE = { path: "/v1/drains", body: { ...WHO, report: someReport() } };
+const QUESTION = { path: "/v1/withdrawal", body: { ...WHO, addresses: ["10.1.2.3"] } };
+
+describe("two replicas with one Secret", () => {
+  test("give Pods access that is good at both, and leave alone what the other gave", LIMIT, async () => {
+    const server = await api();
+    const [first, second] = await Promise.all([replica(server), replica(server)]);
+    const { pod, variables } = await admitted(first, OWNED);
+    expect(variables).toMatchObject({
+      LASTCALL_RELAY_ADDRESS: "10.96.0.7:443",
+      LASTCALL_RELAY_NAME: expect.stringMatching(/^relay-[0-9a-f]{16}\.lastcall\.internal$/),
+      POD_IPS: "status.podIPs",
+    });
+    expect((await admitted(second, pod)).pod).toEqual(pod);
+    for (const each of [first, second]) expect((await askRelay(each, variables, NOTICE)).status).toBe(204);
+    const other = (await admitted(second, OWNED)).variables;
+    expect(other["LASTCALL_RELAY_CREDENTIAL"]).not.toBe(variables["LASTCALL_RELAY_CREDENTIAL"]);
+    expect((await askRelay(first, other, NOTICE)).status).toBe(204);
+    expect(server.writes().filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
+  });
+
+  test("make another CA when the Secret is deleted, and serve each other's Pods with it", LIMIT, async () => {
+    const server = await api();
+    const [first, second] = await Promise.all([replica(server), replica(server)]);
+    const before = (await admitted(first, OWNED)).variables;
+    server.objects.delete(RELAY_SECRET);
+    await until(() => first.output().includes("lost CAs") || second.output().includes("lost CAs"));
+    await until(async () => {
+      const now = (await admitted(first, OWNED)).variables;
+      if (now["LASTCALL_RELAY_NAME"] === before["LASTCALL_RELAY_NAME"]) return false;
+      const answers = await Promise.all(
+        [first, second].map((each) => askRelay(each, now, NOTICE).catch(() => undefined)),
+      );
+      return answers.every((answer) => answer?.status === 204);
+    });
+    // Whoever pinned the CA that is gone is refused by TLS and drains by its floor.
+    await expect(askRelay(first, before, NOTICE)).rejects.toThrow();
+    expect(first.output() + second.output()).not.toMatch(/PRIVATE|"secret"/);
+  });
+});
+
+describe("the port that both share", () => {
+  test("shows the relay's routes under its name and the webhook's under any other", LIMIT, async () => {
+    const one = await replica(await api());
+    const { variables } = await admitted(one, OWNED);
+    for (const path of ["/mutate", "/metrics", "/healthz", "/readyz", "/"]) {
+      const method = path === "/mutate" ? "POST" : "GET";
+      expect((await askRelay(one, variables, { path, method })).status).toBe(404);
+    }
+    for (const path of ["/v1/drains", "/v1/withdrawal"])
+      expect((await call(one, { path, body: JSON.stringify(NOTICE.body) })).status).toBe(404);
+    const stranger = { ...variables, LASTCALL_RELAY_NAME: `relay-${"0".repeat(16)}.lastcall.internal` };
+    await expect(askRelay(one, stranger, NOTICE)).rejects.toThrow(/certificate/);
+  });
+
+  test("refuses whoever has no credential, one of another namespace, or one that was changed", LIMIT, async () => {
+    const one = await replica(await api());
+    const { variables } = await admitted(one, OWNED);
+    const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
+    for (const authorization of ["", "Lastcall x", `Lastcall ${credential.slice(0, -1)}`, `Bearer ${credential}`]) {
+      expect((await askRelay(one, variables, { ...NOTICE, authorization })).status).toBe(401);
+      expect((await askRelay(one, variables, { ...QUESTION, authorization })).status).toBe(401);
+    }
+    const elsewhere = { ...NOTICE.body, namespace: "elsewhere" };
+    expect((await askRelay(one, variables, { ...NOTICE, body: elsewhere })).status).toBe(403);
+  });
+});
+
+test("told to stop, it ends the open streams once it no longer listens, and is gone at once", LIMIT, async () => {
+  const one = await replica(await api(), ["--relay-address=10.96.0.7:443", "--drain-delay=1s"]);
+  const { variables } = await admitted(one, OWNED);
+  let begun: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const stream = askRelay(one, variables, { ...QUESTION, onText: () => begun() });
+  await first;
+  const toldMs = performance.now();
+  one.signal("SIGTERM");
+  const { status, text } = await stream;
+  expect(status).toBe(200);
+  // Managers that ask again too early would come back to this replica.
+  expect(performance.now() - toldMs).toBeGreaterThan(950);
+  expect(
+    text
+      .trimEnd()
+      .split("\n")
+      .every((line) => JSON.parse(line).state !== "out"),
+  ).toBe(true);
+  expect((await one.ended).status).toBe(0);
+  expect(one.output()).not.toContain("open requests were cut");
+});
+
+describe("admissions go on", () => {
+  test("without the relay's variables when its address is none, which is told once", LIMIT, async () => {
+    const unfilled = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
+    const one = await replica(await api(), [`--relay-address=${unfilled}`]);
+    for (let time = 0; time < 3; time += 1)
+      expect(Object.keys((await admitted(one, OWNED)).variables)).not.toContain("LASTCALL_RELAY_ADDRESS");
+    expect(one.output().match(/Pods are not given the relay/g)).toHaveLength(1);
+  });
+
+  test("and it stays ready when its Secret may not be read, and gives access once it may", LIMIT, async () => {
+    const server = await api();
+    const refusing = await secretsRefused(server);
+    const one = await replica(refusing);
+    expect(Object.keys((await admitted(one, OWNED)).variables)).toContain("LASTCALL_TOKEN");
+    expect(Object.keys((await admitted(one, OWNED)).variables)).not.toContain("LASTCALL_RELAY_CA");
+    expect((await call(one, { path: "/readyz" })).status).toBe(200);
+    expect((await call(one, { path: "/metrics" })).body).toContain("lastcall_relay_identity_ready 0");
+    await until(() => one.output().includes("looking after the relay's Secret failed"));
+    refusing.refuses = false;
+    await until(async () => Object.keys((await admitted(one, OWNED)).variables).includes("LASTCALL_RELAY_CA"));
+  });
+
+  test("and recent drains are shown on the admin port, or not at all when somebody has it", LIMIT, async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "::", resolve));
+    cleanups.push(() => taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const args = ["--relay-address=10.96.0.7:443", `--admin-port=${port}`];
+    const server = await api();
+    const without = await replica(server, args);
+    await until(() => without.output().includes("recent drains cannot be shown"));
+    expect((await call(without, { path: "/readyz" })).status).toBe(200);
+    await new Promise((resolve) => taken.close(resolve));
+    const one = await replica(server, args);
+    const { variables } = await admitted(one, OWNED);
+    expect((await askRelay(one, variables, NOTICE)).status).toBe(204);
+    const shown = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
+    expect(await shown.json()).toMatchObject({
+      version: 1,
+      drains: [{ namespace: "shop", pod: "web-0", ownerKind: "ReplicaSet", ownerName: "web-5d9" }],
+    });
+  });
+});
+
+/** The same API server, which does not let the account read Secrets until it does. */
+async function secretsRefused(server: PretendApi): Promise<{ readonly url: string; refuses: boolean }> {
+  const proxy = createServer((request, response) => {
+    if (gate.refuses && request.url?.includes("/secrets") === true) {
+      response.writeHead(403, { "content-type": "application/json" }).end('{"message":"may not"}');
+      return;
+    }
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { method = "GET", url } = request;
+      const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks).toString() };
+      void fetch(`${server.url}${url}`, { method, ...body }).then(async (answer) => {
+        response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+      });
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  const gate = { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, refuses: true };
+  return gate;
+}

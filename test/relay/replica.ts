@@ -1,0 +1,111 @@
+/** The real program with its relay, beside an API server that knows no more than objects. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { kubeconfigFor, type PretendApi, pretendApi } from "../webhook/certificates-authority/pretend-api-server.ts";
+import { reviewText } from "../webhook/pod-review.ts";
+import { call, type RunningWebhook, startWebhook } from "../webhook/running-webhook.ts";
+
+export const RELAY_SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-relay";
+const ADDRESS = "[10.96.0.7]:443";
+const SETTLED_LIMIT_MS = 60_000;
+
+/** With empty lists of what the webhook reads at its start, or it would wait for them. */
+export async function relayApi(): Promise<PretendApi> {
+  const api = await pretendApi();
+  const empty = { metadata: {}, items: [] };
+  for (const name of ["namespaces", "nodes", "limitranges"]) api.put(`/api/v1/${name}`, empty);
+  return api;
+}
+
+export async function startReplica(
+  api: Pick<PretendApi, "url">,
+  args: readonly string[] = [`--relay-address=${ADDRESS}`],
+): Promise<RunningWebhook> {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-relay-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, kubeconfigFor(api.url));
+  const cluster = ["--cluster=watch", `--kubeconfig=${kubeconfig}`, "--relay-secret=lastcall-relay"];
+  const replica = await startWebhook(["--opt-in=all", "--certificate-check=200ms", ...cluster, ...args]);
+  const destroy = async (): Promise<void> => {
+    await replica.destroy();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { ...replica, destroy };
+}
+
+export type Variables = Readonly<Record<string, string>>;
+
+/** The variables of the manager in the Pod as this replica leaves it; a field's path where a variable names one. */
+export async function admitted(replica: RunningWebhook, pod: object): Promise<{ pod: object; variables: Variables }> {
+  const { default: jsonPatch } = await import("fast-json-patch");
+  const reply = await call(replica, { path: "/mutate", body: reviewText({ object: pod }) });
+  const { response } = JSON.parse(reply.body) as { readonly response: { readonly patch?: string } };
+  const patch = JSON.parse(Buffer.from(response.patch ?? "W10=", "base64").toString());
+  const changed = jsonPatch.applyPatch(structuredClone(pod), patch).newDocument as InjectedPod;
+  const manager = changed.spec.initContainers?.find(({ name }) => name === "lastcall");
+  const entries = (manager?.env ?? []).map(({ name, value, valueFrom }) => [
+    name,
+    value ?? valueFrom?.fieldRef.fieldPath ?? "",
+  ]);
+  return { pod: changed, variables: Object.fromEntries(entries) };
+}
+
+type InjectedPod = {
+  readonly spec: {
+    readonly initContainers?: readonly {
+      readonly name: string;
+      readonly env: readonly {
+        readonly name: string;
+        readonly value?: string;
+        readonly valueFrom?: { readonly fieldRef: { readonly fieldPath: string } };
+      }[];
+    }[];
+  };
+};
+
+export type Asked = {
+  readonly path: string;
+  readonly body?: unknown;
+  readonly authorization?: string;
+  readonly method?: string;
+  /** Gets the answer while it still comes; without it the whole text is waited for. */
+  readonly onText?: (text: string) => void;
+};
+
+/** As a manager does: by address, trusting the one CA under the one name it was given. */
+export function askRelay(
+  replica: Pick<RunningWebhook, "port">,
+  variables: Variables,
+  { path, body, authorization, method = "POST", onText }: Asked,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const ca = `-----BEGIN CERTIFICATE-----\n${variables["LASTCALL_RELAY_CA"]}\n-----END CERTIFICATE-----\n`;
+  const servername = variables["LASTCALL_RELAY_NAME"] ?? "";
+  const headers = {
+    "content-type": "application/json",
+    authorization: authorization ?? `Lastcall ${variables["LASTCALL_RELAY_CREDENTIAL"]}`,
+  };
+  return new Promise((resolve, reject) => {
+    const where = { host: "127.0.0.1", port: replica.port, ca, servername, agent: false as const };
+    const sent = request({ ...where, path, method, headers }, (reply) => {
+      let text = "";
+      reply.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+        onText?.(text);
+      });
+      reply.on("end", () => resolve({ status: reply.statusCode ?? 0, text }));
+      reply.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const startedMs = performance.now();
+  while (!(await condition())) {
+    if (performance.now() - startedMs > SETTLED_LIMIT_MS) throw new Error("what was waited for did not happen");
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
