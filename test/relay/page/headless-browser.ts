@@ -27,13 +27,12 @@ export async function lookAt(url: string, scheme: "light" | "dark"): Promise<Loo
     const { stdout } = await promisify(execFile)(
       PROGRAM ?? "",
       [
-        ...[
-          "--headless",
-          "--disable-gpu",
-          "--disable-dev-shm-usage",
-          "--no-first-run",
-          "--disable-background-networking",
-        ],
+        "--headless",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-background-networking",
+        "--disable-breakpad",
+        "--no-first-run",
         // Only pages of this repository are opened, and the sandbox does not start for root or in a container.
         "--no-sandbox",
         `--user-data-dir=${join(folder, "profile")}`,
@@ -43,7 +42,13 @@ export async function lookAt(url: string, scheme: "light" | "dark"): Promise<Loo
         "--dump-dom",
         url,
       ],
-      { timeout: 90_000, killSignal: "SIGKILL", maxBuffer: 16 * 1024 * 1024 },
+      // Whatever it writes goes with the folder.
+      {
+        env: { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder },
+        timeout: 90_000,
+        killSignal: "SIGKILL",
+        maxBuffer: 16 * 1024 * 1024,
+      },
     );
     return { dom: stdout, screenshot: await readFile(picture) };
   } finally {
