@@ -47,7 +47,8 @@ export async function openLooking(request: DrainsRequest, ports: Ports): Promise
 
 function whatToCheck(namespace = "lastcall"): string {
   return (
-    "Check that the chart's relay is on, and that you may list Pods and get pods/proxy where lastcall runs " +
+    "Check that the chart's relay is enabled and relay.adminPort is not 0, that networkPolicy.apiServerAddresses (where " +
+    "that policy is on) has the API server's addresses, and that you may list Pods and get pods/proxy where lastcall runs " +
     `(kubectl auth can-i get pods/proxy --namespace ${namespace})`
   );
 }
