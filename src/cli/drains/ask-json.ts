@@ -1,6 +1,10 @@
 /** One question to the API server, answered by JSON or by a sentence about what went wrong. */
 import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
 import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
+import { oneLine } from "../../policy/one-line.ts";
+
+/** In characters of what a refusal says. */
+const SAID_LIMIT = 300;
 
 export type JsonQuestion = { readonly path: string; readonly limitMs: number; readonly signal: AbortSignal };
 
@@ -25,8 +29,11 @@ export async function askJson(ask: AskApi, question: JsonQuestion): Promise<Json
 /** Refusals are objects of kind Status; what a proxy reached may say anything. */
 function refusal({ status, text }: ApiAnswer, value: unknown): string {
   if (status === 401) return "401, the API server does not accept these credentials";
-  const said = (isRawObject(value) ? textAt(value, "message") : undefined) ?? text.trim().split("\n", 1)[0] ?? "";
-  return said === "" ? `the answer is ${status}` : `${status}, ${said}`;
+  const said =
+    (isRawObject(value) ? textAt(value, "message") : undefined) ??
+    text.slice(0, SAID_LIMIT).trim().split("\n", 1)[0] ??
+    "";
+  return said === "" ? `the answer is ${status}` : `${status}, ${oneLine(said, SAID_LIMIT)}`;
 }
 
 function parsed(text: string): unknown {

@@ -1,6 +1,7 @@
 /** The Pods of lastcall's webhook that can be asked for drains. */
 import type { AskApi } from "../../api-server/api-request.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { quote } from "../../policy/quote.ts";
 import { askJson } from "./ask-json.ts";
 
 /** Where the chart's documentation installs it. */
@@ -11,6 +12,9 @@ const SELECTOR = "app.kubernetes.io/name=lastcall,app.kubernetes.io/component=we
 
 /** The name of the container port that serves `/drains.json`. */
 const ADMIN_PORT = "admin";
+
+/** More names than this are no help. */
+const NAMES = 5;
 
 const LIST_LIMIT_MS = 10_000;
 
@@ -50,11 +54,21 @@ async function listIn(ask: AskApi, namespace: string | undefined, signal: AbortS
     };
   }
   const pods = isRawObject(answer.value) ? objectsAt(answer.value, "items") : [];
-  const looked = pods.filter(isAlive).map(replicaIn);
+  const alive = pods.filter(isAlive);
+  const places = [...new Set(alive.map((pod) => textAt(objectAt(pod, "metadata"), "namespace") ?? ""))];
+  if (places.length > 1) return { replicas: [], problems: [severalPlaces(places)] };
+  const looked = alive.map(replicaIn);
   return {
     replicas: looked.filter((one) => typeof one !== "string"),
     problems: looked.filter((one) => typeof one === "string"),
   };
+}
+
+/** Anybody may give these labels to a Pod of their own namespace; whose drains are true is for a person to say. */
+function severalPlaces(places: readonly string[]): string {
+  const names = places.slice(0, NAMES).map(quote).join(", ");
+  const more = places.length > NAMES ? ` and ${places.length - NAMES} more` : "";
+  return `Pods with the labels of lastcall's webhook are in the namespaces ${names}${more}; give --lastcall-namespace`;
 }
 
 /** What has ended stays listed until somebody removes it. */

@@ -151,6 +151,19 @@ describe("no answer at all is an error that says what to check", () => {
     expect(err).toContain("error: the Pods of namespace lastcall cannot be listed: connect ECONNREFUSED 127.0.0.1:1\n");
   });
 
+  test("however long and odd the refusal is", async () => {
+    const { createServer } = await import("node:http");
+    const other = createServer((_, reply) => reply.writeHead(500).end(`\u001b[2J${"x".repeat(1_000_000)}`));
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const address = other.address();
+    cluster.pods.push(webhookPod("lastcall-webhook-a", typeof address === "object" ? address?.port : 0));
+    const { status, err } = await drainsOn(cluster, "drains");
+    other.close();
+    expect(status).toBe(1);
+    expect(err).toContain("did not tell its drains: 500, ?[2Jxxx");
+    expect(err.length).toBeLessThan(1_500);
+  });
+
   test("in a replica that speaks another version", async () => {
     const { createServer } = await import("node:http");
     const other = createServer((_, reply) => reply.end('{"version": 2, "drains": []}'));
@@ -178,6 +191,16 @@ describe("lastcall's own namespace", () => {
     const refused = await drainsOn(cluster, "drains");
     expect(refused.status).toBe(1);
     expect(refused.err).toContain("at the cluster scope; give --lastcall-namespace\n");
+    expect((await drainsOn(cluster, "drains", "--lastcall-namespace", "platform")).status).toBe(0);
+  });
+
+  test("is asked for where Pods of several namespaces claim to be it, and none of them is believed", async () => {
+    await cluster.addReplica("lastcall-webhook-a", [WEB], "platform");
+    await cluster.addReplica("lastcall-webhook-a", [DB], "somebody");
+    const { status, out, err } = await drainsOn(cluster, "drains");
+    expect({ status, out }).toEqual({ status: 1, out: "" });
+    expect(err).toContain('are in the namespaces "platform", "somebody"; give --lastcall-namespace\n');
+    expect(cluster.requests.filter((one) => one.includes("/proxy/"))).toEqual([]);
     expect((await drainsOn(cluster, "drains", "--lastcall-namespace", "platform")).status).toBe(0);
   });
 
