@@ -1,14 +1,15 @@
 /** What one Pod, one namespace, and all together may take of the relay. Time is an argument. Pure. */
 import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
+import { fairShare } from "./fair-share.ts";
 
-export const STREAM_REFUSALS = ["pod_streams", "namespace_streams"] as const;
-export type StreamRefusal = (typeof STREAM_REFUSALS)[number];
-
-/** Each open stream holds a TLS connection, some 60 KB. */
+/** Each open stream holds a TLS connection, some 75 KB. Half are what 5 000 drains in one namespace need. */
 const STREAMS_LIMIT = 11_000;
 
 /** A Pod has one manager; a second stream lasts until it is noticed that the first one's connection is dead. */
 const STREAMS_PER_POD = 16;
+
+/** A thousand streams that pulse take a tenth of a core. Who gets no pulse asks anew, which costs more. */
+const PULSES_LIMIT = 5_000;
 
 /** 5 000 Pods of one namespace that end at once each ask, ask again, and report. A request costs about 0.1 ms. */
 const REQUESTS_PER_NAMESPACE: BucketSize = { most: 12_000, refillMs: 5 };
@@ -18,6 +19,8 @@ const REMEMBERED_LIMIT = 2_000;
 
 export type StreamOwner = { readonly namespace: string; readonly uid: string };
 
+export type StreamRefusal = "pod_streams" | "namespace_streams";
+
 export type RelayLimits = {
   /** Whether a request of the namespace is taken now; for every route. `nowMs` is monotonic. */
   readonly mayAsk: (namespace: string, nowMs: number) => boolean;
@@ -26,17 +29,16 @@ export type RelayLimits = {
   readonly endStream: (owner: StreamOwner) => void;
   /** Streams that are open now. */
   readonly streams: () => number;
+  /** Whether a stream of the namespace may pulse; every one that may is to be ended once. */
+  readonly beginPulse: (namespace: string) => boolean;
+  readonly endPulse: (namespace: string) => void;
 };
 
-/**
- * A namespace may have as many streams as are still free for all: one that floods is stopped at half of them, two at a
- * third each, and there is always room for the next. Half is what 5 000 drains in one namespace need.
- */
 export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLimits {
   const requests = new Map<string, Bucket>();
-  const perNamespace = new Map<string, number>();
+  const streams = fairShare(streamsLimit);
+  const pulses = fairShare(PULSES_LIMIT);
   const perPod = new Map<string, number>();
-  let streams = 0;
 
   return {
     mayAsk: (namespace, nowMs) => {
@@ -48,34 +50,29 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
       return taken;
     },
     beginStream: (owner) => {
-      const { namespace } = owner;
-      if ((perPod.get(podOf(owner)) ?? 0) >= STREAMS_PER_POD) return "pod_streams";
-      if ((perNamespace.get(namespace) ?? 0) >= streamsLimit - streams) return "namespace_streams";
-      streams += 1;
-      add(perNamespace, namespace, 1);
-      add(perPod, podOf(owner), 1);
+      const own = perPod.get(podOf(owner)) ?? 0;
+      if (own >= STREAMS_PER_POD) return "pod_streams";
+      if (!streams.take(owner.namespace)) return "namespace_streams";
+      perPod.set(podOf(owner), own + 1);
       return undefined;
     },
     endStream: (owner) => {
-      streams -= 1;
-      add(perNamespace, owner.namespace, -1);
-      add(perPod, podOf(owner), -1);
+      streams.giveBack(owner.namespace);
+      const own = perPod.get(podOf(owner)) ?? 0;
+      if (own <= 1) perPod.delete(podOf(owner));
+      else perPod.set(podOf(owner), own - 1);
     },
-    streams: () => streams,
+    streams: streams.taken,
+    beginPulse: pulses.take,
+    endPulse: pulses.giveBack,
   };
-}
-
-function forgetOldest(map: Map<string, unknown>): void {
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
 }
 
 function podOf({ namespace, uid }: StreamOwner): string {
   return `${namespace}/${uid}`;
 }
 
-function add(counts: Map<string, number>, key: string, change: number): void {
-  const count = (counts.get(key) ?? 0) + change;
-  if (count <= 0) counts.delete(key);
-  else counts.set(key, count);
+function forgetOldest(map: Map<string, unknown>): void {
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
 }

@@ -54,18 +54,20 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
     const { raw } = reply;
     raw.on("error", () => undefined);
     raw.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store", connection: "close" });
+    const pulses = wantsPulse(request) && limits.beginPulse(question.namespace);
     const stream = board.open(
       {
         write: (text, taken) => raw.write(text, (error) => (error ? undefined : taken())),
         end: () => raw.end(),
         cut: () => request.raw.socket.destroy(),
       },
-      wantsPulse(request),
+      pulses,
     );
     const leave = ports.watchPod(question, (line) => stream.say(`${JSON.stringify(line)}\n`));
     const close = (): void => {
       leave();
       stream.closed();
+      if (pulses) limits.endPulse(question.namespace);
       limits.endStream(question);
     };
     if (raw.destroyed) close();

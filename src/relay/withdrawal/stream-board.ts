@@ -7,11 +7,9 @@ import { type LineSink, type LineStream, lineStream } from "./line-stream.ts";
 const STALL_MS = 20_000;
 const LOOK_MS = 1_000;
 
-/** Spreads the pulses over their period. */
-const PULSE_LOOK_MS = 25;
-
-/** A pulse costs some 20 µs and there are five a second. Who comes later is answered as by a relay without pulses. */
-const PULSED_LIMIT = 1_000;
+/** Spreads the pulses over their period; a look that comes a little late is not to make one late. */
+const PULSE_LOOK_MS = 20;
+const PULSE_MS = RELAY_PULSE_MS - PULSE_LOOK_MS;
 
 export type OpenStream = {
   readonly say: (text: string) => void;
@@ -20,7 +18,7 @@ export type OpenStream = {
 };
 
 export type StreamBoard = {
-  readonly open: (sink: LineSink, wantsPulse: boolean) => OpenStream;
+  readonly open: (sink: LineSink, pulses: boolean) => OpenStream;
   readonly endAll: () => void;
 };
 
@@ -46,10 +44,9 @@ export function createStreamBoard(clock: Clock): StreamBoard {
   };
 
   return {
-    open: (sink, wantsPulse) => {
-      const pulses = wantsPulse && pulsing.streams.size < PULSED_LIMIT;
+    open: (sink, pulses) => {
       const group = pulses ? pulsing : resting;
-      const repeatMs = pulses ? RELAY_PULSE_MS : RELAY_HEARTBEAT_MS;
+      const repeatMs = pulses ? PULSE_MS : RELAY_HEARTBEAT_MS;
       const limits = { repeatMs, stallMs: STALL_MS, lifeMs: RELAY_STREAM_LIMIT_MS };
       const stream = lineStream(sink, limits, clock.nowMs());
       add(group, stream);

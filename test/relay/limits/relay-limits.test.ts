@@ -54,6 +54,17 @@ describe("streams", () => {
   });
 });
 
+test("pulses are divided like streams, and who gets none may still ask", () => {
+  const limits = createRelayLimits();
+  let pulses = 0;
+  while (limits.beginPulse("hostile")) pulses += 1;
+  expect([pulses, limits.beginPulse("shop")]).toEqual([2_500, true]);
+  expect(limits.beginStream({ namespace: "hostile", uid: "web-1" })).toBeUndefined();
+  limits.endPulse("hostile");
+  limits.endPulse("hostile");
+  expect(limits.beginPulse("hostile")).toBe(true);
+});
+
 describe("requests", () => {
   test("of a namespace that floods are refused until time has passed, and nobody else's are", () => {
     const limits = createRelayLimits();

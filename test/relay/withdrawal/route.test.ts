@@ -58,6 +58,8 @@ describe("a manager that asks", () => {
     await shows(answer, [IN, IN]);
     relay.turn(200);
     await shows(answer, [IN, IN, IN]);
+    answer.leave();
+    await vi.waitFor(async () => expect(await streams()).toBe(0), PATIENCE);
   });
 
   test("is told to ask again after a day, and when the relay ends", async () => {
