@@ -16,7 +16,7 @@ export const PATIENCE = { timeout: 15_000, interval: 10 };
 const QUICK: SlicePace = {
   watchMs: 1_000,
   beliefMs: 2_500,
-  silenceMs: 1_500,
+  silenceMs: 4_000,
   silencePerSliceMs: 10,
   relistMs: 60_000,
   retryLimitMs: 100,

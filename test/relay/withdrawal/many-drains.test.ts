@@ -1,0 +1,74 @@
+/** Hundreds of drains at once, from a change in the API server to the line each manager reads, over real sockets. */
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { samplesOf } from "../../webhook/server-under-test.ts";
+import type { EndpointCase } from "../slices/slice-cases.ts";
+import { type WatchedCluster, watchedCluster } from "../slices/watched-cluster.ts";
+import { type Answer, type StreamingRelay, streamingRelay } from "./streaming-relay.ts";
+
+const PATIENCE = { timeout: 30_000, interval: 20 };
+const SLICES = 12;
+const PER_SLICE = 20;
+
+let cluster: WatchedCluster;
+let relays: readonly StreamingRelay[];
+
+beforeEach(async () => {
+  cluster = await watchedCluster({ pace: { pageSize: 5 } });
+  relays = [];
+});
+
+afterEach(async () => {
+  for (const relay of relays) await relay.close();
+  await cluster.close();
+});
+
+const uidOf = (slice: number, pod: number): string => `uid-${slice}-${pod}`;
+
+function putSlice(slice: number, isEnding: (pod: number) => boolean, into: WatchedCluster = cluster): void {
+  const endpoints = Array.from({ length: PER_SLICE }, (_, pod): EndpointCase => {
+    const conditions = isEnding(pod) ? { ready: false, serving: true, terminating: true } : { ready: true };
+    return { uid: uidOf(slice, pod), address: `10.0.${slice}.${pod + 1}`, conditions };
+  });
+  into.put({ name: `web-${slice}`, service: "web", endpoints });
+}
+
+const lastStates = (answers: readonly Answer[]): readonly (string | undefined)[] =>
+  answers.map((answer) => answer.lines().at(-1)?.state);
+
+test("each hears of its own Pod and of no other, from one list and one watch", { timeout: 60_000 }, async () => {
+  for (let slice = 0; slice < SLICES; slice += 1) putSlice(slice, () => false);
+  const relay = await streamingRelay({ watchPod: cluster.watches.watchPod });
+  relays = [relay];
+  const pods = Array.from({ length: SLICES * PER_SLICE }, (_, at) => uidOf(at % SLICES, Math.floor(at / SLICES)));
+  const answers: Answer[] = [];
+  for (const uid of pods) answers.push(await relay.ask({ uid, addresses: [] }));
+  await vi.waitFor(() => expect(new Set(lastStates(answers))).toEqual(new Set(["in"])), PATIENCE);
+
+  for (let slice = 0; slice < SLICES; slice += 2) putSlice(slice, (pod) => pod < 10);
+  const expected = Array.from(pods, (_uid, at) => (at % SLICES) % 2 === 0 && Math.floor(at / SLICES) < 10);
+  const wanted = expected.map((isOut) => (isOut ? "out" : "in"));
+  await vi.waitFor(() => expect(lastStates(answers)).toEqual(wanted), PATIENCE);
+  for (const [at, answer] of answers.entries()) {
+    expect(answer.lines().filter(({ state }) => state !== "unknown")).toHaveLength(expected[at] === true ? 2 : 1);
+  }
+  expect([cluster.openWatches(), cluster.lists()]).toEqual([1, 3]);
+  expect(samplesOf(await relay.metrics(), "lastcall_relay_streams").get("")).toBe(pods.length);
+});
+
+test("a manager whose replica ends hears the same from another one", async () => {
+  const second = await watchedCluster();
+  try {
+    for (const replica of [cluster, second]) putSlice(0, () => false, replica);
+    const replicas = [cluster.watches.watchPod, second.watches.watchPod];
+    relays = await Promise.all(replicas.map((watchPod) => streamingRelay({ watchPod })));
+    const [first, other] = relays;
+    const before = await first?.ask({ uid: uidOf(0, 0) });
+    await vi.waitFor(() => expect(before?.lines().at(-1)?.state).toBe("in"), PATIENCE);
+    await first?.end();
+    expect(await before?.ended).toBe("ended");
+    const after = await other?.ask({ uid: uidOf(0, 0) });
+    await vi.waitFor(() => expect(after?.lines().at(-1)).toEqual(before?.lines().at(-1)), PATIENCE);
+  } finally {
+    await second.close();
+  }
+});
