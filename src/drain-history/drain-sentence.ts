@@ -7,12 +7,16 @@ import { spanText } from "./span-text.ts";
 /** Clients named; a sentence stays a sentence. */
 const NAMED = 3;
 
+/** How the manager begins where it says the time, which is said here already. */
+const TIMED = /^Released \S{1,12} after the trigger: (.+)$/;
+
 /** One line of printable text. */
 export function drainSentence(record: DrainRecord): string {
   const { report } = record;
-  return [`Pod ${record.pod} ${OUTCOME_WORDS[report.outcome]}${told(report)}.`, report.why, stayed(report)]
-    .filter((part) => part !== "")
-    .join(" ");
+  const start = `Pod ${record.pod} ${OUTCOME_WORDS[report.outcome]}${told(report)}`;
+  const [, reason] = TIMED.exec(report.why) ?? [];
+  const sentences = reason === undefined ? [`${start}.`, report.why] : [`${start}: ${reason}`];
+  return [...sentences, stayed(report)].filter((part) => part !== "").join(" ");
 }
 
 function told(report: DrainReport): string {

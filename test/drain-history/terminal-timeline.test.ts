@@ -12,8 +12,8 @@ describe("the picture of a drain", () => {
     expect(lines.slice(0, 5).join("\n")).toBe(
       [
         "The drain of Pod shop/web-7d9f-abcde of ReplicaSet web-7d9f",
-        "Pod web-7d9f-abcde drained 7.5s after it was told by the manager's preStop hook.",
-        "Released 7.3s after the trigger: no traffic was seen since the trigger.",
+        "Pod web-7d9f-abcde drained 7.5s after it was told by the manager's preStop hook:",
+        "no traffic was seen since the trigger.",
         "2026-11-18 11:06:40 UTC, drain 0123456789abcdef, witness netlink",
         "",
       ].join("\n"),
@@ -51,7 +51,7 @@ describe("the picture of a drain", () => {
   test("tells what the relay knew, and when the Pod was out of rotation", () => {
     const report = someReport({ relay: "withdrawn", withdrawnAfterMs: 1_234 });
     const lines = terminalTimeline(someDrain({ report }), 120);
-    expect(lines[3]).toMatch(/witness netlink, relay: no EndpointSlice offered the Pod any more$/);
+    expect(lines[2]).toMatch(/witness netlink, relay: no EndpointSlice offered the Pod any more$/);
     expect(lines).toContain("    1.23 s  out of rotation");
   });
 

@@ -15,6 +15,11 @@ export type DrainList = {
   readonly namespace: string | undefined;
 };
 
+/** More rows nobody reads, and making them would hold up whatever else the process does. */
+const ROWS_LIMIT = 200;
+/** In characters; all of it is on the page of the drain. */
+const WHY_LIMIT = 300;
+
 const COLUMNS = ["ended", "namespace", "Pod", "owner", "outcome", "took", "left open", "why"];
 
 /** Its address must end with a slash: the links go on from there. */
@@ -26,7 +31,10 @@ export function drainListPage({ drains, instance, namespace }: DrainList): strin
     heading(title),
     paragraph(about),
     ...(namespace === undefined ? [] : [`<p>${link("./", "all namespaces")}</p>`]),
-    drains.length === 0 ? paragraph("No drain was reported yet.") : table(COLUMNS, drains.map(row)),
+    drains.length === 0
+      ? paragraph("No drain was reported yet.")
+      : table(COLUMNS, drains.slice(0, ROWS_LIMIT).map(row)),
+    ...(drains.length > ROWS_LIMIT ? [paragraph(`${drains.length - ROWS_LIMIT} older ones are not shown.`)] : []),
   ]);
 }
 
@@ -40,6 +48,10 @@ function row(record: DrainRecord): readonly string[] {
     cell(report.outcome, report.outcome),
     cell(spanText(wholeMs(report)), "number"),
     cell(String(report.leftTotal), "number"),
-    cell(escaped(report.why)),
+    cell(escaped(cut(report.why))),
   ];
+}
+
+function cut(why: string): string {
+  return why.length > WHY_LIMIT ? `${why.slice(0, WHY_LIMIT - 3)}...` : why;
 }

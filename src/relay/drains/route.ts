@@ -127,8 +127,11 @@ function take(body: unknown, claims: CredentialClaims, ports: DrainsPorts): Refu
   const record: DrainRecord = { id: ports.newId(), namespace, pod, uid, ownerKind, ownerName, endedAtMs, report };
   if (ports.ring.add(record) === "told-again") return undefined;
   ports.meters.drained(record);
-  const { outcome, trigger, milliseconds, leftTotal, why } = report;
-  ports.log.info({ namespace, pod, outcome, trigger, milliseconds, leftTotal, why }, "drain reported");
+  const { outcome, trigger, milliseconds, leftTotal, relay, why } = report;
+  ports.log.info(
+    { id: record.id, namespace, pod, outcome, trigger, milliseconds, leftTotal, relay, why },
+    "drain reported",
+  );
   const note = noteOn(record, claims);
   if (note !== undefined) ports.tell(note);
   return undefined;

@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Fault } from "../../fault.ts";
-import { type AdminPorts, adminServer } from "./admin-server.ts";
+import type { AdminParts } from "./admin-answers.ts";
+import { adminServer } from "./admin-server.ts";
 
 export type OpenAdmin = {
   readonly port: number;
@@ -14,8 +15,8 @@ export type OpenAdmin = {
 const CONNECTION_LIMIT_MS = 30_000;
 
 /** On every address, of IPv6 too where the node has it; port 0 takes a free one. @throws Fault ERR_LISTEN_FAILED */
-export async function openAdmin(ports: AdminPorts, port: number): Promise<OpenAdmin> {
-  const server = adminServer(ports);
+export async function openAdmin(parts: AdminParts, port: number): Promise<OpenAdmin> {
+  const server = adminServer({ ...parts, nowMs: () => performance.now() });
   server.on("connection", (socket) => {
     const limit = setTimeout(() => socket.destroy(), CONNECTION_LIMIT_MS);
     socket.once("close", () => clearTimeout(limit));

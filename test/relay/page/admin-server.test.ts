@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-runner.ts";
+import { adminServer } from "../../../src/relay/page/admin-server.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
 
 const open: OpenAdmin[] = [];
@@ -143,16 +144,37 @@ test("a port that is taken is a fault with its number", async () => {
   await expect(opening).rejects.toThrow(`admin port ${taken}: EADDRINUSE`);
 });
 
-test("five hundred drains with all their text are a page of bounded size", async () => {
-  const drains = createDrainRing(500);
+test("a thousand drains with all their text are answers of bounded size, and the page says what it leaves out", async () => {
+  const drains = createDrainRing(1_000);
   const left = Array.from({ length: 20 }, () => ({ ...CLIENT, peer: "p".repeat(64), local: "l".repeat(64) }));
   const report = someReport({ left, leftTotal: 20, why: "w".repeat(1_000) });
-  for (let at = 0; at < 500; at += 1) drains.add(someDrain({ id: `${at}`, uid: `${at}`, report }));
+  for (let at = 0; at < 1_000; at += 1) drains.add(someDrain({ id: `${at}`, uid: `${at}`, report }));
   const opened = await openAdmin({ drains, instance: "web-1" }, 0);
   open.push(opened);
-  for (const path of ["/", "/drains.json"]) {
-    const body = await (await fetch(`http://127.0.0.1:${opened.port}${path}`)).text();
-    expect(body.length).toBeGreaterThan(500_000);
-    expect(body.length).toBeLessThan(3_500_000);
-  }
+  const base = `http://127.0.0.1:${opened.port}`;
+  const json = await (await fetch(`${base}/drains.json`)).text();
+  expect(json.length).toBeLessThan(7_000_000);
+  expect(JSON.parse(json).drains).toHaveLength(1_000);
+  const page = await (await fetch(base)).text();
+  expect(page.length).toBeLessThan(200_000);
+  expect(page).toContain("800 older ones are not shown.");
+  expect(page.match(/<tr>/g)).toHaveLength(201);
+});
+
+test("twenty requests at once are answered and then ten a second, so that lists hold up nothing else", async () => {
+  const clock = { nowMs: 0 };
+  const server = adminServer({ drains: createDrainRing(1), instance: "web-1", nowMs: () => clock.nowMs });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const status = async (): Promise<number> => (await fetch(`http://127.0.0.1:${port}/`)).status;
+  for (let times = 0; times < 20; times += 1) expect(await status()).toBe(200);
+  expect(await status()).toBe(429);
+  clock.nowMs = 99;
+  expect(await status()).toBe(429);
+  clock.nowMs = 200;
+  expect([await status(), await status(), await status()]).toEqual([200, 200, 429]);
+  server.closeAllConnections();
+  server.close();
 });
