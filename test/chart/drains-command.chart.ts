@@ -2,13 +2,11 @@
  * `lastcall drains` through the Pod proxy of a real API server, to Pods as the chart makes them. There is no kubelet:
  * what would run in them listens on an address of this machine.
  */
-import { once } from "node:events";
-import type { Server } from "node:http";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectCluster } from "../../src/cli/cluster-connection.ts";
 import { createDrainRing } from "../../src/relay/drains/drain-ring.ts";
-import { adminServer } from "../../src/relay/page/admin-server.ts";
+import { type OpenAdmin, openAdmin } from "../../src/relay/page/admin-runner.ts";
 import { lastcall, NO_CLUSTER, type Ran } from "../cli/run-lastcall.ts";
 import { someDrain } from "../drain-history/some-drain.ts";
 import { type ApiServer, freePort, startApiServer } from "./api-server.ts";
@@ -26,7 +24,7 @@ const DB = someDrain({ id: "b-1", uid: "u-2", namespace: "data", pod: "db-0", en
 
 describe.skipIf(ADDRESS === undefined)("the drains of a release, read through a real API server", () => {
   let api: ApiServer;
-  const servers: Server[] = [];
+  const open: OpenAdmin[] = [];
 
   /** As the chart's Deployment would make it; answers when `port` does. */
   async function addPod(name: string, port: number, values: Values = {}): Promise<void> {
@@ -42,12 +40,9 @@ describe.skipIf(ADDRESS === undefined)("the drains of a release, read through a 
   async function addReplica(name: string, drain: typeof WEB): Promise<void> {
     const ring = createDrainRing(10);
     ring.add(drain);
-    const server = adminServer({ drains: ring, instance: name });
-    servers.push(server);
-    server.listen(await freePort(), ADDRESS);
-    await once(server, "listening");
-    const address = server.address();
-    await addPod(name, typeof address === "object" ? (address?.port ?? 0) : 0);
+    const admin = await openAdmin({ drains: ring, instance: name }, 0);
+    open.push(admin);
+    await addPod(name, admin.port);
   }
 
   /** A person with the rights that the documentation grants, and maybe without one resource of them. */
@@ -76,10 +71,7 @@ describe.skipIf(ADDRESS === undefined)("the drains of a release, read through a 
     await addReplica("lastcall-webhook-b", DB);
   }, 600_000);
   afterAll(async () => {
-    for (const server of servers) {
-      server.close();
-      server.closeAllConnections();
-    }
+    await Promise.all(open.map((admin) => admin.close()));
     await api?.stop();
   });
 

@@ -6,7 +6,7 @@
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { makeCaPair, makeServerPair } from "../../../src/certificates/signing.ts";
 import type { DrainRecord } from "../../../src/drain-history/drain-record.ts";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
-import { adminServer } from "../../../src/relay/page/admin-server.ts";
+import { openAdmin } from "../../../src/relay/page/admin-runner.ts";
 
 const TOKEN = "a-token";
 const LABELS = { "app.kubernetes.io/name": "lastcall", "app.kubernetes.io/component": "webhook" };
@@ -30,7 +30,6 @@ export type FakePod = {
 };
 
 export type Replica = {
-  readonly port: number;
   readonly add: (drain: DrainRecord) => void;
   /** Its Pod stays listed. */
   readonly stop: () => Promise<void>;
@@ -78,9 +77,9 @@ export async function fakeCluster(): Promise<FakeCluster> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-drains-"));
   const pods: FakePod[] = [];
   const requests: string[] = [];
-  const rights: FakeCluster["rights"] = { list: ["lastcall", "*"], proxy: true };
+  const rights: FakeCluster["rights"] = { list: ["*"], proxy: true };
   const mute = new Set<string>();
-  const replicas: Server[] = [];
+  const stops: (() => Promise<void>)[] = [];
 
   const server = createServer({ cert: pair.cert, key: pair.key }, (asked, reply) => {
     requests.push(`${asked.method} ${asked.url}`);
@@ -96,7 +95,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
   });
 
   const list = (namespace: string, url: URL, reply: ServerResponse): void => {
-    if (!rights.list.includes(namespace === "" ? "*" : namespace)) {
+    if (!rights.list.includes("*") && !rights.list.includes(namespace)) {
       const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
       status(reply, 403, `pods is forbidden: User "jane" cannot list resource "pods" in API group "" ${where}`);
       return;
@@ -127,16 +126,21 @@ export async function fakeCluster(): Promise<FakeCluster> {
     addReplica: async (name, drains, namespace = "lastcall") => {
       const ring = createDrainRing(100);
       for (const drain of drains) ring.add(drain);
-      const admin = adminServer({ drains: ring, instance: name });
-      replicas.push(admin);
-      admin.listen(0, "127.0.0.1");
-      await once(admin, "listening");
-      const { port } = admin.address() as AddressInfo;
-      pods.push(webhookPod(name, port, namespace));
-      return { port, add: (drain) => void ring.add(drain), stop: () => closed(admin) };
+      const admin = await openAdmin({ drains: ring, instance: name }, 0);
+      let isOpen = true;
+      const stop = async (): Promise<void> => {
+        if (isOpen) await admin.close();
+        isOpen = false;
+      };
+      stops.push(stop);
+      pods.push(webhookPod(name, admin.port, namespace));
+      return { add: (drain) => void ring.add(drain), stop };
     },
     close: async () => {
-      await Promise.all([server, ...replicas].map((one) => closed(one)));
+      const done = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await Promise.all([done, ...stops.map((stop) => stop())]);
       rmSync(folder, { recursive: true });
     },
   };
@@ -174,11 +178,4 @@ function status(reply: ServerResponse, code: number, message: string): void {
 
 function json(reply: ServerResponse, code: number, body: object): void {
   reply.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body));
-}
-
-async function closed(server: Pick<Server, "close" | "closeAllConnections" | "listening">): Promise<void> {
-  if (!server.listening) return;
-  const done = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeAllConnections();
-  await done;
 }
