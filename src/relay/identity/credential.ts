@@ -41,7 +41,9 @@ export function readCredential(
 }
 
 function macOf(signed: string, key: SigningKey): string {
-  return createHmac("sha256", key.secret).update(PURPOSE).update(signed).digest("base64url");
+  return createHmac("sha256", key.secret)
+    .update(PURPOSE + signed)
+    .digest("base64url");
 }
 
 /** What we signed was written here; a version that writes more is not understood rather than half understood. */

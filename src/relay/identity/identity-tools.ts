@@ -1,5 +1,5 @@
 /** Makes and reads the parts of the identity with real cryptography. */
-import { createHash, createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
+import { createHash, createPrivateKey, createSecretKey, randomBytes, X509Certificate } from "node:crypto";
 import { makeCaPair } from "../../certificates/signing.ts";
 import { CA_LIFE_MS, type Generation, type SigningKey } from "./identity.ts";
 
@@ -25,7 +25,11 @@ export const IDENTITY_TOOLS: IdentityTools = {
     if ("why" in read) throw new Error(`a CA that was just made ${read.why}`);
     return read.generation;
   },
-  makeKey: (wallMs) => ({ kid: randomBytes(4).toString("hex"), madeMs: wallMs, secret: randomBytes(SECRET_BYTES) }),
+  makeKey: (wallMs) => ({
+    kid: randomBytes(4).toString("hex"),
+    madeMs: wallMs,
+    secret: createSecretKey(randomBytes(SECRET_BYTES)),
+  }),
 };
 
 /** A CA that was made here with its key, or why it is none: the rest of a sentence that starts with its place. */

@@ -2,6 +2,7 @@
  * The Secret's entries to an identity and back: `ca-<generation>.crt` and `.key` as PEM, `sign-<kid>.json` as
  * `{"made":"2026-01-31T…","secret":"<base64>"}`. What is damaged is told and left out; what is good is kept.
  */
+import { createSecretKey } from "node:crypto";
 import type { Generation, RelayIdentity, SigningKey } from "./identity.ts";
 import { readGeneration, SECRET_BYTES } from "./identity-tools.ts";
 
@@ -49,7 +50,7 @@ export function entriesOf({ generations, keys }: RelayIdentity): Entries {
   const cas = generations.flatMap(({ id, cert, key }) => [[`ca-${id}.crt`, cert] as const, [`ca-${id}.key`, key]]);
   const signing = keys.map(({ kid, madeMs, secret }) => {
     const made = new Date(madeMs).toISOString();
-    return [`sign-${kid}.json`, `${JSON.stringify({ made, secret: secret.toString("base64") })}\n`];
+    return [`sign-${kid}.json`, `${JSON.stringify({ made, secret: secret.export().toString("base64") })}\n`];
   });
   return Object.fromEntries([...cas, ...signing]);
 }
@@ -60,7 +61,8 @@ function readKey(kid: string, text: string): SigningKey | undefined {
   if (typeof row.made !== "string" || typeof row.secret !== "string") return undefined;
   const madeMs = Date.parse(row.made);
   const secret = Buffer.from(row.secret, "base64");
-  return Number.isNaN(madeMs) || secret.length !== SECRET_BYTES ? undefined : { kid, madeMs, secret };
+  if (Number.isNaN(madeMs) || secret.length !== SECRET_BYTES) return undefined;
+  return { kid, madeMs, secret: createSecretKey(secret) };
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,5 @@
 /** Signing keys and CAs that cost nothing; the CAs are only good for what never looks into a certificate. */
-import { createHash } from "node:crypto";
+import { createHash, createSecretKey } from "node:crypto";
 import { CA_LIFE_MS, type Generation, type SigningKey } from "../../../src/relay/identity/identity.ts";
 
 export const YEAR_MS = 365 * 86_400_000;
@@ -9,7 +9,7 @@ export const START_MS = Date.UTC(2026, 7, 1);
 
 export function pretendKey(name: string, madeMs: number): SigningKey {
   const digest = createHash("sha256").update(name).digest();
-  return { kid: digest.toString("hex").slice(0, 8), madeMs, secret: digest };
+  return { kid: digest.toString("hex").slice(0, 8), madeMs, secret: createSecretKey(digest) };
 }
 
 export function pretendGeneration(name: string, madeMs: number): Generation {

@@ -26,6 +26,7 @@ test("what was written is read back, and entries of others mean nothing", () => 
   const read = readContent({ ...made.entries, "ca.crt": "theirs", "sign-x.json": "{}", ca: "" });
   expect(read.damage).toEqual([]);
   expect(sorted(read.identity)).toEqual(sorted(made.identity));
+  expect(entriesOf(sorted(read.identity))).toEqual(made.entries);
   expect(Object.keys(changesTo(read, made.identity)).toSorted()).toEqual(Object.keys(made.entries).toSorted());
 });
 
