@@ -21,7 +21,7 @@ export type Lodger = {
 export const NO_RESUMPTION = { secureOptions: constants.SSL_OP_NO_TICKET } as const;
 
 /** Its clients hold one connection each while they drain; beyond this a newcomer is hung up on. */
-const CONNECTION_LIMIT = 8_000;
+const CONNECTION_LIMIT = 14_000;
 
 export function toldApart(options: ServerOptions, handler: RequestListener, lodger: Lodger): Server {
   /** Names that were last answered with its certificate; a handful, because it is asked first. */
