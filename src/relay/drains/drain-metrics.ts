@@ -53,6 +53,8 @@ export function drainMeters(registry: Registry): DrainMeters {
   return {
     drained: ({ report }) => {
       drains.inc({ outcome: report.outcome });
+      // Nothing was drained: its zeros would make all drains look shorter.
+      if (report.outcome === "restarted") return;
       for (const phase of PHASES) phases.observe({ phase }, report.milliseconds[phase] / 1_000);
       left.observe(report.leftTotal);
     },

@@ -47,6 +47,16 @@ test("every outcome, phase and reason of refusal is there before the first repor
   expect(text).toContain('lastcall_drain_phase_seconds_count{phase="deregistration"} 0');
 });
 
+test("a restart is counted, and makes no drain look shorter", async () => {
+  const serving = drainsServer();
+  const nothing = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
+  await post(serving, notice({ outcome: "restarted", trigger: "none", milliseconds: nothing }));
+  expect(await serving.metric('lastcall_drains_total{outcome="restarted"}')).toMatch(/ 1$/);
+  expect(await serving.metric('lastcall_drain_phase_seconds_count{phase="draining"}')).toMatch(/ 0$/);
+  expect(await serving.metric("lastcall_drain_connections_left_count")).toMatch(/ 0$/);
+  expect(serving.ring.list()).toHaveLength(1);
+});
+
 test("a report that is told again is counted and told to the owner once", async () => {
   const serving = drainsServer();
   for (let times = 0; times < 3; times += 1) expect((await post(serving, notice())).statusCode).toBe(204);
