@@ -122,10 +122,16 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     const open = { path: url.pathname, reply };
     watches.add(open);
     const seconds = Number(url.searchParams.get("timeoutSeconds") ?? 0);
-    const timer = setTimeout(() => faults.endsOnTime && !faults.silentWatches && reply.end(), seconds * 1_000);
+    const endOnTime = (): void => {
+      if (!faults.endsOnTime || faults.silentWatches) return;
+      // Nothing is said on it any more.
+      watches.delete(open);
+      reply.end();
+    };
+    const timer = setTimeout(endOnTime, seconds * 1_000);
     const sayBookmark = (): void => {
       const text = line("BOOKMARK", { metadata: { resourceVersion: String(version) } });
-      if (faults.bookmarks && !faults.silentWatches && !faults.mute) reply.write(text);
+      if (faults.bookmarks && !faults.silentWatches && !faults.mute && watches.has(open)) reply.write(text);
     };
     const bookmarkTimer = setTimeout(sayBookmark, Math.max(100, (seconds - 2) * 1_000));
     reply.on("close", () => {

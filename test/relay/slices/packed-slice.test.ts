@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
-import type { Slice } from "../../../src/kubernetes/rotation/rotation.ts";
-import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import type { Slice, SliceEndpoint } from "../../../src/kubernetes/rotation/rotation.ts";
+import { isAbout, rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
 import {
   hashesOf,
   keysOfPod,
@@ -19,6 +19,8 @@ function sliceOf(made: SliceCase): Slice {
   return slice;
 }
 
+const conditionsOf = ({ ready, serving, terminating }: SliceEndpoint) => [ready, serving, terminating];
+
 test("what is unpacked for a Pod says the same of it as the whole slice", () => {
   fc.assert(
     fc.property(sliceCases, podCases, (made, pod) => {
@@ -27,6 +29,8 @@ test("what is unpacked for a Pod says the same of it as the whole slice", () => 
       const keys = keysOfPod(pod);
       const endpoints = unpackWanted(packed, (key) => keys.includes(key));
       expect(rotationOf([{ ...slice, endpoints }], pod)).toEqual(rotationOf([slice], pod));
+      const about = slice.endpoints.filter((endpoint) => isAbout(endpoint, pod.uid, pod.addresses));
+      expect(endpoints.map(conditionsOf)).toEqual(about.map(conditionsOf));
       if (endpoints.length > 0) expect(mayName(packed, hashesOf(keys))).toBe(true);
     }),
     { numRuns: 500 },
