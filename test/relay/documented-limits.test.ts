@@ -1,0 +1,92 @@
+/** The figures of docs/relay.md are those of the code. */
+import { createSecretKey } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import {
+  RELAY_BODY_LIMIT_BYTES,
+  RELAY_LINE_LIMIT_BYTES,
+  RELAY_STREAM_LIMIT_MS,
+} from "../../src/contract/relay-wire.ts";
+import { CA_LIFE_MS, keptOf, missingFrom, type RelayIdentity } from "../../src/relay/identity/identity.ts";
+import { createRelayLimits } from "../../src/relay/limits/relay-limits.ts";
+import { SLICE_PACE } from "../../src/relay/slices/pace.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const PAGE = readFileSync(join(ROOT, "docs/relay.md"), "utf8");
+const DAY_MS = 86_400_000;
+const MANY = 100_000;
+
+/** The row of a table by what stands in its first cell. */
+function row(first: string): string {
+  const found = PAGE.split("\n").filter((line) => line.startsWith(`| ${first}`));
+  expect(found).toHaveLength(1);
+  return found[0] ?? "";
+}
+
+/** 12000 as the page writes it. */
+function shown(number: number): string {
+  return String(number).replace(/(?<=^[0-9]{1,3})(?=([0-9]{3})+$)/, " ");
+}
+
+/** How often it can be done before it is refused. */
+function countOf(taken: (turn: number) => boolean): number {
+  let turn = 0;
+  while (turn < MANY && taken(turn)) turn += 1;
+  return turn;
+}
+
+test("open questions of a replica, a namespace and a Pod", () => {
+  const alone = createRelayLimits();
+  const ofOne = countOf((turn) => alone.beginStream({ namespace: "a", uid: `${turn}` }) === undefined);
+  const podLimits = createRelayLimits();
+  const ofPod = countOf(() => podLimits.beginStream({ namespace: "a", uid: "same" }) === undefined);
+  const all = createRelayLimits();
+  // Everybody comes alone, so that only the whole limits.
+  countOf((turn) => all.beginStream({ namespace: `${turn}`, uid: "" }) === undefined);
+  expect(row("open questions")).toContain(`${shown(all.streams())} per replica, half of them for one namespace`);
+  expect(ofOne).toBe(all.streams() / 2);
+  expect(row("open questions")).toContain(`${ofPod} for one Pod`);
+  const values = readFileSync(join(ROOT, "charts/lastcall/values.yaml"), "utf8");
+  expect(values).toContain(`${shown(all.streams())} are the most it takes`);
+});
+
+test("pulses, and requests of a namespace", () => {
+  const limits = createRelayLimits();
+  expect(row("answers that pulse")).toContain(`${shown(countOf((turn) => limits.beginPulse(`${turn}`)))} per replica`);
+  const atOnce = countOf(() => limits.mayAsk("a", 0));
+  const inSecond = countOf(() => limits.mayAsk("a", 1_000));
+  expect(row("requests of a namespace")).toContain(`${shown(atOnce)} at once, then ${shown(inSecond)} a second`);
+});
+
+test("sizes and times of requests", () => {
+  expect(row("a request")).toContain(`| ${RELAY_BODY_LIMIT_BYTES / 1_024} KiB |`);
+  expect(row("a line of an answer")).toContain(`| ${RELAY_LINE_LIMIT_BYTES / 1_024} KiB |`);
+  expect(row("one question")).toContain(`${RELAY_STREAM_LIMIT_MS / 3_600_000} hours`);
+});
+
+test("namespaces that are watched", () => {
+  const { namespaceLimit, lingerMs } = SLICE_PACE;
+  expect(row("namespaces watched")).toContain(`${namespaceLimit} per replica`);
+  expect(row("namespaces watched")).toContain(`${lingerMs / 1_000} s longer`);
+});
+
+test("lives of CAs and keys", () => {
+  const key = (madeMs: number) => ({ kid: String(madeMs), madeMs, secret: createSecretKey(Buffer.alloc(32)) });
+  const ca = { id: "a", cert: "", key: "", der: "", validFromMs: 0, validUntilMs: CA_LIFE_MS };
+  const standing: RelayIdentity = { generations: [ca], keys: [key(0)] };
+  const dayOf = (what: "generation" | "key") => countOf((day) => !missingFrom(standing, day * DAY_MS)[what]);
+  expect(row("CA |")).toContain(`| ${CA_LIFE_MS / DAY_MS / 365} years | after ${(dayOf("generation") / 365) | 0},`);
+  const many = { generations: [], keys: Array.from({ length: 40 }, (_, number) => key(number)) };
+  expect(row("key that signs")).toContain(`the last ${keptOf(many).keys.length} are known`);
+  expect(row("key that signs")).toContain(`after ${dayOf("key")} days`);
+});
+
+test("memory that the chart allows", () => {
+  const values = parse(readFileSync(join(ROOT, "charts/lastcall/values.yaml"), "utf8")) as {
+    readonly webhook: { readonly resources: { readonly limits: { readonly memory: string } } };
+  };
+  const [, mebibytes = ""] = /^([0-9]+)Mi$/.exec(values.webhook.resources.limits.memory) ?? [];
+  expect(row("memory of a replica")).toContain(`allows ${Number(mebibytes) / 1_024} GB`);
+});
