@@ -15,12 +15,12 @@ export const PATIENCE = { timeout: 15_000, interval: 10 };
 /** A second for a watch is the least that the API knows. */
 const QUICK: SlicePace = {
   watchMs: 1_000,
-  beliefMs: 2_500,
+  beliefMs: 5_000,
   silenceMs: 4_000,
   silencePerSliceMs: 10,
   relistMs: 60_000,
   retryLimitMs: 100,
-  askLimitMs: 1_000,
+  askLimitMs: 10_000,
   lingerMs: 300,
   lookMs: 20,
   pageSize: 2,
