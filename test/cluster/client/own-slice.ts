@@ -1,0 +1,53 @@
+/** A Service without a selector, and the slice of it that the case keeps by hand: it lags for as long as the case likes. */
+import type { V1EndpointConditions, V1EndpointSlice, V1Pod, V1Service } from "@kubernetes/client-node";
+import type { CaseNamespace } from "./case-namespace.ts";
+import { nameOf } from "./injected-pods.ts";
+import { APP_PORT } from "./sample-app.ts";
+
+export type OwnSlice = {
+  /** Sets the conditions of its one endpoint. */
+  readonly say: (conditions: V1EndpointConditions) => Promise<void>;
+};
+
+/** Offers the Pod from the first. */
+export async function ownSlice(namespace: CaseNamespace, service: string, pod: V1Pod): Promise<OwnSlice> {
+  const say = (conditions: V1EndpointConditions) =>
+    namespace.apply([serviceOf(namespace, service), sliceOf(namespace, service, { pod, conditions })]);
+  await say({ ready: true, serving: true, terminating: false });
+  return { say };
+}
+
+function serviceOf(namespace: CaseNamespace, name: string): V1Service {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, namespace: namespace.name },
+    spec: { ports: [{ port: 80, targetPort: APP_PORT }] },
+  };
+}
+
+type Offer = { readonly pod: V1Pod; readonly conditions: V1EndpointConditions };
+
+function sliceOf(namespace: CaseNamespace, service: string, { pod, conditions }: Offer): V1EndpointSlice {
+  return {
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: {
+      name: service,
+      namespace: namespace.name,
+      labels: {
+        "kubernetes.io/service-name": service,
+        "endpointslice.kubernetes.io/managed-by": "cases.lastcall.dev",
+      },
+    },
+    addressType: "IPv4",
+    ports: [{ port: APP_PORT, protocol: "TCP", name: "" }],
+    endpoints: [
+      {
+        addresses: [pod.status?.podIP ?? ""],
+        conditions,
+        targetRef: { kind: "Pod", name: nameOf(pod), namespace: namespace.name, uid: pod.metadata?.uid ?? "" },
+      },
+    ],
+  };
+}
