@@ -11,13 +11,18 @@ const LIMIT_MS = 120_000;
 const FIRST = someDrain({ id: "a-1" });
 const LATER = someDrain({ id: "a-2", uid: "u-2", pod: "web-7d9f-fghij", endedAtMs: FIRST.endedAtMs + 65_000 });
 
+const children: ChildProcess[] = [];
 let cluster: FakeCluster;
 let replica: Replica;
 beforeEach(async () => {
   cluster = await fakeCluster();
   replica = await cluster.addReplica("lastcall-webhook-a", [FIRST]);
 });
-afterEach(() => cluster.close());
+afterEach(async () => {
+  // What a failed case left running.
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await cluster.close();
+});
 
 type Running = {
   readonly child: ChildProcess;
@@ -35,7 +40,9 @@ function start(
     env: { PATH: process.env["PATH"] ?? "", HOME: cluster.folder, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: LIMIT_MS,
+    killSignal: "SIGKILL",
   });
+  children.push(child);
   const said = { out: "", err: "" };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     said.out += text;
