@@ -4,8 +4,8 @@
  */
 
 export type LineSink = {
-  /** `taken` is called when the bytes have left the process. */
-  readonly write: (text: string, taken: () => void) => void;
+  /** `taken` is called when the bytes have left the process, with that time. */
+  readonly write: (text: string, taken: (nowMs: number) => void) => void;
   /** Ends the answer properly. */
   readonly end: () => void;
   /** Drops the connection. */
@@ -38,10 +38,9 @@ export function lineStream(sink: LineSink, limits: StreamLimits, startMs: number
     hasNews = false;
     isTaking = true;
     sentMs = nowMs;
-    sink.write(last, () => {
+    sink.write(last, (takenMs) => {
       isTaking = false;
-      // What came meanwhile is sent as late as the reader made it.
-      if (hasNews && !isOver) send(sentMs);
+      if (hasNews && !isOver) send(takenMs);
     });
   };
 

@@ -57,7 +57,7 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
     const pulses = wantsPulse(request) && limits.beginPulse(question.namespace);
     const stream = board.open(
       {
-        write: (text, taken) => raw.write(text, (error) => (error ? undefined : taken())),
+        write: (text, taken) => raw.write(text, (error) => (error ? undefined : taken(clock.nowMs()))),
         end: () => raw.end(),
         cut: () => request.raw.socket.destroy(),
       },

@@ -5,19 +5,19 @@ import { type LineStream, lineStream } from "../../../src/relay/withdrawal/line-
 const LIMITS = { repeatMs: 10_000, stallMs: 20_000, lifeMs: 100_000 };
 
 /** A reader the test moves: it takes a line when told to. */
-function reader(): { written: string[]; take: () => void; ends: string[]; stream: LineStream } {
+function reader(): { written: string[]; take: (nowMs?: number) => void; ends: string[]; stream: LineStream } {
   const written: string[] = [];
   const ends: string[] = [];
-  const takes: (() => void)[] = [];
+  const takes: ((nowMs: number) => void)[] = [];
   const sink = {
-    write: (text: string, taken: () => void) => {
+    write: (text: string, taken: (nowMs: number) => void) => {
       written.push(text);
       takes.push(taken);
     },
     end: () => ends.push("end"),
     cut: () => ends.push("cut"),
   };
-  return { written, ends, take: () => takes.shift()?.(), stream: lineStream(sink, LIMITS, 0) };
+  return { written, ends, take: (nowMs = 0) => takes.shift()?.(nowMs), stream: lineStream(sink, LIMITS, 0) };
 }
 
 describe("a reader who keeps up", () => {
@@ -58,6 +58,17 @@ describe("a slow reader", () => {
     expect(written).toEqual(["a", "c"]);
     take();
     expect(written).toEqual(["a", "c"]);
+  });
+
+  test("who takes a line now and then is not cut", () => {
+    const { stream, written, ends, take } = reader();
+    stream.say("a", 0);
+    stream.say("b", 1_000);
+    take(15_000);
+    stream.look(34_900);
+    expect([written, ends]).toEqual([["a", "b"], []]);
+    stream.look(35_000);
+    expect(ends).toEqual(["cut"]);
   });
 
   test("who takes nothing is cut, whatever is said meanwhile", () => {
