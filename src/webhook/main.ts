@@ -53,8 +53,9 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   const rules = rulesOf(settings, config);
   const cluster = await clusterFor(settings, { base: rules.facts, log, registry: meters.registry });
   const newToken = tokenSource();
-  const relay = await relayFor(settings, { cluster, newToken, log, registry: meters.registry });
+  let relay: Relay | undefined;
   try {
+    relay = await relayFor(settings, { cluster, newToken, log, registry: meters.registry });
     const app = buildServer(
       rules,
       {
@@ -180,7 +181,7 @@ async function relayFor(settings: WebhookSettings, beginnings: RelayBeginnings):
     log,
     registry,
   });
-  await Promise.race([relay.look(), sleep(FIRST_LOOK_LIMIT_MS)]);
+  await Promise.race([relay.look(), sleep(FIRST_LOOK_LIMIT_MS, undefined, { ref: false })]);
   return relay;
 }
 

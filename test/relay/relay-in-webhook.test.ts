@@ -8,7 +8,7 @@ import { POD } from "../webhook/pod-review.ts";
 import { call, type RunningWebhook } from "../webhook/running-webhook.ts";
 import { admitted, askRelay, RELAY_SECRET, relayApi, startReplica, until } from "./replica.ts";
 
-const LIMIT = { timeout: 180_000 };
+const LIMIT = { timeout: 400_000 };
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

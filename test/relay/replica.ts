@@ -9,7 +9,7 @@ import { call, type RunningWebhook, startWebhook } from "../webhook/running-webh
 
 export const RELAY_SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-relay";
 const ADDRESS = "[10.96.0.7]:443";
-const SETTLED_LIMIT_MS = 60_000;
+const SETTLED_LIMIT_MS = 120_000;
 
 /** With empty lists of what the webhook reads at its start, or it would wait for them. */
 export async function relayApi(): Promise<PretendApi> {

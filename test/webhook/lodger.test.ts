@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { makeCaPair, makeServerPair } from "../../src/certificates/signing.ts";
 import { type Lodger, NO_RESUMPTION, toldApart } from "../../src/webhook/lodger.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();

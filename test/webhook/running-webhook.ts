@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
-const START_LIMIT_MS = 30_000;
+const START_LIMIT_MS = 120_000;
 
 export type ProcessEnd = { readonly status: number | null; readonly output: string };
 

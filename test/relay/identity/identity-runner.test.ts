@@ -11,7 +11,7 @@ import { serverNameOf } from "../../../src/relay/identity/server-name.ts";
 import { type PretendSecret, pretendSecret } from "./pretend-secret.ts";
 import { DAY_MS, YEAR_MS } from "./pretend-tools.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();

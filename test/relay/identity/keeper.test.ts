@@ -10,7 +10,7 @@ import { entriesOf } from "../../../src/relay/identity/secret-content.ts";
 import { type PretendSecret, pretendSecret } from "./pretend-secret.ts";
 import { DAY_MS, START_MS, YEAR_MS } from "./pretend-tools.ts";
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 
 type Replica = { readonly keeper: Keeper; readonly events: readonly IdentityEvent[] };
 
