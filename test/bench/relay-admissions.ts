@@ -3,14 +3,14 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { LoadOrder, LoadResult } from "./load-generator.ts";
 import { cpuMicroseconds } from "./process-cost.ts";
-import type { AdmissionRound } from "./relay-figures.ts";
+import type { AdmissionRound, AdmissionRounds } from "./relay-figures.ts";
 
 const GENERATOR = join(import.meta.dirname, "load-generator.ts");
 const CONNECTIONS = 8;
 
 /** As many Pods as the controllers of a cluster of this size make in a second when it is busy. */
 export const ADMISSIONS_PER_SECOND = 300;
-export const ROUND_SECONDS = 10;
+export const ROUND_SECONDS = 5;
 
 export type Admitting = {
   readonly port: number;
@@ -19,12 +19,21 @@ export type Admitting = {
   readonly bodyFile: string;
 };
 
-export async function rounds(where: Admitting, count: number): Promise<AdmissionRound[]> {
-  const seen: AdmissionRound[] = [];
+export type Pair = { readonly here: Admitting; readonly aside: Admitting };
+
+/** As many of each, in turns. */
+export async function rounds({ here, aside }: Pair, count: number): Promise<AdmissionRounds> {
+  const seen: { here: AdmissionRound[]; aside: AdmissionRound[] } = { here: [], aside: [] };
   for (let turn = 0; turn < count; turn += 1) {
-    seen.push(await admissions(where, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
+    seen.here.push(await admissions(here, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
+    seen.aside.push(await admissions(aside, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
   }
   return seen;
+}
+
+/** Rounds of both that fit into the time, so that each runs beside what it is to run beside. */
+export function roundsWithin(seconds: number): number {
+  return Math.max(1, Math.floor(seconds / ROUND_SECONDS / 2));
 }
 
 /** `perSecond` 0: as fast as they are answered. Rejects when any of them failed. */

@@ -20,6 +20,8 @@ export type RelayFigures = {
   readonly cpu: {
     /** Of one core, 0 to 1, while streams are open and nothing changes: their heartbeats. */
     readonly openShare: number;
+    /** Of one core, for a thousand Pods that wait for nothing else and are told five times a second. */
+    readonly thousandPulsesShare: number;
     /** Per slice event, each of a slice of 100 endpoints and with one Pod to be told. */
     readonly perEventMs: number;
     readonly events: number;
@@ -31,11 +33,11 @@ export type RelayFigures = {
   readonly admissions: {
     readonly perSecond: number;
     /** Before the first stream and after the last. */
-    readonly quiet: readonly AdmissionRound[];
+    readonly quiet: AdmissionRounds;
     /** While the streams begin. */
-    readonly opening: readonly AdmissionRound[];
+    readonly opening: AdmissionRounds;
     /** While slices change and their Pods are told. */
-    readonly events: readonly AdmissionRound[];
+    readonly events: AdmissionRounds;
   };
   readonly eventsPerSecond: number;
   /** Streams that were refused or broke. */
@@ -45,6 +47,9 @@ export type RelayFigures = {
 
 /** `cpuShare`: of one core, by the process that was asked. */
 export type AdmissionRound = { readonly p50: number; readonly p99: number; readonly cpuShare: number };
+
+/** In turns: by the process whose relay is measured, and by one without drains, which shows what the machine does. */
+export type AdmissionRounds = { readonly here: readonly AdmissionRound[]; readonly aside: readonly AdmissionRound[] };
 
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = [...values].sort((left, right) => left - right);
@@ -57,8 +62,11 @@ export function median(values: readonly number[]): number {
   return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** The p99 of admissions under something, as a multiple of the p99 in quiet, each the median of its rounds. */
-export function timesQuiet(figures: RelayFigures, rounds: readonly AdmissionRound[]): number {
-  const p99 = (some: readonly AdmissionRound[]): number => median(some.map((round) => round.p99));
-  return p99(rounds) / p99(figures.admissions.quiet);
+export function medianP99(some: readonly AdmissionRound[]): number {
+  return median(some.map((round) => round.p99));
+}
+
+/** The p99 of admissions under something, as a multiple of the same process's p99 in quiet. */
+export function timesQuiet(figures: RelayFigures, { here }: AdmissionRounds): number {
+  return medianP99(here) / medianP99(figures.admissions.quiet.here);
 }

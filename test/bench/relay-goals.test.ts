@@ -9,6 +9,7 @@ import { drainingPods, PODS, podAt, SLICES, sliceOf } from "./relay-world.ts";
 
 const quick = { count: 2_000, p50: 2, p99: 250, max: 900 };
 const round = { p50: 1, p99: 2, cpuShare: 0.1 };
+const steady = { here: [round], aside: [round] };
 const GOOD: RelayFigures = {
   cores: 2,
   loadAverage: { before: 1, after: 2 },
@@ -16,10 +17,10 @@ const GOOD: RelayFigures = {
   streams: 6_000,
   openingSeconds: 20,
   memory: { idle: 1e8, open: 2e8, told: 2e8, left: 1.5e8 },
-  cpu: { openShare: 0.02, perEventMs: 0.4, events: 1_000, perStreamMs: 1 },
+  cpu: { openShare: 0.02, thousandPulsesShare: 0.1, perEventMs: 0.4, events: 1_000, perStreamMs: 1 },
   told: { beside: quick, alone: quick, burst: quick },
   burstSeconds: 1,
-  admissions: { perSecond: 300, quiet: [round], opening: [round], events: [round] },
+  admissions: { perSecond: 300, quiet: steady, opening: steady, events: steady },
   eventsPerSecond: 100,
   broken: 0,
   why: "",
@@ -37,7 +38,7 @@ test("a run that keeps to every goal misses none", () => {
 
 test("each goal is missed by its own figure", () => {
   const slow = { ...quick, p99: 250.1 };
-  const twice = [round, { ...round, p99: 4 }, { ...round, p99: 4 }];
+  const twice = { ...steady, here: [round, { ...round, p99: 4 }, { ...round, p99: 4 }] };
   const { told, admissions } = GOOD;
   expect(missed({ ...GOOD, streams: 6_001 })).toEqual(["every Pod is told that it is out"]);
   expect(missed({ ...GOOD, told: { ...told, beside: slow } })).toEqual([expect.stringContaining("beside admissions")]);
@@ -52,7 +53,7 @@ test("each goal is missed by its own figure", () => {
 
 test("what was not measured counts as missed", () => {
   expect(missed({ ...GOOD, told: { beside: spreadOf([]), alone: quick, burst: quick } })).toHaveLength(2);
-  expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, quiet: [] } })).toHaveLength(2);
+  expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, quiet: { here: [], aside: [] } } })).toHaveLength(2);
 });
 
 test("the Pods that drain are told apart, and each is in the slice it is withdrawn from", () => {

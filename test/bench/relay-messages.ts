@@ -13,6 +13,8 @@ export type AskOrder = {
   readonly questions: readonly WithdrawalQuestion[];
   /** How many begin to ask in a second. */
   readonly perSecond: number;
+  /** As managers do that wait for nothing but this word. */
+  readonly pulses: boolean;
 };
 
 export type ApiPlaceOrder = { readonly asks: "place" };

@@ -1,10 +1,18 @@
 /** What happens to the draining Pods of the relay's benchmark: they begin to ask, and are withdrawn. */
+import { join } from "node:path";
 import type { Access } from "./relay-access.ts";
-import type { Asked, AskOrder, Child, Withdrawn, WithdrawOrder } from "./relay-messages.ts";
+import {
+  type Asked,
+  type AskOrder,
+  type Child,
+  startChild,
+  type Withdrawn,
+  type WithdrawOrder,
+} from "./relay-messages.ts";
 import { podAt } from "./relay-world.ts";
 
-/** 5 000 Pods begin to drain within 20 s. */
-export const STREAMS_PER_SECOND = 250;
+/** As many begin as are withdrawn in a second: 5 000 at once are then drains of 50 s each. */
+export const STREAMS_PER_SECOND = 100;
 
 /** A line that takes longer is not waited for. */
 const LINE_LIMIT_MS = 30_000;
@@ -14,12 +22,30 @@ export type Scene = { readonly port: number; readonly api: Child; readonly asker
 
 /** Every asker opens its share; resolves when all were told that they are in. */
 export async function openStreams({ port, askers }: Scene, access: Access, pods: readonly number[]): Promise<void> {
+  const perSecond = STREAMS_PER_SECOND / askers.length;
   const orders = askers.map((asker, index) => {
     const questions = pods.filter((_pod, place) => place % askers.length === index).map(podAt);
-    const order: AskOrder = { port, ...access, questions, perSecond: STREAMS_PER_SECOND / askers.length };
-    return asker.order<Asked>(order);
+    return asker.order<Asked>({ port, ...access, questions, perSecond, pulses: false } satisfies AskOrder);
   });
   await Promise.all(orders);
+}
+
+/** Pods that wait for nothing else, beside all others, until the answer is called. */
+export async function openPulses(port: number, access: Access, pods: readonly number[]): Promise<() => Promise<void>> {
+  const asker = startAsker();
+  const questions = pods.map(podAt);
+  const order: AskOrder = { port, ...access, questions, perSecond: STREAMS_PER_SECOND, pulses: true };
+  try {
+    await asker.order<Asked>(order);
+  } catch (error) {
+    await asker.stop();
+    throw error;
+  }
+  return asker.stop;
+}
+
+export function startAsker(): Child {
+  return startChild(join(import.meta.dirname, "relay-asker.ts"));
 }
 
 /** What the Pods have read until now. */

@@ -1,5 +1,12 @@
 /** How a person reads the figures of the relay's benchmark. */
-import { type AdmissionRound, median, type RelayFigures, type Spread, timesQuiet } from "./relay-figures.ts";
+import {
+  type AdmissionRounds,
+  median,
+  medianP99,
+  type RelayFigures,
+  type Spread,
+  timesQuiet,
+} from "./relay-figures.ts";
 import { goalsOf } from "./relay-goals.ts";
 
 export function textOf(figures: RelayFigures): string {
@@ -12,7 +19,7 @@ export function textOf(figures: RelayFigures): string {
     `memory of the process: ${megabytes(memory.idle)} idle, ${megabytes(memory.open)} with all streams open,`,
     `  ${megabytes(memory.told)} when all were told, ${megabytes(memory.left)} with nobody left`,
     `CPU: ${cpu.perEventMs.toFixed(3)} ms per slice event (${cpu.events} of them), ${cpu.perStreamMs.toFixed(2)} ms to begin a stream,`,
-    `  ${(100 * cpu.openShare).toFixed(1)} % of a core for the heartbeats of open ones`,
+    `  ${percent(cpu.openShare)} of a core for the heartbeats of all, ${percent(cpu.thousandPulsesShare)} for every 1000 that wait for nothing else`,
     `all streams began in ${figures.openingSeconds.toFixed(1)} s`,
     "",
     "from slice written to line read      Pods     p50 ms     p99 ms     max ms",
@@ -20,10 +27,11 @@ export function textOf(figures: RelayFigures): string {
     spreadLine(`${eventsPerSecond} changes/s alone`, told.alone),
     spreadLine(`all at once, in ${figures.burstSeconds.toFixed(1)} s`, told.burst),
     "",
-    `${admissions.perSecond} admissions/s                    p50 ms     p99 ms   p99 of each round`,
+    `${admissions.perSecond} admissions/s                    p50 ms     p99 ms   p99 elsewhere   p99 of each round`,
     roundsLine("in quiet", admissions.quiet),
     roundsLine(`while streams begin (x ${timesQuiet(figures, admissions.opening).toFixed(2)})`, admissions.opening),
     roundsLine(`while slices change (x ${timesQuiet(figures, admissions.events).toFixed(2)})`, admissions.events),
+    "elsewhere: a second webhook without drains, asked in turns with the first; it shows what the machine does to both",
     "",
   ];
   if (figures.broken > 0) lines.push(`${figures.broken} streams broke: ${figures.why}`, "");
@@ -37,10 +45,16 @@ function spreadLine(what: string, { count, p50, p99, max }: Spread): string {
   );
 }
 
-function roundsLine(what: string, rounds: readonly AdmissionRound[]): string {
-  const middle = [median(rounds.map((round) => round.p50)), median(rounds.map((round) => round.p99))];
-  const each = rounds.map((round) => round.p99.toFixed(2)).join(", ");
-  return `${what.padEnd(34)}${middle.map((ms) => ms.toFixed(2).padStart(9)).join("  ")}   ${each}`;
+function roundsLine(what: string, { here, aside }: AdmissionRounds): string {
+  const cells = [median(here.map((round) => round.p50)), medianP99(here), medianP99(aside)];
+  const each = here.map((round) => round.p99.toFixed(2)).join(", ");
+  const widths = [9, 11, 16];
+  const row = cells.map((ms, index) => ms.toFixed(2).padStart(widths[index] ?? 0)).join("");
+  return `${what.padEnd(34)}${row}   ${each}`;
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
 }
 
 function megabytes(bytes: number): string {
