@@ -10,6 +10,9 @@ import type { Slice, SliceEndpoint } from "./rotation.ts";
 /** Longest name the API server takes. */
 const NAME_LIMIT = 253;
 
+const UNPRINTABLE = /[^\x20-\x7e]/;
+const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, "g");
+
 /** Words that stand in nearly every slice: what is kept of each is this one text and not a copy per slice. */
 const WORDS: ReadonlyMap<string, string> = new Map(
   ["IPv4", "IPv6", "FQDN", "endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"].map(
@@ -29,40 +32,60 @@ export function readSlice(raw: RawObject): Slice | undefined {
   const name = nameAt(metadata, "name");
   if (name === "") return undefined;
   const labels = objectAt(metadata, "labels");
+  const endpoints: SliceEndpoint[] = [];
+  for (const each of objectsAt(raw, "endpoints")) {
+    const endpoint = readEndpoint(each);
+    if (endpoint !== undefined) endpoints.push(endpoint);
+  }
   return {
     name,
     service: nameAt(labels, "kubernetes.io/service-name"),
-    managedBy: nameAt(labels, "endpointslice.kubernetes.io/managed-by"),
-    addressType: nameAt(raw, "addressType"),
-    endpoints: objectsAt(raw, "endpoints").flatMap(readEndpoint),
+    managedBy: wordAt(labels, "endpointslice.kubernetes.io/managed-by"),
+    addressType: wordAt(raw, "addressType"),
+    endpoints,
   };
 }
 
-function readEndpoint(raw: RawObject): readonly SliceEndpoint[] {
+/** `undefined` for an entry that could not be found again: it names no Pod and has no address. */
+function readEndpoint(raw: RawObject): SliceEndpoint | undefined {
   const target = objectAt(raw, "targetRef");
   const isPod = textAt(target, "kind") === "Pod";
   const targetUid = isPod ? nameAt(target, "uid") : "";
-  const addresses = listAt(raw, "addresses").filter((address): address is string => typeof address === "string");
-  // Nothing that could be found again.
-  if (targetUid === "" && addresses.length === 0) return [];
+  const addresses = textsAt(raw, "addresses");
+  if (targetUid === "" && addresses.length === 0) return undefined;
   const conditions = objectAt(raw, "conditions");
-  return [
-    {
-      // With a uid nobody compares addresses, and the kubelet's are well written: the costlier look is for the others.
-      addresses: targetUid === "" ? addresses.map(canonicalAddress) : addresses,
-      ready: booleanAt(conditions, "ready"),
-      serving: booleanAt(conditions, "serving"),
-      terminating: booleanAt(conditions, "terminating"),
-      targetUid,
-      targetName: isPod ? nameAt(target, "name") : "",
-    },
-  ];
+  return {
+    // With a uid nobody compares addresses, and the kubelet's are well written: the costlier look is for the others.
+    addresses: targetUid === "" ? addresses.map(canonicalAddress) : addresses,
+    ready: booleanAt(conditions, "ready"),
+    serving: booleanAt(conditions, "serving"),
+    terminating: booleanAt(conditions, "terminating"),
+    targetUid,
+    targetName: isPod ? nameAt(target, "name") : "",
+  };
+}
+
+function wordAt(parent: RawObject | undefined, key: string): string {
+  const text = nameAt(parent, key);
+  return WORDS.get(text) ?? text;
 }
 
 /** Names end up in reasons that people read: printable, and never longer than a name can be. */
 function nameAt(parent: RawObject | undefined, key: string): string {
   const text = textAt(parent, key) ?? "";
-  return WORDS.get(text) ?? text.slice(0, NAME_LIMIT).replace(/[^\x20-\x7e]/g, "?");
+  // Asked twice for every endpoint of every event, and hardly ever anything else.
+  if (text.length <= NAME_LIMIT && !UNPRINTABLE.test(text)) return text;
+  return text.slice(0, NAME_LIMIT).replaceAll(ALL_UNPRINTABLE, "?");
+}
+
+/** The texts of a list; anything else in it is passed over. */
+function textsAt(parent: RawObject, key: string): readonly string[] {
+  const list = listAt(parent, key);
+  return list.every(isText) ? list : list.filter(isText);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function booleanAt(parent: RawObject | undefined, key: string): boolean | undefined {
