@@ -232,6 +232,10 @@ test("an address type of a later version is judged by the same conditions", () =
   });
 });
 
+test("a name that is printable and too long is cut as well", () => {
+  expect(rotationIn([sliceWith({ name: "x".repeat(5_000) }, entryOf(WEB_0))]).reason.length).toBeLessThan(600);
+});
+
 test("names from the wire are cut to the length of a name and made printable in reasons", () => {
   const raw = sliceWith({ name: `a\u001b[31m\n${"x".repeat(5_000)}`, service: "web\u202e" }, entryOf(WEB_0));
   const { reason } = rotationIn([raw]);
