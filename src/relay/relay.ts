@@ -53,12 +53,16 @@ export type Relay = {
   readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
   /** Answers a request on a connection that has such a certificate. */
   readonly handle: RequestListener;
+  /** Resolves a moment after it has left: what is still open then is silent or slow. */
+  readonly gone: Promise<void>;
   /** Ends the open streams, so that managers ask another replica. */
   readonly leave: () => Promise<void>;
   /** Lets go of everything that would keep the process. */
   readonly stop: () => Promise<void>;
 };
 
+/** For answers and the ends of streams to arrive, in milliseconds. */
+const LEAVING_MS = 1_000;
 /** A record takes 3 KiB at most. */
 const DRAINS_REMEMBERED = 1_000;
 
@@ -97,16 +101,25 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
     log,
   });
   await app.ready();
+  const stopped = new AbortController();
+  let left: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => {
+    left = resolve;
+  });
   const admin = await adminOf(parts, ring);
   return {
     giveRelayAccess: accessOf(parts, (address) => relayAccess(address, access)),
     look: known.look,
     contextFor: known.contextFor,
     handle: (request, response) => app.routing(request, response),
+    gone,
     leave: async () => {
       await app.close();
+      await REAL_CLOCK.sleep(LEAVING_MS, stopped.signal);
+      left();
     },
     stop: async () => {
+      stopped.abort();
       await app.close();
       await Promise.all([slices.stop(), admin?.close()]);
       api.close();

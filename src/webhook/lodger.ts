@@ -12,6 +12,8 @@ export type Lodger = {
   /** `undefined` for a name that is not its own. */
   readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
   readonly handle: RequestListener;
+  /** Its connections are cut once this resolves: whoever is silent or slow there must not hold up the process. */
+  readonly gone: Promise<void>;
 };
 
 /**
@@ -26,8 +28,8 @@ const CONNECTION_LIMIT = 14_000;
 export function toldApart(options: ServerOptions, handler: RequestListener, lodger: Lodger): Server {
   /** Names that were last answered with its certificate; a handful, because it is asked first. */
   const names = new Set<string>();
-  const lodged = new WeakSet<Socket>();
-  let connections = 0;
+  const lodged = new Set<Socket>();
+  let isGone = false;
 
   const contextFor = async (serverName: string): Promise<SecureContext | undefined> => {
     const context = await lodger.contextFor(serverName);
@@ -56,11 +58,12 @@ export function toldApart(options: ServerOptions, handler: RequestListener, lodg
   server.on("secureConnection", (socket: TLSSocket) => {
     if (typeof socket.servername !== "string" || !names.has(socket.servername)) return;
     lodged.add(socket);
-    connections += 1;
-    socket.once("close", () => {
-      connections -= 1;
-    });
-    if (connections > CONNECTION_LIMIT) socket.destroy();
+    socket.once("close", () => lodged.delete(socket));
+    if (isGone || lodged.size > CONNECTION_LIMIT) socket.destroy();
+  });
+  void lodger.gone.then(() => {
+    isGone = true;
+    for (const socket of lodged) socket.destroy();
   });
   return server;
 }

@@ -90,8 +90,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
       drainDelayMs,
       log,
       sleep: (ms) => sleep(ms, undefined, { ref: false }),
-      // A connection whose stream has just ended would idle on until its client closes it.
-      onClosing: () => void relay?.leave().then(() => app.server.closeIdleConnections()),
+      onClosing: () => void relay?.leave(),
     });
     clearInterval(watch);
     return EXIT_OK;

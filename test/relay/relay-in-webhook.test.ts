@@ -1,12 +1,13 @@
 /** The relay inside the real program: what Pods get, who is served, and what happens when a part of it is broken. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { connect } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { someReport } from "../drain-history/some-drain.ts";
 import { type PretendApi, SECRETS } from "../webhook/certificates-authority/pretend-api-server.ts";
 import { POD } from "../webhook/pod-review.ts";
 import { call, type RunningWebhook } from "../webhook/running-webhook.ts";
-import { admitted, askRelay, RELAY_SECRET, relayApi, startReplica, until } from "./replica.ts";
+import { admitted, askRelay, RELAY_SECRET, relayApi, startReplica, until, type Variables } from "./replica.ts";
 
 const LIMIT = { timeout: 400_000 };
 const cleanups: (() => unknown)[] = [];
@@ -112,6 +113,8 @@ test("told to stop, it ends the open streams once it no longer listens, and is g
   });
   const stream = askRelay(one, variables, { ...QUESTION, onText: () => begun() });
   await first;
+  // Somebody who connects and says nothing, and somebody who never comes to the end.
+  await Promise.all([silentAt(one, variables, ""), silentAt(one, variables, "POST /v1/drains HTTP/1.1\r\n")]);
   const toldMs = performance.now();
   one.signal("SIGTERM");
   const { status, text } = await stream;
@@ -171,6 +174,18 @@ describe("admissions go on", () => {
     });
   });
 });
+
+/** A connection under the relay's name on which nothing more is said than this. */
+function silentAt({ port }: RunningWebhook, variables: Variables, said: string): Promise<void> {
+  return new Promise((resolve) => {
+    const servername = variables["LASTCALL_RELAY_NAME"] ?? "";
+    const socket = connect({ host: "127.0.0.1", port, servername, rejectUnauthorized: false }, () => {
+      socket.write(said, () => resolve());
+    });
+    socket.on("error", () => undefined);
+    cleanups.push(() => socket.destroy());
+  });
+}
 
 /** The same API server, which does not let the account read Secrets until it does. */
 async function secretsRefused(server: PretendApi): Promise<{ readonly url: string; refuses: boolean }> {

@@ -20,10 +20,15 @@ type House = {
   readonly ca: string;
   readonly lodgerCa: string;
   readonly renew: () => Promise<void>;
+  readonly leave: () => void;
   lodges: boolean;
 };
 
 async function house(): Promise<House> {
+  let leave: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
   const ca = await makeCaPair("house CA", LIFE);
   const lodgerCa = await makeCaPair("lodger CA", LIFE);
   const pair = await makeServerPair(ca, { dns: ["localhost"], ip: ["127.0.0.1"] }, LIFE);
@@ -32,6 +37,7 @@ async function house(): Promise<House> {
   const lodger: Lodger = {
     contextFor: async (name) => (name === LODGER && built.lodges ? context : undefined),
     handle: (_request, response) => void response.end("lodger"),
+    gone,
   };
   const server = toldApart(
     { cert: pair.cert, key: pair.key },
@@ -48,7 +54,7 @@ async function house(): Promise<House> {
     const next = await makeServerPair(ca, { dns: ["localhost"] }, LIFE);
     server.setSecureContext({ cert: next.cert, key: next.key, ...NO_RESUMPTION });
   };
-  const built: House = { port, ca: ca.cert, lodgerCa: lodgerCa.cert, renew, lodges: true };
+  const built: House = { port, ca: ca.cert, lodgerCa: lodgerCa.cert, renew, leave, lodges: true };
   return built;
 }
 
@@ -126,6 +132,41 @@ test("it stays so after the house has changed its certificate", LIMIT, async () 
   expect(await answerTo(built, { servername: LODGER, session, trusts: false, ...version })).toBe("lodger");
   expect(await answerTo(built, { servername: "localhost", trusts: false })).toBe("house");
 });
+
+test("when the lodger is gone its silent connections are cut and those of the house go on", LIMIT, async () => {
+  const built = await house();
+  const [silent, half, other] = await Promise.all([
+    openTo(built, LODGER),
+    openTo(built, LODGER, "GET / HTTP/1.1\r\nhost:"),
+    openTo(built, "localhost", "GET / HTTP/1.1\r\nhost:"),
+  ]);
+  built.leave();
+  await Promise.all([silent.closed, half.closed]);
+  other.socket.write(" a\r\nconnection: close\r\n\r\n");
+  expect(await other.closed).toContain("house");
+  // Nor does a newcomer hold it up.
+  expect(await answerTo(built, { ca: built.lodgerCa, servername: LODGER })).not.toBe("lodger");
+});
+
+type Open = { readonly socket: TLSSocket; readonly closed: Promise<string> };
+
+/** A connection on which nothing more is said than this. */
+function openTo({ port }: House, servername: string, said = ""): Promise<Open> {
+  return new Promise((resolve) => {
+    const socket: TLSSocket = connect({ host: "127.0.0.1", port, servername, rejectUnauthorized: false }, () => {
+      let text = "";
+      socket.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      const closed = new Promise<string>((ended) => {
+        socket.once("close", () => ended(text));
+      });
+      if (said !== "") socket.write(said);
+      resolve({ socket, closed });
+    });
+    socket.on("error", () => undefined);
+  });
+}
 
 function sessionOf(port: number, ca: string, servername: string, version: object): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
