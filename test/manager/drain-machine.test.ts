@@ -328,7 +328,12 @@ describe("who is held until when", () => {
 });
 
 describe("what the relay adds", () => {
-  const said = (nowMs: number, offered: "in" | "out", terminating: boolean, graceSeconds = -1): DrainEvent => ({
+  const said = (
+    nowMs: number,
+    offered: "in" | "out" | "unknown",
+    terminating: boolean,
+    graceSeconds = -1,
+  ): DrainEvent => ({
     kind: "relay-said",
     nowMs,
     offered,
@@ -341,6 +346,15 @@ describe("what the relay adds", () => {
     const played = play({ events: [...END, said(200, "in", true), said(11_000, "out", true)] });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_250);
+  });
+
+  test("a relay that falls silent holds nobody up any longer, and its hold was part of the withdrawal", () => {
+    const played = play({ events: [...END, said(200, "in", true), said(9_100, "unknown", false)] });
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(9_100);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(9_350);
+    const { withdrawing, draining } = drainReportOf(played.state, 20_000).milliseconds;
+    expect(withdrawing).toBe(9_100 - 110);
+    expect(draining).toBeLessThanOrEqual(250);
   });
 
   test("a withdrawal before the floor does not shorten it", () => {

@@ -137,11 +137,11 @@ describe("what a report says once the drain is over", () => {
       offered: "in",
       terminating: true,
       graceSeconds: -1,
-      reason: "",
+      reason: "Service web still offers the Pod (slice web-1)",
     };
     const played = play({ events: [...END, said] });
     expect(played.state.outcome).toBe("timeout");
-    expect(played.state.why).toContain("while EndpointSlices still offered the Pod");
+    expect(played.state.why).toContain("in rotation: Service web still offers the Pod (slice web-1)");
   });
 
   test("is in whole milliseconds, whatever the clock gives", () => {

@@ -15,6 +15,7 @@ export function begun(settings: DrainSettings, state: DrainState, trigger: Drain
     trigger,
     triggeredAtMs: nowMs,
     deadlineMs,
+    withheldUntilMs: -1,
     observation: NOT_LOOKED,
     lookedAtMs: -1,
     lookedAtSockets: 0,

@@ -97,10 +97,12 @@ function takeCount(state: DrainState, active: number, nowMs: number): DrainState
 /** The relay may confirm that the Pod ends and shorten the drain; its silence or denial changes nothing. */
 function takeRelay(settings: DrainSettings, state: DrainState, event: RelaySaid, actions: DrainAction[]): DrainState {
   const withdrawnAtMs = event.offered === "out" ? (state.withdrawnAtMs < 0 ? event.nowMs : state.withdrawnAtMs) : -1;
+  const isLost = state.relay.offered === "in" && event.offered === "unknown";
   const told: DrainState = {
     ...state,
     relay: { offered: event.offered, terminating: event.terminating, reason: event.reason },
     withdrawnAtMs,
+    withheldUntilMs: isLost ? event.nowMs : state.withheldUntilMs,
   };
   const begun =
     told.phase === "idle" && event.terminating ? begin(settings, told, "relay", event.nowMs, actions) : told;

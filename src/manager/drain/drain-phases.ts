@@ -101,7 +101,9 @@ function advanceWithdrawing(
   }
   if (nothingToDrain(state.observation)) return finishEmpty(state, nowMs);
   const withdrawnMs = withdrawnByMs(settings, state);
-  const deregistrationFromMs = withdrawnMs >= 0 && nowMs >= withdrawnMs ? withdrawnMs : -1;
+  // What a lost relay has held up already was part of the withdrawal; the plan is made without it.
+  const knownMs = Math.max(withdrawnMs, state.withheldUntilMs);
+  const deregistrationFromMs = withdrawnMs >= 0 && nowMs >= withdrawnMs ? knownMs : -1;
   const counted: DrainState = { ...state, deregistrationFromMs };
   const endMs = withdrawalEndMs(settings, state);
   // Where both come at once, or a tick was late, the traffic still has its say.
@@ -111,7 +113,7 @@ function advanceWithdrawing(
   actions.push({ kind: "tell-driver" });
   const stillInRotation = state.relay.offered === "in";
   // The planned end, so that a late tick lengthens no phase.
-  return { ...counted, phase: "draining", drainingFromMs: endMs, stillInRotation };
+  return { ...counted, phase: "draining", drainingFromMs: Math.max(endMs, state.withheldUntilMs), stillInRotation };
 }
 
 function advanceDraining(

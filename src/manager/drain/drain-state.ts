@@ -42,6 +42,8 @@ export type DrainState = {
   /** The relay's last word, and why where it is unknown; empty while none was asked. */
   readonly relay: RelayKnows;
   readonly withdrawnAtMs: number;
+  /** A relay that said the Pod was offered fell silent then; -1 when none did. */
+  readonly withheldUntilMs: number;
   readonly stillInRotation: boolean;
   readonly deregistrationFromMs: number;
   readonly drainingFromMs: number;
@@ -87,6 +89,7 @@ export function idleState(chained: readonly string[]): DrainState {
     deadlineMs: -1,
     relay: NOTHING_KNOWN,
     withdrawnAtMs: -1,
+    withheldUntilMs: -1,
     stillInRotation: false,
     deregistrationFromMs: -1,
     drainingFromMs: -1,

@@ -74,7 +74,7 @@ function whatStays(settings: DrainSettings, state: DrainState): string {
 function whatWithheld(state: DrainState): string {
   const seen = state.observation;
   const offered = state.relay.offered === "in" && state.relay.terminating;
-  const what = offered ? "while EndpointSlices still offered the Pod" : "before the delays were over";
+  const what = offered ? `while it was still in rotation: ${state.relay.reason}` : "before the delays were over";
   return seen.known && seen.leftTotal > 0 ? `${what}, with ${whoStays(seen.left, seen.leftTotal)}` : what;
 }
 
