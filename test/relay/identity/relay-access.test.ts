@@ -1,8 +1,11 @@
 /** Who gets which access, and whose requests are believed. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { RelayAccess, RelayAccessQuestion } from "../../../src/contract/relay-access.ts";
+import type { GiveRelayAccess, RelayAccess, RelayAccessQuestion } from "../../../src/contract/relay-access.ts";
 import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
 import { credentialCheck, relayAccess } from "../../../src/relay/identity/relay-access.ts";
+import { arbitraryPod } from "../../injection/arbitrary-pod.ts";
+import { inject } from "../../injection/given.ts";
 import { DAY_MS, pretendGeneration, pretendKey, START_MS, YEAR_MS } from "./pretend-tools.ts";
 
 const FIRST = pretendGeneration("first", START_MS);
@@ -11,6 +14,7 @@ const OWNER = { ownerKind: "ReplicaSet", ownerName: "web-5d9", ownerUid: "uid-5d
 const QUESTION: RelayAccessQuestion = { namespace: "shop", ...OWNER, standing: undefined };
 
 type Replica = {
+  readonly access: GiveRelayAccess;
   readonly give: (question?: Partial<RelayAccessQuestion>) => RelayAccess | undefined;
   readonly check: ReturnType<typeof credentialCheck>;
   readonly unknownKeys: () => number;
@@ -32,6 +36,7 @@ function replica(identity: RelayIdentity, wallMs = START_MS): Replica {
   };
   const give = relayAccess("10.96.0.7:443", ports);
   return {
+    access: give,
     give: (question) => give({ ...QUESTION, ...question }),
     check: credentialCheck(ports),
     unknownKeys: () => unknown,
@@ -121,6 +126,37 @@ describe("a credential that stands", () => {
     // A Pod in admission is no reason to read the Secret.
     expect(unknownKeys()).toBe(0);
   });
+});
+
+test("whatever the Pod and its owner, a second pass at another replica changes nothing and both believe it", {
+  timeout: 300_000,
+}, () => {
+  const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("ReplicaSet", "web-0", "", "x".repeat(5_000)));
+  const anyOwner = fc.record(
+    { kind: text, name: text, uid: text, controller: fc.constantFrom<unknown>(true, false, "true") },
+    { requiredKeys: [] },
+  );
+  let carried = 0;
+  fc.assert(
+    fc.property(arbitraryPod, fc.array(anyOwner, { maxLength: 3 }), (pod, ownerReferences) => {
+      const [first, second] = [replica(BOTH), replica(BOTH, START_MS + DAY_MS)];
+      const through = (each: Replica) => ({ request: { giveRelayAccess: each.access } });
+      const owned = { ...pod, metadata: { ...("metadata" in pod ? (pod.metadata as object) : {}), ownerReferences } };
+      const outcome = inject(owned, through(first));
+      if (outcome.kind !== "patched") return;
+      expect(inject(outcome.pod, through(second))).toMatchObject({ reason: "up_to_date" });
+      const credential = /"LASTCALL_RELAY_CREDENTIAL","value":"([^"]+)"/.exec(JSON.stringify(outcome.pod))?.[1];
+      if (credential === undefined) return;
+      carried += 1;
+      for (const each of [first, second]) {
+        const claims = each.check(`Lastcall ${credential}`);
+        expect(claims?.namespace).toBe("shop");
+        expect(claims?.ownerName.length).toBeLessThanOrEqual(253);
+      }
+    }),
+    { numRuns: 300 },
+  );
+  expect(carried).toBeGreaterThan(100);
 });
 
 describe("a request", () => {
