@@ -114,9 +114,14 @@ describe("asking the relay", () => {
   });
 
   test("no longer counts on a pulse half a second after its last beat", () => {
-    const played = play([floor(0, 2_000), spoke(10, 1), ...pulses(2, 700, 9_100)], 20_000);
-    expect(played.lost).toEqual([9_600]);
-    expect(played.dials[2]).toBe(9_400);
+    const played = play([floor(0, 2_000), spoke(10, 1), ...pulses(2, 510, 9_110)], 20_000);
+    expect(played.lost).toEqual([9_610]);
+    expect(played.dials[2]).toBe(9_410);
+  });
+
+  test("gives a relay more time that took more time before", () => {
+    const slow = [spoke(600, 2), spoke(1_000, 2), spoke(1_400, 2), spoke(1_800, 2)];
+    expect(play([floor(0, 2_000), spoke(100, 1), ...slow], 20_000).lost).toEqual([2_700]);
   });
 
   test("goes on relying on a relay that another connection reaches", () => {
@@ -164,9 +169,13 @@ describe("asking the relay", () => {
         for (const { gapMs, what, which, offered } of moves) {
           const nowMs = watched.wait(gapMs);
           const id = watched.open()[which] ?? 99;
-          if (what === "spoke") watched.hear(spoke(nowMs, id, offered));
-          else if (what === "broke") watched.hear(broke(nowMs, id));
-          else watched.hear(what === "floor" ? floor(nowMs, gapMs) : rest(nowMs));
+          const events = {
+            spoke: spoke(nowMs, id, offered),
+            broke: broke(nowMs, id),
+            floor: floor(nowMs, gapMs),
+            rest: rest(nowMs),
+          };
+          watched.hear(events[what]);
         }
       }),
     );

@@ -11,6 +11,8 @@ export type Asking = {
   /** A connection that is tried and has not spoken; 0 for none. */
   readonly candidate: number;
   readonly lastId: number;
+  /** The candidate was asked for a pulse. */
+  readonly candidateBeats: boolean;
   readonly dialledAtMs: number;
   readonly heardAtMs: number;
   readonly offered: Offered;
@@ -32,10 +34,15 @@ export type Pulse = {
   /** From here on a drain may wait for the word alone. */
   readonly waitsFromMs: number;
   readonly floorAtMs: number;
-  /** Silence after which another connection is tried. */
-  readonly patienceMs: number;
+  /** The connection that speaks was asked for a pulse. */
+  readonly beats: boolean;
   /** Lines of the connection that speaks. */
   readonly lines: number;
+  /** The longest time between two beats, and that to a first line, in this drain. */
+  readonly beatMs: number;
+  readonly answerMs: number;
+  /** How often in a row a connection answered and then did not beat. */
+  readonly mute: number;
 };
 
 export type AskingEvent =

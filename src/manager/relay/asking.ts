@@ -5,15 +5,27 @@
  * One connection speaks, at most one more is being tried. Whoever speaks last is believed.
  */
 import type { Offered } from "../drain/drain-state.ts";
-import { beginPulse, doubtAtMs, isReliedOn, pulseOf, pulseUntil, staleAtMs, waitsForWord } from "./asking-pulse.ts";
+import {
+  answerMs,
+  beginPulse,
+  doubtAtMs,
+  isReliedOn,
+  pulseOfNew,
+  pulseOfNext,
+  pulseUntil,
+  staleAtMs,
+  waitsForWord,
+} from "./asking-pulse.ts";
 import { type Asking, type AskingAction, type AskingEvent, type AskingStep, SILENCE_LIMIT_MS } from "./asking-state.ts";
 
 /** To connect, to agree on TLS and to hear the first line. */
 export const DIAL_LIMIT_MS = 2_000;
-/** The Service may lead to another replica: how long a word outlives its connection. */
+/** The Service may lead to another replica: how long a word outlives its connection, at least. */
 const LOST_AFTER_MS = 500;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2_000;
+/** A connection that was open for that long after its last line was no failure. */
+const LASTED_MS = 1_000;
 /** A timer that comes later than this says that the process stood still, and the relay was not heard meanwhile. */
 const STANDSTILL_MS = 50;
 
@@ -22,6 +34,7 @@ export function beginAsking(nowMs: number): Asking {
     current: 0,
     candidate: 0,
     lastId: 0,
+    candidateBeats: false,
     dialledAtMs: -1,
     heardAtMs: -1,
     offered: "unknown",
@@ -69,23 +82,31 @@ function takeLine(asking: Asking, id: number, offered: Offered, nowMs: number, a
     candidate: isNew ? 0 : asking.candidate,
     heardAtMs: nowMs,
     offered,
-    failures: 0,
+    // One line is not yet a conversation: who hangs up after each is not called ten times a second.
+    failures: isNew ? asking.failures : 0,
     silentFromMs: -1,
     dialAtMs: -1,
     lost: false,
-    pulse: pulseOf(asking.pulse, isNew),
+    pulse: isNew
+      ? pulseOfNew(asking.pulse, asking.candidateBeats, nowMs - asking.dialledAtMs)
+      : pulseOfNext(asking.pulse, nowMs - asking.heardAtMs),
   };
 }
 
 function takeEnd(asking: Asking, id: number, reason: string, nowMs: number): Asking {
   if (id === asking.candidate) return failed(asking, reason, nowMs);
   if (id !== asking.current) return asking;
-  const dialAtMs = asking.candidate === 0 ? nowMs + FIRST_RETRY_MS : -1;
-  return { ...asking, current: 0, silentFromMs: nowMs, dialAtMs, reason };
+  const failures = nowMs - asking.heardAtMs >= LASTED_MS ? 0 : asking.failures;
+  const dialAtMs = asking.candidate === 0 ? nowMs + retryMs(failures) : -1;
+  return { ...asking, current: 0, silentFromMs: nowMs, dialAtMs, failures: failures + 1, reason };
+}
+
+function retryMs(failures: number): number {
+  return Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 10));
 }
 
 function failed(asking: Asking, reason: string, nowMs: number): Asking {
-  const dialAtMs = nowMs + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(asking.failures, 10));
+  const dialAtMs = nowMs + retryMs(asking.failures);
   const silentFromMs = asking.current === 0 && asking.silentFromMs < 0 ? nowMs : asking.silentFromMs;
   return { ...asking, candidate: 0, dialledAtMs: -1, failures: asking.failures + 1, silentFromMs, reason, dialAtMs };
 }
@@ -102,8 +123,9 @@ function advance(asking: Asking, nowMs: number, actions: AskingAction[]): Asking
   }
   if (next.candidate === 0 && nowMs >= dialDueMs(next) && dialDueMs(next) >= 0) {
     const id = next.lastId + 1;
-    actions.push({ kind: "dial", id, pulse: waitsForWord(next, nowMs) });
-    next = { ...next, lastId: id, candidate: id, dialledAtMs: nowMs, dialAtMs: -1 };
+    const candidateBeats = waitsForWord(next, nowMs);
+    actions.push({ kind: "dial", id, pulse: candidateBeats });
+    next = { ...next, lastId: id, candidate: id, candidateBeats, dialledAtMs: nowMs, dialAtMs: -1 };
   }
   const lostMs = lostAtMs(next);
   if (next.lost || lostMs < 0 || nowMs < lostMs) return next;
@@ -123,7 +145,8 @@ function lostAtMs(asking: Asking): number {
   if (asking.current === 0) {
     if (asking.silentFromMs < 0) return -1;
     // What was never said is not waited for.
-    return asking.heardAtMs < 0 ? asking.silentFromMs : asking.silentFromMs + LOST_AFTER_MS;
+    if (asking.heardAtMs < 0) return asking.silentFromMs;
+    return asking.silentFromMs + Math.max(LOST_AFTER_MS, 2 * FIRST_RETRY_MS + answerMs(asking.pulse));
   }
   return isReliedOn(asking) ? staleAtMs(asking) : -1;
 }

@@ -30,7 +30,7 @@ export type RelayClient = {
 export const NO_ANSWER_YET = "no answer yet";
 
 /** While a drain waits, a client that lives says something more often than that, whatever the relay does. */
-const HANG_MS = 3_000;
+const HANG_MS = 4_000;
 /** A client that dies by itself is started again, but not for ever. */
 const RESTART_MS = 1_000;
 const MOST_STARTS = 4;

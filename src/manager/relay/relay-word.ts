@@ -61,7 +61,7 @@ export function sameWord(one: RelayWord, other: RelayWord): boolean {
 export function shortReason(text: string): string {
   return text
     .slice(0, LONGEST_REASON)
-    .split(/[^\x20-\x7e]+/)
+    .split(/[^\x21-\x7e]+/)
     .join(" ")
     .trim();
 }

@@ -1,0 +1,144 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BROKEN_RELAYS, endBrokenRelays } from "./broken-relays.ts";
+import { type Build, describeBuilds } from "./builds.ts";
+import { type Authority, authority, CREDENTIAL, endRelays, line, startRelay } from "./fake-relay.ts";
+
+const running = new Set<ChildProcessWithoutNullStreams>();
+
+afterAll(endBrokenRelays);
+afterAll(endRelays);
+afterAll(() => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+let ca: Authority;
+beforeAll(async () => {
+  ca = await authority();
+});
+
+type Client = {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly lines: readonly string[];
+  readonly until: (what: RegExp) => Promise<string>;
+  readonly ended: Promise<number | null>;
+};
+
+/** The client as the manager starts it. */
+function startClient(build: Build, env: Record<string, string>): Client {
+  const child = spawn(build.command, [...build.args, "relay"], { env, stdio: ["pipe", "pipe", "pipe"] });
+  running.add(child);
+  child.stdin.on("error", () => {});
+  const lines: string[] = [];
+  const watchers = new Set<() => void>();
+  let rest = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    const parts = (rest + chunk.toString("utf8")).split("\n");
+    rest = parts.pop() ?? "";
+    lines.push(...parts);
+    for (const watcher of watchers) watcher();
+  });
+  const ended = once(child, "close").then(([code]) => {
+    running.delete(child);
+    return code as number | null;
+  });
+  const until = (what: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      const look = () => {
+        const found = lines.find((one) => what.test(one));
+        if (found !== undefined) resolve(found);
+      };
+      watchers.add(look);
+      void ended.then((code) => reject(new Error(`the client ended with ${code}: ${lines.join(" | ")}`)));
+      look();
+    });
+  return { child, lines, until, ended };
+}
+
+describeBuilds("the relay's client", (build) => {
+  test.concurrent.for([...BROKEN_RELAYS])("says that it lost, and goes on, when the relay $says", async (broken) => {
+    const { env, during } = await broken.start(ca);
+    const client = startClient(build, env);
+    client.child.stdin.write("floor 0\n");
+    void during?.();
+    expect(await client.until(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
+    // It has dialled again by then, or will.
+    const dials = () => client.lines.filter((one) => one === "dials").length;
+    const before = dials();
+    while (dials() <= before) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(client.lines.join("\n")).not.toContain(CREDENTIAL);
+    client.child.stdin.end();
+    expect(await client.ended).toBe(0);
+  });
+
+  test.concurrent("passes on what the relay says, and ends with its input", async () => {
+    const relay = await startRelay({ first: line({ terminating: false, services: 3 }) });
+    const client = startClient(build, relay.env);
+    await client.until(/^said /);
+    relay.say(line({ state: "out", reason: "gone\u0007 \u2028from all", graceSeconds: 30 }));
+    const word = await client.until(/"out"/);
+    expect(JSON.parse(word.slice(5))).toEqual({
+      state: "out",
+      terminating: true,
+      services: 1,
+      reason: "gone from all",
+      graceSeconds: 30,
+    });
+    client.child.stdin.end();
+    expect(await client.ended).toBe(0);
+  });
+
+  test.concurrent("asks no more when it rests, delivers a report, and ends", async () => {
+    const relay = await startRelay();
+    const client = startClient(build, relay.env);
+    await client.until(/^said /);
+    client.child.stdin.write('rest\nreport {"version":1,"why":"Ümläut"}\n');
+    await client.until(/^delivered$/);
+    expect(await client.ended).toBe(0);
+    expect(relay.streams()).toBe(0);
+    expect(relay.notices).toEqual([
+      { namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"], report: { version: 1, why: "Ümläut" } },
+    ]);
+  });
+
+  test.concurrent("tries a report once more where the relay had trouble, and then says that it is lost", async () => {
+    let tries = 0;
+    const relay = await startRelay({
+      answers: (_, res) => {
+        tries += 1;
+        res.writeHead(503).end();
+      },
+    });
+    const client = startClient(build, relay.env);
+    client.child.stdin.write("report {}\n");
+    await client.until(/^undelivered it answered 503$/);
+    expect(await client.ended).toBe(0);
+    expect(tries).toBeGreaterThanOrEqual(2);
+  });
+
+  test.concurrent("does not press a report on a relay that refuses it", async () => {
+    const paths: string[] = [];
+    const relay = await startRelay({
+      answers: (req, res) => {
+        paths.push(req.url ?? "");
+        res.writeHead(413).end();
+      },
+    });
+    const client = startClient(build, relay.env);
+    client.child.stdin.write("report {}\n");
+    await client.until(/^undelivered it answered 413$/);
+    expect(await client.ended).toBe(0);
+    expect(paths.filter((path) => path === "/v1/drains")).toHaveLength(1);
+  });
+
+  test.concurrent("does not start where it is not told whom to ask", async () => {
+    const client = startClient(build, {});
+    let err = "";
+    client.child.stderr.on("data", (chunk: Buffer) => {
+      err += chunk.toString("utf8");
+    });
+    expect(await client.ended).toBe(64);
+    expect(err).toBe("lastcall relay: LASTCALL_RELAY_ADDRESS is not set\n");
+  });
+});
