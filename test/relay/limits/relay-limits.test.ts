@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { fairShare } from "../../../src/relay/limits/fair-share.ts";
 import { createRelayLimits, type RelayLimits } from "../../../src/relay/limits/relay-limits.ts";
 
 /** Opens streams of ever new Pods until one is refused; answers how many there were. */
@@ -65,6 +66,16 @@ test("pulses are divided like streams, and who gets none may still ask", () => {
   expect(limits.beginPulse("hostile")).toBe(true);
 });
 
+test("what is given back is counted one by one", () => {
+  const share = fairShare(20);
+  for (let one = 0; one < 3; one += 1) share.take("a");
+  share.giveBack("a");
+  share.giveBack("a");
+  let more = 0;
+  while (share.take("a")) more += 1;
+  expect([more, share.taken()]).toEqual([9, 10]);
+});
+
 describe("requests", () => {
   test("of a namespace that floods are refused until time has passed, and nobody else's are", () => {
     const limits = createRelayLimits();
@@ -80,6 +91,8 @@ describe("requests", () => {
     const limits = createRelayLimits();
     while (limits.mayAsk("first", 0));
     for (let other = 1; other < 2_000; other += 1) limits.mayAsk(`ns-${other}`, 0);
+    expect(limits.mayAsk("first", 0)).toBe(false);
+    for (let other = 2_000; other < 3_500; other += 1) limits.mayAsk(`ns-${other}`, 0);
     expect(limits.mayAsk("first", 0)).toBe(false);
     for (let other = 1; other <= 2_000; other += 1) limits.mayAsk(`ns-${other}`, 0);
     expect(limits.mayAsk("first", 0)).toBe(true);

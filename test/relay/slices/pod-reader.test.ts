@@ -95,6 +95,26 @@ describe("a Pod", () => {
     expect(asked).toBe(1);
   });
 
+  test("whose drain left while it was asked for is not told of, and not asked for again", async () => {
+    const clock = turnedClock();
+    let answer: (metadata: object) => void = () => undefined;
+    let asked = 0;
+    const reader = createPodReader(() => {
+      asked += 1;
+      return new Promise((resolve) => {
+        answer = (metadata) => resolve(answerOf(metadata));
+      });
+    }, clock);
+    const told: PodFacts[] = [];
+    for (const metadata of [ENDING, { uid: "uid-1" }]) {
+      const leave = reader.read(POD, (facts) => told.push(facts));
+      leave();
+      answer(metadata);
+      await clock.turn(20_000);
+    }
+    expect([asked, told]).toEqual([2, []]);
+  });
+
   test("that may not be read is asked for seldom", async () => {
     const clock = turnedClock();
     let asked = 0;

@@ -58,8 +58,31 @@ describe("a manager that asks", () => {
     await shows(answer, [IN, IN]);
     relay.turn(200);
     await shows(answer, [IN, IN, IN]);
-    answer.leave();
+  });
+
+  test("gives its pulse back when it leaves, and is answered without one when none is left", async () => {
+    await relay.close();
+    let left = 1;
+    const limits = {
+      beginPulse: () => {
+        left -= 1;
+        return left >= 0;
+      },
+      endPulse: () => {
+        left += 1;
+      },
+    };
+    relay = await streamingRelay({ limits });
+    const pulsed = await relay.ask({}, "/v1/withdrawal?pulse");
+    const plain = await relay.ask({}, "/v1/withdrawal?pulse");
+    await shows(plain, [IN]);
+    relay.turn(200);
+    await shows(pulsed, [IN, IN]);
+    expect([left, plain.lines()]).toEqual([-1, [IN]]);
+    pulsed.leave();
+    plain.leave();
     await vi.waitFor(async () => expect(await streams()).toBe(0), PATIENCE);
+    expect(left).toBe(0);
   });
 
   test("is told to ask again after a day, and when the relay ends", async () => {
@@ -97,6 +120,20 @@ describe("a request is refused", () => {
     await vi.waitFor(async () => expect(await relay.connections()).toBe(0), PATIENCE);
     expect(await refusedFor("credential")).toBe(1);
     expect(relay.watchers).toEqual([]);
+  });
+
+  test("without a credential, and its connection ends whatever else was to come on it", async () => {
+    const socket = await relay.dial();
+    let heard = "";
+    socket.on("data", (bytes: Buffer) => {
+      heard += bytes.toString();
+    });
+    const gone = new Promise((resolve) => socket.once("close", resolve));
+    socket.write("POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n{");
+    await gone;
+    expect(heard).toMatch(/^HTTP\/1.1 401 /);
+    // Not only when the time of a request is over.
+    expect(heard).toContain("connection: close\r\n");
   });
 
   test("without a credential with a sentence, to who has sent all", async () => {

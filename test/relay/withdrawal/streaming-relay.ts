@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from "node:tls";
 import Fastify from "fastify";
 import { Registry } from "prom-client";
 import type { CredentialClaims, WithdrawalLine, WithdrawalQuestion } from "../../../src/contract/relay-wire.ts";
-import { createRelayLimits } from "../../../src/relay/limits/relay-limits.ts";
+import { createRelayLimits, type RelayLimits } from "../../../src/relay/limits/relay-limits.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
 import type { WatchPod } from "../../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../../src/relay/withdrawal/route.ts";
@@ -79,6 +79,7 @@ export type Sent = {
 export type RelayChoices = {
   readonly watchPod?: WatchPod;
   readonly streamsLimit?: number;
+  readonly limits?: Partial<RelayLimits>;
   readonly requestTimeoutMs?: number;
   readonly clock?: Clock;
 };
@@ -107,7 +108,7 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
   addWithdrawalRoute(app, {
     checkCredential: claimsOf,
     watchPod: choices.watchPod ?? watchPod,
-    limits: createRelayLimits(choices.streamsLimit),
+    limits: { ...createRelayLimits(choices.streamsLimit), ...choices.limits },
     clock: choices.clock ?? time.clock,
     registry,
   });
