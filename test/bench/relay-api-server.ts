@@ -87,10 +87,10 @@ function keepOpen(url: URL, reply: ServerResponse, closed: () => void): void {
   reply.writeHead(200, { "content-type": "application/json" });
   reply.flushHeaders();
   const lifeMs = Number(url.searchParams.get("timeoutSeconds") ?? 300) * 1_000;
-  const bookmark = setTimeout(
-    () => reply.write(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"${version}"}}}\n`),
-    Math.max(0, lifeMs - BOOKMARK_BEFORE_MS),
-  );
+  const say = (): boolean =>
+    reply.write(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"${version}"}}}\n`);
+  // A watch that is shorter gets none.
+  const bookmark = lifeMs > BOOKMARK_BEFORE_MS ? setTimeout(say, lifeMs - BOOKMARK_BEFORE_MS) : undefined;
   const end = setTimeout(() => {
     closed();
     reply.end();

@@ -38,7 +38,13 @@ test("a run that keeps to every goal misses none", () => {
 
 test("each goal is missed by its own figure", () => {
   const slow = { ...quick, p99: 250.1 };
-  const twice = { ...steady, here: [round, { ...round, p99: 4 }, { ...round, p99: 4 }] };
+  const twice = {
+    ...steady,
+    here: [
+      { ...round, p99: 9 },
+      { ...round, p99: 4 },
+    ],
+  };
   const { told, admissions } = GOOD;
   expect(missed({ ...GOOD, streams: 6_001 })).toEqual(["every Pod is told that it is out"]);
   expect(missed({ ...GOOD, told: { ...told, beside: slow } })).toEqual([expect.stringContaining("beside admissions")]);
@@ -49,6 +55,17 @@ test("each goal is missed by its own figure", () => {
   expect(missed({ ...GOOD, admissions: { ...admissions, opening: twice } })).toEqual([
     expect.stringContaining("streams begin"),
   ]);
+});
+
+test("a round in which the machine was busy spoils nothing", () => {
+  const busy = {
+    ...steady,
+    here: [
+      { ...round, p99: 900 },
+      { ...round, p99: 3.9 },
+    ],
+  };
+  expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, events: busy, quiet: busy } })).toEqual([]);
 });
 
 test("what was not measured counts as missed", () => {
