@@ -4,16 +4,19 @@ import { KUBERNETES, type Minor, NEWEST } from "./build/module-table.ts";
 import { isMinor } from "./command-line.ts";
 
 export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install] [-- WORDS FOR VITEST]
+       npm run e2e -- --bench [--kubernetes …] [-- WORDS FOR VITEST]
        npm run e2e -- --harness
        npm run e2e -- --context NAME --registry REGISTRY [--tag TAG] [-- WORDS FOR VITEST]
 
---harness tries the life of the cluster itself and needs that none is up. With --context the images are taken from REGISTRY/lastcall-manager:TAG and so on; TAG is "test" unless it is said.`;
+--bench measures and prints, and judges nothing. --harness tries the life of the cluster itself and needs that none is up. With --context the images are taken from REGISTRY/lastcall-manager:TAG and so on; TAG is "test" unless it is said.`;
 
 export type E2eOptions = {
   readonly minor: Minor;
   readonly install: boolean;
   /** The harness's own cases instead of the product's. */
   readonly harness: boolean;
+  /** Measurements instead of cases. */
+  readonly bench: boolean;
   /** Of the user's kubeconfig: a cluster that this does not start. */
   readonly context: string | undefined;
   readonly registry: string;
@@ -33,6 +36,7 @@ export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly 
         kubernetes: { type: "string" },
         install: { type: "boolean" },
         harness: { type: "boolean" },
+        bench: { type: "boolean" },
         context: { type: "string" },
         registry: { type: "string" },
         tag: { type: "string" },
@@ -49,6 +53,7 @@ export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly 
       minor,
       install: values.install === true,
       harness: values.harness === true,
+      bench: values.bench === true,
       context: values.context,
       registry: values.registry ?? "localhost",
       tag: values.tag ?? "test",

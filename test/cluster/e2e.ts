@@ -22,7 +22,7 @@ const place = { cache, compiled: compilerCache(cache, randomUUID()), say };
 type Environment = Readonly<Record<string, string>>;
 
 /** The status of vitest; its words go straight through. */
-function runCases(folder: "cases" | "harness", words: readonly string[], env: Environment): Promise<number> {
+function runCases(folder: "cases" | "bench" | "harness", words: readonly string[], env: Environment): Promise<number> {
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
   const config = join(import.meta.dirname, "vitest.config.ts");
   return new Promise((resolve, reject) => {
@@ -59,7 +59,7 @@ async function main(): Promise<number> {
       return 1;
     });
   }
-  const run = (suite: Suite) => runCases("cases", options.words, suiteEnvironment(suite));
+  const run = (suite: Suite) => runCases(options.bench ? "bench" : "cases", options.words, suiteEnvironment(suite));
   const artifacts = join(ROOT, "build/e2e");
   if (options.context !== undefined) {
     return run(await foreignSuite({ ...options, context: options.context, artifacts, env: process.env, say }));

@@ -28,7 +28,11 @@ export type CaseNamespace = {
   readonly keep: (file: string, content: string) => void;
 };
 
-export type NamespaceOptions = { readonly labels?: Readonly<Record<string, string>> };
+export type NamespaceOptions = {
+  readonly labels?: Readonly<Record<string, string>>;
+  /** `logs` unless it is said. */
+  readonly timeline?: "pods" | "logs";
+};
 
 /** Runs the case; whatever comes of it, its timeline is kept and the namespace deleted. */
 export async function inNamespace(
@@ -42,7 +46,7 @@ export async function inNamespace(
   mkdirSync(folder, { recursive: true });
   await deleteNamespace(kubectl, name);
   await makeNamespace(kubectl, name, options.labels ?? {});
-  const timeline = recordTimeline({ kubectl, namespace: name });
+  const timeline = recordTimeline({ kubectl, namespace: name, depth: options.timeline ?? "logs" });
   const keep = (file: string, content: string) => writeFileSync(join(folder, file), content);
   try {
     await work(caseNamespace({ suite, kubectl, name, note: timeline.note, keep }));

@@ -9,12 +9,17 @@ export type Timeline = {
   readonly end: () => Promise<readonly string[]>;
 };
 
-export type TimelineSource = { readonly kubectl: Kubectl; readonly namespace: string };
+export type TimelineSource = {
+  readonly kubectl: Kubectl;
+  readonly namespace: string;
+  /** `pods`: without the managers' logs, each of which takes a process to follow. */
+  readonly depth: "pods" | "logs";
+};
 
 /** The manager's container in an injected Pod. */
 const MANAGER = "lastcall";
 
-export function recordTimeline({ kubectl, namespace }: TimelineSource): Timeline {
+export function recordTimeline({ kubectl, namespace, depth }: TimelineSource): Timeline {
   const lines: string[] = [];
   const add = (at: string, line: string) => void lines.push(`${at} ${line}`);
   const note = (line: string) => add(new Date().toISOString(), line);
@@ -27,7 +32,7 @@ export function recordTimeline({ kubectl, namespace }: TimelineSource): Timeline
     const state = describePod(pod);
     if (last.get(name) !== state) note(`pod ${name}: ${state}`);
     last.set(name, state);
-    if (!followed.has(name) && managerRuns(pod)) {
+    if (depth === "logs" && !followed.has(name) && managerRuns(pod)) {
       const logs = [...here, "logs", "--follow", "--timestamps", `--container=${MANAGER}`, name];
       const reader = kubectl.follow(logs, (line) => {
         const space = line.indexOf(" ");
@@ -37,10 +42,10 @@ export function recordTimeline({ kubectl, namespace }: TimelineSource): Timeline
     }
   };
   const watches = [
-    kubectl.follow([...here, "get", "pods", "--watch", "--output=json"], objects<V1Pod>(onPod)),
+    kubectl.follow([...here, "get", "pods", "--watch", "--output=json"], documents<V1Pod>(onPod)),
     kubectl.follow(
       [...here, "get", "events", "--watch", "--output=json"],
-      objects<CoreV1Event>((event) => note(`event ${describeEvent(event)}`)),
+      documents<CoreV1Event>((event) => note(`event ${describeEvent(event)}`)),
     ),
   ];
   return {
@@ -53,7 +58,7 @@ export function recordTimeline({ kubectl, namespace }: TimelineSource): Timeline
 }
 
 /** Puts documents together that are printed one after the other, indented: each ends with a line of one bracket. */
-function objects<T>(onObject: (object: T) => void): (line: string) => void {
+export function documents<T>(onObject: (object: T) => void): (line: string) => void {
   let text = "";
   return (line) => {
     text += `${line}\n`;

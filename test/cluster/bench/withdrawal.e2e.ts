@@ -1,0 +1,96 @@
+/**
+ * How long after its slice changed does a manager know? Of 200 drains on this cluster, 40 at a time: from the moment
+ * another watcher of the same API server saw the change to the line in the manager's log. Prints, and judges nothing.
+ */
+import type { V1EndpointSlice, V1Pod } from "@kubernetes/client-node";
+import { expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { injectedPods } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { APP, APP_PORT, barePod, nodeContainer, sampleApp } from "../client/sample-app.ts";
+import { readSuite } from "../client/suite.ts";
+import { documents } from "../client/timeline.ts";
+import { waitUntil } from "../host/wait.ts";
+
+const BATCHES = 5;
+const PODS = 40;
+const GOAL_MS = 250;
+
+const suite = readSuite(process.env);
+
+/** Outlives its stop signal, so that the managers' logs can be read before their Pods are gone. */
+const LINGERING = `
+require("node:http").createServer((_, answer) => answer.end()).listen(${APP_PORT});
+process.on("SIGTERM", () => setTimeout(() => process.exit(0), 20000));`;
+
+test("a manager hears of its Pod's withdrawal soon after the slices changed", { timeout: 1_200_000 }, async () => {
+  await inNamespace(suite, "bench-withdrawal", { labels: OPT_IN, timeline: "pods" }, async (namespace) => {
+    const service = sampleApp(namespace).filter(({ kind }) => kind === "Service");
+    await namespace.apply(service);
+    const seen = new Map<string, number>();
+    const watch = namespace.here.follow(
+      ["get", "endpointslices", "--watch", "--output=json"],
+      documents<V1EndpointSlice>((slice) => noteWithdrawals(slice, seen)),
+    );
+    const lags: number[] = [];
+    try {
+      for (let batch = 0; batch < BATCHES; batch += 1) lags.push(...(await lagsOf(namespace, batch, seen)));
+    } finally {
+      watch.kill();
+    }
+    lags.sort((one, other) => one - other);
+    const at = (share: number) => lags[Math.min(lags.length - 1, Math.floor(lags.length * share))] ?? Number.NaN;
+    const figures = { drains: lags.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
+    namespace.keep("lags.json", JSON.stringify({ figures, lags }));
+    const verdict = figures.p99 <= GOAL_MS ? "met" : "missed";
+    process.stdout.write(`withdrawal to manager, ms: ${JSON.stringify(figures)}; goal p99 ${GOAL_MS}: ${verdict}\n`);
+    expect(lags).toHaveLength(BATCHES * PODS);
+  });
+});
+
+async function lagsOf(namespace: CaseNamespace, batch: number, seen: ReadonlyMap<string, number>): Promise<number[]> {
+  const annotations = { "lastcall.dev/drain-delay": "2s", "lastcall.dev/quiet-period": "1s" };
+  const container = {
+    ...nodeContainer(namespace, "app", ["-e", LINGERING]),
+    readinessProbe: { tcpSocket: { port: APP_PORT }, periodSeconds: 2 },
+    ports: [{ containerPort: APP_PORT }],
+  };
+  const label = { app: APP, batch: `${batch}` };
+  const names = Array.from({ length: PODS }, (_, at) => `${APP}-${batch}-${at}`);
+  await namespace.apply(names.map((name) => barePod(namespace, name, [container], { annotations, labels: label })));
+  const selector = `batch=${batch}`;
+  await namespace.here.run(["wait", "--for=condition=Ready", "pods", `--selector=${selector}`, "--timeout=240s"]);
+  const pods = await injectedPods(namespace, selector);
+  await namespace.here.run(["delete", "pods", `--selector=${selector}`, "--wait=false"]);
+  const heard = await waitUntil({ what: "every manager has told its drain", withinMs: 120_000, everyMs: 2_000 }, () =>
+    heardOf(namespace, selector),
+  );
+  await namespace.here.run(["wait", "--for=delete", "pods", `--selector=${selector}`, "--timeout=120s"]);
+  return pods.map((pod) => (heard.get(nameOf(pod)) ?? Number.NaN) - (seen.get(pod.metadata?.uid ?? "") ?? Number.NaN));
+}
+
+/** When each manager wrote that slices offer its Pod no more; `undefined` until all have told their drains. */
+async function heardOf(namespace: CaseNamespace, selector: string): Promise<ReadonlyMap<string, number> | undefined> {
+  const all = ["--container=lastcall", "--timestamps", "--prefix", "--tail=-1", `--max-log-requests=${PODS}`];
+  const { output } = await namespace.here.attempt(["logs", `--selector=${selector}`, ...all]);
+  const lines = output.split("\n");
+  if (lines.filter((line) => line.includes('"drain report"')).length < PODS) return undefined;
+  const heard = new Map<string, number>();
+  for (const line of lines) {
+    const told = /^\[pod\/([^/]+)\/lastcall\] (\S+) \{"level":"info","message":"relay","detail":"out/.exec(line);
+    const [, pod, atText] = told ?? [];
+    if (pod !== undefined && atText !== undefined && !heard.has(pod)) heard.set(pod, Date.parse(atText));
+  }
+  return heard;
+}
+
+function noteWithdrawals(slice: V1EndpointSlice, seen: Map<string, number>): void {
+  for (const { conditions, targetRef } of slice.endpoints ?? []) {
+    const uid = targetRef?.uid ?? "";
+    if (conditions?.terminating === true && !seen.has(uid)) seen.set(uid, Date.now());
+  }
+}
+
+function nameOf(pod: V1Pod): string {
+  return pod.metadata?.name ?? "";
+}
