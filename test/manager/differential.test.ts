@@ -8,12 +8,15 @@ import { COMMANDS, IMPOSTURES } from "./differential/commands.ts";
 import { APART_MS, differentOrder, differentTimes, TOLERANCE_MS } from "./differential/compare.ts";
 import { DRAINS } from "./differential/drains.ts";
 import { DRIVERS } from "./differential/drivers.ts";
+import { RELAYS } from "./differential/relays.ts";
 import type { Scenario } from "./differential/scenario.ts";
 import { SIGNALS } from "./differential/signals.ts";
 import { playIn } from "./differential/world.ts";
+import { endRelays } from "./fake-relay.ts";
 import { watchLag } from "./machine-lag.ts";
 import { endManagers } from "./manager-process.ts";
 
+afterAll(endRelays);
 afterAll(endManagers);
 
 async function compare({ play }: Scenario): Promise<void> {
@@ -34,6 +37,9 @@ describeBoth("both builds do the same", { timeout: 60_000 }, () => {
   });
   describe("with an app that is spoken to", () => {
     test.concurrent.for([...DRIVERS])("when there is $says", (scenario) => compare(scenario));
+  });
+  describe("with a relay", () => {
+    test.concurrent.for([...RELAYS])("when $says", (scenario) => compare(scenario));
   });
   describe("told to stop", () => {
     test.concurrent.for([...SIGNALS])("when $says", (scenario) => compare(scenario));

@@ -2,6 +2,7 @@
 import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:tls";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
+import { relayFailure } from "./relay-failure.ts";
 import type { RelaySettings } from "./relay-settings.ts";
 
 export type RelayCall = {
@@ -16,6 +17,8 @@ export type CallEars = {
   /** Called once, whatever happened; `failure` is empty where the answer came to its end. */
   readonly onEnd: (failure: string) => void;
 };
+
+const CLOSED = relayFailure("closed");
 
 /** The caller sets the limits; @returns what ends the exchange at once, without another word to the ears. */
 export function callRelay(settings: RelaySettings, call: RelayCall, ears: CallEars): () => void {
@@ -46,8 +49,8 @@ export function callRelay(settings: RelaySettings, call: RelayCall, ears: CallEa
       listen(incoming, (chunk) => (open ? ears.onBytes(chunk) : undefined), end);
     },
   );
-  outgoing.on("error", (error) => end(error.message));
-  outgoing.on("close", () => end("the connection closed before a whole answer came"));
+  outgoing.on("error", (error) => end(relayFailure(error.message)));
+  outgoing.on("close", () => end(CLOSED));
   outgoing.end(call.body);
   return () => {
     open = false;
@@ -58,6 +61,6 @@ export function callRelay(settings: RelaySettings, call: RelayCall, ears: CallEa
 function listen(incoming: IncomingMessage, onBytes: (chunk: Buffer) => void, end: (failure: string) => void): void {
   incoming.on("data", (chunk: Buffer) => onBytes(chunk));
   incoming.on("end", () => end(""));
-  incoming.on("error", (error) => end(error.message));
-  incoming.on("close", () => end("the connection closed before a whole answer came"));
+  incoming.on("error", (error) => end(relayFailure(error.message)));
+  incoming.on("close", () => end(CLOSED));
 }

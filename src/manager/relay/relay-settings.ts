@@ -10,6 +10,7 @@ import {
 } from "../../contract/manager-environment.ts";
 import type { Environment } from "../outside.ts";
 import { canonicalAddress } from "../sockets/address-text.ts";
+import { shortReason } from "./relay-word.ts";
 
 export type RelayEndpoint = {
   /** An IP address as the kernel's tables show it; empty where there is no relay. */
@@ -73,9 +74,9 @@ const NOTHING: RelaySettingsRead = { settings: undefined, problem: "" };
 function firstProblem(environment: Environment, endpoint: RelayEndpoint): string {
   const { relayAddress, relayName, relayCa, relayCredential } = environment;
   if (endpoint.port === 0)
-    return `${RELAY_ADDRESS_VARIABLE} is "${relayAddress.slice(0, 80)}", expected an IP address with a port, such as 10.0.0.10:443 or [fd00::10]:443`;
+    return `${RELAY_ADDRESS_VARIABLE} is "${shortReason(relayAddress)}", expected an IP address with a port, such as 10.0.0.10:443 or [fd00::10]:443`;
   if (!NAME.test(relayName))
-    return `${RELAY_NAME_VARIABLE} is "${relayName.slice(0, 80)}", expected a server name, such as relay-1.lastcall.internal`;
+    return `${RELAY_NAME_VARIABLE} is "${shortReason(relayName)}", expected a server name, such as relay-1.lastcall.internal`;
   if (!isCertificate(relayCa)) return `${RELAY_CA_VARIABLE} is not one certificate as base64 of its DER`;
   if (!CREDENTIAL.test(relayCredential))
     return `${RELAY_CREDENTIAL_VARIABLE} has not the form of a credential, three parts joined by dots`;

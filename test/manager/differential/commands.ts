@@ -1,5 +1,6 @@
 /** Stories of the command line: what is answered at once, and calls of a manager that is not there. */
 import { createServer, type Socket } from "node:net";
+import { authority, relayEnvironment } from "../fake-relay.ts";
 import { PORT, pause } from "../manager-process.ts";
 import { ONE_APP, type Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
@@ -28,6 +29,8 @@ const LINES: readonly (readonly string[])[] = [
   ["drain", "--drain-delay=5s"],
   ["status", "--port=http", "--address-scope"],
   ["status", "x"],
+  ["relay"],
+  ["relay", "--port=1"],
 ];
 
 const TOKENS: readonly string[] = ["", "a b", "a/b", "ä", "x".repeat(129), "a\r\nb"];
@@ -76,6 +79,27 @@ export const COMMANDS: readonly Scenario[] = [
         world.command(`drain ${token}`, ["drain"], { LASTCALL_TOKEN: token }),
       ]);
       await Promise.all(commands);
+    },
+  },
+  {
+    says: "the relay is written wrongly",
+    play: async (world) => {
+      const right = relayEnvironment(8_443, await authority());
+      const wrong: readonly Record<string, string>[] = [
+        { LASTCALL_RELAY_ADDRESS: "relay:8443" },
+        { LASTCALL_RELAY_ADDRESS: "10.0.0.300:8443" },
+        { LASTCALL_RELAY_ADDRESS: "fd00::1:8443" },
+        { LASTCALL_RELAY_ADDRESS: "[fd00::1]:65536" },
+        { LASTCALL_RELAY_NAME: "relay\r\nx" },
+        { LASTCALL_RELAY_CA: "not base64" },
+        { LASTCALL_RELAY_CA: `${right["LASTCALL_RELAY_CA"]}AAAA` },
+        { LASTCALL_RELAY_CREDENTIAL: "one" },
+        { LASTCALL_RELAY_CREDENTIAL: "a.b.c\r\nd" },
+        { POD_NAME: "" },
+        { POD_NAMESPACE: "a/b" },
+        { POD_UID: "a b" },
+      ];
+      await Promise.all(wrong.map((over, at) => world.command(`wrong ${at}`, ["relay"], { ...right, ...over })));
     },
   },
   {

@@ -1,0 +1,65 @@
+/** Stories of drains with a relay. The client of either build has long started when a delay is over. */
+import { line, startRelay } from "../fake-relay.ts";
+import { pause } from "../manager-process.ts";
+import type { Scenario } from "./scenario.ts";
+import type { World } from "./world.ts";
+
+const FLAGS = ["--drain-delay=9s", "--quiet-period=300ms", "--drain-timeout=40s", "--app-grace=1s", "--hooks=app:app"];
+
+/** With the own hook first: a native client may have asked the relay before the kubelet's next call. */
+async function podIsDeleted(world: World): Promise<void> {
+  const own = world.drain("own");
+  await world.phase("withdrawing");
+  await Promise.all([own, world.hook("hook")]);
+}
+
+export const RELAYS: readonly Scenario[] = [
+  {
+    says: "the Pod is long out of rotation",
+    play: async (world) => {
+      const relay = await startRelay({ first: line({ state: "out", services: 2, reason: "shop" }) });
+      await world.app();
+      await world.serve(FLAGS, relay.env);
+      await podIsDeleted(world);
+      world.tell("notice", { ...(await relay.reported()), report: "compared in the log" });
+      await world.stop();
+    },
+  },
+  {
+    says: "the Pod leaves the rotation after the delay",
+    play: async (world) => {
+      const relay = await startRelay();
+      await world.app();
+      await world.serve(FLAGS, relay.env);
+      const ends = podIsDeleted(world);
+      await pause(14_000);
+      await world.status("offered");
+      relay.say(line({ state: "out" }));
+      await ends;
+      await relay.reported();
+      await world.stop();
+    },
+  },
+  {
+    says: "the relay cannot be reached in the end",
+    play: async (world) => {
+      const relay = await startRelay({ first: line({ terminating: false }) });
+      await relay.die();
+      await world.app();
+      const manager = await world.serve(FLAGS, relay.env);
+      await podIsDeleted(world);
+      await manager.until((said) => said["message"] === "the relay did not get the report");
+      await world.stop();
+    },
+  },
+  {
+    says: "its relay has a variable too few",
+    play: async (world) => {
+      const relay = await startRelay();
+      await world.app();
+      await world.serve(["--drain-delay=1s", ...FLAGS.slice(1)], { ...relay.env, LASTCALL_RELAY_NAME: "" });
+      await podIsDeleted(world);
+      await world.stop();
+    },
+  },
+];
