@@ -88,7 +88,8 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
       onHeard: heard,
       onFailed: (why) => {
         ports.countFailure();
-        note(onFailed(freshness, why));
+        // The first reason stays: thousands would be told of each further one.
+        note(onFailed(freshness, freshness.failure ?? why));
       },
     },
     stop.signal,

@@ -103,7 +103,7 @@ describe("a namespace", () => {
     expect(await watched()).toBe(1);
     second.leave();
     await vi.waitFor(async () => expect(await watched()).toBe(0), PATIENCE);
-    expect(cluster.openWatches()).toBe(0);
+    await vi.waitFor(() => expect(cluster.openWatches()).toBe(0), PATIENCE);
     const quiet = cluster.api.requests.length;
     await pause(1_500);
     expect(cluster.api.requests.length).toBe(quiet);
@@ -235,7 +235,9 @@ describe("an API server", () => {
     await hears(drainer, { state: "unknown", reason: expect.stringContaining("answers 403") });
     await pause(500);
     expect(cluster.api.requests.length).toBeLessThan(8);
+    cluster.api.faults.refuse = 500;
     await vi.waitFor(() => expect(cluster.api.requests.length).toBeGreaterThan(12), { timeout: 8_000, interval: 10 });
+    expect(drainer.lines).toHaveLength(2);
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_watch_failures_total").get("")).toBeGreaterThan(0);
   });
 
