@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+
+// biome-ignore lint/style/noDefaultExport: the tool reads its settings from the default export
+export default defineConfig({
+  test: {
+    include: ["test/programs/**/*.program.ts"],
+    // Installing a program may have to download it; a case itself takes seconds.
+    testTimeout: 180_000,
+    hookTimeout: 600_000,
+    // Programs own ports, namespaces and the processor: one file at a time, and no case beside another.
+    fileParallelism: false,
+    sequence: { hooks: "stack" },
+    passWithNoTests: true,
+  },
+});
