@@ -117,7 +117,9 @@ function inject(pod: RawObject, ranges: readonly RawObject[]) {
   return injectPod(request, DEFAULT_CONFIG, facts, { newToken: () => "0".repeat(32) });
 }
 
-test("a Pod that its LimitRanges admit is admitted with the manager too, in the same class, or left alone", () => {
+test("a Pod that its LimitRanges admit is admitted with the manager too, in the same class, or left alone", {
+  timeout: 180_000,
+}, () => {
   const seen = { patched: 0, changed: 0, conflict: 0 };
   const containers = fc.array(container, { minLength: 1, maxLength: 3 });
   const ranges = fc.array(fc.tuple(item("Container"), fc.option(item("Pod"))), { minLength: 1, maxLength: 2 });

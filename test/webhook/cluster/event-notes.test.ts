@@ -93,7 +93,7 @@ describe("the owner", () => {
   });
 });
 
-test("whatever a Pod is made of, notes are printable, bounded and never a crash", () => {
+test("whatever a Pod is made of, notes are printable, bounded and never a crash", { timeout: 180_000 }, () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ unit: "binary", maxLength: 3_000 }), (metadata, message) => {
       const pod = { metadata: { ...POD.metadata, generateName: metadata } };
