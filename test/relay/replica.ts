@@ -27,12 +27,14 @@ export async function startReplica(
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, kubeconfigFor(api.url));
   const cluster = ["--cluster=watch", `--kubeconfig=${kubeconfig}`, "--relay-secret=lastcall-relay"];
-  const replica = await startWebhook(["--opt-in=all", "--certificate-check=200ms", ...cluster, ...args]);
-  const destroy = async (): Promise<void> => {
-    await replica.destroy();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { ...replica, destroy };
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    const replica = await startWebhook(["--opt-in=all", "--certificate-check=200ms", ...cluster, ...args]);
+    return { ...replica, destroy: () => replica.destroy().finally(remove) };
+  } catch (error) {
+    remove();
+    throw error;
+  }
 }
 
 export type Variables = Readonly<Record<string, string>>;
