@@ -1,0 +1,85 @@
+/** Programs from Debian's archive. Their services are kept from starting: only the cases start programs. */
+import { accessSync, constants, existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { cacheFolder } from "../../cluster/host/cache-folder.ts";
+import { exclusively } from "../../cluster/host/exclusive.ts";
+import { SYSTEM_PATH } from "../../cluster/host/requirements.ts";
+import { attempt, run } from "../../cluster/host/run.ts";
+import type { Program } from "./program-of.ts";
+import type { ProgramSource } from "./program-table.ts";
+
+type DebianSource = Extract<ProgramSource, { from: "debian" }>;
+
+/** Asked by Debian's packages before they start a service; 101 means no. */
+const SERVICE_POLICY = "/usr/sbin/policy-rc.d";
+
+/** Rejects with apt's own words. */
+export async function debianProgram(source: DebianSource): Promise<Program> {
+  const lock = join(cacheFolder(process.env), "programs", "apt.lock");
+  if (fileOf(source) === undefined)
+    await exclusively(
+      lock,
+      () => install(source),
+      () => {},
+    );
+  const file = fileOf(source);
+  if (file === undefined) return { kind: "missing", why: `${source.packages.join(" ")} brought no ${source.file}` };
+  return { kind: "found", command: [file], environment: {}, version: await versionOf(source), source: "Debian" };
+}
+
+/** The same folders for whoever runs it: services live where users' PATH does not look. */
+function fileOf({ file }: DebianSource): string | undefined {
+  const folders = [...(process.env["PATH"] ?? "").split(":"), ...SYSTEM_PATH];
+  return folders.map((folder) => join(folder, file)).find(isExecutable);
+}
+
+async function install(source: DebianSource): Promise<void> {
+  // Somebody else may have done it while this one waited.
+  if (fileOf(source) !== undefined) return;
+  const words = ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", ...source.packages];
+  if (process.getuid?.() !== 0) throw new Error(`it takes root; run: ${words.join(" ")}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  await withoutServices(async () => {
+    const [program = "", ...args] = [...words, "--option=DPkg::Lock::Timeout=300"];
+    const first = await attempt(program, args, { env });
+    if (first.status === 0) return;
+    // An index that is too old, or none at all.
+    await attempt("apt-get", ["update", "--quiet", "--quiet"], { env });
+    await run(program, args, { env });
+  });
+}
+
+async function withoutServices(work: () => Promise<void>): Promise<void> {
+  if (existsSync(SERVICE_POLICY)) return work();
+  await writeFile(SERVICE_POLICY, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  try {
+    await work();
+  } finally {
+    await rm(SERVICE_POLICY, { force: true });
+  }
+}
+
+/** Upstream's version: Debian's without its epoch and revision. */
+async function versionOf({ packages: [first = ""] }: DebianSource): Promise<string> {
+  const { output } = await attempt("dpkg-query", ["--status", first]);
+  return upstreamVersion(/^Version: (.*)$/m.exec(output)?.[1] ?? "");
+}
+
+/** `1:6.0.17+ds-1` → `6.0.17`. */
+export function upstreamVersion(debian: string): string {
+  return debian
+    .trim()
+    .replace(/^[0-9]+:/, "")
+    .replace(/-[^-]*$/, "")
+    .replace(/[+~].*$/, "");
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

