@@ -53,6 +53,11 @@ test.for([
     tells: "names no port",
   },
   {
+    says: "a stop signal that is none",
+    text: "kind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: app, command: [x], ports: [{containerPort: 1}], lifecycle: {stopSignal: QUIT}}]}}}",
+    tells: "Container app of Deployment web has the stopSignal QUIT, expected one of SIGTERM, SIGQUIT",
+  },
+  {
     says: "a port that cannot be",
     text: "kind: Deployment\nspec: {template: {spec: {containers: [{name: web, command: [x], ports: [{containerPort: 99999}]}]}}}",
     tells: "containerPort 99999, expected 1 to 65535",

@@ -49,6 +49,14 @@ describe("the end of a Pod", () => {
       expect(told.indexOf(`SIGTERM ${name}`)).toBeGreaterThan(told.indexOf(`hook-ended ${name}`));
   });
 
+  test("stops a container with the signal that its Pod names", async () => {
+    const quits = "trap '' TERM; trap 'echo quit; exit 0' QUIT; echo up; while :; do sleep 0.05; done";
+    const web = await running({ containers: [container("a", quits, { lifecycle: { stopSignal: "SIGQUIT" } })] }, "a");
+    await web.remove();
+    expect(story(web)).toContain("a: quit");
+    expect(story(web)).not.toContain("SIGKILL a");
+  });
+
   test("signals a container without a hook while the hook of another still runs", async () => {
     const spec = { containers: [container("a", OBEDIENT, execHook("sleep 1")), container("b", OBEDIENT)] };
     const web = await running(spec, "a", "b");

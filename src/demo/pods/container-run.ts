@@ -19,6 +19,7 @@ export type ContainerRun = {
   readonly plan: ContainerPlan;
   readonly start: () => void;
   readonly isRunning: () => boolean;
+  /** SIGTERM stands for the stop signal of the container. */
   readonly signal: (signal: "SIGTERM" | "SIGKILL") => void;
   /** Of the process that runs now; resolved when there is none. */
   readonly exited: () => Promise<number>;
@@ -49,7 +50,7 @@ export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: Con
       });
     },
     isRunning: () => main?.isRunning() ?? false,
-    signal: (signal) => main?.signal(signal),
+    signal: (signal) => main?.signal(signal === "SIGTERM" ? plan.stopSignal : signal),
     exited: () => exited,
     exec: async (command) => {
       if (main === undefined || !main.isRunning()) return 137;

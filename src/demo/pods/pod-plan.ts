@@ -2,6 +2,7 @@
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { listAt, numberAt, objectAt, textAt, textsAt } from "../json-reading.ts";
 import { podGraceSeconds } from "./grace.ts";
+import { DEFAULT_STOP_SIGNAL, type StopSignal, stopSignalOf } from "./stop-signal.ts";
 
 export type Handler =
   | { readonly kind: "exec"; readonly command: readonly string[] }
@@ -35,6 +36,7 @@ export type ContainerPlan = {
   readonly directory: string | undefined;
   readonly variables: readonly VariablePlan[];
   readonly preStop: Handler | undefined;
+  readonly stopSignal: StopSignal;
   readonly readiness: ProbePlan | undefined;
   readonly terminationGraceSecondsOfLiveness: number | undefined;
 };
@@ -86,6 +88,7 @@ function planContainer(container: unknown, role: ContainerPlan["role"]): Contain
       value: textAt(variable, "value") ?? "",
       fieldPath: textAt(variable, "valueFrom", "fieldRef", "fieldPath") ?? "",
     })),
+    stopSignal: stopSignalOf(textAt(container, "lifecycle", "stopSignal") ?? "") ?? DEFAULT_STOP_SIGNAL,
     preStop: planHandler(container, objectAt(container, "lifecycle", "preStop")),
     readiness: planProbe(container, readiness),
     terminationGraceSecondsOfLiveness: numberAt(container, "livenessProbe", "terminationGracePeriodSeconds"),

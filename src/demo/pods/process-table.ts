@@ -1,12 +1,16 @@
 /** Every process the demo starts, so that none can outlive it. */
 import { spawn } from "node:child_process";
+import type { StopSignal } from "./stop-signal.ts";
+
+/** SIGKILL and what images and Pods choose as stop signal. */
+export type ProcessSignal = StopSignal | "SIGKILL";
 
 export type LocalProcess = {
   /** 0 when it could not be started. */
   readonly pid: number;
   readonly isRunning: () => boolean;
   /** To the process itself, as to process 1 of a container; SIGKILL takes everything it started too. */
-  readonly signal: (signal: "SIGTERM" | "SIGKILL" | "SIGINT") => void;
+  readonly signal: (signal: ProcessSignal) => void;
   /** Resolves with the exit status; 128 + n after a signal is written as -1. Never rejects. */
   readonly exited: Promise<number>;
 };
@@ -82,7 +86,7 @@ function startProcess(request: ProcessRequest, living: Set<number>): LocalProces
   };
 }
 
-function sendSignal(pid: number, signal: "SIGTERM" | "SIGKILL" | "SIGINT"): void {
+function sendSignal(pid: number, signal: ProcessSignal): void {
   try {
     process.kill(pid, signal);
   } catch {

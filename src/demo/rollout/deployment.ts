@@ -1,6 +1,7 @@
 /** The Deployment that is rolled: the sample's or a user's, and the Pods made from it. Pure. */
 import { listAt, numberAt, objectAt, textAt } from "../json-reading.ts";
 import { containersWithoutCommand } from "../pods/pod-plan.ts";
+import { STOP_SIGNALS, stopSignalOf } from "../pods/stop-signal.ts";
 
 export type SampleChoices = {
   /** The words that start the sample application. */
@@ -79,6 +80,12 @@ export function deploymentProblems(deployment: object): string[] {
     (container) =>
       `Container ${container} of Deployment ${name} names no command; images are not run here, so write one.`,
   );
+  for (const container of listAt(pod, "spec", "containers")) {
+    const signal = textAt(container, "lifecycle", "stopSignal");
+    if (signal === undefined || stopSignalOf(signal) !== undefined) continue;
+    const where = `Container ${textAt(container, "name") ?? ""} of Deployment ${name}`;
+    problems.push(`${where} has the stopSignal ${signal}, expected one of ${STOP_SIGNALS.join(", ")}.`);
+  }
   if (listAt(pod, "spec", "containers").length === 0) problems.push(`Deployment ${name} has no containers.`);
   const port = servicePort(deployment);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
