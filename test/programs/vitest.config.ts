@@ -4,11 +4,14 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/programs/**/*.program.ts"],
+    globalSetup: ["test/native-build.ts"],
     // Installing a program may have to download it; a case itself takes seconds.
     testTimeout: 180_000,
     hookTimeout: 600_000,
     // Programs own ports, namespaces and the processor: one file at a time, and no case beside another.
     fileParallelism: false,
+    // Only cases that say so run beside others: those that mostly wait.
+    maxConcurrency: 3,
     sequence: { hooks: "stack" },
     passWithNoTests: true,
   },
