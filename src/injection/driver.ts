@@ -1,48 +1,70 @@
-/** Who speaks to the proxy: what `driver: auto` recognises, and the folder of a Unix socket. */
+/** Who speaks to the proxy: what `driver: auto` recognises, and where its admin address usually is. */
 import type { DriverName } from "../contract/drain-settings.ts";
-import { containersOf, initContainersOf, lastingContainersOf } from "../kubernetes/pod.ts";
-import { objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
+import { containersOf, initContainersOf, labelsOf, lastingContainersOf } from "../kubernetes/pod.ts";
+import { listAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../policy/pod-policy.ts";
-import { meshProxyIn } from "./mesh.ts";
+import { socketMount } from "./driver-socket.ts";
+import { isIstioGateway, meshProxyIn } from "./mesh.ts";
 
 /** The mesh first: its sidecar is an Envoy too and needs more care. URLs of an app name the `http` driver. */
 export function driverOf(pod: RawObject, policy: PodPolicy): DriverName {
   if (policy.driver !== "auto") return policy.driver;
   if (policy.drainUrl !== "" || policy.activeUrl !== "") return "http";
   const mesh = meshProxyIn(pod);
-  if (mesh !== undefined) return mesh;
-  return lastingContainersOf(pod).some((container) => isEnvoy(textAt(container, "image") ?? "")) ? "envoy" : "none";
+  // A gateway serves nobody in its own Pod, so it is drained as a whole.
+  if (mesh !== undefined) return mesh === "istio" && isIstioGateway(pod) ? "envoy" : mesh;
+  return lastingContainersOf(pod).some(isEnvoy) ? "envoy" : "none";
+}
+
+/** A person named a driver, or URLs that imply one; what was only recognised does not count. */
+export function isDriverAskedFor(policy: PodPolicy): boolean {
+  if (policy.driver !== "auto") return policy.driver !== "none";
+  return policy.drainUrl !== "" || policy.activeUrl !== "";
+}
+
+/** The admin address that was set, else the usual one of the program; empty where there is none. */
+export function adminUrlOf(pod: RawObject, policy: PodPolicy, driver: DriverName): string {
+  if (policy.driverUrl !== "") return policy.driverUrl;
+  switch (driver) {
+    case "istio":
+      return ISTIO_ADMIN;
+    case "linkerd":
+      return "http://127.0.0.1:4191";
+    case "envoy":
+      return envoyAdminOf(pod);
+    default:
+      return "";
+  }
+}
+
+const ISTIO_ADMIN = "http://127.0.0.1:15000";
+const CONTOUR_ADMIN = "unix:/admin/admin.sock";
+
+function envoyAdminOf(pod: RawObject): string {
+  if (meshProxyIn(pod) === "istio") return ISTIO_ADMIN;
+  if (isOfEnvoyGateway(pod)) return "http://127.0.0.1:19000";
+  // Older Contours listen on a TCP port; theirs has to be set.
+  if (isOfContour(pod) && socketMount(pod, CONTOUR_ADMIN) !== undefined) return CONTOUR_ADMIN;
+  return "http://127.0.0.1:9901";
+}
+
+function isOfEnvoyGateway(pod: RawObject): boolean {
+  if (Object.keys(labelsOf(pod)).some((label) => label.startsWith("gateway.envoyproxy.io/"))) return true;
+  return containersOf(pod).some((container) => listAt(container, "command")[0] === "envoy-gateway");
+}
+
+function isOfContour(pod: RawObject): boolean {
+  return [...containersOf(pod), ...initContainersOf(pod)].some((container) => {
+    const program = listAt(container, "command")[0];
+    return program === "contour" || program === "/bin/contour";
+  });
 }
 
 /** `envoyproxy/envoy:v1.31`, `registry.local/envoy@sha256:…`, `envoy-distroless`, `contour-envoy`. */
-function isEnvoy(image: string): boolean {
+function isEnvoy(container: RawObject): boolean {
+  const image = textAt(container, "image") ?? "";
   if (!image.includes("envoy")) return false;
   const repository = image.split("@")[0]?.replace(/:[^/:]*$/, "") ?? "";
   const name = repository.slice(repository.lastIndexOf("/") + 1);
   return /^(envoy|envoy-distroless|envoy-contrib|envoy-debug|envoy-dev|envoyproxy|[a-z]+-envoy)$/.test(name);
-}
-
-/**
- * The mount that lets the manager reach `unix:/folder/socket`: a read-only copy of the one some container has.
- *
- * @returns `undefined` when nobody mounts the folder
- */
-export function socketMount(pod: RawObject, driverUrl: string): RawObject | undefined {
-  const path = driverUrl.slice("unix:".length);
-  const mounts = [...containersOf(pod), ...initContainersOf(pod)].flatMap((container) =>
-    objectsAt(container, "volumeMounts"),
-  );
-  const holders = mounts.filter((mount) => isAbove(textAt(mount, "mountPath") ?? "", path));
-  // The nearest folder: a mount inside a mount hides what lies under it.
-  const [nearest] = holders.sort((a, b) => pathLength(b) - pathLength(a));
-  return nearest === undefined ? undefined : { ...nearest, readOnly: true };
-}
-
-function isAbove(folder: string, path: string): boolean {
-  const clean = folder.replace(/\/+$/, "");
-  return clean !== "" && path.startsWith(`${clean}/`);
-}
-
-function pathLength(mount: RawObject): number {
-  return (textAt(mount, "mountPath") ?? "").replace(/\/+$/, "").length;
 }

@@ -50,11 +50,9 @@ export function planHooks(pod: RawObject, policy: PodPolicy, chosen: readonly st
   });
 }
 
-/** Nothing of the app would wait for the drain. */
+/** Nothing in the Pod would wait for the drain. */
 export function hasOnlyOwnHooks(hooks: readonly HookPlan[]): boolean {
-  return (
-    hooks.some((hook) => hook.kind === "keep") && !hooks.some((hook) => hook.kind === "hold" && hook.role === "app")
-  );
+  return hooks.some((hook) => hook.kind === "keep") && !hooks.some((hook) => hook.kind === "hold");
 }
 
 function planOwnHook(
@@ -65,12 +63,14 @@ function planOwnHook(
 ): HookPlan {
   const keep = { kind: "keep", container: hold.container, role: hold.role } as const;
   if (isNoHook(handler)) return { ...keep, hook: "" };
-  const sleptSeconds = sleepSecondsOf(handler);
+  const seconds = sleepSecondsOf(handler);
+  // A proxy sleeps to outlive the app, which its hold does anyway; the app's own delay is not made of it.
+  const sleptSeconds = seconds !== undefined && hold.role === "mesh-proxy" ? 0 : seconds;
   switch (policy.preStop) {
     case "replace":
       return { ...hold, sleptSeconds: sleptSeconds ?? 0 };
     case "chain": {
-      const chained = chainable(container, handler, sleptSeconds);
+      const chained = chainable(container, handler, seconds);
       return chained === undefined ? { ...keep, hook: kindOfHook(handler) } : { ...hold, chained };
     }
     case "auto":

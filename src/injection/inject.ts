@@ -27,7 +27,7 @@ export type InjectionRequest = {
   readonly namespace: string;
   /** `label`: the Pod must carry the opt-in label itself. `all`: being asked is the opt-in. */
   readonly optIn: "label" | "all";
-  /** Namespace annotations, if known. The Pod's own and the cluster's defaults are added by the injector. */
+  /** Of the namespace, if known: its annotations, and among them the labels by which Istio injects. */
   readonly namespaceAnnotations: Readonly<Record<string, unknown>>;
   /** Flags of the command line or tests: nearer than the Pod. Usually empty. */
   readonly overrides: readonly Layer[];

@@ -7,6 +7,7 @@ import { environmentValue } from "./environment.ts";
 import { gracePeriodSeconds } from "./grace.ts";
 import { isManager } from "./manager-container.ts";
 import { chainSeconds, type OriginalRecord, parseRecord } from "./original-record.ts";
+import { isRewritten } from "./rewritten-hook.ts";
 import { sleepHandler } from "./sleeping-hook.ts";
 import { readSleepNote } from "./status-note.ts";
 
@@ -86,7 +87,7 @@ function isOurHold(handler: RawObject, container: string, port: number, held: bo
   const httpGet = objectAt(handler, "httpGet");
   const path = textAt(httpGet, "path") ?? "";
   if (httpGet === undefined || Object.keys(handler).length !== 1) return false;
-  if (held && path === `/app-lifecycle/${container}/prestopz`) return true;
+  if (held && isRewritten(handler, container)) return true;
   const [before, token = "", ...rest] = path.split("/");
   return before === "" && TOKEN.test(token) && rest.join("/") === `prestop/${container}` && httpGet["port"] === port;
 }

@@ -5,8 +5,9 @@ import { STATUS_ANNOTATION } from "../policy/annotation-table.ts";
 import { DEFAULT_CONTAINER, defaultContainerOf } from "./default-container.ts";
 import type { Edit } from "./edit.ts";
 import type { HookPlan } from "./hook-plan.ts";
-import { meshExclusions } from "./mesh.ts";
+import { meshExclusions } from "./mesh-ports.ts";
 import type { PlanRequest } from "./plan-request.ts";
+import { type HookTarget, isRewritten, rewrittenTarget } from "./rewritten-hook.ts";
 import { managerNote } from "./status-note.ts";
 
 /** One hook per held container. A standing hook that means the same stays, with the API server's defaults in it. */
@@ -18,7 +19,8 @@ export function holdEdits(
   return held.map((container) => {
     const wanted = { httpGet: { path: `/${token}/prestop/${container}`, port } };
     const standing = request.injected?.handlers.get(container);
-    const handler = standing !== undefined && meansTheSame(standing, wanted.httpGet) ? standing : wanted;
+    const stays = standing !== undefined && meansTheSame(request.pod, container, standing, wanted.httpGet);
+    const handler = stays ? standing : wanted;
     return { kind: "set-pre-stop", container, handler };
   });
 }
@@ -53,12 +55,15 @@ export function placeOf(request: PlanRequest): Omit<Extract<Edit, { kind: "add-m
   return { kind: "add-manager", list, at: mode === "native" ? 0 : listAt(objectAt(pod, "spec"), list).length };
 }
 
-function meansTheSame(handler: RawObject, wanted: { readonly path: string; readonly port: number }): boolean {
+/** A hook that Istio took over also ends at ours, unless its agent still goes by an older port or token. */
+function meansTheSame(pod: RawObject, container: string, handler: RawObject, wanted: HookTarget): boolean {
+  if (isRewritten(handler, container)) {
+    const target = rewrittenTarget(pod, container) ?? wanted;
+    return target.path === wanted.path && target.port === wanted.port;
+  }
   const httpGet = objectAt(handler, "httpGet");
-  const path = textAt(httpGet, "path") ?? "";
-  if (path.startsWith("/app-lifecycle/")) return true;
   return (
-    path === wanted.path &&
+    (textAt(httpGet, "path") ?? "") === wanted.path &&
     httpGet?.["port"] === wanted.port &&
     (textAt(httpGet, "scheme") ?? "HTTP") === "HTTP" &&
     isAbsent(valueAt(httpGet, "host"))

@@ -25,11 +25,16 @@ export type ManagerMaking = {
   readonly resources: RawObject | undefined;
   /** A driver's socket folder, read-only. */
   readonly mount: RawObject | undefined;
+  /** The user a driver's socket belongs to; `undefined` means our own. */
+  readonly user: number | undefined;
   readonly relay: RelayAccess | undefined;
 };
 
+/** Of no image in particular, and not root. */
+const OUR_USER = 65_532;
+
 export function makeManager(making: ManagerMaking): RawObject {
-  const { native, image, settings, token, recordText, resources, mount, relay } = making;
+  const { native, image, settings, token, recordText, resources, mount, user, relay } = making;
   return {
     name: MANAGER_CONTAINER,
     image,
@@ -48,7 +53,7 @@ export function makeManager(making: ManagerMaking): RawObject {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
       runAsNonRoot: true,
-      runAsUser: 65_532,
+      runAsUser: user ?? OUR_USER,
       capabilities: { drop: ["ALL"] },
       seccompProfile: { type: "RuntimeDefault" },
     },

@@ -6,7 +6,8 @@ import { limitOf, requestOf } from "../kubernetes/qos.ts";
 import type { RawObject } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
 import { blankParents, probeEntry } from "./blank-parents.ts";
-import { driverOf, socketMount } from "./driver.ts";
+import { adminUrlOf, driverOf, isDriverAskedFor } from "./driver.ts";
+import { socketMount, socketUser } from "./driver-socket.ts";
 import { type Draft, type Economy, planWithinRecord } from "./economy.ts";
 import type { Edit } from "./edit.ts";
 import { choosePort } from "./free-port.ts";
@@ -52,7 +53,7 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
   const changes = changesOf({ request, economy, hooks, settings, address });
   const recordText = formatRecord(recordOf(request, hooks, changes));
   const problems: readonly Problem[] = [...chosen.problems, ...keptHookProblems(hooks, given.policy, where)];
-  if (hasOnlyOwnHooks(hooks) && settings.driver === "none")
+  if (hasOnlyOwnHooks(hooks) && !isDriverAskedFor(policy))
     return { plan: { kind: "skip", reason: "own_hooks", problems }, recordText };
   const resources = planResources(pod, policy.resources);
   const fit = fitLimitRanges({
@@ -78,9 +79,9 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
         ...conflictProblems(settingsRequest, settings, where),
         ...resourceProblems(resources, request),
         ...(policy.resources === "auto" ? [] : fit.changes),
-        ...socketProblems(pod, policy, where),
+        ...socketProblems(pod, settings.driverUrl, where),
         ...graceProblems(seconds, where),
-        ...meshProblems(pod, address.port, where),
+        ...meshProblems(pod, changes, address.port, where),
         ...repairProblems(request),
       ],
     },
@@ -93,12 +94,14 @@ function keepingHooks(request: PlanRequest): PlanRequest {
 
 function settingsRequestOf(request: PlanRequest, hooks: readonly HookPlan[], port: number): SettingsRequest {
   const { pod, policy, mode } = request;
+  const driver = driverOf(pod, policy);
   return {
     pod,
     policy,
     classic: mode === "classic",
     port,
-    driver: driverOf(pod, policy),
+    driver,
+    driverUrl: adminUrlOf(pod, policy, driver),
     hooks,
     originalSeconds: originalGrace(request) ?? DEFAULT_GRACE_SECONDS,
     chainSeconds: chainSeconds(chainOf(hooks)),
@@ -156,12 +159,14 @@ function managerOf(
   request: PlanRequest,
   parts: Pick<ManagerMaking, "settings" | "token" | "recordText" | "resources" | "relay">,
 ): RawObject {
-  const { pod, policy, mode, image, injected } = request;
+  const { pod, mode, image, injected } = request;
+  const { driverUrl } = parts.settings;
   const made = makeManager({
     ...parts,
     native: mode === "native",
     image,
-    mount: policy.driverUrl.startsWith("unix:") ? socketMount(pod, policy.driverUrl) : undefined,
+    mount: socketMount(pod, driverUrl),
+    user: socketUser(pod, driverUrl),
   });
   const standing = injected?.manager;
   return standing !== undefined && staysInPlace(request) ? renewManager(standing.container, made) : made;

@@ -14,6 +14,7 @@ export type SettingsRequest = {
   readonly classic: boolean;
   readonly port: number;
   readonly driver: DriverName;
+  readonly driverUrl: string;
   readonly hooks: readonly HookPlan[];
   readonly originalSeconds: number;
   readonly chainSeconds: number;
@@ -30,7 +31,7 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
     appGraceMs: writableMs(originalSeconds * 1_000),
     drainedWhen: countsNothing(policy, driver) ? "auto" : policy.drainedWhen,
     driver,
-    driverUrl: policy.driverUrl,
+    driverUrl: request.driverUrl,
     drainUrl: policy.drainUrl,
     activeUrl: policy.activeUrl,
     drainPorts: policy.drainPorts,

@@ -1,9 +1,8 @@
-/** Service meshes: whether one is there, and keeping our port out of its redirection. */
+/** Service meshes: whether one is there or will be, and which containers are its proxies. */
 import {
   annotationsOf,
   containerNamed,
   containersOf,
-  initContainersOf,
   labelsOf,
   lastingContainersOf,
   nameOf,
@@ -12,86 +11,91 @@ import { listAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 
 export type MeshName = "istio" | "linkerd";
 
-type Mesh = {
+export type Mesh = {
   readonly name: MeshName;
   readonly proxy: string;
   /** Renders the redirection when the Pod starts, from arguments fixed at its injection. */
   readonly init: string;
+  /** The annotation that keeps ports out of the redirection. */
   readonly exclusion: string;
+  /** What the mesh excludes where nobody annotates; an annotation takes its place. */
+  readonly usuallyExcluded: string;
+  /** Whether the Pod takes what it does not say itself from its namespace. */
+  readonly inheritsExclusion: boolean;
 };
 
-const MESHES: readonly Mesh[] = [
+export const MESHES: readonly Mesh[] = [
   {
     name: "istio",
     proxy: "istio-proxy",
     init: "istio-init",
     exclusion: "traffic.sidecar.istio.io/excludeInboundPorts",
+    usuallyExcluded: "",
+    inheritsExclusion: false,
   },
-  { name: "linkerd", proxy: "linkerd-proxy", init: "linkerd-init", exclusion: "config.linkerd.io/skip-inbound-ports" },
+  {
+    name: "linkerd",
+    proxy: "linkerd-proxy",
+    init: "linkerd-init",
+    exclusion: "config.linkerd.io/skip-inbound-ports",
+    usuallyExcluded: "4567,4568",
+    inheritsExclusion: true,
+  },
 ];
 
 /** A regular container of a mesh that must outlive the app. Alone in the Pod it is a gateway, and that is an app. */
 export function isMeshProxy(pod: RawObject, container: RawObject): boolean {
-  return containersOf(pod).length > 1 && MESHES.some((mesh) => mesh.proxy === nameOf(container));
+  const named = MESHES.some((mesh) => mesh.proxy === nameOf(container));
+  return named && containersOf(pod).length > 1 && !isRouter(container);
 }
 
-/** The mesh whose proxy container is in the Pod. */
+/** The mesh whose sidecar is in the Pod. */
 export function meshProxyIn(pod: RawObject): MeshName | undefined {
   const names = lastingContainersOf(pod).map(nameOf);
   return MESHES.find((mesh) => names.includes(mesh.proxy))?.name;
 }
 
-/** Annotations that keep `port` out of each mesh's redirection, merged with what is there. */
-export function meshExclusions(
-  pod: RawObject,
-  namespaceAnnotations: RawObject,
-  port: number,
-): readonly (readonly [string, string])[] {
-  const annotations = annotationsOf(pod);
-  return MESHES.filter((mesh) => isInMesh(mesh, pod, namespaceAnnotations)).flatMap((mesh) => {
-    const present = textAt(annotations, mesh.exclusion) ?? "";
-    return includesPort(present, port) ? [] : [[mesh.exclusion, withPort(present, port)] as const];
-  });
+/** A gateway of Istio: its proxy has the Pod's traffic to itself. */
+export function isIstioGateway(pod: RawObject): boolean {
+  const proxy = containersOf(pod).find((container) => nameOf(container) === "istio-proxy");
+  return proxy !== undefined && (containersOf(pod).length === 1 || isRouter(proxy));
 }
 
-/** What {@link meshExclusions} made of `before`; used to tell our value from somebody's later one. */
-export function withPort(before: string, port: number): string {
-  return before.trim() === "" ? String(port) : `${before},${port}`;
+/** Istio starts its agent as `proxy sidecar` or, in a gateway, as `proxy router`. */
+function isRouter(container: RawObject): boolean {
+  const [command, role] = listAt(container, "args");
+  return command === "proxy" && role === "router";
 }
 
-/** The names of mesh init containers that redirect without knowing our port. */
-export function capturingInits(pod: RawObject, port: number): readonly string[] {
-  return initContainersOf(pod)
-    .filter((container) => MESHES.some((mesh) => mesh.init === nameOf(container)))
-    .filter((container) => !listAt(container, "args").some((arg) => typeof arg === "string" && includesPort(arg, port)))
-    .map(nameOf);
-}
-
-export function isMeshExclusion(key: string): boolean {
-  return MESHES.some((mesh) => mesh.exclusion === key);
-}
-
-function isInMesh(mesh: Mesh, pod: RawObject, namespaceAnnotations: RawObject): boolean {
+/** @param namespace annotations of the namespace, and the labels by which Istio injects */
+export function isInMesh(mesh: Mesh, pod: RawObject, namespace: RawObject): boolean {
   if (containerNamed(pod, mesh.proxy) !== undefined || containerNamed(pod, mesh.init) !== undefined) return true;
-  return mesh.name === "istio" ? asksForIstio(pod) : asksForLinkerd(pod, namespaceAnnotations);
+  return mesh.name === "istio" ? asksForIstio(pod, namespace) : asksForLinkerd(pod, namespace);
 }
 
-function asksForIstio(pod: RawObject): boolean {
-  const key = "sidecar.istio.io/inject";
-  return textAt(labelsOf(pod), key) === "true" || textAt(annotationsOf(pod), key) === "true";
+/** The Pod's label, else its annotation, else the revision it names, else its namespace's labels. */
+function asksForIstio(pod: RawObject, namespace: RawObject): boolean {
+  const own = choiceOf(textAt(labelsOf(pod), ISTIO_INJECT)) ?? choiceOf(textAt(annotationsOf(pod), ISTIO_INJECT));
+  if (own !== undefined) return own;
+  const ofNamespace = textAt(namespace, "istio-injection");
+  if (ofNamespace === "enabled" || ofNamespace === "disabled") return ofNamespace === "enabled";
+  return isNamed(textAt(labelsOf(pod), ISTIO_REVISION)) || isNamed(textAt(namespace, ISTIO_REVISION));
+}
+
+const ISTIO_INJECT = "sidecar.istio.io/inject";
+const ISTIO_REVISION = "istio.io/rev";
+
+function choiceOf(value: string | undefined): boolean | undefined {
+  return isNamed(value) ? ["true", "y", "yes", "on"].includes(value.toLowerCase()) : undefined;
+}
+
+function isNamed(value: string | undefined): value is string {
+  return value !== undefined && value !== "";
 }
 
 /** Linkerd opts in by annotation, on the Pod or its namespace; the nearer one wins. */
-function asksForLinkerd(pod: RawObject, namespaceAnnotations: RawObject): boolean {
+function asksForLinkerd(pod: RawObject, namespace: RawObject): boolean {
   const key = "linkerd.io/inject";
-  const value = textAt(annotationsOf(pod), key) ?? textAt(namespaceAnnotations, key);
+  const value = textAt(annotationsOf(pod), key) ?? textAt(namespace, key);
   return value === "enabled" || value === "ingress";
-}
-
-/** Lists hold ports and, for Linkerd, ranges. */
-function includesPort(list: string, port: number): boolean {
-  return list.split(",").some((part) => {
-    const [from = "", to = from] = part.trim().split("-");
-    return /^[0-9]{1,5}$/.test(from) && /^[0-9]{1,5}$/.test(to) && Number(from) <= port && port <= Number(to);
-  });
 }

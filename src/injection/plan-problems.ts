@@ -1,13 +1,13 @@
 /** What a person should know about a plan beside its hooks. */
 import { podLevelResources, qosClass } from "../kubernetes/qos.ts";
-import type { RawObject } from "../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../policy/pod-policy.ts";
+import { objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
 import { quote } from "../policy/quote.ts";
-import { socketMount } from "./driver.ts";
+import { socketMount } from "./driver-socket.ts";
+import type { Edit } from "./edit.ts";
 import { AUTOSCALER_WAIT_SECONDS } from "./grace.ts";
 import { changesQos, type ManagerResourcesPlan } from "./manager-resources.ts";
-import { capturingInits } from "./mesh.ts";
+import { capturesOf } from "./mesh-ports.ts";
 import type { PlanRequest } from "./plan-request.ts";
 
 export function graceProblems(seconds: number, where: string): readonly Problem[] {
@@ -32,17 +32,29 @@ export function resourceProblems(
   return [{ code: "conflicting_values", where: `${where}, lastcall.dev/resources`, message }];
 }
 
-export function socketProblems(pod: RawObject, policy: PodPolicy, where: string): readonly Problem[] {
-  if (!policy.driverUrl.startsWith("unix:") || socketMount(pod, policy.driverUrl) !== undefined) return [];
-  const message = `No container mounts the folder of ${quote(policy.driverUrl)}, so the driver cannot be reached.`;
+export function socketProblems(pod: RawObject, driverUrl: string, where: string): readonly Problem[] {
+  if (!driverUrl.startsWith("unix:") || socketMount(pod, driverUrl) !== undefined) return [];
+  const message = `No container mounts the folder of ${quote(driverUrl)}, so the driver cannot be reached.`;
   return [{ code: "socket_unmounted", where: `${where}, lastcall.dev/driver-url`, message }];
 }
 
-export function meshProblems(pod: RawObject, port: number, where: string): readonly Problem[] {
-  return capturingInits(pod, port).map((init) => ({
+/** Only where kubelet calls our port itself: a hook that Istio took over goes through a port of its agent. */
+export function meshProblems(
+  pod: RawObject,
+  changes: readonly Edit[],
+  port: number,
+  where: string,
+): readonly Problem[] {
+  const isCalled = changes.some(
+    (edit) => edit.kind === "set-pre-stop" && objectAt(edit.handler, "httpGet")?.["port"] === port,
+  );
+  if (!isCalled) return [];
+  return capturesOf(pod, port).map(({ init, exclusion }) => ({
     code: "mesh_captures_port",
     where: `${where}, init container ${init}`,
-    message: `Its redirection is rendered already without port ${port}; strict mTLS would block the hooks.`,
+    message:
+      `Its redirection is rendered already without port ${port}; strict mTLS would block the hooks. ` +
+      `${exclusion}: "${port}" on the Pod's template would keep the port out.`,
   }));
 }
 

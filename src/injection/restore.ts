@@ -5,7 +5,7 @@ import { STATUS_ANNOTATION } from "../policy/annotation-table.ts";
 import { DEFAULT_CONTAINER, defaultContainerOf } from "./default-container.ts";
 import { changeContainer, changeSpec, type ProbeName } from "./edit.ts";
 import type { Injected } from "./injected.ts";
-import { isMeshExclusion, withPort } from "./mesh.ts";
+import { isOurExclusion } from "./mesh-ports.ts";
 import type { OriginalRecord } from "./original-record.ts";
 
 /** The Pod as it was before; whatever others changed since then stays. */
@@ -94,7 +94,7 @@ function isStillOurs(pod: RawObject, { manager }: Injected, key: string, old: st
   const value = annotationsOf(pod)[key];
   if (key === STATUS_ANNOTATION) return value !== undefined;
   if (key === DEFAULT_CONTAINER) return value === defaultContainerOf(containersOf(pod).map(nameOf));
-  return isMeshExclusion(key) && manager !== undefined && value === withPort(old ?? "", manager.port);
+  return manager !== undefined && isOurExclusion(key, value, old, manager.port);
 }
 
 /** Removes the key, or puts back the nothing that was written there. */

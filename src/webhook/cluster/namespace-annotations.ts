@@ -1,17 +1,25 @@
-/** What is kept of a namespace: the annotations that injection reads, and none of the others. */
+/** What is kept of a namespace: the annotations and labels that injection reads, and none of the others. */
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
 import { PREFIX } from "../../policy/annotation-table.ts";
 
 export type KeptAnnotations = Readonly<Record<string, unknown>>;
 
-/** Linkerd's opt-in; whether its proxy will capture our port hangs on it. */
-const LINKERD_INJECT = "linkerd.io/inject";
+/** Linkerd's opt-in, and what its Pods inherit: whether its proxy will capture our port hangs on them. */
+const LINKERD: readonly string[] = ["linkerd.io/inject", "config.linkerd.io/skip-inbound-ports"];
+
+/** Istio opts in by label. */
+const ISTIO: readonly string[] = ["istio-injection", "istio.io/rev"];
 
 /** Shared by every namespace that says nothing to us, which is nearly all of them. */
 const NOTHING: KeptAnnotations = {};
 
 export function keepNamespace(namespace: RawObject): KeptAnnotations {
-  const annotations = objectAt(objectAt(namespace, "metadata"), "annotations") ?? {};
-  const kept = Object.entries(annotations).filter(([key]) => key.startsWith(PREFIX) || key === LINKERD_INJECT);
+  const metadata = objectAt(namespace, "metadata");
+  const annotations = Object.entries(objectAt(metadata, "annotations") ?? {});
+  const labels = Object.entries(objectAt(metadata, "labels") ?? {});
+  const kept = [
+    ...annotations.filter(([key]) => key.startsWith(PREFIX) || LINKERD.includes(key)),
+    ...labels.filter(([key]) => ISTIO.includes(key)),
+  ];
   return kept.length === 0 ? NOTHING : Object.fromEntries(kept);
 }
