@@ -8,8 +8,8 @@
  *
  * Not modelled: images (every container must name its command; `/lastcall` is the local manager), volumes, resource
  * limits, users and security contexts, postStart, startup probes, liveness probes that run by themselves, an image's
- * STOPSIGNAL (a Pod's `lifecycle.stopSignal` says the same and is obeyed), `envFrom` and references to
- * Secrets and ConfigMaps, evictions, and the kubelet's own restarts and delays. What a real one does differently: docs/real-kubelet.md.
+ * STOPSIGNAL (a Pod's `lifecycle.stopSignal` says the same and is obeyed), `envFrom` and references to Secrets and
+ * ConfigMaps, evictions, and the kubelet's own restarts and delays. What a real one does differently: docs/real-kubelet.md.
  */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../clock.ts";

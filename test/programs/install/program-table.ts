@@ -52,6 +52,7 @@ const TABLE = {
     "wsproto==1.3.2",
   ),
   granian: module("granian", "granian==2.8.7", "click==8.5.1"),
+  grpcio: module("grpc", "grpcio==1.85.1", "typing-extensions==4.16.0"),
   "envoy-1.36": envoy("1.36.4"),
   "envoy-1.40": envoy("1.40.0"),
 } as const satisfies Readonly<Record<string, ProgramSource>>;

@@ -1,4 +1,5 @@
 /** What a scene is: one way in which clients use a connection, played by a real server and a real client. */
+import type { ProgramName } from "../install/program-table.ts";
 
 /** `told`: the app counts its requests, and sends its clients away once it is told that the Pod drains. */
 export const CRITERIA = ["quiet", "connections", "requests", "told"] as const;
@@ -28,6 +29,8 @@ export type Play = {
 
 export type Scene = {
   readonly protocol: string;
+  /** What has to be installed first. */
+  readonly needs?: ProgramName;
   /** What the client does, as a user would say it. */
   readonly client: string;
   /** Serves on that address and port; resolves at the moment at which the Pod should be told to end. */

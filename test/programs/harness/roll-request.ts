@@ -1,0 +1,55 @@
+/** What a case asks the harness to roll, and what comes of it: plain JSON, as both sides are processes of their own. */
+import type { LoadShape } from "../../../src/demo/load/load.ts";
+import type { Tally } from "../../../src/demo/load/request-tally.ts";
+
+export type RollRequest = {
+  /** Its Pods serve on their first containerPort, on every address. */
+  readonly deployment: object;
+  readonly load: RollLoad;
+  /** How late the Service's proxy learns of endpoint changes. */
+  readonly propagationMs: number;
+  readonly variants: readonly RollVariant[];
+};
+
+/** `without`: the Deployment as it is; `with`: each Pod through the webhook. */
+export type RollVariant = "without" | "with";
+
+/** A slow request's path is `slowPath` with its milliseconds behind it. */
+export type RollLoad = Omit<LoadShape, "slowPath"> & { readonly slowPath: string };
+
+export type RollResult = Readonly<Partial<Record<RollVariant, RollOutcome>>> & {
+  /** The manager that drained: the native build, or the one on Node. */
+  readonly manager: "native" | "node";
+};
+
+export type RollOutcome = {
+  readonly tally: Tally;
+  readonly tookMs: number;
+  readonly ends: readonly PodEndFacts[];
+};
+
+export type PodEndFacts = {
+  /** From the deletion to the first stop signal of a regular container. */
+  readonly drainSeconds: number;
+  /** From that signal until the last of them had left. */
+  readonly stopSeconds: number;
+  /** The grace period ended first. */
+  readonly killed: boolean;
+  /** As the manager reports; empty without one. */
+  readonly outcome: string;
+  readonly why: string;
+};
+
+/** Clients whose connections live at most 5 s, in about 130 requests a second; four always hold one of 1 to 5 s. */
+export const SHORT_LIVED_LOAD: RollLoad = {
+  newConnectionClients: 4,
+  pooledClients: 6,
+  slowClients: 4,
+  endlessClients: 0,
+  poolLifeMs: 5_000,
+  path: "/",
+  slowPath: "/slow?ms=",
+};
+
+/** A backend behind the Pods, for those that are proxies: the demo's sample app, which a rollout never touches. */
+export const UPSTREAM = "10.66.0.1:9000";

@@ -1,0 +1,42 @@
+/** One rolling update of a case, on the demo's own Pods, network and clients. */
+import type { EndedPod } from "../../../src/demo/pod-end.ts";
+import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
+import { replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
+import type { Servers } from "../../../src/demo/servers.ts";
+import { runVariant, type VariantPorts } from "../../../src/demo/variant.ts";
+import type { PodEndFacts, RollOutcome, RollRequest, RollVariant } from "./roll-request.ts";
+
+export type RollPorts = Omit<VariantPorts, "admit" | "writeSlice"> & { readonly servers: Servers };
+
+export async function rollVariant(request: RollRequest, variant: RollVariant, ports: RollPorts): Promise<RollOutcome> {
+  const { deployment, load, propagationMs } = request;
+  const { servers } = ports;
+  const { tally, ended, tookMs } = await runVariant(
+    {
+      deployment,
+      replicas: replicasOf(deployment),
+      port: servicePort(deployment),
+      propagationMs,
+      load: { ...load, slowPath: (ms) => `${load.slowPath}${ms}` },
+      longRequest: false,
+    },
+    variant === "with"
+      ? { ...ports, writeSlice: servers.writeSlice, admit: async (pod) => (await admitPod(pod, servers.webhook)).pod }
+      : { ...ports, writeSlice: undefined, admit: (pod) => Promise.resolve(pod) },
+  );
+  return { tally, tookMs, ends: ended.map(factsOf) };
+}
+
+function factsOf(end: EndedPod): PodEndFacts {
+  const ofApp = end.events.filter(({ container, what }) => container === "app" && what !== "line");
+  const signalled = ofApp.find(({ what }) => what === "SIGTERM");
+  const left = ofApp.findLast(({ what }) => what === "exited");
+  return {
+    drainSeconds: end.drainSeconds,
+    stopSeconds:
+      signalled === undefined || left === undefined ? 0 : Math.round((left.atMs - signalled.atMs) / 10) / 100,
+    killed: ofApp.some(({ what }) => what === "SIGKILL"),
+    outcome: end.summary?.outcome ?? "",
+    why: end.summary?.why ?? "",
+  };
+}

@@ -1,0 +1,61 @@
+/** As much of a WebSocket server as scenes need: short messages, pings, and a farewell. RFC 6455. */
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { Duplex } from "node:stream";
+
+export type WebSocketEvents = {
+  readonly opened: (session: Duplex) => void;
+  /** Something came; what it was does not matter to scenes. */
+  readonly heard: (session: Duplex) => void;
+};
+
+export type WebSocketServer = {
+  readonly server: Server;
+  readonly say: (session: Duplex, text: string) => void;
+  readonly ping: (session: Duplex) => void;
+  /** Asks the client to leave, with the code for "going away"; its answer ends the connection. */
+  readonly leave: () => void;
+};
+
+const ACCEPT_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+const TEXT = 0x81;
+const CLOSE = 0x88;
+const PING = 0x89;
+const GOING_AWAY = 1_001;
+const OPCODE_BITS = 0x0f;
+const CLOSE_OPCODE = 0x08;
+
+export function createWebSocketServer(events: WebSocketEvents): WebSocketServer {
+  const sessions = new Set<Duplex>();
+  const server = createServer((_, res) => res.writeHead(426).end());
+  server.on("upgrade", (req: IncomingMessage, session: Duplex) => {
+    const key = `${req.headers["sec-websocket-key"]}${ACCEPT_SUFFIX}`;
+    const accept = createHash("sha1").update(key).digest("base64");
+    session.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    );
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+    session.on("error", () => session.destroy());
+    session.on("data", (bytes: Buffer) => {
+      // A farewell comes alone: the clients of scenes say nothing beside it.
+      if (((bytes[0] ?? 0) & OPCODE_BITS) === CLOSE_OPCODE) session.end();
+      else events.heard(session);
+    });
+    events.opened(session);
+  });
+  return {
+    server,
+    say: (session, text) => session.write(frame(TEXT, Buffer.from(text))),
+    ping: (session) => session.write(frame(PING, Buffer.alloc(0))),
+    leave: () => {
+      const code = Buffer.from([GOING_AWAY >> 8, GOING_AWAY & 0xff]);
+      for (const session of sessions) session.write(frame(CLOSE, code));
+    },
+  };
+}
+
+/** For payloads below 126 bytes, whose length is one byte. */
+function frame(first: number, payload: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([first, payload.length]), payload]);
+}

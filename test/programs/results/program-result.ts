@@ -1,0 +1,28 @@
+/** One line of `build/programs/results.json`: what a case against a real program measured. */
+import type { FailureKind } from "../../../src/demo/load/http-client.ts";
+
+export type Counted = {
+  readonly requests: number;
+  readonly failed: number;
+  readonly kinds: Readonly<Record<FailureKind, number>>;
+};
+
+/** A rolling update of a server without a driver. */
+export type ServerResult = {
+  readonly kind: "server";
+  readonly system: string;
+  /** With its source, such as `1.22.1 (Debian)`. */
+  readonly version: string;
+  readonly stopSignal: string;
+  /** Who chose the signal: the program's image, or nobody, so that it is the kubelet's SIGTERM. */
+  readonly signalOf: "image" | "kubelet";
+  readonly without: Counted;
+  readonly with: Counted;
+  /** The longest from the deletion to the stop signal, with lastcall, */
+  readonly drainSeconds: number;
+  /** and from there to the end of the program. */
+  readonly stopSeconds: number;
+};
+
+/** What other cases measured; their own tables know their fields. */
+export type OtherResult = { readonly kind: string; readonly system: string };

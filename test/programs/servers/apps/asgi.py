@@ -1,0 +1,23 @@
+"""Answers every path; /slow?ms=N after N milliseconds."""
+import asyncio
+from urllib.parse import parse_qs
+
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        await lifespan(receive, send)
+        return
+    if scope["path"] == "/slow":
+        query = parse_qs(scope["query_string"].decode())
+        await asyncio.sleep(int(query.get("ms", ["0"])[0]) / 1000)
+    headers = [(b"content-type", b"text/plain"), (b"content-length", b"6")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"hello\n"})
+
+
+async def lifespan(receive, send):
+    while True:
+        message = await receive()
+        await send({"type": message["type"] + ".complete"})
+        if message["type"] == "lifespan.shutdown":
+            return

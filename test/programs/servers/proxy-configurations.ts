@@ -1,0 +1,90 @@
+/** What the proxies are configured with: serve on 8080, hand everything but /healthz to the upstream. */
+import { UPSTREAM } from "../harness/roll-request.ts";
+
+/** Connections of clients are kept longer than any client of the cases keeps them. */
+const KEEP_SECONDS = 75;
+
+export const NGINX = `
+daemon off;
+user root;
+worker_processes 2;
+pid nginx.pid;
+error_log stderr error;
+events { worker_connections 512; }
+http {
+  access_log off;
+  keepalive_timeout ${KEEP_SECONDS}s;
+  keepalive_requests 100000;
+  client_body_temp_path body;
+  proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi;
+  scgi_temp_path scgi;
+  server {
+    listen 8080;
+    location = /healthz { return 200 "ok\\n"; }
+    location / { proxy_pass http://${UPSTREAM}; }
+  }
+}
+`;
+
+export const HAPROXY = `
+global
+  maxconn 1000
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  timeout http-keep-alive ${KEEP_SECONDS}s
+frontend web
+  bind :8080
+  monitor-uri /healthz
+  default_backend upstream
+backend upstream
+  server only ${UPSTREAM}
+`;
+
+export const APACHE = `
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+LoadModule proxy_module /usr/lib/apache2/modules/mod_proxy.so
+LoadModule proxy_http_module /usr/lib/apache2/modules/mod_proxy_http.so
+ServerName web
+Listen 8080
+User www-data
+Group www-data
+PidFile \${FOLDER}/apache.pid
+DefaultRuntimeDir \${FOLDER}
+ErrorLog "|/bin/cat 1>&2"
+KeepAlive On
+KeepAliveTimeout ${KEEP_SECONDS}
+MaxKeepAliveRequests 0
+ProxyPass / http://${UPSTREAM}/ disablereuse=On
+`;
+
+const [UPSTREAM_HOST, UPSTREAM_PORT] = UPSTREAM.split(":");
+
+export const LIGHTTPD = `
+server.modules = ("mod_proxy")
+server.port = 8080
+server.document-root = "/var/empty"
+server.max-keep-alive-idle = ${KEEP_SECONDS}
+server.max-keep-alive-requests = 100000
+proxy.server = ("" => (("host" => "${UPSTREAM_HOST}", "port" => ${UPSTREAM_PORT})))
+`;
+
+export const CADDY = `
+{
+  admin off
+  auto_https off
+  persist_config off
+  log {
+    level ERROR
+  }
+}
+:8080 {
+  respond /healthz 200
+  reverse_proxy ${UPSTREAM}
+}
+`;

@@ -1,0 +1,159 @@
+/** The servers that are rolled, each as it is commonly started. A new server is a new row. */
+import { join } from "node:path";
+import type { StopSignal } from "../../../src/demo/pods/stop-signal.ts";
+import type { FoundProgram } from "../install/program-of.ts";
+import type { ProgramName } from "../install/program-table.ts";
+import { APACHE, CADDY, HAPROXY, LIGHTTPD, NGINX } from "./proxy-configurations.ts";
+
+export type ServerRow = {
+  /** As a person calls it. */
+  readonly system: string;
+  readonly program: ProgramName;
+  readonly stopSignal: StopSignal;
+  /** Who chose that signal. */
+  readonly signalOf: "image" | "kubelet";
+  /** A shell script that ends by becoming the server; `$FOLDER` is an empty folder of the Pod, `$PROGRAM` the program. */
+  readonly script: string;
+  /** Written to `$FOLDER/configuration` before. */
+  readonly configuration?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+/** Where `wsgi.py`, `asgi.py` and `config.ru` are: every script starts there. */
+export const APPS = join(import.meta.dirname, "apps");
+
+type Start = Pick<ServerRow, "system" | "program" | "script" | "configuration" | "environment">;
+
+const NGINX_START: Start = {
+  system: "nginx",
+  program: "nginx",
+  script: 'exec $PROGRAM -p "$FOLDER" -c "$FOLDER/configuration" -e stderr',
+  configuration: NGINX,
+};
+const HAPROXY_START: Start = {
+  system: "HAProxy",
+  program: "haproxy",
+  script: 'exec $PROGRAM -W -db -f "$FOLDER/configuration"',
+  configuration: HAPROXY,
+};
+const APACHE_START: Start = {
+  system: "Apache httpd (event)",
+  program: "apache",
+  script: 'chmod 755 "$FOLDER"; exec $PROGRAM -D FOREGROUND -f "$FOLDER/configuration"',
+  configuration: APACHE,
+};
+
+const GUNICORN = "exec $PROGRAM --bind 0.0.0.0:8080 --no-control-socket --log-level warning --keep-alive 75";
+
+const fromImage = (start: Start, stopSignal: StopSignal): ServerRow => ({ ...start, stopSignal, signalOf: "image" });
+const fromKubelet = (start: Start): ServerRow => ({ ...start, stopSignal: "SIGTERM", signalOf: "kubelet" });
+
+export const SERVERS: readonly ServerRow[] = [
+  fromImage(NGINX_START, "SIGQUIT"),
+  fromKubelet(NGINX_START),
+  fromImage(HAPROXY_START, "SIGUSR1"),
+  fromKubelet(HAPROXY_START),
+  fromImage(APACHE_START, "SIGWINCH"),
+  fromKubelet(APACHE_START),
+  fromKubelet({
+    system: "lighttpd",
+    program: "lighttpd",
+    script: 'exec $PROGRAM -D -f "$FOLDER/configuration"',
+    configuration: LIGHTTPD,
+  }),
+  fromKubelet({
+    system: "Caddy",
+    program: "caddy",
+    script:
+      'export XDG_DATA_HOME="$FOLDER" XDG_CONFIG_HOME="$FOLDER"; exec $PROGRAM run --config "$FOLDER/configuration" --adapter caddyfile',
+    configuration: CADDY,
+  }),
+  fromKubelet({
+    system: "gunicorn (gthread)",
+    program: "gunicorn",
+    script: `${GUNICORN} --worker-tmp-dir "$FOLDER" --worker-class gthread --workers 1 --threads 16 wsgi:app`,
+  }),
+  fromKubelet({
+    system: "gunicorn (sync)",
+    program: "gunicorn",
+    script: `${GUNICORN} --worker-tmp-dir "$FOLDER" --worker-class sync --workers 10 wsgi:app`,
+  }),
+  fromKubelet({
+    system: "uvicorn",
+    program: "uvicorn",
+    script: "exec $PROGRAM --host 0.0.0.0 --port 8080 --timeout-keep-alive 75 --log-level warning asgi:app",
+  }),
+  fromKubelet({
+    system: "Hypercorn",
+    program: "hypercorn",
+    script: "exec $PROGRAM --bind 0.0.0.0:8080 --keep-alive 75 --log-level warning asgi:app",
+  }),
+  fromKubelet({
+    system: "Granian",
+    program: "granian",
+    script: "exec $PROGRAM --interface asgi --host 0.0.0.0 --port 8080 --log-level warning asgi:app",
+  }),
+  fromKubelet({
+    system: "Puma",
+    program: "puma",
+    script: "exec $PROGRAM --quiet --environment production --bind tcp://0.0.0.0:8080 --threads 16:16 config.ru",
+    environment: { PUMA_PERSISTENT_TIMEOUT: "75" },
+  }),
+  fromKubelet({
+    system: "Passenger (standalone)",
+    program: "passenger",
+    script: [
+      'cp config.ru "$FOLDER"; cd "$FOLDER"; mkdir -p tmp registry public;',
+      "exec $PROGRAM start --engine builtin --address 0.0.0.0 --port 8080 --environment production --max-pool-size 8",
+      "--min-instances 8 --disable-security-update-check --disable-anonymous-telemetry --log-level 2",
+      '--log-file "$FOLDER/passenger.log" --pid-file "$FOLDER/passenger.pid" --instance-registry-dir "$FOLDER/registry"',
+      "--no-compile-runtime --no-install-runtime",
+    ].join(" "),
+  }),
+];
+
+/** The name of a row in titles and results. */
+export function titleOf({ system, stopSignal }: ServerRow): string {
+  return `${system} stopped by ${stopSignal}`;
+}
+
+/** The Deployment of a row. Its Pods write below `scratch` only. */
+export function serverDeployment(row: ServerRow, program: FoundProgram, scratch: string): object {
+  const written = row.configuration === undefined ? "" : 'printf %s "$CONFIGURATION" > "$FOLDER/configuration"; ';
+  const variables = {
+    ...program.environment,
+    ...row.environment,
+    PROGRAM: program.command.join(" "),
+    FOLDER: `${scratch}/$(HOSTNAME)`,
+    CONFIGURATION: row.configuration ?? "",
+    PYTHONDONTWRITEBYTECODE: "1",
+  };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      replicas: 2,
+      template: {
+        metadata: { labels: { app: "web" } },
+        spec: {
+          // An API server wants to know the system of a Pod whose stop signal it writes down.
+          os: { name: "linux" },
+          terminationGracePeriodSeconds: 10,
+          containers: [
+            {
+              name: "app",
+              image: `example.org/${row.program}:1`,
+              command: ["sh", "-c", `mkdir -p "$FOLDER"; ${written}${row.script}`],
+              workingDir: APPS,
+              env: Object.entries(variables).map(([name, value]) => ({ name, value })),
+              ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
+              lifecycle: { stopSignal: row.stopSignal },
+              readinessProbe: { httpGet: { path: "/healthz", port: "http" }, periodSeconds: 1, timeoutSeconds: 3 },
+            },
+          ],
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** What the rollout of one server proves: what must hold, one line to print, one row of the table. Pure. */
+import type { RollOutcome, RollResult } from "../harness/roll-request.ts";
+import type { FoundProgram } from "../install/program-of.ts";
+import type { ServerResult } from "../results/program-result.ts";
+import { type ServerRow, titleOf } from "./server-table.ts";
+
+export type ServerVerdict = {
+  /** What does not hold, each as a sentence; empty when everything does. */
+  readonly failures: readonly string[];
+  readonly line: string;
+  readonly result: ServerResult;
+};
+
+/** Less shows nothing: clients that hang would make few requests and so few failures. */
+const LEAST_REQUESTS = 200;
+
+export function verdictOf(
+  row: ServerRow,
+  program: FoundProgram,
+  { without, with: covered }: RollResult,
+): ServerVerdict {
+  if (without === undefined || covered === undefined) throw new Error(`${titleOf(row)} was not rolled both ways`);
+  const ends = covered.ends;
+  const result: ServerResult = {
+    kind: "server",
+    system: row.system,
+    version: `${program.version} (${program.source})`,
+    stopSignal: row.stopSignal,
+    signalOf: row.signalOf,
+    without: { requests: without.tally.requests, failed: without.tally.failed, kinds: without.tally.kinds },
+    with: { requests: covered.tally.requests, failed: covered.tally.failed, kinds: covered.tally.kinds },
+    drainSeconds: Math.max(...ends.map((end) => end.drainSeconds)),
+    stopSeconds: Math.max(...ends.map((end) => end.stopSeconds)),
+  };
+  const failures = [
+    ...(covered.tally.failed === 0 ? [] : [`${counted(covered)} failed with lastcall`]),
+    ...ends.filter((end) => end.outcome !== "drained").map((end) => `a drain ended as "${end.outcome}": ${end.why}`),
+    ...[without, covered]
+      .filter((outcome) => outcome.tally.requests < LEAST_REQUESTS)
+      .map((outcome) => `${outcome.tally.requests} requests show nothing, expected at least ${LEAST_REQUESTS}`),
+  ];
+  return { failures, line: `${titleOf(row)}: without ${counted(without)}, with ${counted(covered)}`, result };
+}
+
+/** `3 of 900 requests (closed-unanswered 2, reset 1)`. */
+function counted({ tally }: RollOutcome): string {
+  const kinds = Object.entries(tally.kinds).filter(([, count]) => count > 0);
+  const detail = kinds.length === 0 ? "" : ` (${kinds.map(([kind, count]) => `${kind} ${count}`).join(", ")})`;
+  return `${tally.failed} of ${tally.requests} requests${detail}`;
+}

@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { roll } from "../harness/roll.ts";
+import { SHORT_LIVED_LOAD } from "../harness/roll-request.ts";
+import { requiredProgram } from "../install/required-program.ts";
+import { recordResult } from "../results/record-result.ts";
+import { SERVERS, serverDeployment, titleOf } from "./server-table.ts";
+import { verdictOf } from "./server-verdict.ts";
+
+describe("a rolling update loses nothing behind lastcall", () => {
+  test.for(SERVERS.map((row) => ({ row, title: titleOf(row) })))("of $title", async ({ row }, context) => {
+    const program = await requiredProgram(row.program, context);
+    const scratch = await mkdtemp(join(tmpdir(), "lastcall-server-"));
+    try {
+      const result = await roll(
+        {
+          deployment: serverDeployment(row, program, scratch),
+          load: SHORT_LIVED_LOAD,
+          propagationMs: 2_000,
+          variants: ["without", "with"],
+        },
+        context,
+      );
+      const verdict = verdictOf(row, program, result);
+      process.stdout.write(`${verdict.line}\n`);
+      await recordResult(verdict.result);
+      expect(verdict.failures).toEqual([]);
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  });
+});
