@@ -3,6 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { WithdrawalLine } from "../../src/contract/relay-wire.ts";
 import { type Authority, authority, type FakeRelay, leafOf, line, relayEnvironment, startRelay } from "./fake-relay.ts";
+import { pause } from "./manager-process.ts";
 
 /** Where the manager is to ask, and what happens there later. */
 export type Broken = { readonly env: Record<string, string>; readonly during?: () => Promise<void> };
@@ -130,6 +131,8 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
       const cable = await startCable(relay.port);
       const during = async () => {
         await relay.asked();
+        // The first answer still comes through.
+        await pause(300);
         cable.cut();
       };
       return { env: relayEnvironment(cable.port, ca), during };

@@ -1,0 +1,29 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createLineBuffer } from "../../src/manager/relay/line-buffer.ts";
+
+describe("a line buffer", () => {
+  test("finds the same lines however the bytes are cut", () => {
+    const line = fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => text.replaceAll("\n", ""));
+    fc.assert(
+      fc.property(fc.array(line), fc.array(fc.nat({ max: 30 })), (lines, sizes) => {
+        const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(""));
+        const buffer = createLineBuffer(1_000);
+        const found: string[] = [];
+        let from = 0;
+        for (const size of [...sizes, bytes.length]) {
+          found.push(...(buffer.take(bytes.subarray(from, from + size)) ?? ["broken"]));
+          from += size;
+        }
+        expect(found).toEqual(lines.map((text) => Buffer.from(text).toString("utf8")));
+      }),
+    );
+  });
+
+  test("takes a line of its limit, and nothing after one that is longer", () => {
+    const buffer = createLineBuffer(4);
+    expect(buffer.take(Buffer.from("1234\n12"))).toEqual(["1234"]);
+    expect(buffer.take(Buffer.from("345"))).toBeUndefined();
+    expect(buffer.take(Buffer.from("\n1\n"))).toBeUndefined();
+  });
+});
