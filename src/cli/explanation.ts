@@ -90,6 +90,7 @@ function becomes({ outcome }: Decision, settings: DrainSettings | undefined): Be
   return {
     ...mode,
     driver: workingDriver(settings),
+    ...(settings.driverUrl === "" ? {} : { driverUrl: settings.driverUrl }),
     drainDelayMs: formatDuration(settings.drainDelayMs),
     port: String(settings.port),
     drainedWhen: endedBy(settings),

@@ -1,7 +1,7 @@
 /** Who speaks to the proxy: what `driver: auto` recognises, and where its admin address usually is. */
 import type { DriverName } from "../contract/drain-settings.ts";
 import { containersOf, initContainersOf, labelsOf, lastingContainersOf } from "../kubernetes/pod.ts";
-import { listAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
+import { listAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../policy/pod-policy.ts";
 import { socketMount } from "./driver-socket.ts";
 import { isIstioGateway, meshProxyIn } from "./mesh.ts";
@@ -45,7 +45,18 @@ function envoyAdminOf(pod: RawObject): string {
   if (isOfEnvoyGateway(pod)) return "http://127.0.0.1:19000";
   // Older Contours listen on a TCP port; theirs has to be set.
   if (isOfContour(pod) && socketMount(pod, CONTOUR_ADMIN) !== undefined) return CONTOUR_ADMIN;
-  return "http://127.0.0.1:9901";
+  return `http://127.0.0.1:${namedAdminPort(pod) ?? 9_901}`;
+}
+
+/** Operators that let people choose the port declare it by name. */
+function namedAdminPort(pod: RawObject): number | undefined {
+  const ports = lastingContainersOf(pod)
+    .filter(isEnvoy)
+    .flatMap((container) => objectsAt(container, "ports"));
+  return wholeNumberAt(
+    ports.find((port) => textAt(port, "name") === "admin"),
+    "containerPort",
+  );
 }
 
 function isOfEnvoyGateway(pod: RawObject): boolean {

@@ -69,6 +69,8 @@ function isRouter(container: RawObject): boolean {
 
 /** @param namespace annotations of the namespace, and the labels by which Istio injects */
 export function isInMesh(mesh: Mesh, pod: RawObject, namespace: RawObject): boolean {
+  // Nothing is redirected to a gateway: its proxy listens on the ports themselves.
+  if (mesh.name === "istio" && isIstioGateway(pod)) return false;
   if (containerNamed(pod, mesh.proxy) !== undefined || containerNamed(pod, mesh.init) !== undefined) return true;
   return mesh.name === "istio" ? asksForIstio(pod, namespace) : asksForLinkerd(pod, namespace);
 }

@@ -1,10 +1,11 @@
 /** What a person should know about a plan beside its hooks. */
+import { annotationsOf } from "../kubernetes/pod.ts";
 import { podLevelResources, qosClass } from "../kubernetes/qos.ts";
-import { objectAt, type RawObject } from "../kubernetes/raw-json.ts";
+import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
 import { quote } from "../policy/quote.ts";
 import { socketMount } from "./driver-socket.ts";
-import type { Edit } from "./edit.ts";
+import { applyEdits, type Edit } from "./edit.ts";
 import { AUTOSCALER_WAIT_SECONDS } from "./grace.ts";
 import { changesQos, type ManagerResourcesPlan } from "./manager-resources.ts";
 import { capturesOf } from "./mesh-ports.ts";
@@ -49,12 +50,13 @@ export function meshProblems(
     (edit) => edit.kind === "set-pre-stop" && objectAt(edit.handler, "httpGet")?.["port"] === port,
   );
   if (!isCalled) return [];
+  const annotations = annotationsOf(applyEdits(pod, changes));
   return capturesOf(pod, port).map(({ init, exclusion }) => ({
     code: "mesh_captures_port",
     where: `${where}, init container ${init}`,
     message:
       `Its redirection is rendered already without port ${port}; strict mTLS would block the hooks. ` +
-      `${exclusion}: "${port}" on the Pod's template would keep the port out.`,
+      `${exclusion}: ${quote(textAt(annotations, exclusion) ?? String(port))} on the Pod's template would keep it out.`,
   }));
 }
 

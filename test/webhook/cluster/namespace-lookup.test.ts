@@ -86,3 +86,11 @@ test("of a namespace only what injection reads is kept", () => {
   });
   expect(keepNamespace({ metadata: null })).toEqual({});
 });
+
+test("of a namespace the labels of Istio are kept, and annotations of that name are not", () => {
+  const labels = { "istio-injection": "enabled", "istio.io/rev": "canary", team: "shop" };
+  expect(keepNamespace({ metadata: { labels } })).toEqual({ "istio-injection": "enabled", "istio.io/rev": "canary" });
+  expect(keepNamespace({ metadata: { annotations: { "istio-injection": "enabled" } } })).toEqual({});
+  const ports = { "config.linkerd.io/skip-inbound-ports": "25" };
+  expect(keepNamespace({ metadata: { annotations: { ...ports, x: "y" } } })).toEqual(ports);
+});

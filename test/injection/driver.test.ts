@@ -1,0 +1,117 @@
+/** Which driver is recognised, where its admin address is, and as whom the manager reaches it. */
+import { describe, expect, test } from "vitest";
+import { injected } from "./given.ts";
+
+type Loose = { readonly [key: string]: unknown };
+
+/** The manager's flags about its driver. */
+function driverIn(pod: Loose): readonly string[] {
+  const { spec } = injected(pod) as { readonly spec: { readonly initContainers: readonly Loose[] } };
+  const args = spec.initContainers[0]?.["args"] as readonly string[];
+  return args.filter((arg) => arg.startsWith("--driver"));
+}
+
+function userIn(pod: Loose): unknown {
+  const { spec } = injected(pod) as { readonly spec: { readonly initContainers: readonly Loose[] } };
+  const context = spec.initContainers[0]?.["securityContext"];
+  return (context as Loose | undefined)?.["runAsUser"];
+}
+
+const ENVOY = { name: "envoy", image: "docker.io/envoyproxy/envoy:distroless-v1.36.0" };
+const APP = { name: "app", image: "app:1" };
+const SOCKET = { name: "envoy-admin", mountPath: "/admin" };
+const CONTOUR = { name: "shutdown-manager", image: "contour:main", command: ["/bin/contour"], volumeMounts: [SOCKET] };
+
+function envoyAt(url: string) {
+  return ["--driver=envoy", `--driver-url=${url}`];
+}
+
+describe("the admin address nobody set", () => {
+  test("of a bare Envoy is the one of its documentation", () => {
+    expect(driverIn({ spec: { containers: [ENVOY] } })).toEqual(envoyAt("http://127.0.0.1:9901"));
+  });
+
+  test("of an Envoy that names its admin port is that port", () => {
+    const ports = [
+      { name: "http", containerPort: 8080 },
+      { name: "admin", containerPort: 5001 },
+    ];
+    expect(driverIn({ spec: { containers: [APP, { ...ENVOY, ports }] } })).toEqual(envoyAt("http://127.0.0.1:5001"));
+    const ofApp = { ...APP, ports: [{ name: "admin", containerPort: 9000 }] };
+    expect(driverIn({ spec: { containers: [ofApp, ENVOY] } })).toEqual(envoyAt("http://127.0.0.1:9901"));
+  });
+
+  test("of Envoy Gateway is known by its labels or its program", () => {
+    const labels = { "gateway.envoyproxy.io/owning-gateway-name": "eg" };
+    const program = { name: "shutdown-manager", image: "gateway:1", command: ["envoy-gateway"] };
+    expect(driverIn({ metadata: { labels }, spec: { containers: [ENVOY] } })).toEqual(
+      envoyAt("http://127.0.0.1:19000"),
+    );
+    expect(driverIn({ spec: { containers: [ENVOY, program] } })).toEqual(envoyAt("http://127.0.0.1:19000"));
+  });
+
+  test("of Contour is its socket, where the folder is mounted", () => {
+    const mounted = { ...ENVOY, volumeMounts: [SOCKET] };
+    expect(driverIn({ spec: { containers: [CONTOUR, mounted] } })).toEqual(envoyAt("unix:/admin/admin.sock"));
+    const bare = { ...CONTOUR, volumeMounts: [] };
+    expect(driverIn({ spec: { containers: [bare, ENVOY] } })).toEqual(envoyAt("http://127.0.0.1:9901"));
+  });
+
+  test("of a gateway of Istio is Istio's, and the whole Envoy drains", () => {
+    expect(driverIn({ spec: { containers: [{ name: "istio-proxy" }] } })).toEqual(envoyAt("http://127.0.0.1:15000"));
+    const router = { name: "istio-proxy", args: ["proxy", "router"] };
+    expect(driverIn({ spec: { containers: [router, APP] } })).toEqual(envoyAt("http://127.0.0.1:15000"));
+  });
+
+  test("of a mesh's sidecar is the mesh's", () => {
+    const sidecar = (name: string) => ({
+      spec: { containers: [APP], initContainers: [{ name, restartPolicy: "Always" }] },
+    });
+    expect(driverIn(sidecar("istio-proxy"))).toEqual(["--driver=istio", "--driver-url=http://127.0.0.1:15000"]);
+    expect(driverIn(sidecar("linkerd-proxy"))).toEqual(["--driver=linkerd", "--driver-url=http://127.0.0.1:4191"]);
+  });
+
+  test("of what has none stays away", () => {
+    for (const image of [
+      "haproxy:3.0",
+      "traefik:v3.4",
+      "nginx:1.29",
+      "registry.k8s.io/ingress-nginx/controller:v1.15",
+    ]) {
+      expect(driverIn({ spec: { containers: [{ name: "proxy", image }] } })).toEqual(["--driver=none"]);
+    }
+  });
+});
+
+test("an address that was set is taken as it is", () => {
+  const annotations = { "lastcall.dev/driver-url": "http://127.0.0.1:9001" };
+  const labels = { "gateway.envoyproxy.io/owning-gateway-name": "eg" };
+  const pod = { metadata: { annotations, labels }, spec: { containers: [ENVOY] } };
+  expect(driverIn(pod)).toEqual(envoyAt("http://127.0.0.1:9001"));
+});
+
+describe("a Unix socket is reached as the user who may write to it", () => {
+  const envoy = { ...ENVOY, volumeMounts: [SOCKET] };
+
+  test("the Pod's user", () => {
+    const spec = { securityContext: { runAsUser: 65_534 }, containers: [CONTOUR, envoy] };
+    expect(userIn({ spec })).toBe(65_534);
+  });
+
+  test("or the container's own", () => {
+    const own = { ...envoy, securityContext: { runAsUser: 101 } };
+    expect(userIn({ spec: { securityContext: { runAsUser: 65_534 }, containers: [APP, own] } })).toBe(65_532);
+    const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
+    const spec = { securityContext: { runAsUser: 65_534 }, containers: [APP, own] };
+    expect(userIn({ metadata: { annotations }, spec })).toBe(101);
+  });
+
+  test("never root, and never one who only reads the folder", () => {
+    const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
+    const root = { ...envoy, securityContext: { runAsUser: 0 } };
+    expect(userIn({ metadata: { annotations }, spec: { containers: [root] } })).toBe(65_532);
+    const reader = { ...APP, securityContext: { runAsUser: 7 }, volumeMounts: [{ ...SOCKET, readOnly: true }] };
+    const spec = { containers: [reader, { ...envoy, securityContext: { runAsUser: 101 } }] };
+    expect(userIn({ metadata: { annotations }, spec })).toBe(101);
+  });
+});

@@ -1,0 +1,90 @@
+/**
+ * Stand-ins for the injectors of Istio and Linkerd: they graft the containers that were recorded from the real ones into
+ * a Pod, and render what the real ones render from the Pod: excluded ports, taken-over probes and hooks.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+
+type Loose = { [key: string]: unknown };
+type Handler = { httpGet?: { path?: string; port: number } };
+type Container = { [key: string]: unknown; name: string; args?: string[]; env?: Loose[] };
+export type MeshPod = {
+  metadata: { annotations?: { [key: string]: string }; [key: string]: unknown };
+  spec: { containers: Container[]; initContainers?: Container[]; [key: string]: unknown };
+};
+export type Injector = (pod: object) => MeshPod;
+
+function recorded(golden: string, name: string): Container {
+  const text = readFileSync(join(import.meta.dirname, "../golden", golden, "input.yaml"), "utf8");
+  const { spec } = parse(text) as MeshPod;
+  const found = [...(spec.initContainers ?? []), ...spec.containers].find((container) => container.name === name);
+  if (found === undefined) throw new Error(`${golden} has no container ${name}`);
+  return found;
+}
+
+function copy(pod: object): MeshPod {
+  return JSON.parse(JSON.stringify(pod)) as MeshPod;
+}
+
+/** The value of one argument, replaced. */
+function withArgument(container: Container, flag: string, change: (value: string) => string): Container {
+  const args = container.args ?? [];
+  const at = args.indexOf(flag) + 1;
+  return { ...container, args: args.with(at, change(args[at] ?? "")) };
+}
+
+function graft(pod: MeshPod, init: Container, proxy: Container): MeshPod {
+  const native = proxy["restartPolicy"] === "Always";
+  const others = pod.spec.initContainers ?? [];
+  pod.spec.initContainers = native ? [init, proxy, ...others] : [init, ...others];
+  if (!native) pod.spec.containers.unshift(proxy);
+  return pod;
+}
+
+/** Probes and hooks move to the agent's port; where they really go is told to the agent. */
+function takeOver(pod: MeshPod): string {
+  const probers: { [path: string]: Loose } = {};
+  const move = (path: string, handler: Handler | undefined) => {
+    if (handler?.httpGet === undefined) return;
+    probers[path] = { httpGet: handler.httpGet };
+    handler.httpGet = { path, port: 15_020 };
+  };
+  for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
+    const { name } = container;
+    const lifecycle = container["lifecycle"] as { preStop?: Handler; postStart?: Handler } | undefined;
+    move(`/app-health/${name}/livez`, container["livenessProbe"] as Handler | undefined);
+    move(`/app-health/${name}/readyz`, container["readinessProbe"] as Handler | undefined);
+    move(`/app-lifecycle/${name}/poststartz`, lifecycle?.postStart);
+    move(`/app-lifecycle/${name}/prestopz`, lifecycle?.preStop);
+  }
+  return JSON.stringify(probers);
+}
+
+function istio(proxyOf: string): Injector {
+  return (given) => {
+    const pod = copy(given);
+    const excluded = pod.metadata.annotations?.["traffic.sidecar.istio.io/excludeInboundPorts"];
+    const render = (ports: string) => (excluded === undefined ? ports : `${ports},${excluded}`);
+    const init = withArgument(recorded(proxyOf, "istio-init"), "-d", render);
+    const env = [{ name: "ISTIO_KUBE_APP_PROBERS", value: takeOver(pod) }];
+    return graft(pod, init, { ...recorded(proxyOf, "istio-proxy"), env });
+  };
+}
+
+function linkerd(proxyOf: string): Injector {
+  return (given) => {
+    const pod = copy(given);
+    const ports = pod.metadata.annotations?.["config.linkerd.io/skip-inbound-ports"] ?? "4567,4568";
+    const render = () => `4190,4191,${ports}`;
+    const init = withArgument(recorded("recorded-linkerd-native", "linkerd-init"), "--inbound-ports-to-ignore", render);
+    return graft(pod, init, recorded(proxyOf, "linkerd-proxy"));
+  };
+}
+
+export const INJECTORS: Readonly<Record<string, Injector>> = {
+  "Istio with a native proxy": istio("recorded-istio-native"),
+  "Istio with a regular proxy": istio("recorded-istio-regular"),
+  "Linkerd with a native proxy": linkerd("recorded-linkerd-native"),
+  "Linkerd with a regular proxy": linkerd("recorded-linkerd-regular"),
+};

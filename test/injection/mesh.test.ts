@@ -1,0 +1,134 @@
+/** Who is in a mesh, and how our port stays out of its redirection. */
+import { describe, expect, test } from "vitest";
+import { uninjectPod } from "../../src/injection/uninject.ts";
+import { codes, inject, injected } from "./given.ts";
+
+type Annotated = { readonly metadata?: { readonly annotations?: { readonly [key: string]: string } } };
+
+const ISTIO = "traffic.sidecar.istio.io/excludeInboundPorts";
+const LINKERD = "config.linkerd.io/skip-inbound-ports";
+const SPEC = { containers: [{ name: "app", image: "app:1" }] };
+
+/** What the annotation says after injection. */
+function exclusionOf(key: string, metadata: object, namespaceAnnotations: Readonly<Record<string, unknown>> = {}) {
+  const pod = injected({ metadata, spec: SPEC }, { request: { namespaceAnnotations } }) as Annotated;
+  return pod.metadata?.annotations?.[key];
+}
+
+describe("Istio", () => {
+  const inject = "sidecar.istio.io/inject";
+
+  test.for([
+    { namespace: { "istio-injection": "enabled" } },
+    { namespace: { "istio.io/rev": "canary" } },
+    { labels: { [inject]: "true" } },
+    { annotations: { [inject]: "Yes" } },
+    { labels: { "istio.io/rev": "canary" } },
+    { labels: { [inject]: "true" }, namespace: { "istio-injection": "disabled" } },
+    { labels: { [inject]: "" }, namespace: { "istio-injection": "enabled" } },
+  ])("is expected for $labels $annotations in a namespace with $namespace", ({ namespace, ...metadata }) => {
+    expect(exclusionOf(ISTIO, metadata, namespace)).toBe("17890");
+  });
+
+  test.for([
+    {},
+    { namespace: { "istio-injection": "disabled" } },
+    { namespace: { "istio-injection": "disabled", "istio.io/rev": "canary" } },
+    { labels: { [inject]: "false" }, namespace: { "istio-injection": "enabled" } },
+    { annotations: { [inject]: "false" }, namespace: { "istio-injection": "enabled" } },
+    { labels: { [inject]: "false" }, annotations: { [inject]: "true" } },
+    { labels: { [inject]: "false", "istio.io/rev": "canary" } },
+  ])("is not expected for $labels $annotations in a namespace with $namespace", ({ namespace, ...metadata }) => {
+    expect(exclusionOf(ISTIO, metadata, namespace)).toBeUndefined();
+  });
+
+  test("a gateway is not redirected, so nothing is left out", () => {
+    const router = { name: "istio-proxy", args: ["proxy", "router"] };
+    for (const containers of [[{ name: "istio-proxy" }], [router, { name: "metrics" }]]) {
+      const pod = injected({ spec: { containers } }) as Annotated;
+      expect(pod.metadata?.annotations).not.toHaveProperty([ISTIO]);
+      expect(JSON.stringify(pod)).toContain("istio-proxy:app");
+    }
+  });
+
+  test("the namespace's annotation of that name means nothing to it, so nothing is repeated", () => {
+    expect(exclusionOf(ISTIO, {}, { "istio-injection": "enabled", [ISTIO]: "25" })).toBe("17890");
+  });
+});
+
+describe("Linkerd", () => {
+  const on = { "linkerd.io/inject": "enabled" };
+
+  test("what it leaves out by itself is repeated, since an annotation takes its place", () => {
+    expect(exclusionOf(LINKERD, {}, on)).toBe("4567,4568,17890");
+  });
+
+  test("what the namespace says is repeated on the Pod", () => {
+    expect(exclusionOf(LINKERD, {}, { ...on, [LINKERD]: "25,3306" })).toBe("25,3306,17890");
+    expect(exclusionOf(LINKERD, {}, { ...on, [LINKERD]: "10000-20000" })).toBeUndefined();
+  });
+
+  test("what the Pod says is nearer", () => {
+    expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "25" } }, { ...on, [LINKERD]: "3306" })).toBe("25,17890");
+    expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "" } }, { ...on, [LINKERD]: "3306" })).toBe("17890");
+  });
+
+  test("what was inherited goes with the injection, and what others wrote since stays", () => {
+    const request = { namespaceAnnotations: { ...on, [LINKERD]: "25" } };
+    const pod = injected({ metadata: { name: "web-0" }, spec: SPEC }, { request });
+    expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { metadata: { name: "web-0" }, spec: SPEC } });
+    expect(inject(pod, { request })).toMatchObject({ reason: "up_to_date" });
+    const later = structuredClone(pod) as { metadata: { annotations: { [key: string]: string } } };
+    later.metadata.annotations[LINKERD] = "25,17890,99";
+    expect(uninjectPod(later)).toMatchObject({ pod: { metadata: { annotations: { [LINKERD]: "25,17890,99" } } } });
+    // The next pass gives it up for theirs and leaves it alone.
+    const again = injected(later, { request });
+    expect(again).toMatchObject({ metadata: { annotations: { [LINKERD]: "25,17890,99" } } });
+    expect(inject(again, { request })).toMatchObject({ reason: "up_to_date" });
+  });
+});
+
+describe("a redirection that is rendered already", () => {
+  const rendered = (name: string, args: readonly string[]) =>
+    codes(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
+
+  test.for([
+    { name: "istio-init", args: ["-b", "*", "-d", "15090,15021"] },
+    { name: "istio-init", args: ["-b", "8080,17890", "-d", "17890"] },
+    { name: "istio-init", args: ["-o", "17890"] },
+    { name: "linkerd-init", args: ["--outbound-ports-to-ignore", "17890"] },
+    { name: "linkerd-init", args: ["--inbound-ports-to-ignore=4190,17891-17899"] },
+  ])("$name $args takes our port in", ({ name, args }) => {
+    expect(rendered(name, args)).toEqual(["mesh_captures_port"]);
+  });
+
+  test.for([
+    { name: "istio-init", args: ["-b", "*", "-d", "15090,17890"] },
+    { name: "istio-init", args: ["--istio-inbound-ports=*", "--istio-local-exclude-ports=17890"] },
+    { name: "istio-init", args: ["-b", "8080", "-d", "15090"] },
+    { name: "istio-init", args: ["-b", "", "-d", "15090"] },
+    { name: "linkerd-init", args: ["--inbound-ports-to-ignore", "4190,17000-18000"] },
+  ])("$name $args leaves our port out", ({ name, args }) => {
+    expect(rendered(name, args)).toEqual([]);
+  });
+});
+
+test("a proxy's own sleep gives way to its hold and does not lengthen the app's delay", () => {
+  const sleeps = { preStop: { exec: { command: ["/bin/sleep", "40"] } } };
+  const spec = { containers: [...SPEC.containers, { name: "linkerd-proxy", image: "proxy:1", lifecycle: sleeps }] };
+  const pod = JSON.stringify(injected({ spec }));
+  expect(pod).toContain("--drain-delay=5s");
+  expect(pod).toContain("linkerd-proxy:mesh-proxy");
+  expect(uninjectPod(injected({ spec }))).toEqual({ kind: "uninjected", pod: { spec } });
+});
+
+test("a proxy that can be held is reason enough for a manager, a recognised driver alone is not", () => {
+  const app = { name: "app", image: "app:1", lifecycle: { preStop: { exec: { command: ["/stop"] } } } };
+  const proxy = { name: "istio-proxy", image: "proxyv2:1" };
+  expect(inject({ spec: { containers: [app, proxy] } })).toMatchObject({ kind: "patched" });
+  const native = [{ ...proxy, restartPolicy: "Always" }];
+  expect(inject({ spec: { containers: [app], initContainers: native } })).toMatchObject({ reason: "own_hooks" });
+  const asked = { annotations: { "lastcall.dev/driver": "istio" } };
+  const outcome = inject({ metadata: asked, spec: { containers: [app], initContainers: native } });
+  expect(outcome).toMatchObject({ kind: "patched" });
+});
