@@ -3,7 +3,7 @@
  * certificate and its routes and nothing else, all others never get those.
  */
 import { constants } from "node:crypto";
-import type { RequestListener } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import { createServer, type Server, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContext, TLSSocket } from "node:tls";
@@ -22,13 +22,22 @@ export type Lodger = {
  */
 export const NO_RESUMPTION = { secureOptions: constants.SSL_OP_NO_TICKET } as const;
 
-/** Its clients hold one connection each while they drain; beyond this a newcomer is hung up on. */
+/**
+ * Its clients hold one connection each while they drain. Beyond this the oldest is cut on which no answer is under way: a
+ * stranger can open connections and sit on them, and must not keep out those who ask.
+ */
 const CONNECTION_LIMIT = 14_000;
 
-export function toldApart(options: ServerOptions, handler: RequestListener, lodger: Lodger): Server {
+export function toldApart(
+  options: ServerOptions,
+  handler: RequestListener,
+  lodger: Lodger,
+  connectionLimit: number = CONNECTION_LIMIT,
+): Server {
   /** Names that were last answered with its certificate; a handful, because it is asked first. */
   const names = new Set<string>();
-  const lodged = new Set<Socket>();
+  /** Each with what it was answered last; the oldest connection comes first. */
+  const lodged = new Map<Socket, ServerResponse | undefined>();
   let isGone = false;
 
   const contextFor = async (serverName: string): Promise<SecureContext | undefined> => {
@@ -51,19 +60,35 @@ export function toldApart(options: ServerOptions, handler: RequestListener, lodg
       },
     },
     (request, response) => {
-      if (lodged.has(request.socket)) lodger.handle(request, response);
-      else handler(request, response);
+      const { socket } = request;
+      if (!lodged.has(socket)) {
+        handler(request, response);
+        return;
+      }
+      if (!isUnderWay(lodged.get(socket))) lodged.set(socket, response);
+      lodger.handle(request, response);
     },
   );
   server.on("secureConnection", (socket: TLSSocket) => {
     if (typeof socket.servername !== "string" || !names.has(socket.servername)) return;
-    lodged.add(socket);
+    lodged.set(socket, undefined);
     socket.once("close", () => lodged.delete(socket));
-    if (isGone || lodged.size > CONNECTION_LIMIT) socket.destroy();
+    if (isGone) socket.destroy();
+    else if (lodged.size > connectionLimit) oldestIdle(lodged)?.destroy();
   });
   void lodger.gone.then(() => {
     isGone = true;
-    for (const socket of lodged) socket.destroy();
+    for (const socket of lodged.keys()) socket.destroy();
   });
   return server;
+}
+
+/** The newcomer itself when all others are being answered. */
+function oldestIdle(lodged: ReadonlyMap<Socket, ServerResponse | undefined>): Socket | undefined {
+  for (const [socket, answer] of lodged) if (!socket.destroyed && !isUnderWay(answer)) return socket;
+  return undefined;
+}
+
+function isUnderWay(answer: ServerResponse | undefined): boolean {
+  return answer?.headersSent === true && !answer.writableEnded;
 }

@@ -24,7 +24,7 @@ type House = {
   lodges: boolean;
 };
 
-async function house(): Promise<House> {
+async function house(connectionLimit?: number): Promise<House> {
   let leave: () => void = () => undefined;
   const gone = new Promise<void>((resolve) => {
     leave = resolve;
@@ -36,13 +36,14 @@ async function house(): Promise<House> {
   const context = createSecureContext({ cert, key });
   const lodger: Lodger = {
     contextFor: async (name) => (name === LODGER && built.lodges ? context : undefined),
-    handle: (_request, response) => void response.end("lodger"),
+    handle: ({ url }, response) => void (url === "/stream" ? response.write("first") : response.end("lodger")),
     gone,
   };
   const server = toldApart(
     { cert: pair.cert, key: pair.key },
     (_request, response) => void response.end("house"),
     lodger,
+    connectionLimit,
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => {
@@ -148,7 +149,30 @@ test("when the lodger is gone its silent connections are cut and those of the ho
   expect(await answerTo(built, { ca: built.lodgerCa, servername: LODGER })).not.toBe("lodger");
 });
 
-type Open = { readonly socket: TLSSocket; readonly closed: Promise<string> };
+test("connections on which nobody asks, or nobody asks any more, keep nobody out who does", LIMIT, async () => {
+  const built = await house(4);
+  const held = [
+    await openTo(built, LODGER),
+    await openTo(built, LODGER, "GET / HTTP/1.1\r\nhost:"),
+    await openTo(built, LODGER, "GET / HTTP/1.1\r\nhost: a\r\n\r\n"),
+    await openTo(built, LODGER, "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n"),
+  ];
+  for (let asked = 0; asked < 8; asked += 1)
+    expect(await answerTo(built, { ca: built.lodgerCa, servername: LODGER })).toBe("lodger");
+  // The oldest had to go.
+  await held[0]?.closed;
+});
+
+test("an answer that is under way is not cut for a newcomer", LIMIT, async () => {
+  const built = await house(2);
+  const streams = await Promise.all([1, 2].map(() => openTo(built, LODGER, "GET /stream HTTP/1.1\r\nhost: a\r\n\r\n")));
+  await Promise.all(streams.map(({ begun }) => begun));
+  expect(await answerTo(built, { ca: built.lodgerCa, servername: LODGER })).not.toBe("lodger");
+  expect(streams.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+  expect(await answerTo(built, { ca: built.ca, servername: "localhost" })).toBe("house");
+});
+
+type Open = { readonly socket: TLSSocket; readonly begun: Promise<unknown>; readonly closed: Promise<string> };
 
 /** A connection on which nothing more is said than this. */
 function openTo({ port }: House, servername: string, said = ""): Promise<Open> {
@@ -161,8 +185,9 @@ function openTo({ port }: House, servername: string, said = ""): Promise<Open> {
       const closed = new Promise<string>((ended) => {
         socket.once("close", () => ended(text));
       });
+      const begun = new Promise((heard) => socket.once("data", heard));
       if (said !== "") socket.write(said);
-      resolve({ socket, closed });
+      resolve({ socket, begun, closed });
     });
     socket.on("error", () => undefined);
   });
