@@ -28,7 +28,7 @@ export function keysOfPod(pod: Pick<PodIdentity, "uid" | "addresses">): readonly
   return [`=${pod.uid}`, ...new Set(pod.addresses.map((address) => `@${canonicalAddress(address)}`))];
 }
 
-export function keysOfEndpoint(endpoint: SliceEndpoint): readonly PodKey[] {
+function keysOfEndpoint(endpoint: SliceEndpoint): readonly PodKey[] {
   if (endpoint.targetUid !== "") return [`=${endpoint.targetUid}`];
   return endpoint.addresses.map((address) => `@${address}`);
 }
@@ -84,22 +84,38 @@ function holds(packed: PackedSlice, hash: number): boolean {
   return false;
 }
 
-/** The endpoints that have a key that is wanted, as they were. */
-export function unpackWanted(packed: PackedSlice, isWanted: (key: PodKey) => boolean): readonly SliceEndpoint[] {
-  const found: SliceEndpoint[] = [];
+/**
+ * What the slice says of every key that is wanted. What it says twice is found once: a slice written by hand may name one
+ * address a thousand times, and thousands may ask about that address.
+ */
+export function unpackWanted(
+  packed: PackedSlice,
+  isWanted: (key: PodKey) => boolean,
+): ReadonlyMap<PodKey, readonly SliceEndpoint[]> {
+  const found = new Map<PodKey, SliceEndpoint[]>();
+  const seen = new Set<string>();
+  const note = (key: PodKey, letter: string, target: Target): void => {
+    if (!isWanted(key) || seen.has(letter + key)) return;
+    seen.add(letter + key);
+    const endpoint = { ...conditionsOf(letter), ...target, targetName: "" };
+    const standing = found.get(key);
+    if (standing === undefined) found.set(key, [endpoint]);
+    else standing.push(endpoint);
+  };
   for (const line of packed.text === "" ? [] : packed.text.split("\n")) {
+    const letter = line.slice(0, 1);
     const rest = line.slice(1);
     if (rest.startsWith("=")) {
-      if (isWanted(rest))
-        found.push({ ...conditionsOf(line), addresses: [], targetUid: rest.slice(1), targetName: "" });
+      note(rest, letter, { addresses: [], targetUid: rest.slice(1) });
       continue;
     }
     const addresses: readonly string[] = JSON.parse(rest);
-    if (addresses.some((address) => isWanted(`@${address}`)))
-      found.push({ ...conditionsOf(line), addresses, targetUid: "", targetName: "" });
+    for (const address of addresses) note(`@${address}`, letter, { addresses: [address], targetUid: "" });
   }
   return found;
 }
+
+type Target = Pick<SliceEndpoint, "addresses" | "targetUid">;
 
 type Conditions = Pick<SliceEndpoint, "ready" | "serving" | "terminating">;
 
@@ -111,8 +127,8 @@ function conditionsLetter({ ready, serving, terminating }: Conditions): string {
   return String.fromCharCode(FIRST_LETTER + digits);
 }
 
-function conditionsOf(line: string): Conditions {
-  const digits = line.charCodeAt(0) - FIRST_LETTER;
+function conditionsOf(letter: string): Conditions {
+  const digits = letter.charCodeAt(0) - FIRST_LETTER;
   return {
     ready: TRISTATE[Math.floor(digits / 9)],
     serving: TRISTATE[Math.floor(digits / 3) % 3],

@@ -6,7 +6,6 @@ import { readSlice } from "../../kubernetes/rotation/read-slice.ts";
 import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
 import {
   hashesOf,
-  keysOfEndpoint,
   keysOfPod,
   mayName,
   type PackedSlice,
@@ -47,21 +46,19 @@ export function createSliceIndex(): SliceIndex {
     for (const entry of concerned) entry.named.delete(key);
     bySlice.delete(key);
     if (packed === undefined || !packed.hashes.some((hash) => hashes.has(hash))) return concerned;
-    for (const endpoint of unpackWanted(packed, isWanted)) {
-      for (const entry of entriesOf(endpoint)) {
-        note(entry, key, packed, endpoint);
+    for (const [podKey, endpoints] of unpackWanted(packed, isWanted)) {
+      for (const entry of byKey.get(podKey) ?? []) {
+        note(entry, key, packed, endpoints);
         concerned.add(entry);
       }
     }
     return concerned;
   };
 
-  const entriesOf = (endpoint: SliceEndpoint): ReadonlySet<Entry> =>
-    new Set(keysOfEndpoint(endpoint).flatMap((key) => [...(byKey.get(key) ?? [])]));
-
-  const note = (entry: Entry, key: string, packed: PackedSlice, endpoint: SliceEndpoint): void => {
+  const note = (entry: Entry, key: string, packed: PackedSlice, said: readonly SliceEndpoint[]): void => {
     const { name, service, managedBy, addressType } = packed;
-    const endpoints = [...(entry.named.get(key)?.endpoints ?? []), endpoint];
+    const before = entry.named.get(key)?.endpoints;
+    const endpoints = before === undefined ? said : [...before, ...said];
     entry.named.set(key, { name, service, managedBy, addressType, endpoints });
     into(bySlice, key, entry);
   };
@@ -108,7 +105,7 @@ export function createSliceIndex(): SliceIndex {
     const isOwn = (key: PodKey): boolean => entry.keys.includes(key);
     for (const [key, packed] of slices) {
       if (!mayName(packed, own)) continue;
-      for (const endpoint of unpackWanted(packed, isOwn)) note(entry, key, packed, endpoint);
+      for (const said of unpackWanted(packed, isOwn).values()) note(entry, key, packed, said);
     }
     let left = false;
     const leave = (): void => {
