@@ -27,6 +27,13 @@ export type Driver = {
   readonly tellDraining: (done: (failure: string) => void) => void;
   /** Active requests now; -1 when unknown (unknown is never zero). */
   readonly countActive: (done: (active: number) => void) => void;
+  /** False once it is certain that it will not count in this drain: the sockets decide then. */
+  readonly counts: () => boolean;
+  /** The drain is over and the Pod stays after all: takes back what can be taken back. `failure` as above. */
+  readonly tellStaying: (done: (failure: string) => void) => void;
   /** Connections opened since the start, a running total: they are not to be taken for traffic. */
   readonly dials: () => number;
 };
+
+/** What a driver has to say besides: a constant sentence, and what it is about. */
+export type DriverNote = (message: string, detail: string) => void;

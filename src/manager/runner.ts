@@ -8,6 +8,7 @@ import type { DrainAction, DrainEvent, Look } from "./drain/drain-event.ts";
 import { step } from "./drain/drain-machine.ts";
 import { drainReportOf } from "./drain/drain-report-of.ts";
 import { idleState } from "./drain/drain-state.ts";
+import { rulesWith } from "./drivers/manager-driver.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
 import type { Driver, NowMs } from "./ports.ts";
 import type { RelayClient } from "./relay/relay-client.ts";
@@ -128,6 +129,9 @@ export function createRunner(parts: RunnerParts): Runner {
       case "tell-driver":
         parts.driver.tellDraining((failure) => warn("driver could not be told", failure));
         return;
+      case "tell-staying":
+        parts.driver.tellStaying((failure) => warn("driver could not be told", failure));
+        return;
       case "count-active":
         parts.driver.countActive((active) => hear({ kind: "active-counted", nowMs: nowMs(), active }));
         return;
@@ -145,7 +149,7 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 
   const hear = (event: DrainEvent): void => {
-    const next = step(settings, state, event);
+    const next = step(rulesWith(parts.driver, settings), state, event);
     state = next.state;
     lookAtMs = next.lookAtMs;
     plan(next.wakeAtMs);

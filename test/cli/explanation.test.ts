@@ -54,10 +54,21 @@ describe("the limit", () => {
   });
 
   test("applies to a driver that the manager does not have yet, and sockets end the drain", async () => {
-    const out = await explained(POD, "--driver=envoy");
-    expect(out).toContain("limit: The driver envoy is not part of this version, so nothing can send a client away");
-    expect(out).toMatch(/^ {4}driver +envoy → none +command line$/m);
+    const out = await explained(POD, "--driver=linkerd");
+    expect(out).toContain("limit: The driver linkerd is not part of this version, so nothing can send a client away");
+    expect(out).toMatch(/^ {4}driver +linkerd → none +command line$/m);
     expect(out).toContain("when traffic has been absent for 2s");
+  });
+
+  test("of an Envoy are the sessions it cannot send away, and the driver's count ends the drain", async () => {
+    const out = await explained(POD, "--driver=envoy");
+    expect(out).toContain("limit: Envoy can send away HTTP clients only");
+    expect(out).toMatch(/^ {4}driver +envoy +command line$/m);
+    expect(out).toContain("when the driver has counted no active request for 2s");
+  });
+
+  test("of a sidecar's Envoy names the drain strategy", async () => {
+    expect(await explained(POD, "--driver=istio")).toContain("drainStrategy: immediate");
   });
 
   test("names HTTP/2 where nothing speaks it", async () => {

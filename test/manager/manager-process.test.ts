@@ -90,7 +90,7 @@ describeBuilds("a Pod's end", (build) => {
 
   test.concurrent("is judged by sockets where the driver is not part of the build", async () => {
     const flags = ["--drain-delay=300ms", "--quiet-period=300ms", "--drain-timeout=5s", "--hooks=app:app"];
-    const manager = await startManager({ build, flags: [...flags, "--driver=envoy", "--drained-when=requests"] });
+    const manager = await startManager({ build, flags: [...flags, "--driver=linkerd", "--drained-when=requests"] });
     const app = await startApp(manager.address);
     const answer = await call(manager, `/${TOKEN}/drain`, "POST");
     expect(JSON.parse(answer.body)).toMatchObject({ outcome: "drained" });

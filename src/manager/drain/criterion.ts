@@ -1,6 +1,7 @@
 /** What ends the draining phase before its deadline. Unknown never does. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { Observation } from "../traffic/observation.ts";
+import { floorEndMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
 
 export type Criterion = "quiet" | "connections" | "requests" | "deadline";
@@ -31,13 +32,33 @@ export function onlyDatagrams(observation: Observation): boolean {
   return observation.known && !observation.hasTcpListener && observation.hasUdp && observation.openConnections === 0;
 }
 
+/** How often a driver is asked. */
+export const COUNT_MS = 200;
+
+/** Its counts tell what came and went since the last one, so they mean something before it is told to drain. */
+export function seesBetweenCounts(settings: DrainSettings): boolean {
+  return (settings.driver === "envoy" || settings.driver === "istio") && criterionOf(settings) === "requests";
+}
+
+/** When such counts have to begin to be of use at the earliest end of the delays; the first of them only sets the mark. */
+export function earlyCountMs(settings: DrainSettings, triggeredAtMs: number): number {
+  const floorMs = floorEndMs(settings, triggeredAtMs) + settings.deregistrationDelayMs;
+  return floorMs - settings.quietPeriodMs - 2 * COUNT_MS;
+}
+
+function isEmpty(observation: Observation): boolean {
+  return observation.known && observation.openConnections === 0;
+}
+
 /** Whether the drain is over at `nowMs`, judged by a look or a count of that very moment. */
 export function isDrained(settings: DrainSettings, state: DrainState, nowMs: number): boolean {
   const criterion = criterionOf(settings);
   if (criterion === "deadline") return false;
   if (criterion === "requests") {
     if (state.countedAtMs !== nowMs || state.active !== 0 || state.activeZeroSinceMs < 0) return false;
-    return nowMs - state.activeZeroSinceMs >= settings.quietPeriodMs;
+    if (nowMs - state.activeZeroSinceMs < settings.quietPeriodMs) return false;
+    // Who is connected has to hear that he should leave, and gets the quiet period to do so.
+    return isEmpty(state.observation) || nowMs - state.drainingFromMs >= settings.quietPeriodMs;
   }
   const seen = state.observation;
   if (state.lookedAtMs !== nowMs || !seen.known) return false;

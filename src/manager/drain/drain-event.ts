@@ -47,6 +47,8 @@ export type DrainAction =
   /** Perform the container's own preStop hook, then report `chain-performed`. */
   | { readonly kind: "perform-chain"; readonly container: string }
   | { readonly kind: "tell-driver" }
+  /** The Pod lives on after its drain. */
+  | { readonly kind: "tell-staying" }
   /** Ask the driver, then report `active-counted`. */
   | { readonly kind: "count-active" }
   | { readonly kind: "learn-kubelet"; readonly address: string }

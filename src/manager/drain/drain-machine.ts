@@ -71,6 +71,7 @@ function takeHook(settings: DrainSettings, state: DrainState, event: HookJoined,
 function awake(state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
   if (state.phase !== "done" || state.stopAsked || nowMs - state.doneAtMs < REARM_MS) return state;
   actions.push({ kind: "entered", phase: "idle" });
+  if (state.drainingFromMs >= 0) actions.push({ kind: "tell-staying" });
   return rearmed(state);
 }
 

@@ -3,7 +3,15 @@ import type { DrainOutcome } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { EXIT_OK } from "../../contract/exit-codes.ts";
 import { begun } from "./begun.ts";
-import { canBeReached, criterionOf, isDrained, nothingToDrain } from "./criterion.ts";
+import {
+  COUNT_MS,
+  canBeReached,
+  criterionOf,
+  earlyCountMs,
+  isDrained,
+  nothingToDrain,
+  seesBetweenCounts,
+} from "./criterion.ts";
 import { holdingBoundMs } from "./deadline.ts";
 import type { DrainAction } from "./drain-event.ts";
 import { type DrainState, idleState, NOTHING_KNOWN } from "./drain-state.ts";
@@ -109,7 +117,7 @@ function advanceWithdrawing(
   // Where both come at once, or a tick was late, the traffic still has its say.
   const cut = withdrawnMs < 0 || endMs > state.deadlineMs;
   if (cut && nowMs >= state.deadlineMs) return finishAtDeadline(settings, counted, nowMs);
-  if (nowMs < endMs) return counted;
+  if (nowMs < endMs) return countsEarly(settings, state, nowMs) ? asking(counted, actions) : counted;
   actions.push({ kind: "tell-driver" });
   const stillInRotation = state.relay.offered === "in";
   // The planned end, so that a late tick lengthens no phase.
@@ -128,8 +136,18 @@ function advanceDraining(
   }
   if (nowMs >= state.deadlineMs) return finishAtDeadline(settings, state, nowMs);
   if (criterionOf(settings) !== "requests" || state.counting || state.countedAtMs === nowMs) return state;
+  return asking(state, actions);
+}
+
+function asking(state: DrainState, actions: DrainAction[]): DrainState {
   actions.push({ kind: "count-active" });
   return { ...state, counting: true };
+}
+
+/** A proxy without a client is quiet at the end of the delays only if it was so for a quiet period before. */
+function countsEarly(settings: DrainSettings, state: DrainState, nowMs: number): boolean {
+  if (!seesBetweenCounts(settings) || state.counting || state.countedAtMs === nowMs) return false;
+  return nowMs >= earlyCountMs(settings, state.triggeredAtMs) && nowMs >= state.countedAtMs + COUNT_MS;
 }
 
 /** Nobody can be reached: either nobody ever could, or the app has gone by itself and its work with it. */
@@ -170,5 +188,6 @@ function advanceDone(state: DrainState, nowMs: number, actions: DrainAction[]): 
   if (state.rearmAtMs < 0 || nowMs < state.rearmAtMs || state.lookedAtMs !== nowMs) return next;
   if (!state.observation.known) return { ...next, rearmAtMs: nowMs + REARM_MS };
   if (!canBeReached(state.observation)) return { ...next, rearmAtMs: -1 };
+  if (state.drainingFromMs >= 0) actions.push({ kind: "tell-staying" });
   return rearmed(next);
 }

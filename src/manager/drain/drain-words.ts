@@ -59,7 +59,7 @@ function whatStays(settings: DrainSettings, state: DrainState): string {
   if (criterionOf(settings) === "requests") {
     if (state.active < 0) return "and the driver could not tell how many requests were active.";
     if (state.active === 0) return `before no request had been active for ${span(settings.quietPeriodMs)}.`;
-    return `with ${count(state.active, "active request")}.`;
+    return `with ${count(state.active, settings.driver === "http" ? "active request" : "active request or session")}.`;
   }
   if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
   if (seen.leftTotal === 0) return `before the traffic had been quiet for ${span(settings.quietPeriodMs)}.`;

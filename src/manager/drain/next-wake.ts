@@ -1,6 +1,6 @@
 /** When the machine wants to be woken: never while idle, seldom in a drain, often only where the end is near. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { criterionOf, quietDueMs, watchesSockets } from "./criterion.ts";
+import { COUNT_MS, criterionOf, earlyCountMs, quietDueMs, seesBetweenCounts, watchesSockets } from "./criterion.ts";
 import { floorEndMs, holdingBoundMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
 import { completionDueMs, restartDueMs } from "./trigger-rules.ts";
@@ -21,7 +21,6 @@ const PATIENT_LOOK_MS = 1_000;
 const BUSY_MS_PER_SOCKET = 0.5;
 /** 5 % where all is calm: a connection that comes and goes without a trace is dated by the look that misses it. */
 const CALM_MS_PER_SOCKET = 0.1;
-const COUNT_MS = 200;
 const HOLDING_LOOK_MS = 250;
 
 export function nextWake(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
@@ -49,6 +48,10 @@ function duringWithdrawal(settings: DrainSettings, state: DrainState, nowMs: num
   );
   // The first look says whether there is anything to drain; the next ones only serve the end of the delays.
   if (state.lookedAtMs < state.triggeredAtMs) return at(timerMs, nowMs);
+  if (seesBetweenCounts(settings)) {
+    const countMs = Math.max(earlyCountMs(settings, state.triggeredAtMs), state.countedAtMs + COUNT_MS, nowMs + 1);
+    return at(timerMs, state.counting ? state.deadlineMs : Math.min(countMs, endMs));
+  }
   if (!watchesSockets(criterionOf(settings))) return at(timerMs, state.deadlineMs);
   const floorMs = floorEndMs(settings, state.triggeredAtMs) + settings.deregistrationDelayMs;
   const denseFromMs = floorMs - settings.quietPeriodMs - LOOK_MS;

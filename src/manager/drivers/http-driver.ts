@@ -34,6 +34,9 @@ export function createHttpDriver(settings: DrainSettings): Driver {
   return {
     name: "http",
     dials: () => dials,
+    counts: () => true,
+    // An app that was told to drain has no word for the opposite.
+    tellStaying: (done) => done(""),
     tellDraining: (done) => {
       if (settings.drainUrl === "") done("");
       else if (drain === undefined)

@@ -1,6 +1,7 @@
 /** Picks the driver the settings name, and says when this build has none of that name. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { Driver } from "../ports.ts";
+import type { Driver, DriverNote } from "../ports.ts";
+import { createEnvoyDriver } from "./envoy-driver.ts";
 import { createHttpDriver } from "./http-driver.ts";
 
 /** Everything is judged from the sockets. */
@@ -8,11 +9,13 @@ const NO_DRIVER: Driver = {
   name: "none",
   tellDraining: (done) => done(""),
   countActive: (done) => done(-1),
+  counts: () => true,
+  tellStaying: (done) => done(""),
   dials: () => 0,
 };
 
 export function isKnownDriver(settings: DrainSettings): boolean {
-  return settings.driver === "none" || settings.driver === "http";
+  return settings.driver !== "linkerd";
 }
 
 /** What is left to do without a driver: nobody counts requests, so sockets decide. */
@@ -21,6 +24,13 @@ export function withoutDriver(settings: DrainSettings): DrainSettings {
   return { ...settings, driver: "none", drainedWhen };
 }
 
-export function driverOf(settings: DrainSettings): Driver {
-  return settings.driver === "http" ? createHttpDriver(settings) : NO_DRIVER;
+export function driverOf(settings: DrainSettings, note: DriverNote): Driver {
+  if (settings.driver === "http") return createHttpDriver(settings);
+  return settings.driver === "envoy" || settings.driver === "istio" ? createEnvoyDriver(settings, note) : NO_DRIVER;
+}
+
+/** The rules of the moment: a driver that turns out to see nothing leaves `auto` to the sockets. */
+export function rulesWith(driver: Driver, settings: DrainSettings): DrainSettings {
+  if (settings.drainedWhen !== "auto" || driver.counts()) return settings;
+  return { ...settings, drainedWhen: "quiet" };
 }

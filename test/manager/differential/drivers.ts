@@ -142,8 +142,8 @@ export const DRIVERS: readonly Scenario[] = [
     play: async (world) => {
       await drainWith(world, [
         ...ONE_APP,
-        "--driver=istio",
-        "--driver-url=http://127.0.0.1:15000",
+        "--driver=linkerd",
+        "--driver-url=http://127.0.0.1:4191",
         "--drained-when=requests",
       ]);
     },

@@ -1,0 +1,45 @@
+/** Where Envoy's admin interface is, and the calls that are made there. Pure. */
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { type HttpTarget, parseHttpTarget } from "./http-target.ts";
+
+/** Envoy Gateway's port, then the one of Envoy's own examples. Istio's agent writes 15000. */
+const GATEWAY_URLS: readonly string[] = ["http://127.0.0.1:19000", "http://127.0.0.1:9901"];
+const ISTIO_URLS: readonly string[] = ["http://127.0.0.1:15000"];
+
+/** Where to look for it; empty where the URL of the settings cannot be dialled. */
+export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
+  const fallback = settings.driver === "istio" ? ISTIO_URLS : GATEWAY_URLS;
+  const urls = settings.driverUrl === "" ? fallback : [settings.driverUrl];
+  const admins: HttpTarget[] = [];
+  for (const url of urls) {
+    const target = parseHttpTarget(url);
+    if (target !== undefined) admins.push(target);
+  }
+  return admins;
+}
+
+/** A sidecar's outgoing side has to work until the app is gone, so only what comes in is told. */
+export function drainPathsOf(settings: DrainSettings): readonly string[] {
+  return settings.driver === "istio" ? [DRAIN_INBOUND] : [FAIL_HEALTH, DRAIN_ALL];
+}
+
+/** Puts `connection: close` on every answer at once, whatever the drain strategy. The only call that can be taken back. */
+export const FAIL_HEALTH = "/healthcheck/fail";
+export const PASS_HEALTH = "/healthcheck/ok";
+/** Reaches HTTP/3 as well. Without `skip_exit` the sockets would close; without `graceful` old versions refuse that. */
+const DRAIN_ALL = "/drain_listeners?graceful&skip_exit";
+const DRAIN_INBOUND = "/drain_listeners?inboundonly&graceful&skip_exit";
+
+/** As lines of text, `name: value`; the pattern is in Envoy's dialect and percent-encoded. */
+export const STATS = `/stats?filter=${encodeURIComponent(
+  "^(listener\\..*\\.downstream_cx_(active|total)" +
+    "|listener\\..*\\.http\\..*\\.downstream_rq_completed" +
+    "|http\\..*\\.downstream_(rq_active|rq_total|cx_active|cx_upgrades_active)" +
+    "|udp\\..*\\.downstream_sess_(active|total))$",
+)}`;
+
+/** @param admin the URL of the settings; what stands in its path is kept, for a proxy in front of the interface */
+export function adminCall(admin: HttpTarget, pathAndQuery: string): HttpTarget {
+  const base = admin.path.endsWith("/") ? admin.path.slice(0, admin.path.length - 1) : admin.path;
+  return { host: admin.host, port: admin.port, path: `${base}${pathAndQuery}`, selector: "" };
+}

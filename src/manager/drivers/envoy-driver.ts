@@ -1,0 +1,139 @@
+/** Tells Envoy that it drains and counts what it still works on. As `istio` it only speaks of what comes in. */
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import type { Driver, DriverNote } from "../ports.ts";
+import { adminsOf, drainPathsOf, FAIL_HEALTH, PASS_HEALTH } from "./envoy-admin.ts";
+import { askEnvoy, type EnvoyAnswer } from "./envoy-count.ts";
+import { createEnvoyEvidence } from "./envoy-evidence.ts";
+import { type Told, tellEnvoy } from "./envoy-tell.ts";
+import type { HttpTarget } from "./http-target.ts";
+
+const TELL_LIMIT_MS = 10_000;
+/** A proxy that was there may be starting anew; one that nobody saw is given less. */
+const GONE_AFTER_MS = 5_000;
+const NEVER_SEEN_AFTER_MS = 2_000;
+
+export function createEnvoyDriver(settings: DrainSettings, note: DriverNote): Driver {
+  const admins = adminsOf(settings);
+  const paths = drainPathsOf(settings);
+  let evidence = createEnvoyEvidence(settings.kubeletProbes);
+  /** Which of the possible addresses answered as an Envoy; only that one is ever told anything. */
+  let found: HttpTarget | undefined = admins.length === 1 ? admins[0] : undefined;
+  let dials = 0;
+  let seen = false;
+  let absentSinceMs = -1;
+  let blind = admins.length === 0;
+  let wanted = false;
+  let told = false;
+  let telling = false;
+  let healthFailed = false;
+  let listenersDrain = false;
+
+  const onDial = (): void => {
+    dials = dials + 1;
+  };
+
+  /** Tries every address in turn until one is an Envoy. */
+  const ask = (index: number, done: (answer: EnvoyAnswer) => void): void => {
+    const admin = found ?? admins[index];
+    if (admin === undefined) return;
+    onDial();
+    askEnvoy(admin, settings, (answer) => {
+      if (answer.count.isEnvoy) found = admin;
+      else if (found === undefined && index + 1 < admins.length) {
+        ask(index + 1, (other) => done(other.count.isEnvoy ? other : answer));
+        return;
+      }
+      done(answer);
+    });
+  };
+
+  const giveUp = (why: string): void => {
+    if (!blind) note("driver cannot count, sockets decide instead", why);
+    blind = true;
+  };
+
+  const noteAbsence = (why: string, nowMs: number): void => {
+    if (absentSinceMs < 0) absentSinceMs = nowMs;
+    if (nowMs - absentSinceMs >= (seen ? GONE_AFTER_MS : NEVER_SEEN_AFTER_MS)) giveUp(why);
+  };
+
+  const takeTold = (results: readonly Told[]): string => {
+    telling = false;
+    const failures: string[] = [];
+    told = true;
+    for (const result of results) {
+      if (result.failure !== "") failures.push(result.failure);
+      else if (result.path === FAIL_HEALTH) healthFailed = true;
+      else listenersDrain = true;
+      // What nobody answered is said again as soon as a count shows that somebody does.
+      if (result.failure !== "" && !result.refused) told = false;
+    }
+    return failures.length === 0 ? "" : `Envoy was not told to drain: ${failures.join("; ")}`;
+  };
+
+  const tell = (admin: HttpTarget, done: (failure: string) => void): void => {
+    telling = true;
+    tellEnvoy({ admin, paths, limitMs: TELL_LIMIT_MS, onDial }, (results) => done(takeTold(results)));
+  };
+
+  const tellAgain = (): void => {
+    if (!wanted || told || telling || found === undefined) return;
+    tell(found, (failure) => note("driver told Envoy again", failure));
+  };
+
+  const takeAnswer = (answer: EnvoyAnswer): number => {
+    const nowMs = performance.now();
+    if (answer.kind !== "counted") {
+      if (answer.kind === "useless") giveUp(answer.why);
+      else if (answer.kind === "absent") noteAbsence(answer.why, nowMs);
+      return -1;
+    }
+    seen = true;
+    absentSinceMs = -1;
+    const active = evidence.take(answer.count, nowMs);
+    if (active < 0) told = false;
+    tellAgain();
+    return active;
+  };
+
+  return {
+    name: settings.driver,
+    dials: () => dials,
+    counts: () => !blind,
+    countActive: (done) => {
+      if (admins.length === 0) done(-1);
+      else ask(0, (answer) => done(takeAnswer(answer)));
+    },
+    tellDraining: (done) => {
+      wanted = true;
+      if (admins.length === 0) done(`Envoy was not told to drain: ${settings.driverUrl} is no http URL with an IP`);
+      else if (found !== undefined) tell(found, done);
+      // Nobody is told anything before it is known to be an Envoy; the first count that finds one later tells it.
+      else
+        ask(0, (answer) =>
+          found === undefined ? done(`Envoy was not told to drain: ${answer.why}`) : tell(found, done),
+        );
+    },
+    tellStaying: (done) => {
+      const admin = found;
+      const undo = healthFailed && admin !== undefined;
+      if (listenersDrain)
+        note("driver cannot take everything back", "Envoy goes on closing connections until it is restarted");
+      wanted = false;
+      told = false;
+      healthFailed = false;
+      listenersDrain = false;
+      blind = admins.length === 0;
+      absentSinceMs = -1;
+      evidence = createEnvoyEvidence(settings.kubeletProbes);
+      if (!undo || admin === undefined) {
+        done("");
+        return;
+      }
+      tellEnvoy({ admin, paths: [PASS_HEALTH], limitMs: TELL_LIMIT_MS, onDial }, (results) => {
+        const failure = results.find((result) => result.failure !== "")?.failure ?? "";
+        done(failure === "" ? "" : `Envoy was not told that it stays: ${failure}`);
+      });
+    },
+  };
+}

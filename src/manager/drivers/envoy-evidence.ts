@@ -1,0 +1,48 @@
+/** What two counts of Envoy's statistics say together: what came and went in between is traffic too. Pure. */
+import type { KubeletProbe } from "../../contract/drain-settings.ts";
+import { createAllowance } from "../traffic/judge-allowance.ts";
+import type { EnvoyCount } from "./envoy-stats.ts";
+
+export type EnvoyEvidence = {
+  /**
+   * @returns how much is active, at least 1 when something came or was answered since the last count, and -1 when the
+   * proxy is another process than it was
+   */
+  readonly take: (count: EnvoyCount, nowMs: number) => number;
+};
+
+export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvidence {
+  let last: EnvoyCount | undefined;
+  let arrivals = createAllowance([]);
+  let answers = createAllowance([]);
+
+  const begin = (count: EnvoyCount): void => {
+    // A probe of a listener is a connection with at most one request.
+    const probed = probes.filter((probe) => count.probedPorts.includes(probe.port));
+    arrivals = createAllowance(probed);
+    answers = createAllowance(probed);
+  };
+
+  return {
+    take: (count, nowMs) => {
+      const before = last;
+      last = count;
+      // Every question of ours is counted there, so a proxy that lives on shows more each time.
+      const isNew = before !== undefined && count.adminTotal <= before.adminTotal;
+      if (before === undefined || isNew) begin(count);
+      arrivals.fill(nowMs);
+      answers.fill(nowMs);
+      if (isNew) return -1;
+      if (before === undefined) return count.active;
+      const arrived = moved(before.arrivedTotal, count.arrivedTotal, arrivals.take);
+      const answered = moved(before.answeredTotal, count.answeredTotal, answers.take);
+      return arrived || answered ? Math.max(1, count.active) : count.active;
+    },
+  };
+}
+
+/** A total that fell belonged to a listener that is gone: something happened, whatever it was. */
+function moved(before: number, now: number, allow: (wanted: number) => number): boolean {
+  const more = now - before;
+  return more < 0 || more > allow(more);
+}

@@ -1,0 +1,183 @@
+/**
+ * Reads Envoy's statistics as they come, line by line: what is kept grows with the number of HTTP prefixes, not with the
+ * answer. Pure. A number is only taken where it is certain; what is missing is said, because unknown is never zero.
+ */
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { createLineBuffer } from "../relay/line-buffer.ts";
+import { listenerOf } from "./envoy-listeners.ts";
+import { activeRequests, type Prefix, prefixNamed, tcpSessions } from "./envoy-prefixes.ts";
+
+export type EnvoyCount = {
+  /** At least one line was one of Envoy's. */
+  readonly isEnvoy: boolean;
+  /** Empty where the rest can be believed. */
+  readonly problem: string;
+  /** The problem may pass by itself: a proxy that starts has no listener yet. */
+  readonly passing: boolean;
+  /** HTTP requests with upgraded ones, TCP sessions and UDP sessions. */
+  readonly active: number;
+  /** Connections and UDP sessions, and answered requests, since the proxy started. */
+  readonly arrivedTotal: number;
+  readonly answeredTotal: number;
+  /** Requests to the admin interface, ours among them: it only grows, unless the proxy was started anew. */
+  readonly adminTotal: number;
+  /** Of the kubelet's probed ports, those on which the proxy listens. */
+  readonly probedPorts: readonly number[];
+};
+
+export type EnvoyStats = {
+  /** @returns empty, or why the rest is not worth reading */
+  readonly take: (chunk: Buffer) => string;
+  readonly count: () => EnvoyCount;
+};
+
+const LINE_LIMIT_BYTES = 4_096;
+/** Of prefixes; the largest gateways have hundreds. */
+const NAMES_LIMIT = 8_192;
+const VALUE = /^[0-9]{1,15}$/;
+
+type AdminSums = { connections: number; arrived: number; answered: number; total: number };
+
+type Sums = {
+  lines: number;
+  prefixes: Map<string, Prefix>;
+  /** Listeners that are not counted, by name, with their connections. */
+  ignored: Map<string, number>;
+  listeners: number;
+  totals: number;
+  connections: number;
+  arrived: number;
+  answered: number;
+  sessions: number;
+  admin: AdminSums;
+  probedPorts: number[];
+  broken: string;
+};
+
+export function createEnvoyStats(settings: DrainSettings): EnvoyStats {
+  const lines = createLineBuffer(LINE_LIMIT_BYTES);
+  const sums: Sums = {
+    lines: 0,
+    prefixes: new Map(),
+    ignored: new Map(),
+    listeners: 0,
+    totals: 0,
+    connections: 0,
+    arrived: 0,
+    answered: 0,
+    sessions: 0,
+    admin: { connections: -1, arrived: -1, answered: -1, total: -1 },
+    probedPorts: [],
+    broken: "",
+  };
+  return {
+    take: (chunk) => {
+      const whole = lines.take(chunk);
+      if (whole === undefined) sums.broken = `a line of the statistics is longer than ${LINE_LIMIT_BYTES} bytes`;
+      else for (const line of whole) takeLine(sums, line, settings);
+      if (sums.prefixes.size + sums.ignored.size > NAMES_LIMIT)
+        sums.broken = `the statistics name more than ${NAMES_LIMIT} prefixes and listeners`;
+      return sums.broken;
+    },
+    count: () => countOf(sums),
+  };
+}
+
+function takeLine(sums: Sums, line: string, settings: DrainSettings): void {
+  const cut = line.lastIndexOf(": ");
+  const text = cut < 0 ? "" : line.slice(cut + 2).trim();
+  if (!VALUE.test(text)) return;
+  const name = line.slice(0, cut);
+  const dot = name.lastIndexOf(".");
+  const words: Stat = { owner: name.slice(0, Math.max(0, dot)), last: name.slice(dot + 1), value: Number(text) };
+  sums.lines = sums.lines + 1;
+  if (name.startsWith("listener.")) takeListener(sums, words, settings);
+  else if (name.startsWith("http.")) takePrefix(sums, words);
+  else if (name.startsWith("udp.")) takeDatagrams(sums, words);
+}
+
+/** `listener.0.0.0.0_80` and `downstream_cx_active`. */
+type Stat = { readonly owner: string; readonly last: string; readonly value: number };
+
+function takeListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
+  const whole = stat.owner.slice("listener.".length);
+  const isAnswers = stat.last === "downstream_rq_completed";
+  const cut = isAnswers ? whole.indexOf(".http.") : whole.length;
+  if (cut < 0) return;
+  const name = whole.slice(0, cut);
+  // Every thread repeats the numbers under a name of its own.
+  if (/\.(worker_[0-9]+|main_thread)$/.test(name)) return;
+  const listener = listenerOf(name, settings);
+  if (listener.kind === "admin") takeAdmin(sums, stat);
+  else if (listener.kind === "counted") takeCounted(sums, stat, listener.port, settings);
+  else if (stat.last === "downstream_cx_active") sums.ignored.set(name, stat.value);
+  if (!isAnswers) return;
+  const prefix = prefixNamed(sums.prefixes, whole.slice(cut + ".http.".length));
+  if (listener.kind === "counted") prefix.counted = true;
+  else prefix.ignoredBy.push(name);
+}
+
+function takeCounted(sums: Sums, stat: Stat, port: number, settings: DrainSettings): void {
+  if (stat.last === "downstream_rq_completed") sums.answered = sums.answered + stat.value;
+  else if (stat.last === "downstream_cx_total") {
+    sums.totals = sums.totals + 1;
+    sums.arrived = sums.arrived + stat.value;
+  } else {
+    sums.listeners = sums.listeners + 1;
+    sums.connections = sums.connections + stat.value;
+    const isProbed = settings.kubeletProbes.some((probe) => probe.port === port);
+    if (isProbed && !sums.probedPorts.includes(port)) sums.probedPorts.push(port);
+  }
+}
+
+function takeAdmin(sums: Sums, stat: Stat): void {
+  if (stat.last === "downstream_cx_active") sums.admin.connections = stat.value;
+  else if (stat.last === "downstream_cx_total") sums.admin.arrived = stat.value;
+  else sums.admin.answered = stat.value;
+}
+
+function takePrefix(sums: Sums, stat: Stat): void {
+  const name = stat.owner.slice("http.".length);
+  if (name === "admin" && stat.last === "downstream_rq_total") sums.admin.total = stat.value;
+  if (stat.last === "downstream_rq_total") return;
+  const prefix = prefixNamed(sums.prefixes, name);
+  if (stat.last === "downstream_rq_active") prefix.requests = stat.value;
+  else if (stat.last === "downstream_cx_active") prefix.connections = stat.value;
+  else if (stat.last === "downstream_cx_upgrades_active") prefix.upgrades = stat.value;
+}
+
+function takeDatagrams(sums: Sums, stat: Stat): void {
+  if (stat.last === "downstream_sess_active") sums.sessions = sums.sessions + stat.value;
+  else if (stat.last === "downstream_sess_total") sums.arrived = sums.arrived + stat.value;
+}
+
+function countOf(sums: Sums): EnvoyCount {
+  const problem = problemOf(sums);
+  const http = activeRequests(sums.prefixes);
+  const tcp = tcpSessions(sums.connections, sums.prefixes, sums.ignored);
+  return {
+    isEnvoy: sums.lines > 0,
+    problem,
+    passing: problem === NO_LISTENER,
+    active: http + tcp + sums.sessions,
+    arrivedTotal: sums.arrived,
+    answeredTotal: sums.answered,
+    adminTotal: sums.admin.total,
+    probedPorts: sums.probedPorts,
+  };
+}
+
+const NO_LISTENER = "Envoy has no listener whose traffic counts";
+
+/** Our own question is a request on a listener: statistics that do not show it do not show others either. */
+function problemOf(sums: Sums): string {
+  const { connections, arrived, answered, total } = sums.admin;
+  if (sums.broken !== "") return sums.broken;
+  if (connections < 0 || arrived < 0 || answered < 0)
+    return "Envoy's statistics of listeners are missing (a stats_matcher, or no Envoy)";
+  const own = sums.prefixes.get("admin");
+  if (total < 0 || own === undefined || own.requests < 0 || own.connections < 0)
+    return "Envoy's statistics of requests are missing (a stats_matcher)";
+  if (sums.listeners === 0) return NO_LISTENER;
+  return sums.listeners === sums.totals ? "" : "Envoy's statistics of some listeners are missing (a stats_matcher)";
+}
