@@ -26,7 +26,7 @@ export type Seen = {
 export async function runCase(scene: Scene, criterion: Criterion, build: Build): Promise<Seen> {
   const address = ownAddress();
   const expected = scene.endings[criterion];
-  const timeoutMs = expected === "deadline" ? NEAR_DEADLINE_MS : FAR_DEADLINE_MS;
+  const timeoutMs = expected === "deadline" || expected === "unsure" ? NEAR_DEADLINE_MS : FAR_DEADLINE_MS;
   const manager = await startManager({ build, address, flags: flagsOf(criterion, address, timeoutMs) });
   let play: Play | undefined;
   // Beside the app's port, as a metrics port would be: the calls of the manager are no traffic of the app.
@@ -54,7 +54,8 @@ export async function runCase(scene: Scene, criterion: Criterion, build: Build):
     if (status !== 200) throw new Error(`the hook was answered ${status}`);
     const report = await statusOf(manager);
     const outcome = String(report["outcome"]);
-    const ending = endingOf({ criterion, outcome, quietPeriodMs: QUIET_PERIOD_MS, ...release });
+    const left = Number(report["leftTotal"]);
+    const ending = endingOf({ criterion, outcome, left, quietPeriodMs: QUIET_PERIOD_MS, ...release });
     const least = ending === "deadline" ? DRAIN_DELAY_MS + timeoutMs : DRAIN_DELAY_MS;
     if (release.releasedAfterMs < least - 5)
       throw new Error(`released after ${release.releasedAfterMs} of ${least} ms`);
@@ -63,7 +64,7 @@ export async function runCase(scene: Scene, criterion: Criterion, build: Build):
       ending,
       releasedAfterMs: release.releasedAfterMs,
       sinceTrafficMs: release.sinceTrafficMs,
-      left: Number(report["leftTotal"]),
+      left,
       why: String(report["why"]),
     };
   } finally {

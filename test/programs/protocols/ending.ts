@@ -3,8 +3,10 @@ import type { Criterion, Ending } from "./scene.ts";
 
 export type Release = {
   readonly criterion: Criterion;
-  /** Of the manager's report. */
+  /** Of the manager's report, like the connections it saw last. */
   readonly outcome: string;
+  readonly left: number;
+  /** Of the server's own books. */
   readonly openWork: number;
   readonly openConnections: number;
   /** From the last byte either way until the release. */
@@ -18,7 +20,9 @@ const BOOKS_LATE_MS = 250;
 export function endingOf(release: Release): Ending {
   if (release.outcome === "timeout") return "deadline";
   if (release.outcome !== "drained") throw new Error(`a drain of a scene ended as ${release.outcome}`);
-  if (release.openWork > 0) return "cut";
   if (release.criterion === "connections") return release.openConnections === 0 ? "closed" : "cut";
+  // Nobody is connected: nothing can be cut, and an app that has closed its port as well is not waited for.
+  if (release.left === 0) return "quiet";
+  if (release.openWork > 0) return "cut";
   return release.sinceTrafficMs < release.quietPeriodMs - BOOKS_LATE_MS ? "cut" : "quiet";
 }

@@ -52,15 +52,15 @@ def serve(address, port):
 def call(address, port, calls):
     channel = grpc.insecure_channel(f"{address}:{port}")
     grpc.channel_ready_future(channel).result(30)
-    kept = []
+    kept = []  # a call that nobody holds is cancelled
     for one in calls:
         method, ms = one.split("=")
         make = channel.unary_stream if method == "Stream" else channel.unary_unary
-        multi = make(f"/scene.Scene/{method}")
-        kept.append(multi(ms.encode()) if method == "Stream" else multi.future(ms.encode()))
-    for stream in kept:
-        if hasattr(stream, "__next__"):
-            threading.Thread(target=drain, args=(stream,), daemon=True).start()
+        method_call = make(f"/scene.Scene/{method}")
+        if method == "Stream":
+            threading.Thread(target=drain, args=(method_call(ms.encode()),), daemon=True).start()
+        else:
+            kept.append(method_call.future(ms.encode()))
     say("ready")
     sys.stdin.read()
 

@@ -14,21 +14,21 @@ export const GRPC_SCENES: readonly Scene[] = [
     client: "waits for an answer, and keeps the channel",
     needs: "grpcio",
     play: (address, port) => calls({ address, port, calls: [`Wait=${LONG_MS}`] }),
-    endings: endings("deadline", "deadline", "quiet", "quiet"),
+    endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has its answer, and keeps the channel",
     needs: "grpcio",
     play: (address, port) => calls({ address, port, calls: ["Wait=0"] }),
-    endings: endings("deadline", "deadline", "quiet", "quiet"),
+    endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for one answer, and has got a later one on the same channel",
     needs: "grpcio",
     play: (address, port) => calls({ address, port, calls: [`Wait=${2 * LONG_MS}`, "Wait=0"] }),
-    endings: endings("deadline", "deadline", "quiet", "quiet"),
+    endings: endings("unsure", "deadline", "quiet", "quiet"),
   },
   {
     protocol: "gRPC stream",
@@ -42,7 +42,7 @@ export const GRPC_SCENES: readonly Scene[] = [
     client: "listens to messages more than a quiet period apart",
     needs: "grpcio",
     play: (address, port) => calls({ address, port, calls: [`Stream=${SELDOM_MS}`] }),
-    endings: endings("deadline", "deadline", "deadline", "quiet"),
+    endings: endings("unsure", "deadline", "deadline", "quiet"),
   },
 ];
 

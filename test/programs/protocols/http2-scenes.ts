@@ -8,9 +8,21 @@ const PROTOCOL = "HTTP/2";
 export const HTTP2_SCENES: readonly Scene[] = [
   {
     protocol: PROTOCOL,
-    client: "waits for an answer, and keeps the connection",
+    client: "waits for the answer to its first request since it connected",
     play: (address, port) => requests({ address, port, answersMs: [LONG_MS] }),
+    endings: endings("unsure", "deadline", "quiet", "quiet"),
+  },
+  {
+    protocol: PROTOCOL,
+    client: "waits for the answer to a later request, and keeps the connection",
+    play: (address, port) => requests({ address, port, answersMs: [0], laterMs: LONG_MS }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
+  },
+  {
+    protocol: PROTOCOL,
+    client: "waits for one answer, and has got a later one on the same connection",
+    play: (address, port) => requests({ address, port, answersMs: [2 * LONG_MS, OFTEN_MS / 2] }),
+    endings: endings("cut", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
@@ -20,34 +32,35 @@ export const HTTP2_SCENES: readonly Scene[] = [
   },
   {
     protocol: PROTOCOL,
-    client: "has its answer, and spoke last: a WINDOW_UPDATE",
-    play: (address, port) => requests({ address, port, answersMs: [0], afterwards: "window" }),
+    client: "has read a large answer, and spoke last: a WINDOW_UPDATE",
+    play: (address, port) => requests({ address, port, answersMs: [0], answerBytes: LARGE_BYTES }),
     endings: endings("deadline", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "has its answer, and spoke last: it answered the server's PING",
-    play: (address, port) => requests({ address, port, answersMs: [0], afterwards: "ping" }),
+    client: "has its answer, and spoke last: it answered a PING of the server",
+    play: (address, port) => requests({ address, port, answersMs: [0], pings: true }),
     endings: endings("deadline", "deadline", "quiet", "quiet"),
-  },
-  {
-    protocol: PROTOCOL,
-    client: "waits for one answer, and has got a later one on the same connection",
-    play: (address, port) => requests({ address, port, answersMs: [2 * LONG_MS, OFTEN_MS / 2] }),
-    endings: endings("cut", "deadline", "quiet", "quiet"),
   },
 ];
+
+/** More than half the window a client starts with: reading it makes the client open the window again. */
+const LARGE_BYTES = 48_000;
 
 type Requests = {
   readonly address: string;
   readonly port: number;
   /** One request each, all at once. */
   readonly answersMs: readonly number[];
-  readonly afterwards?: "window" | "ping";
+  readonly answerBytes?: number;
+  /** One more request, when those are answered. */
+  readonly laterMs?: number;
+  /** The server does, when all is answered. */
+  readonly pings?: boolean;
 };
 
 /** Told to drain, the app sends GOAWAY, and each connection closes after its last answer. */
-async function requests({ address, port, answersMs, afterwards }: Requests): Promise<Play> {
+async function requests(of: Requests): Promise<Play> {
   const stage = createStage();
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer();
@@ -62,21 +75,24 @@ async function requests({ address, port, answersMs, afterwards }: Requests): Pro
     stream.on("error", () => {});
     const answer = () => {
       if (!stream.destroyed) stream.respond({ ":status": 200 });
-      stream.end("done");
+      stream.end("x".repeat(of.answerBytes ?? 4));
     };
     setTimeout(answer, Number(String(headers[":path"]).slice(1)));
   });
-  await stage.open(server, address, port);
-  const client = connect(`http://${address}:${port}`);
+  await stage.open(server, of.address, of.port);
+  const client = connect(`http://${of.address}:${of.port}`);
   client.on("error", () => {});
-  for (const ms of answersMs) {
+  const ask = (ms: number) => {
     const sent = client.request({ ":path": `/${ms}` });
     sent.on("error", () => {});
-    sent.resume().end();
-  }
-  await pause(2 * OFTEN_MS);
-  if (afterwards === "window") client.setLocalWindowSize(1_000_000);
-  if (afterwards === "ping") for (const session of sessions) session.ping(() => stage.note());
+    sent.end();
+    // Read when it has been sent whole, so that what the client says of it comes last.
+    setTimeout(() => sent.resume(), OFTEN_MS);
+  };
+  for (const ms of of.answersMs) ask(ms);
+  await pause(3 * OFTEN_MS);
+  if (of.laterMs !== undefined) ask(of.laterMs);
+  if (of.pings === true) for (const session of sessions) session.ping(stage.note);
   await pause(OFTEN_MS);
   const sendAway = () => {
     for (const session of sessions) session.close();

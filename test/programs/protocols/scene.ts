@@ -12,7 +12,8 @@ export type Criterion = (typeof CRITERIA)[number];
  */
 export type Ending = "quiet" | "closed" | "deadline" | "cut";
 
-export type Endings = Readonly<Record<Criterion, Ending>>;
+/** `unsure`: the end of the drain hangs on the order of segments within one tick of the kernel's clock. */
+export type Endings = Readonly<Record<Criterion, Ending | "unsure">>;
 
 /** A scene that is being played. */
 export type Play = {
@@ -39,7 +40,7 @@ export type Scene = {
 };
 
 /** Short for tables of scenes, in the order of {@link CRITERIA}. */
-export function endings(quiet: Ending, connections: Ending, requests: Ending, told: Ending): Endings {
+export function endings(quiet: Ending | "unsure", connections: Ending, requests: Ending, told: Ending): Endings {
   return { quiet, connections, requests, told };
 }
 

@@ -18,8 +18,8 @@ export const WEBSOCKET_SCENES: readonly Scene[] = [
   },
   {
     protocol: PROTOCOL,
-    client: "waits for messages; it spoke last, by answering a ping",
-    play: (address, port) => session({ address, port, opened: (server, one) => server.ping(one) }),
+    client: "waits for messages; it spoke last, by answering a ping or without being asked",
+    play: (address, port) => session({ address, port, opened: (server, one) => server.ping(one), says: "notice" }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
@@ -37,9 +37,11 @@ type Session = {
   readonly opened: Talk;
   /** The client sends a message so often, and each is answered. */
   readonly talksMs?: number;
+  /** The client says this once, and is not answered. */
+  readonly says?: string;
 };
 
-async function session({ address, port, opened, talksMs }: Session): Promise<Play> {
+async function session({ address, port, opened, talksMs, says }: Session): Promise<Play> {
   const stage = createStage();
   const server = createWebSocketServer({
     opened: (one) => {
@@ -60,5 +62,6 @@ async function session({ address, port, opened, talksMs }: Session): Promise<Pla
     });
   }
   await pause(OFTEN_MS);
+  if (says !== undefined) client.send(says);
   return stage.play({ sendAway: server.leave, endClient: () => client.close() });
 }
