@@ -7,7 +7,7 @@ import { realClock } from "../../../src/demo/real-clock.ts";
 import { placeOf } from "../../../src/demo/rollout/deployment.ts";
 import { startServers } from "../../../src/demo/servers.ts";
 import { Fault } from "../../../src/fault.ts";
-import { type RollRequest, type RollResult, UPSTREAM } from "./roll-request.ts";
+import { type RollOutcome, type RollRequest, type RollResult, UPSTREAM } from "./roll-request.ts";
 import { rollVariant } from "./roll-variant.ts";
 
 const SOURCE = join(import.meta.dirname, "../../../src");
@@ -56,10 +56,10 @@ async function rolled(request: RollRequest): Promise<RollResult> {
     imageEnvironment: environment,
     servers,
   };
-  let result: RollResult = { manager: native ? "native" : "node" };
-  for (const variant of request.variants) result = { ...result, [variant]: await rollVariant(request, variant, ports) };
+  const outcomes: Record<string, RollOutcome> = {};
+  for (const variant of request.variants) outcomes[variant.name] = await rollVariant(request, variant, ports);
   await servers.stop();
-  return result;
+  return { manager: native ? "native" : "node", outcomes };
 }
 
 /** What an image would set; nothing else of this shell reaches a container. */

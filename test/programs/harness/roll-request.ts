@@ -5,21 +5,30 @@ import type { Tally } from "../../../src/demo/load/request-tally.ts";
 export type RollRequest = {
   /** Its Pods serve on their first containerPort, on every address. */
   readonly deployment: object;
-  readonly load: RollLoad;
   /** How late the Service's proxy learns of endpoint changes. */
   readonly propagationMs: number;
+  /** One rolling update each, one after the other. */
   readonly variants: readonly RollVariant[];
 };
 
-/** `without`: the Deployment as it is; `with`: each Pod through the webhook. */
-export type RollVariant = "without" | "with";
+export type RollVariant = {
+  /** As the case finds its outcome again. */
+  readonly name: string;
+  /** Whether each Pod goes through the webhook. */
+  readonly lastcall: boolean;
+  readonly load: RollLoad;
+  /** Added to the Pod template. */
+  readonly annotations?: Readonly<Record<string, string>>;
+};
 
 /** A slow request's path is `slowPath` with its milliseconds behind it. */
 export type RollLoad = Omit<LoadShape, "slowPath"> & { readonly slowPath: string };
 
-export type RollResult = Readonly<Partial<Record<RollVariant, RollOutcome>>> & {
+export type RollResult = {
   /** The manager that drained: the native build, or the one on Node. */
   readonly manager: "native" | "node";
+  /** By the name of the variant. */
+  readonly outcomes: Readonly<Record<string, RollOutcome>>;
 };
 
 export type RollOutcome = {
@@ -49,6 +58,16 @@ export const SHORT_LIVED_LOAD: RollLoad = {
   poolLifeMs: 5_000,
   path: "/",
   slowPath: "/slow?ms=",
+};
+
+/** Clients that never leave, most of them in the middle of a request at any time; nobody else. */
+export const ENDLESS_LOAD: RollLoad = {
+  ...SHORT_LIVED_LOAD,
+  newConnectionClients: 0,
+  pooledClients: 0,
+  slowClients: 0,
+  endlessClients: 16,
+  path: "/slow?ms=100",
 };
 
 /** A backend behind the Pods, for those that are proxies: the demo's sample app, which a rollout never touches. */

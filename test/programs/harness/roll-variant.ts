@@ -1,7 +1,7 @@
 /** One rolling update of a case, on the demo's own Pods, network and clients. */
 import type { EndedPod } from "../../../src/demo/pod-end.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
-import { replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
+import { annotated, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
 import type { Servers } from "../../../src/demo/servers.ts";
 import { runVariant, type VariantPorts } from "../../../src/demo/variant.ts";
 import type { PodEndFacts, RollOutcome, RollRequest, RollVariant } from "./roll-request.ts";
@@ -9,18 +9,19 @@ import type { PodEndFacts, RollOutcome, RollRequest, RollVariant } from "./roll-
 export type RollPorts = Omit<VariantPorts, "admit" | "writeSlice"> & { readonly servers: Servers };
 
 export async function rollVariant(request: RollRequest, variant: RollVariant, ports: RollPorts): Promise<RollOutcome> {
-  const { deployment, load, propagationMs } = request;
+  const { load } = variant;
   const { servers } = ports;
+  const deployment = annotated(request.deployment, variant.annotations ?? {});
   const { tally, ended, tookMs } = await runVariant(
     {
       deployment,
       replicas: replicasOf(deployment),
       port: servicePort(deployment),
-      propagationMs,
+      propagationMs: request.propagationMs,
       load: { ...load, slowPath: (ms) => `${load.slowPath}${ms}` },
       longRequest: false,
     },
-    variant === "with"
+    variant.lastcall
       ? { ...ports, writeSlice: servers.writeSlice, admit: async (pod) => (await admitPod(pod, servers.webhook)).pod }
       : { ...ports, writeSlice: undefined, admit: (pod) => Promise.resolve(pod) },
   );

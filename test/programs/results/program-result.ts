@@ -18,6 +18,8 @@ export type ServerResult = {
   readonly signalOf: "image" | "kubelet";
   readonly without: Counted;
   readonly with: Counted;
+  /** With lastcall and clients that never leave. */
+  readonly endless: Counted & { readonly outcomes: readonly string[] };
   /** The longest from the deletion to the stop signal, with lastcall, */
   readonly drainSeconds: number;
   /** and from there to the end of the program. */

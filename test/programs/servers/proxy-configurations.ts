@@ -78,7 +78,6 @@ export const CADDY = `
 {
   admin off
   auto_https off
-  persist_config off
   log {
     level ERROR
   }

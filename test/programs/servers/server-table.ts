@@ -103,9 +103,9 @@ export const SERVERS: readonly ServerRow[] = [
     system: "Passenger (standalone)",
     program: "passenger",
     script: [
-      'cp config.ru "$FOLDER"; cd "$FOLDER"; mkdir -p tmp registry public;',
-      "exec $PROGRAM start --engine builtin --address 0.0.0.0 --port 8080 --environment production --max-pool-size 8",
-      "--min-instances 8 --disable-security-update-check --disable-anonymous-telemetry --log-level 2",
+      'cp config.ru "$FOLDER"; cd "$FOLDER"; mkdir -p tmp registry public; export TMPDIR="$FOLDER/tmp";',
+      "exec $PROGRAM start --engine builtin --address 0.0.0.0 --port 8080 --environment production --max-pool-size 6",
+      "--min-instances 6 --disable-security-update-check --disable-anonymous-telemetry --log-level 2",
       '--log-file "$FOLDER/passenger.log" --pid-file "$FOLDER/passenger.pid" --instance-registry-dir "$FOLDER/registry"',
       "--no-compile-runtime --no-install-runtime",
     ].join(" "),

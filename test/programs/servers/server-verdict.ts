@@ -1,7 +1,7 @@
 /** What the rollout of one server proves: what must hold, one line to print, one row of the table. Pure. */
 import type { RollOutcome, RollResult } from "../harness/roll-request.ts";
 import type { FoundProgram } from "../install/program-of.ts";
-import type { ServerResult } from "../results/program-result.ts";
+import type { Counted, ServerResult } from "../results/program-result.ts";
 import { type ServerRow, titleOf } from "./server-table.ts";
 
 export type ServerVerdict = {
@@ -14,32 +14,36 @@ export type ServerVerdict = {
 /** Less shows nothing: clients that hang would make few requests and so few failures. */
 const LEAST_REQUESTS = 200;
 
-export function verdictOf(
-  row: ServerRow,
-  program: FoundProgram,
-  { without, with: covered }: RollResult,
-): ServerVerdict {
-  if (without === undefined || covered === undefined) throw new Error(`${titleOf(row)} was not rolled both ways`);
-  const ends = covered.ends;
+export function verdictOf(row: ServerRow, program: FoundProgram, { outcomes }: RollResult): ServerVerdict {
+  const { without, with: covered, endless } = outcomes;
+  if (without === undefined || covered === undefined || endless === undefined)
+    throw new Error(`${titleOf(row)} was not rolled in all three ways`);
+  const { ends } = covered;
   const result: ServerResult = {
     kind: "server",
     system: row.system,
     version: `${program.version} (${program.source})`,
     stopSignal: row.stopSignal,
     signalOf: row.signalOf,
-    without: { requests: without.tally.requests, failed: without.tally.failed, kinds: without.tally.kinds },
-    with: { requests: covered.tally.requests, failed: covered.tally.failed, kinds: covered.tally.kinds },
+    without: countsOf(without),
+    with: countsOf(covered),
+    endless: { ...countsOf(endless), outcomes: [...new Set(endless.ends.map((end) => end.outcome))].sort() },
     drainSeconds: Math.max(...ends.map((end) => end.drainSeconds)),
     stopSeconds: Math.max(...ends.map((end) => end.stopSeconds)),
   };
   const failures = [
     ...(covered.tally.failed === 0 ? [] : [`${counted(covered)} failed with lastcall`]),
     ...ends.filter((end) => end.outcome !== "drained").map((end) => `a drain ended as "${end.outcome}": ${end.why}`),
-    ...[without, covered]
+    ...[without, covered, endless]
       .filter((outcome) => outcome.tally.requests < LEAST_REQUESTS)
       .map((outcome) => `${outcome.tally.requests} requests show nothing, expected at least ${LEAST_REQUESTS}`),
   ];
-  return { failures, line: `${titleOf(row)}: without ${counted(without)}, with ${counted(covered)}`, result };
+  const counts = `without ${counted(without)}, with ${counted(covered)}, endless clients ${counted(endless)}`;
+  return { failures, line: `${titleOf(row)}: ${counts}`, result };
+}
+
+function countsOf({ tally }: RollOutcome): Counted {
+  return { requests: tally.requests, failed: tally.failed, kinds: tally.kinds };
 }
 
 /** `3 of 900 requests (closed-unanswered 2, reset 1)`. */

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import type { ServerResult } from "./program-result.ts";
+import { resultLines, withResult } from "./result-lines.ts";
+import { systemsPage } from "./systems-page.ts";
+
+const NONE = { refused: 0, reset: 0, "closed-unanswered": 0, "timed-out": 0, "bad-status": 0 };
+
+const server = (more: Partial<ServerResult>): ServerResult => ({
+  kind: "server",
+  system: "nginx",
+  version: "1.22.1 (Debian)",
+  stopSignal: "SIGQUIT",
+  signalOf: "image",
+  without: { requests: 800, failed: 12, kinds: { ...NONE, refused: 9, reset: 1, "closed-unanswered": 2 } },
+  with: { requests: 1600, failed: 0, kinds: NONE },
+  endless: { requests: 900, failed: 3, kinds: { ...NONE, "timed-out": 3 }, outcomes: ["timeout"] },
+  drainSeconds: 9.14,
+  stopSeconds: 0.02,
+  ...more,
+});
+
+describe("the results of cases", () => {
+  test("keep one line for each system and stop signal, in the order of the first run", () => {
+    const first = withResult("", server({}));
+    const second = withResult(first, server({ stopSignal: "SIGTERM" }));
+    const third = withResult(second, server({ drainSeconds: 5 }));
+    expect(resultLines(third)).toEqual([server({ drainSeconds: 5 }), server({ stopSignal: "SIGTERM" })]);
+  });
+
+  test("keep the lines of other kinds of cases as they are", () => {
+    const other = { kind: "broker", system: "nginx", redelivered: 0 };
+    expect(resultLines(withResult(withResult("", other), server({})))).toEqual([other, server({})]);
+  });
+
+  test("name the line that is not JSON", () => {
+    expect(() => resultLines('{"kind":"a","system":"b"}\n{half')).toThrow("line 2 of the results is not JSON");
+  });
+});
+
+describe("the page of systems", () => {
+  const page = systemsPage([server({}), { kind: "broker", system: "RabbitMQ" }]);
+
+  test("tells what was lost without lastcall, how, and what with it", () => {
+    expect(page).toContain(
+      "| nginx | 1.22.1 (Debian) | SIGQUIT (image) | **12** of 800: refused 9, cut 3 | **0** of 1600 | 9.1 s |",
+    );
+  });
+
+  test("tells what clients that never leave lose all the same", () => {
+    expect(page).toContain("| nginx | SIGQUIT | **3** of 900: silent 3 | timeout |");
+  });
+
+  test("leaves results of other kinds to their own pages", () => {
+    expect(page).not.toContain("RabbitMQ");
+  });
+});

@@ -1,0 +1,79 @@
+/** `docs/systems.md` from the results of real runs. Pure. */
+import type { Counted, OtherResult, ServerResult } from "./program-result.ts";
+
+const INTRODUCTION = `# Servers without a driver
+
+<!-- generated from real runs; after npm run test:programs: npm run table:programs -->
+
+Each server below was rolled as a Deployment of two Pods, without lastcall and with its defaults, while clients asked it
+for answers. The Pods are local processes under the kubelet's rules in network namespaces of their own, the Service's
+proxy learns of endpoint changes 2 s late, and none of the clients tries a request twice. All connections live at most
+5 s; four clients always wait for an answer that takes 1 to 5 s. Programs come from Debian and PyPI; nginx, HAProxy,
+Apache httpd, lighttpd and Caddy pass requests on to a backend that is not rolled, the others answer themselves.
+
+**Stop signal**: the one that the project's official image names, or SIGTERM, which the kubelet sends where the image
+names none. **Failed**: of all requests of the rollout; *refused* new connections, *cut* ones that ended without a whole
+answer, *silent* ones without an answer for 10 s, *error* answers of 500 and above. **Drain**: from the deletion of a Pod
+to its stop signal, the longest, with lastcall; it ends when the last connection has.
+`;
+
+const ENDLESS = `
+## Clients that never leave
+
+The limit of any drain without a driver: a client that keeps sending on one kept connection is waited for to the
+deadline (here 3 s after the delay) and is then at the mercy of the server's stop signal. 16 such clients, most of
+them waiting for an answer of 100 ms at any time, and how many requests the rollout lost with lastcall:
+`;
+
+const AFTERWORD = `
+Where this number is not 0, nothing that is done before the stop signal helps: such clients need a connection
+life of their own, or a server or proxy that sends them away, which is what drivers are for. A server without kept
+connections sends every client away with its answer, so its drain ends by itself. One run per row: a 0 here is a
+measurement, not a promise.
+`;
+
+export function systemsPage(results: readonly OtherResult[]): string {
+  const servers = results.filter(isServer);
+  return [
+    INTRODUCTION,
+    table(SERVER_HEAD, servers.map(serverRow)),
+    ENDLESS,
+    table(ENDLESS_HEAD, servers.map(endlessRow)),
+    AFTERWORD,
+  ].join("\n");
+}
+
+const SERVER_HEAD = ["server", "version", "stop signal", "failed without lastcall", "failed with it", "drain"];
+
+function serverRow(result: ServerResult): string[] {
+  const signal = result.signalOf === "image" ? `${result.stopSignal} (image)` : result.stopSignal;
+  const name = [result.system, result.version, signal];
+  return [...name, failures(result.without), failures(result.with), `${result.drainSeconds.toFixed(1)} s`];
+}
+
+const ENDLESS_HEAD = ["server", "stop signal", "failed", "the drain ended as"];
+
+function endlessRow({ system, stopSignal, endless }: ServerResult): string[] {
+  return [system, stopSignal, failures(endless), endless.outcomes.join(", ")];
+}
+
+/** `151 of 873: refused 149, cut 2`. */
+function failures({ requests, failed, kinds }: Counted): string {
+  const named = [
+    ["refused", kinds.refused],
+    ["cut", kinds.reset + kinds["closed-unanswered"]],
+    ["silent", kinds["timed-out"]],
+    ["error", kinds["bad-status"]],
+  ] as const;
+  const detail = named.filter(([, count]) => count > 0).map(([kind, count]) => `${kind} ${count}`);
+  return `**${failed}** of ${requests}${detail.length === 0 ? "" : `: ${detail.join(", ")}`}`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
+  return [head, head.map(() => "---"), ...rows].map(line).join("");
+}
+
+function isServer(result: OtherResult): result is ServerResult {
+  return result.kind === "server";
+}

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { createRequestCounter } from "../../../src/demo/load/request-tally.ts";
+import type { PodEndFacts, RollOutcome } from "../harness/roll-request.ts";
+import type { FoundProgram } from "../install/program-of.ts";
+import { SERVERS } from "./server-table.ts";
+import { verdictOf } from "./server-verdict.ts";
+
+const [ROW] = SERVERS;
+const NGINX: FoundProgram = { kind: "found", command: ["nginx"], environment: {}, version: "1.2.3", source: "Debian" };
+const DRAINED: PodEndFacts = { drainSeconds: 7, stopSeconds: 0.1, killed: false, outcome: "drained", why: "" };
+
+function outcome(requests: number, failed: number, ends: readonly PodEndFacts[] = [DRAINED]): RollOutcome {
+  const counter = createRequestCounter();
+  for (let i = 0; i < requests; i++) counter.count("pooled", i < failed ? "reset" : undefined);
+  return { tally: counter.tally(), tookMs: 1_000, ends };
+}
+
+const LOSING = outcome(500, 40);
+
+function failuresOf(covered: RollOutcome, without: RollOutcome = LOSING): readonly string[] {
+  if (ROW === undefined) throw new Error("the table is empty");
+  return verdictOf(ROW, NGINX, { manager: "native", outcomes: { without, with: covered, endless: LOSING } }).failures;
+}
+
+test("a rollout without a failed request whose drains ended by themselves is what must hold", () => {
+  expect(failuresOf(outcome(500, 0))).toEqual([]);
+});
+
+test("one request that failed with lastcall is told with its kind", () => {
+  expect(failuresOf(outcome(500, 1))).toEqual(["1 of 500 requests (reset 1) failed with lastcall"]);
+});
+
+test("a drain that only its deadline ended is told with its reason", () => {
+  const late = { ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." };
+  expect(failuresOf(outcome(500, 0, [DRAINED, late]))).toEqual(['a drain ended as "timeout": 10.0.0.1 stayed.']);
+});
+
+test("a Pod that no manager drained is told", () => {
+  expect(failuresOf(outcome(500, 0, [{ ...DRAINED, outcome: "" }]))).toEqual(['a drain ended as "": ']);
+});
+
+test("a load that hardly asked anything proves nothing", () => {
+  expect(failuresOf(outcome(50, 0))).toEqual(["50 requests show nothing, expected at least 200"]);
+});
+
+test("clients that never leave may lose requests, which the result keeps", () => {
+  if (ROW === undefined) throw new Error("the table is empty");
+  const outcomes = {
+    without: LOSING,
+    with: outcome(500, 0),
+    endless: outcome(600, 5, [{ ...DRAINED, outcome: "timeout" }]),
+  };
+  const verdict = verdictOf(ROW, NGINX, { manager: "native", outcomes });
+  expect(verdict.failures).toEqual([]);
+  expect(verdict.result.endless).toMatchObject({ requests: 600, failed: 5, outcomes: ["timeout"] });
+});
