@@ -3,8 +3,11 @@ import type { Figures } from "./manager-figures.ts";
 
 export type Goal = { readonly goal: string; readonly found: string; readonly met: boolean };
 
-const SIZE_KIB = 600;
-const IDLE_KIB = 768;
+/** The TLS client of the relay is 310 KiB of it. */
+const SIZE_KIB = 1_024;
+/** Most of it is the binary itself, which Pods of a node share. */
+const IDLE_KIB = 1_024;
+const OWN_KIB = 160;
 const SHARE_OF_NODE = 1 / 60;
 const THREADS = 1;
 const SWITCHES = 0;
@@ -21,11 +24,16 @@ export function goalsOf(figures: readonly Figures[]): readonly Goal[] {
   const many = native.manager?.drains.find(({ connections }) => connections === MANY_CONNECTIONS);
   const shareOfCore = many?.shareOfCore ?? Number.POSITIVE_INFINITY;
   return [
-    { goal: "binary, stripped: at most 600 KiB", found: `${sizeKiB.toFixed(1)} KiB`, met: sizeKiB <= SIZE_KIB },
+    { goal: "binary, stripped: at most 1 MiB", found: `${sizeKiB.toFixed(1)} KiB`, met: sizeKiB <= SIZE_KIB },
     {
-      goal: "resident memory, idle: at most 768 KiB",
+      goal: "resident memory, idle: at most 1 MiB",
       found: `${native.idle.rssKiB} KiB`,
       met: native.idle.rssKiB <= IDLE_KIB,
+    },
+    {
+      goal: "memory of its own, idle: at most 160 KiB",
+      found: `${native.idle.anonymousKiB} KiB`,
+      met: native.idle.anonymousKiB <= OWN_KIB,
     },
     {
       goal: "resident memory, idle: at most 1/60 of Node's",
