@@ -74,3 +74,8 @@ export function bestP99(some: readonly AdmissionRound[]): number {
 export function timesQuiet(figures: RelayFigures, { here }: AdmissionRounds): number {
   return bestP99(here) / bestP99(figures.admissions.quiet.here);
 }
+
+/** The same as a multiple of the other process's at the same time: what is left when the machine's part is taken out. */
+export function timesAside({ here, aside }: AdmissionRounds): number {
+  return bestP99(here) / bestP99(aside);
+}

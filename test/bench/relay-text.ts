@@ -1,5 +1,13 @@
 /** How a person reads the figures of the relay's benchmark. */
-import { type AdmissionRounds, bestP99, median, type RelayFigures, type Spread, timesQuiet } from "./relay-figures.ts";
+import {
+  type AdmissionRounds,
+  bestP99,
+  median,
+  type RelayFigures,
+  type Spread,
+  timesAside,
+  timesQuiet,
+} from "./relay-figures.ts";
 import { goalsOf } from "./relay-goals.ts";
 
 export function textOf(figures: RelayFigures): string {
@@ -20,7 +28,7 @@ export function textOf(figures: RelayFigures): string {
     spreadLine(`${eventsPerSecond} changes/s alone`, told.alone),
     spreadLine(`all at once, in ${figures.burstSeconds.toFixed(1)} s`, told.burst),
     "",
-    `${admissions.perSecond} admissions/s                    p50 ms     p99 ms   p99 elsewhere   p99 of each round; left of it that of the best`,
+    `${admissions.perSecond} admissions/s                    p50 ms     p99 ms   p99 elsewhere            p99 of each round; left of it that of the best`,
     roundsLine("in quiet", admissions.quiet),
     roundsLine(`while streams begin (x ${timesQuiet(figures, admissions.opening).toFixed(2)})`, admissions.opening),
     roundsLine(`while slices change (x ${timesQuiet(figures, admissions.events).toFixed(2)})`, admissions.events),
@@ -38,12 +46,13 @@ function spreadLine(what: string, { count, p50, p99, max }: Spread): string {
   );
 }
 
-function roundsLine(what: string, { here, aside }: AdmissionRounds): string {
+function roundsLine(what: string, rounds: AdmissionRounds): string {
+  const { here, aside } = rounds;
   const cells = [median(here.map((round) => round.p50)), bestP99(here), bestP99(aside)];
   const each = here.map((round) => round.p99.toFixed(2)).join(", ");
   const widths = [9, 11, 16];
   const row = cells.map((ms, index) => ms.toFixed(2).padStart(widths[index] ?? 0)).join("");
-  return `${what.padEnd(34)}${row}   ${each}`;
+  return `${what.padEnd(34)}${row} (x ${timesAside(rounds).toFixed(2)})   ${each}`;
 }
 
 function percent(share: number): string {
