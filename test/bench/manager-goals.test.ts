@@ -15,7 +15,7 @@ const NATIVE: Figures = {
   startMs: 5,
   manager: { held: memory, called: memory, drains },
 };
-const NODE: Figures = { ...NATIVE, build: "node", idle: { ...memory, rssKiB: 60_000 }, threads: 7 };
+const NODE: Figures = { ...NATIVE, build: "node", idle: { ...memory, rssKiB: 65_000 }, threads: 7 };
 
 test("a run that keeps to every goal misses none", () => {
   expect(goalsOf([NATIVE, NODE]).filter(({ met }) => !met)).toEqual([]);
