@@ -1,0 +1,147 @@
+/** Every manifest of a guide is what its file says, and does what the guide says, through both doors. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import jsonPatch from "fast-json-patch";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { injectPod } from "../../src/injection/inject.ts";
+import { objectAt, type RawObject, textAt, valueAt } from "../../src/kubernetes/raw-json.ts";
+import { ANNOTATIONS, FIELDS } from "../../src/policy/annotation-table.ts";
+import { keepNamespace } from "../../src/webhook/cluster/namespace-annotations.ts";
+import { lastcall } from "../cli/run-lastcall.ts";
+import { JSON_HEADERS, reviewText } from "../webhook/pod-review.ts";
+import { FACTS, serverUnderTest } from "../webhook/server-under-test.ts";
+import { documentsOf, EXAMPLES, fencesOf, GUIDE_NAMES, guideNamed, podsOf } from "./manifests.ts";
+
+const TOKEN = "0123456789abcdef0123456789abcdef";
+const FLAGS = ["--kube-version", FACTS.apiServerVersion, "--kubelet-version", "unknown", "--image", FACTS.managerImage];
+
+/** Kinds whose Pods only their controllers know; `inject` leaves them alone. */
+const WITHOUT_PODS = ["argo-workflows", "envoy-gateway"];
+
+/** What the webhook makes of a Pod, told of its namespace what the cluster's watch would tell. */
+async function admitted(pod: unknown, namespace: RawObject | undefined): Promise<unknown> {
+  const { app } = serverUnderTest({
+    inject: (request, config, facts) => injectPod(request, config, facts, { newToken: () => TOKEN }),
+    namespaceAnnotations: async () => (namespace === undefined ? {} : keepNamespace(namespace)),
+  });
+  const payload = reviewText({ object: pod, namespace: textAt(objectAt(namespace, "metadata"), "name") ?? "shop" });
+  const answer = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+  const { patch } = answer.json().response;
+  const operations = JSON.parse(Buffer.from(patch ?? btoa("[]"), "base64").toString());
+  return jsonPatch.applyPatch(structuredClone(pod), operations, true).newDocument;
+}
+
+function namespaceIn(manifest: string): RawObject | undefined {
+  return documentsOf(manifest).find((document) => document["kind"] === "Namespace");
+}
+
+test("every guide has its manifest and every manifest its guide", () => {
+  expect(EXAMPLES).toEqual(GUIDE_NAMES);
+  expect(EXAMPLES.length).toBeGreaterThanOrEqual(8);
+});
+
+describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
+  const guide = guideNamed(name);
+
+  test("the manifest in the guide is the file", () => {
+    expect(fencesOf(guide, "yaml")).toEqual([guide.manifest]);
+    expect(guide.text).toContain(`](../../examples/${name}.yaml)`);
+  });
+
+  test("is injected, stays the same the second time, and comes back byte for byte", async () => {
+    const once = await lastcall(["inject", ...FLAGS], { "-": guide.manifest });
+    expect(once.status, once.err).toBe(WITHOUT_PODS.includes(name) ? 2 : 0);
+    const twice = await lastcall(["inject", ...FLAGS], { "-": once.out });
+    expect(twice).toMatchObject({ status: 2, out: once.out });
+    const back = await lastcall(["uninject"], { "-": once.out });
+    expect(back.out).toBe(guide.manifest);
+  });
+
+  test("its Pods come out of the webhook as out of the command line, and a second call changes nothing", async () => {
+    const namespace = namespaceIn(guide.manifest);
+    const { out } = await lastcall(["inject", ...FLAGS], { "-": guide.manifest }, TOKEN);
+    const after = podsOf(out);
+    const admittedPods = await Promise.all(podsOf(guide.manifest).map(({ pod }) => admitted(pod, namespace)));
+    expect(admittedPods).toEqual(after.map(({ pod }) => pod));
+    expect(await Promise.all(admittedPods.map((pod) => admitted(pod, namespace)))).toEqual(admittedPods);
+  });
+
+  test("the end of a Pod is told as explain tells it", async () => {
+    const told = fencesOf(guide, "text");
+    if (told.length === 0) {
+      expect(["argo-workflows", "envoy-gateway", "rabbitmq"]).toContain(name);
+      return;
+    }
+    const { out } = await lastcall(["explain"], { "-": guide.manifest });
+    for (const timeline of told) expect(out).toContain(timeline);
+  });
+
+  test("names only annotations that exist", () => {
+    const named = [...guide.text.matchAll(/lastcall\.dev\/([a-z-]+)/g)].map((match) => match[1]);
+    const known = FIELDS.map((field) => ANNOTATIONS[field].name);
+    for (const annotation of named) expect(known).toContain(annotation);
+  });
+});
+
+/** The first container of the Pod that is ours, as text. */
+function managerOf(pod: unknown): string {
+  const spec = objectAt(objectAt({ pod }, "pod"), "spec");
+  return JSON.stringify([valueAt(spec, "initContainers"), valueAt(spec, "containers")].flat().find(isManager) ?? "");
+}
+
+function isManager(container: unknown): boolean {
+  return textAt(objectAt({ container }, "container"), "name") === "lastcall";
+}
+
+test("a Pod of Envoy Gateway with what the guide's EnvoyProxy gives it waits for the drain of its Envoy", async () => {
+  const recorded = join(import.meta.dirname, "../golden/recorded-envoy-gateway/input.yaml");
+  const pod = parse(readFileSync(recorded, "utf8")) as { metadata: { labels: object } };
+  expect(await admitted(pod, undefined)).toEqual(pod);
+  const [proxy] = documentsOf(guideNamed("envoy-gateway").manifest);
+  const path = ["spec", "provider", "kubernetes", "envoyDeployment", "pod"];
+  const given = path.reduce<RawObject | undefined>((part, key) => objectAt(part, key), proxy);
+  const labels = { ...pod.metadata.labels, ...objectAt(given, "labels") };
+  const made = { ...pod, metadata: { ...pod.metadata, labels, annotations: objectAt(given, "annotations") } };
+  const manager = managerOf(await admitted(made, undefined));
+  expect(manager).toContain("--hooks=envoy:app,shutdown-manager:app");
+  expect(manager).toContain("--driver-url=http://127.0.0.1:19000");
+});
+
+test("of a workflow only the Pods of the step that asks get a manager, and one that lets them complete", async () => {
+  const [workflow] = documentsOf(guideNamed("argo-workflows").manifest);
+  const templates = valueAt(objectAt(workflow, "spec"), "templates") as readonly RawObject[];
+  const managers: Record<string, string> = {};
+  for (const template of templates.filter((candidate) => objectAt(candidate, "container") !== undefined)) {
+    // Argo's controller adds an executor beside the step's own container.
+    const containers = [
+      { name: "wait", image: "argoexec:1" },
+      { name: "main", ...objectAt(template, "container") },
+    ];
+    const pod = { metadata: objectAt(template, "metadata") ?? {}, spec: { restartPolicy: "Never", containers } };
+    managers[textAt(template, "name") ?? ""] = managerOf(await admitted(pod, undefined));
+  }
+  expect(Object.keys(managers)).toEqual(["index", "read"]);
+  expect(managers["index"]).toContain('"--completes"');
+  expect(managers["read"]).toBe('""');
+});
+
+test("of the two Jobs only the one that asks gets a manager", async () => {
+  const { out } = await lastcall(["inject", ...FLAGS], { "-": guideNamed("jobs").manifest });
+  const managers = podsOf(out).map(({ owner, pod }) => [owner, managerOf(pod) !== '""']);
+  expect(managers).toEqual([
+    ["Job/report", false],
+    ["Job/import", true],
+  ]);
+});
+
+test.for([
+  { name: "istio", annotation: "traffic.sidecar.istio.io/excludeInboundPorts", value: "17890" },
+  { name: "linkerd", annotation: "config.linkerd.io/skip-inbound-ports", value: "4567,4568,17890" },
+])("the Pods of the guide for $name tell the mesh of our port before its injector comes", async (expected) => {
+  const { manifest } = guideNamed(expected.name);
+  const [{ pod } = { pod: {} }] = podsOf(manifest);
+  const after = (await admitted(pod, namespaceIn(manifest))) as RawObject;
+  const annotations = objectAt(objectAt(after, "metadata"), "annotations");
+  expect(annotations).toMatchObject({ [expected.annotation]: expected.value });
+});
