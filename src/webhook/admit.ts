@@ -16,6 +16,8 @@ export type AdmissionPorts = {
   readonly inject: typeof injectPod;
   /** What a Pod gets to reach the relay; without it none does. */
   readonly giveRelayAccess?: GiveRelayAccess | undefined;
+  /** Whether nothing could be learnt of the namespace; asked for after the annotations. */
+  readonly namespaceIsUnknown?: (namespace: string) => boolean;
   /** Facts of this moment, asked for after the annotations; without it those of the rules are used. */
   readonly factsOf?: (namespace: string) => ClusterFacts;
   /** Hears of every outcome that is no rehearsal. Never throws and never waits. */
@@ -51,7 +53,8 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
     if (request.pod === undefined) return passedVerdict(request);
     const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace);
     const { pod, namespace } = request;
-    const { giveRelayAccess } = ports;
+    // Anyone can send a review. Limits and fair shares go by namespace, so none of a made-up one is signed.
+    const giveRelayAccess = ports.namespaceIsUnknown?.(namespace) === true ? undefined : ports.giveRelayAccess;
     const question = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [], giveRelayAccess };
     const facts = ports.factsOf?.(namespace) ?? rules.facts;
     const outcome = ports.inject(question, rules.config, facts, ports.randomness);

@@ -154,6 +154,17 @@ describe("admissions go on", () => {
     await until(async () => Object.keys((await admitted(one, OWNED)).variables).includes("LASTCALL_RELAY_CA"));
   });
 
+  test("without a credential for a namespace that does not exist, until it does", LIMIT, async () => {
+    const server = await api();
+    server.objects.delete("/api/v1/namespaces/shop");
+    const one = await replica(server);
+    const { variables } = await admitted(one, OWNED);
+    expect(Object.keys(variables)).toContain("LASTCALL_TOKEN");
+    expect(Object.keys(variables)).not.toContain("LASTCALL_RELAY_CREDENTIAL");
+    server.put("/api/v1/namespaces/shop", { metadata: { name: "shop" } });
+    await until(async () => Object.keys((await admitted(one, OWNED)).variables).includes("LASTCALL_RELAY_CREDENTIAL"));
+  });
+
   test("and recent drains are shown on the admin port, or not at all when somebody has it", LIMIT, async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "::", resolve));

@@ -11,11 +11,12 @@ export const RELAY_SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-relay"
 const ADDRESS = "[10.96.0.7]:443";
 const SETTLED_LIMIT_MS = 120_000;
 
-/** With empty lists of what the webhook reads at its start, or it would wait for them. */
+/** With a namespace, and empty lists of what the webhook reads at its start, or it would wait for them. */
 export async function relayApi(): Promise<PretendApi> {
   const api = await pretendApi();
   const empty = { metadata: {}, items: [] };
   for (const name of ["namespaces", "nodes", "limitranges"]) api.put(`/api/v1/${name}`, empty);
+  api.put("/api/v1/namespaces/shop", { metadata: { name: "shop" } });
   return api;
 }
 

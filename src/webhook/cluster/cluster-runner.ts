@@ -43,6 +43,8 @@ export type Cluster = {
   readonly namespaceAnnotations: NamespaceAnnotations;
   /** To be asked right after the annotations of the same namespace. */
   readonly factsOf: (namespace: string) => ClusterFacts;
+  /** To be asked right after the annotations too. */
+  readonly namespaceIsUnknown: (namespace: string) => boolean;
   readonly tell: TellOutcome;
   /** For what drains leave behind: limits of its own, the same metric. */
   readonly tellDrain: SendNote;
@@ -158,6 +160,7 @@ export function startCluster(parts: ClusterParts): Cluster {
         limitRanges: ranges().get(namespace),
         namespaceIsUnknown: lookup.isUnknown(namespace),
       }),
+    namespaceIsUnknown: lookup.isUnknown,
     tell: outcomeTeller(eventSender({ ...eventPorts, reporter: "lastcall.dev/webhook" })),
     tellDrain: eventSender({ ...eventPorts, reporter: "lastcall.dev/relay" }),
     firstRead: async (limitMs) => {
