@@ -12,8 +12,6 @@ export default defineConfig({
     fileParallelism: false,
     // Only cases that say so run beside others: those that mostly wait.
     maxConcurrency: 3,
-    // Within a file, of the cases that say they bear company.
-    maxConcurrency: 3,
     sequence: { hooks: "stack" },
     passWithNoTests: true,
   },
