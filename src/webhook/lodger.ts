@@ -26,7 +26,7 @@ export const NO_RESUMPTION = { secureOptions: constants.SSL_OP_NO_TICKET } as co
  * Its clients hold one connection each while they drain. Beyond this the oldest is cut on which no answer is under way: a
  * stranger can open connections and sit on them, and must not keep out those who ask.
  */
-const CONNECTION_LIMIT = 14_000;
+export const CONNECTION_LIMIT = 14_000;
 
 export function toldApart(
   options: ServerOptions,

@@ -12,6 +12,7 @@ import {
 import { CA_LIFE_MS, keptOf, missingFrom, type RelayIdentity } from "../../src/relay/identity/identity.ts";
 import { createRelayLimits } from "../../src/relay/limits/relay-limits.ts";
 import { SLICE_PACE } from "../../src/relay/slices/pace.ts";
+import { CONNECTION_LIMIT } from "../../src/webhook/lodger.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/relay.md"), "utf8");
@@ -60,7 +61,8 @@ test("pulses, and requests of a namespace", () => {
   expect(row("requests of a namespace")).toContain(`${shown(atOnce)} at once, then ${shown(inSecond)} a second`);
 });
 
-test("sizes and times of requests", () => {
+test("sizes and times of requests, and connections they come on", () => {
+  expect(row("connections")).toContain(`| ${shown(CONNECTION_LIMIT)} per replica`);
   expect(row("a request")).toContain(`| ${RELAY_BODY_LIMIT_BYTES / 1_024} KiB |`);
   expect(row("a line of an answer")).toContain(`| ${RELAY_LINE_LIMIT_BYTES / 1_024} KiB |`);
   expect(row("one question")).toContain(`${RELAY_STREAM_LIMIT_MS / 3_600_000} hours`);
