@@ -1,10 +1,17 @@
-import { afterAll, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { afterAll, expect, test } from "vitest";
 import { describeBuilds, NATIVE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
 import { requiredProgram } from "../install/required-program.ts";
 import { runCase, type Seen } from "./case-run.ts";
-import { CRITERIA } from "./scene.ts";
+import { type PlayedScene, withProtocols } from "./protocols-page.ts";
+import { CRITERIA, type Criterion, type Ending, type Scene } from "./scene.ts";
 import { SCENES } from "./scenes.ts";
+
+const PAGE = new URL("../../../docs/protocols.md", import.meta.url).pathname;
+
+/** What the last build made of each scene. */
+const played = new Map<Scene, Map<Criterion, Ending>>();
 
 afterAll(endManagers);
 
@@ -13,10 +20,12 @@ describeBuilds("what each criterion makes of", (build) => {
   const criteria = build === NATIVE_BUILD || NATIVE_BUILD.command === "" ? CRITERIA : (["quiet"] as const);
 
   test.concurrent.for(SCENES)("$protocol: a client that $client", { timeout: 120_000 }, async (scene, context) => {
-    const { expect } = context;
     if (scene.needs !== undefined) await requiredProgram(scene.needs, context);
     const seen = await Promise.all(criteria.map((criterion) => runCase(scene, criterion, build)));
+    const all = played.get(scene) ?? new Map<Criterion, Ending>();
+    played.set(scene, all);
     for (const one of seen) {
+      all.set(one.criterion, one.ending);
       const expected = scene.endings[one.criterion];
       expect(expected === "unsure" ? ["cut", "quiet", "deadline"] : [expected], inWords(one)).toContain(one.ending);
       // Who is cut off at the deadline is named.
@@ -24,6 +33,22 @@ describeBuilds("what each criterion makes of", (build) => {
     }
   });
 });
+
+test("the page of the docs says what was seen; -u writes it", async (context) => {
+  const rows = SCENES.map(rowOf);
+  if (rows.includes(undefined)) context.skip("not every scene was played");
+  const complete = rows.filter((row) => row !== undefined);
+  await expect(withProtocols(readFileSync(PAGE, "utf8"), complete)).toMatchFileSnapshot(PAGE);
+});
+
+function rowOf(scene: Scene): PlayedScene | undefined {
+  const seen = (criterion: Criterion) =>
+    scene.endings[criterion] === "unsure" ? "unsure" : played.get(scene)?.get(criterion);
+  const [quiet, connections, requests, told] = CRITERIA.map(seen);
+  if (quiet === undefined || connections === undefined || requests === undefined || told === undefined)
+    return undefined;
+  return { protocol: scene.protocol, client: scene.client, endings: { quiet, connections, requests, told } };
+}
 
 function inWords({ criterion, ending, releasedAfterMs, why }: Seen): string {
   return `${criterion}: ${ending} after ${Math.round(releasedAfterMs)} ms: ${why}`;

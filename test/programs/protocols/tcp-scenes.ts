@@ -35,7 +35,7 @@ export const TCP_SCENES: readonly Scene[] = [
     protocol: PROTOCOL,
     client: "sends a stream without answers",
     play: (address, port) => talk({ address, port, answer: "never", first: "start", sendsMs: OFTEN_MS }),
-    endings: endings("deadline", "deadline", "cut", "quiet"),
+    endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
@@ -52,8 +52,9 @@ type Talk = {
   readonly first: string;
   /** The client closes its half once it is answered. */
   readonly ends?: boolean;
+  /** The client sends so often; the app counts the session as work, as it does with the next one. */
   readonly sendsMs?: number;
-  /** The server sends so often, and counts the session as work. */
+  /** The server sends so often. */
   readonly pushesMs?: number;
 };
 
@@ -61,7 +62,7 @@ type Talk = {
 async function talk(of: Talk): Promise<Play> {
   const stage = createStage();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    if (of.pushesMs !== undefined) socket.on("close", stage.begin());
+    if (of.pushesMs !== undefined || of.sendsMs !== undefined) socket.on("close", stage.begin());
     socket.on("data", () => {
       stage.note();
       if (of.answer === "at once") socket.write("answer");
