@@ -21,7 +21,8 @@ const LOOK_MS = 100;
 type Job = { readonly pod: RelayedPod; readonly tell: (facts: PodFacts) => void; dueMs: number };
 
 export function createPodReader(ask: AskApi, clock: Clock): { readonly read: ReadPod; readonly stop: () => void } {
-  const waiting = new Set<Job>();
+  /** By namespace; the one whose turn was longest ago comes first, so that one that floods delays itself. */
+  const waiting = new Map<string, Set<Job>>();
   const wanted = new Set<Job>();
   const stopped = new AbortController();
   let underWay = 0;
@@ -44,7 +45,40 @@ export function createPodReader(ask: AskApi, clock: Clock): { readonly read: Rea
       return;
     }
     job.dueMs = clock.nowMs() + (reading.kind === "living" ? AGAIN_AFTER_MS : AGAIN_AFTER_FAILURE_MS);
-    waiting.add(job);
+    wait(job);
+  };
+
+  const wait = (job: Job): void => {
+    const { namespace } = job.pod;
+    const jobs = waiting.get(namespace);
+    if (jobs === undefined) waiting.set(namespace, new Set([job]));
+    else jobs.add(job);
+  };
+
+  const waitNoMore = (job: Job): void => {
+    const { namespace } = job.pod;
+    const jobs = waiting.get(namespace);
+    jobs?.delete(job);
+    if (jobs?.size === 0) waiting.delete(namespace);
+  };
+
+  /** Within a namespace in the order in which they came: who was asked for before goes behind who was not. */
+  const nextDue = (nowMs: number): Job | undefined => {
+    for (const jobs of waiting.values()) for (const job of jobs) if (job.dueMs <= nowMs) return job;
+    return undefined;
+  };
+
+  const begin = (job: Job): void => {
+    waitNoMore(job);
+    const { namespace } = job.pod;
+    const others = waiting.get(namespace);
+    waiting.delete(namespace);
+    if (others !== undefined) waiting.set(namespace, others);
+    underWay += 1;
+    void look(job).finally(() => {
+      underWay -= 1;
+      pump();
+    });
   };
 
   const takeTurn = (nowMs: number): boolean => {
@@ -54,19 +88,9 @@ export function createPodReader(ask: AskApi, clock: Clock): { readonly read: Rea
     return next.taken;
   };
 
-  /** In the order in which they came: who was asked for before goes behind who was not. */
   const pump = (): void => {
     const nowMs = clock.nowMs();
-    for (const job of waiting) {
-      if (job.dueMs > nowMs) continue;
-      if (!takeTurn(nowMs)) break;
-      waiting.delete(job);
-      underWay += 1;
-      void look(job).finally(() => {
-        underWay -= 1;
-        pump();
-      });
-    }
+    for (let job = nextDue(nowMs); job !== undefined && takeTurn(nowMs); job = nextDue(nowMs)) begin(job);
     if (wanted.size === 0) {
       endLooks?.();
       endLooks = undefined;
@@ -77,11 +101,11 @@ export function createPodReader(ask: AskApi, clock: Clock): { readonly read: Rea
     read: (pod, tell) => {
       const job: Job = { pod, tell, dueMs: clock.nowMs() };
       wanted.add(job);
-      waiting.add(job);
+      wait(job);
       pump();
       return () => {
         wanted.delete(job);
-        waiting.delete(job);
+        waitNoMore(job);
       };
     },
     stop: () => {

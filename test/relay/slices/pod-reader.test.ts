@@ -153,6 +153,22 @@ test("5 000 Pods are asked for a few at a time, each once, within half a minute"
   expect(most).toBeLessThanOrEqual(8);
 });
 
+test("a namespace with thousands of Pods to ask for does not make another one wait", async () => {
+  const clock = turnedClock();
+  const asked: string[] = [];
+  const reader = createPodReader(async ({ path }) => {
+    asked.push(path.split("/")[4] ?? "");
+    return answerOf({ uid: "uid-1" });
+  }, clock);
+  for (let pod = 0; pod < 3_000; pod += 1)
+    reader.read({ namespace: "flood", pod: `web-${pod}`, uid: "uid-1" }, () => undefined);
+  await clock.turn(1_000);
+  const before = asked.length;
+  for (const pod of ["a", "b"]) reader.read({ namespace: "shop", pod, uid: "uid-1" }, () => undefined);
+  await clock.turn(500);
+  expect(asked.slice(before, before + 20).filter((namespace) => namespace === "shop")).toHaveLength(2);
+});
+
 describe("in a cluster whose Pods may be read", () => {
   let cluster: WatchedCluster;
   beforeEach(async () => {
