@@ -17,6 +17,7 @@ import { addHold, answerAll, answerPerformed, dropHold } from "./holds.ts";
 import { takeLook } from "./looks.ts";
 import { nextWake } from "./next-wake.ts";
 import { twoContainersEnd, withJoin } from "./trigger-rules.ts";
+import { withWord } from "./withdrawal.ts";
 
 export function step(settings: DrainSettings, state: DrainState, event: DrainEvent): Step {
   const actions: DrainAction[] = [];
@@ -97,14 +98,7 @@ function takeCount(state: DrainState, active: number, nowMs: number): DrainState
 
 /** The relay may confirm that the Pod ends and shorten the drain; its silence or denial changes nothing. */
 function takeRelay(settings: DrainSettings, state: DrainState, event: RelaySaid, actions: DrainAction[]): DrainState {
-  const withdrawnAtMs = event.offered === "out" ? (state.withdrawnAtMs < 0 ? event.nowMs : state.withdrawnAtMs) : -1;
-  const isLost = state.relay.offered === "in" && event.offered === "unknown";
-  const told: DrainState = {
-    ...state,
-    relay: { offered: event.offered, terminating: event.terminating, reason: event.reason },
-    withdrawnAtMs,
-    withheldUntilMs: isLost ? event.nowMs : state.withheldUntilMs,
-  };
+  const told = withWord(state, event);
   const begun =
     told.phase === "idle" && event.terminating ? begin(settings, told, "relay", event.nowMs, actions) : told;
   if (event.graceSeconds < 0 || begun.triggeredAtMs < 0 || begun.phase === "done") return begun;

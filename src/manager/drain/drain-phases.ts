@@ -93,7 +93,7 @@ function advanceIdle(settings: DrainSettings, state: DrainState, nowMs: number, 
   }
   // What the relay said of one story says nothing of the next one.
   const forgets = next.joins.length === 0 && state.joins.length > 0;
-  return forgets ? { ...next, relay: NOTHING_KNOWN, withdrawnAtMs: -1 } : next;
+  return forgets ? { ...next, relay: NOTHING_KNOWN, withdrawnAtMs: -1, outFromMs: -1 } : next;
 }
 
 function advanceWithdrawing(

@@ -41,7 +41,10 @@ export type DrainState = {
   readonly deadlineMs: number;
   /** The relay's last word, and why where it is unknown; empty while none was asked. */
   readonly relay: RelayKnows;
+  /** When the relay knew the Pod out of rotation. */
   readonly withdrawnAtMs: number;
+  /** From when on it counts as out: then, or when a silence began after which the relay knew it. */
+  readonly outFromMs: number;
   /** A relay that said the Pod was offered fell silent then; -1 when none did. */
   readonly withheldUntilMs: number;
   readonly stillInRotation: boolean;
@@ -89,6 +92,7 @@ export function idleState(chained: readonly string[]): DrainState {
     deadlineMs: -1,
     relay: NOTHING_KNOWN,
     withdrawnAtMs: -1,
+    outFromMs: -1,
     withheldUntilMs: -1,
     stillInRotation: false,
     deregistrationFromMs: -1,

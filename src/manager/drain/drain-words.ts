@@ -39,6 +39,8 @@ function rotation(state: DrainState): string {
       ? ` The Pod was out of rotation after ${span(afterMs)}.`
       : " The Pod was out of rotation by then.";
   if (state.relay.offered !== "unknown" || state.relay.reason === "") return "";
+  if (afterMs >= 0)
+    return ` The Pod was out of rotation after ${span(afterMs)}, and nothing more was heard of it (${state.relay.reason}).`;
   return ` Whether the Pod was out of rotation is not known (${state.relay.reason}), so the delay alone counted.`;
 }
 

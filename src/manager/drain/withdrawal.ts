@@ -1,10 +1,23 @@
 /** When the Pod counts as withdrawn from its Services, as far as the relay knows. Pure. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { floorEndMs } from "./deadline.ts";
+import type { RelaySaid } from "./drain-event.ts";
 import type { DrainState } from "./drain-state.ts";
 
 /** Slices lag; a Pod that they show untouched for this long is being stopped by its kubelet alone. */
 const SLICES_LAG_MS = 5_000;
+
+/** The relay's word on top of what it said before. It confirms that the Pod ends and never denies it: another replica may lag. */
+export function withWord(state: DrainState, said: RelaySaid): DrainState {
+  const terminating = state.relay.terminating || said.terminating;
+  const told: DrainState = { ...state, relay: { offered: said.offered, terminating, reason: said.reason } };
+  if (said.offered === "in") return { ...told, withdrawnAtMs: -1, outFromMs: -1 };
+  if (said.offered === "unknown") return state.relay.offered === "in" ? { ...told, withheldUntilMs: said.nowMs } : told;
+  if (state.withdrawnAtMs >= 0) return told;
+  // Whoever heard nothing for a while does not know since when: the silence must not make the drain longer.
+  const outFromMs = state.relay.offered === "in" ? said.nowMs : state.withheldUntilMs;
+  return { ...told, withdrawnAtMs: said.nowMs, outFromMs };
+}
 
 /** The planned end of the withdrawing phase, deregistration delay included, as far as it is known now. */
 export function withdrawalEndMs(settings: DrainSettings, state: DrainState): number {
@@ -17,8 +30,8 @@ export function withdrawalEndMs(settings: DrainSettings, state: DrainState): num
 /** -1 while slices still offer a terminating Pod. */
 export function withdrawnByMs(settings: DrainSettings, state: DrainState): number {
   const floorMs = floorEndMs(settings, state.triggeredAtMs);
-  if (state.relay.offered === "out") return Math.max(floorMs, state.withdrawnAtMs);
-  if (state.relay.offered === "unknown") return floorMs;
+  // Whoever went silent after that does not undo it: load balancers still get their time.
+  if (state.relay.offered !== "in") return Math.max(floorMs, state.outFromMs);
   if (state.relay.terminating) return -1;
   return state.triggeredAtMs + Math.max(settings.drainDelayMs, SLICES_LAG_MS);
 }
