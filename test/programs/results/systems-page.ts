@@ -26,12 +26,14 @@ them waiting for an answer of 100 ms at any time, and how many requests the roll
 `;
 
 const AFTERWORD = `
-Where this number is not 0, nothing that is done before the stop signal helps: such clients need a connection
-life of their own, or a server or proxy that sends them away, which is what drivers are for. A server without kept
-connections sends every client away with its answer, so its drain ends by itself. One run per row: a 0 here is a
-measurement, not a promise.
+Where a number is not 0, the stop signal cuts answers under way, or closes a connection across a request that
+is just being sent, and no wait before it can help. What does: a graceful stop signal, as the rows of nginx, HAProxy and
+Apache httpd show (official images name it; in a Pod it is \`lifecycle.stopSignal\`), a bounded life of the clients'
+connections, or something that sends such clients away, which is what drivers are for. gunicorn's sync worker sends
+every client away with its answer, so its drain ends by itself. One run per row: a 0 here is a measurement, not a promise.
 `;
 
+/** Rows in the order of the results; those of other kinds have pages of their own. */
 export function systemsPage(results: readonly OtherResult[]): string {
   const servers = results.filter(isServer);
   return [
@@ -70,8 +72,8 @@ function failures({ requests, failed, kinds }: Counted): string {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
-  return [head, head.map(() => "---"), ...rows].map(line).join("");
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [head, head.map(() => "---"), ...rows].map(line).join("\n");
 }
 
 function isServer(result: OtherResult): result is ServerResult {

@@ -1,0 +1,25 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { missing } from "./required-program.ts";
+
+class Skipped extends Error {}
+
+const context = {
+  skip: (note: string): never => {
+    throw new Skipped(note);
+  },
+};
+
+afterEach(() => vi.unstubAllEnvs());
+
+test("a program that cannot be had skips its case with the reason", () => {
+  vi.stubEnv("CI", "");
+  expect(() => missing("nginx cannot be installed: it takes root", context)).toThrow(
+    new Skipped("nginx cannot be installed: it takes root"),
+  );
+});
+
+test("a program that cannot be had fails its case in CI", () => {
+  vi.stubEnv("CI", "true");
+  expect(() => missing("nginx cannot be installed", context)).toThrow("nginx cannot be installed");
+  expect(() => missing("nginx cannot be installed", context)).not.toThrow(Skipped);
+});
