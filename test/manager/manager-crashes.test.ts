@@ -1,10 +1,11 @@
 /** What is left of a Pod's end when the manager is killed, starved or crowded: docs/manager-crashes.md, one test per row. */
 import { execFileSync, spawn } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { describeBuilds, NATIVE_BUILD } from "./builds.ts";
+import { endRelays, startRelay } from "./fake-relay.ts";
 import { watchLag } from "./machine-lag.ts";
 import {
   call,
@@ -25,6 +26,7 @@ import {
 import { cpuMs, openSockets } from "./process-load.ts";
 
 afterAll(endManagers);
+afterAll(endRelays);
 
 const LONG = ["--drain-delay=50s", "--hooks=app:app,other:app"];
 const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
@@ -43,6 +45,14 @@ async function crowd(manager: Manager, size: number): Promise<Socket[]> {
     socket?.resume();
     return socket === undefined ? [] : [socket];
   });
+}
+
+/** The size of a file table in which that many are free. */
+function tableWith(free: number, pid: number): number {
+  const used = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+  let size = 0;
+  for (let found = 0; found < free; size += 1) if (!used.has(size)) found += 1;
+  return size;
 }
 
 /** How a drain of an idle Pod ends now: the proof that the manager still works. */
@@ -201,6 +211,22 @@ describeBuilds(
       expect(cpuMs(manager.pid) - restMs).toBeLessThan(500);
       manager.kill("SIGKILL");
       await endApp(app);
+    });
+
+    test.concurrent("of files for the relay's client goes by its delay and says so", async () => {
+      const relay = await startRelay();
+      // Two for the hook and its own call; too few for the pipes, then for what starting a program takes.
+      for (const free of [3, 4, 5, 6]) {
+        const manager = await startManager({ build, env: relay.env, flags: SHORT });
+        const app = await startApp(manager.address);
+        const limit = tableWith(free, manager.pid);
+        execFileSync("prlimit", ["--pid", String(manager.pid), `--nofile=${limit}:${limit}`]);
+        const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
+        expect(report).toMatchObject({ outcome: "drained", relay: expect.stringMatching(/^unknown: .*EMFILE$/) });
+        expect(await statusOf(manager)).toMatchObject({ phase: "done" });
+        manager.kill("SIGKILL");
+        await endApp(app);
+      }
     });
 
     test.concurrent("of memory ends with a message", async () => {
