@@ -9,8 +9,14 @@ const PROTOCOL = "HTTP/1.1";
 export const HTTP1_SCENES: readonly Scene[] = [
   {
     protocol: PROTOCOL,
-    client: "waits for an answer, and keeps the connection",
+    client: "waits for the answer to its first request, and keeps the connection",
     play: (address, port) => oneRequest({ address, port, answerMs: LONG_MS, keeps: true }),
+    endings: endings("quiet", "deadline", "quiet", "quiet"),
+  },
+  {
+    protocol: PROTOCOL,
+    client: "waits for the answer to a later request on a kept connection",
+    play: (address, port) => oneRequest({ address, port, answerMs: LONG_MS, keeps: true, earlier: true }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
@@ -99,12 +105,17 @@ async function serve(address: string, port: number): Promise<Served> {
 
 type Request = { readonly address: string; readonly port: number; readonly answerMs: number };
 
-async function oneRequest({ address, port, answerMs, keeps }: Request & { keeps: boolean }): Promise<Play> {
-  const { stage, sendAway } = await serve(address, port);
-  const agent = new Agent({ keepAlive: keeps });
-  const sent = get({ host: address, port, path: `/?ms=${answerMs}`, agent }, (res) => res.resume());
-  sent.on("error", () => {});
-  await pause(OFTEN_MS);
+/** @param of `earlier`: the connection has carried a request before, answered at once */
+async function oneRequest(of: Request & { keeps: boolean; earlier?: boolean }): Promise<Play> {
+  const { stage, sendAway } = await serve(of.address, of.port);
+  const agent = new Agent({ keepAlive: of.keeps, maxSockets: 1 });
+  const ask = async (ms: number) => {
+    const sent = get({ host: of.address, port: of.port, path: `/?ms=${ms}`, agent }, (res) => res.resume());
+    sent.on("error", () => {});
+    await pause(OFTEN_MS);
+  };
+  if (of.earlier === true) await ask(0);
+  await ask(of.answerMs);
   return stage.play({ sendAway, endClient: () => agent.destroy() });
 }
 
