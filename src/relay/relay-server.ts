@@ -6,7 +6,9 @@ import { DRAINS_PATH, RELAY_BODY_LIMIT_BYTES, WITHDRAWAL_PATH } from "../contrac
 /** A method, a path and a few headers; ours take less than 100 characters. */
 const PARAMETER_LIMIT = 200;
 
-export function relayServer(): FastifyInstance<Server> {
+export type RelayServerLog = { readonly error: (keys: object, sentence: string) => void };
+
+export function relayServer(log: RelayServerLog): FastifyInstance<Server> {
   const app: FastifyInstance<Server> = Fastify({
     https: {},
     bodyLimit: RELAY_BODY_LIMIT_BYTES,
@@ -21,5 +23,17 @@ export function relayServer(): FastifyInstance<Server> {
     reply.code(404).header("content-type", "text/plain; charset=utf-8").header("connection", "close");
     reply.send(`There are POST ${WITHDRAWAL_PATH} and POST ${DRAINS_PATH}.\n`);
   });
+  // What the routes do not answer themselves.
+  app.setErrorHandler<Failure>((error, request, reply) => {
+    const isTheirs = (error.statusCode !== undefined && error.statusCode < 500) || error.code === "ECONNRESET";
+    if (!isTheirs) log.error({ err: error, path: request.routeOptions.url }, "a request to the relay failed");
+    reply
+      .code(isTheirs ? 400 : 500)
+      .header("content-type", "text/plain; charset=utf-8")
+      .header("connection", "close");
+    reply.send(isTheirs ? "The request could not be read to its end.\n" : "This is our fault.\n");
+  });
   return app;
 }
+
+type Failure = { readonly statusCode?: number; readonly code?: string };

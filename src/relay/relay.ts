@@ -85,7 +85,7 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
   const slices = createSliceWatches({ ask, stream, clock: REAL_CLOCK, random: Math.random, readsPods, registry, log });
   const ring = createDrainRing(DRAINS_REMEMBERED);
   const { watchPod } = slices;
-  const app = relayServer();
+  const app = relayServer(log);
   const limits = createRelayLimits();
   addWithdrawalRoute(app, { checkCredential, watchPod, limits, clock: REAL_CLOCK, registry });
   const meters = drainMeters(registry);

@@ -1,0 +1,35 @@
+/** What the relay's application answers by itself. */
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import { createRelayLimits } from "../../src/relay/limits/relay-limits.ts";
+import { relayServer } from "../../src/relay/relay-server.ts";
+import { addWithdrawalRoute } from "../../src/relay/withdrawal/route.ts";
+
+function built(checkCredential: () => undefined) {
+  const told: string[] = [];
+  const app = relayServer({ error: (keys, sentence) => told.push(`${sentence} ${Object.keys(keys)}`) });
+  const clock = { nowMs: () => 0, sleep: async () => undefined, every: () => () => undefined };
+  const watchPod = () => () => undefined;
+  addWithdrawalRoute(app, { checkCredential, watchPod, limits: createRelayLimits(), clock, registry: new Registry() });
+  return { app, told };
+}
+
+const ASKED = { method: "POST", url: "/v1/withdrawal", payload: "{}" } as const;
+
+test("a fault of ours is told in the log, and not to who asked", async () => {
+  const { app, told } = built(() => {
+    throw new Error("the keys are gone");
+  });
+  const answer = await app.inject(ASKED);
+  expect([answer.statusCode, answer.body]).toEqual([500, "This is our fault.\n"]);
+  expect(told).toEqual(["a request to the relay failed err,path"]);
+});
+
+test("a refusal, an unknown path and one that cannot be read are nothing for the log", async () => {
+  const { app, told } = built(() => undefined);
+  const statuses = [];
+  for (const asked of [ASKED, { ...ASKED, url: "/" }, { ...ASKED, url: "/%" }]) {
+    statuses.push((await app.inject(asked)).statusCode);
+  }
+  expect([statuses, told]).toEqual([[401, 404, 400], []]);
+});
