@@ -22,7 +22,7 @@ export function isDriverAskedFor(policy: PodPolicy): boolean {
   return policy.drainUrl !== "" || policy.activeUrl !== "";
 }
 
-/** The admin address that was set, else the usual one of the program; empty where there is none. */
+/** The admin address that was set, else the one of the program that was recognised; empty lets the driver look for it. */
 export function adminUrlOf(pod: RawObject, policy: PodPolicy, driver: DriverName): string {
   if (policy.driverUrl !== "") return policy.driverUrl;
   switch (driver) {
@@ -45,7 +45,8 @@ function envoyAdminOf(pod: RawObject): string {
   if (isOfEnvoyGateway(pod)) return "http://127.0.0.1:19000";
   // Older Contours listen on a TCP port; theirs has to be set.
   if (isOfContour(pod) && socketMount(pod, CONTOUR_ADMIN) !== undefined) return CONTOUR_ADMIN;
-  return `http://127.0.0.1:${namedAdminPort(pod) ?? 9_901}`;
+  const named = namedAdminPort(pod);
+  return named === undefined ? "" : `http://127.0.0.1:${named}`;
 }
 
 /** Operators that let people choose the port declare it by name. */

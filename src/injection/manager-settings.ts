@@ -72,5 +72,5 @@ function listed(ports: readonly number[]): string {
 const PORTS_TOLD = 8;
 
 function countsNothing(policy: PodPolicy, driver: DriverName): boolean {
-  return policy.drainedWhen === "requests" && driver === "none";
+  return policy.drainedWhen === "requests" && (driver === "none" || driver === "linkerd");
 }

@@ -27,8 +27,8 @@ function envoyAt(url: string) {
 }
 
 describe("the admin address nobody set", () => {
-  test("of a bare Envoy is the one of its documentation", () => {
-    expect(driverIn({ spec: { containers: [ENVOY] } })).toEqual(envoyAt("http://127.0.0.1:9901"));
+  test("of a bare Envoy is left to the driver, which tries the usual ones", () => {
+    expect(driverIn({ spec: { containers: [ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
   test("of an Envoy that names its admin port is that port", () => {
@@ -38,7 +38,7 @@ describe("the admin address nobody set", () => {
     ];
     expect(driverIn({ spec: { containers: [APP, { ...ENVOY, ports }] } })).toEqual(envoyAt("http://127.0.0.1:5001"));
     const ofApp = { ...APP, ports: [{ name: "admin", containerPort: 9000 }] };
-    expect(driverIn({ spec: { containers: [ofApp, ENVOY] } })).toEqual(envoyAt("http://127.0.0.1:9901"));
+    expect(driverIn({ spec: { containers: [ofApp, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
   test("of Envoy Gateway is known by its labels or its program", () => {
@@ -54,7 +54,7 @@ describe("the admin address nobody set", () => {
     const mounted = { ...ENVOY, volumeMounts: [SOCKET] };
     expect(driverIn({ spec: { containers: [CONTOUR, mounted] } })).toEqual(envoyAt("unix:/admin/admin.sock"));
     const bare = { ...CONTOUR, volumeMounts: [] };
-    expect(driverIn({ spec: { containers: [bare, ENVOY] } })).toEqual(envoyAt("http://127.0.0.1:9901"));
+    expect(driverIn({ spec: { containers: [bare, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
   test("of a gateway of Istio is Istio's, and the whole Envoy drains", () => {

@@ -1,6 +1,8 @@
 /** Who is in a mesh, and how our port stays out of its redirection. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
+import { arbitraryPod } from "./arbitrary-pod.ts";
 import { codes, inject, injected } from "./given.ts";
 
 type Annotated = { readonly metadata?: { readonly annotations?: { readonly [key: string]: string } } };
@@ -132,3 +134,37 @@ test("a proxy that can be held is reason enough for a manager, a recognised driv
   const outcome = inject({ metadata: asked, spec: { containers: [app], initContainers: native } });
   expect(outcome).toMatchObject({ kind: "patched" });
 });
+
+test("requests cannot end a drain beside Linkerd, whose proxy nobody asks", () => {
+  const metadata = { annotations: { "lastcall.dev/drained-when": "requests" } };
+  const proxied = (name: string) => ({ metadata, spec: { containers: [...SPEC.containers, { name, image: "p:1" }] } });
+  expect(codes(inject(proxied("linkerd-proxy")))).toEqual(["conflicting_values"]);
+  expect(codes(inject(proxied("istio-proxy")))).toEqual([]);
+});
+
+const arbitraryNamespace = fc.record(
+  {
+    "istio-injection": fc.constantFrom("enabled", "disabled", ""),
+    "istio.io/rev": fc.constantFrom("canary", ""),
+    "linkerd.io/inject": fc.constantFrom("enabled", "ingress", "disabled"),
+    [LINKERD]: fc.constantFrom("", "25", "25, 3306", "17000-18000", "nonsense"),
+  },
+  { requiredKeys: [] },
+);
+
+test("whatever the namespace says, a second pass changes nothing and the way back ends at the Pod", () => {
+  let told = 0;
+  fc.assert(
+    fc.property(arbitraryPod, arbitraryNamespace, (pod, namespaceAnnotations) => {
+      const outcome = inject(pod, { request: { namespaceAnnotations } });
+      if (outcome.kind !== "patched") return;
+      if (JSON.stringify(outcome.patch).match(/excludeInboundPorts|skip-inbound-ports/) !== null) told += 1;
+      expect(inject(outcome.pod, { request: { namespaceAnnotations } })).toMatchObject({ reason: "up_to_date" });
+      const before = uninjectPod(pod);
+      const original = before.kind === "uninjected" ? before.pod : pod;
+      expect(uninjectPod(outcome.pod)).toEqual({ kind: "uninjected", pod: original });
+    }),
+    { numRuns: 400 },
+  );
+  expect(told).toBeGreaterThan(40);
+}, 120_000);
