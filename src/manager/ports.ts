@@ -25,8 +25,11 @@ export type Driver = {
   readonly name: string;
   /** Told once, when draining starts. `failure` is empty on success, else a sentence for the log. */
   readonly tellDraining: (done: (failure: string) => void) => void;
-  /** Active requests now; -1 when unknown (unknown is never zero). */
-  readonly countActive: (done: (active: number) => void) => void;
+  /**
+   * Active requests now; -1 when unknown (unknown is never zero). `moved`: others came and went since the last count,
+   * as far as the driver can tell.
+   */
+  readonly countActive: (done: (active: number, moved: boolean) => void) => void;
   /** False once it is certain that it will not count in this drain: the sockets decide then. */
   readonly counts: () => boolean;
   /** The drain is over and the Pod stays after all: takes back what can be taken back. `failure` as above. */

@@ -133,7 +133,7 @@ export function createRunner(parts: RunnerParts): Runner {
         parts.driver.tellStaying((failure) => warn("driver could not be told", failure));
         return;
       case "count-active":
-        parts.driver.countActive((active) => hear({ kind: "active-counted", nowMs: nowMs(), active }));
+        parts.driver.countActive((active, moved) => hear({ kind: "active-counted", nowMs: nowMs(), active, moved }));
         return;
       case "learn-kubelet":
         parts.judge.learnKubelet(action.address);

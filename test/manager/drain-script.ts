@@ -117,7 +117,7 @@ function lookOf(script: Script, nowMs: number, lookAtMs: number): Look | undefin
 /** What the world answers to an action. */
 function consequences(script: Script, action: DrainAction, nowMs: number): DrainEvent[] {
   if (action.kind === "count-active") {
-    return [{ kind: "active-counted", nowMs: nowMs + 1, active: script.active?.(nowMs) ?? -1 }];
+    return [{ kind: "active-counted", nowMs: nowMs + 1, active: script.active?.(nowMs) ?? -1, moved: false }];
   }
   if (action.kind !== "perform-chain") return [];
   return [{ kind: "chain-performed", nowMs: nowMs + (script.chainMs ?? 100), container: action.container }];

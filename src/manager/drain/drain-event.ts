@@ -36,8 +36,8 @@ export type DrainEvent =
   | { readonly kind: "caller-left"; readonly nowMs: number; readonly holdId: number }
   | { readonly kind: "chain-performed"; readonly nowMs: number; readonly container: string }
   | { readonly kind: "tick"; readonly nowMs: number; readonly look: Look | undefined }
-  /** -1 when the driver does not know. */
-  | { readonly kind: "active-counted"; readonly nowMs: number; readonly active: number }
+  /** -1 when the driver does not know. `moved`: there was traffic since the last count, whatever is active now. */
+  | { readonly kind: "active-counted"; readonly nowMs: number; readonly active: number; readonly moved: boolean }
   | { readonly kind: "sigterm"; readonly nowMs: number };
 
 export type DrainAction =

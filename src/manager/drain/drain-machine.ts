@@ -43,7 +43,7 @@ function take(settings: DrainSettings, state: DrainState, event: DrainEvent, act
     case "tick":
       return event.look === undefined ? state : takeLook(state, event.look, event.nowMs);
     case "active-counted":
-      return takeCount(state, event.active, event.nowMs);
+      return takeCount(state, event.active, event.moved, event.nowMs);
     case "relay-said":
       return takeRelay(settings, state, event, actions);
     case "sigterm":
@@ -91,8 +91,9 @@ function begin(
   return begun(settings, state, trigger, nowMs);
 }
 
-function takeCount(state: DrainState, active: number, nowMs: number): DrainState {
-  const sinceMs = active === 0 ? (state.activeZeroSinceMs < 0 ? nowMs : state.activeZeroSinceMs) : -1;
+function takeCount(state: DrainState, active: number, moved: boolean, nowMs: number): DrainState {
+  const firstMs = moved || state.activeZeroSinceMs < 0 ? nowMs : state.activeZeroSinceMs;
+  const sinceMs = active === 0 ? firstMs : -1;
   return { ...state, active, activeZeroSinceMs: sinceMs, countedAtMs: nowMs, counting: false };
 }
 

@@ -63,7 +63,7 @@ function duringDraining(settings: DrainSettings, state: DrainState, nowMs: numbe
   if (criterion === "deadline") return at(state.deadlineMs, state.deadlineMs);
   if (criterion === "requests") {
     // Every count comes with a look, so that the report names who is connected now and not who was.
-    const countMs = state.counting ? -1 : Math.max(nowMs + 1, state.countedAtMs + COUNT_MS);
+    const countMs = state.counting ? -1 : Math.max(nowMs + 1, nextCountMs(settings, state, nowMs));
     return at(state.deadlineMs, countMs < 0 ? state.deadlineMs : Math.min(countMs, state.deadlineMs));
   }
   const calm = isCalm(state);
@@ -73,6 +73,13 @@ function duringDraining(settings: DrainSettings, state: DrainState, nowMs: numbe
   const dueMs = quietDueMs(settings, state);
   const lookMs = calm && dueMs > nowMs ? Math.min(dueMs, regularMs) : regularMs;
   return at(state.deadlineMs, Math.min(lookMs, state.deadlineMs));
+}
+
+/** The count that ends the drain comes when the quiet period is over, and not at the beat after that. */
+function nextCountMs(settings: DrainSettings, state: DrainState, nowMs: number): number {
+  const regularMs = state.countedAtMs + COUNT_MS;
+  const dueMs = state.activeZeroSinceMs + settings.quietPeriodMs;
+  return state.activeZeroSinceMs >= 0 && dueMs > nowMs ? Math.min(dueMs, regularMs) : regularMs;
 }
 
 /** How long after a look the next one is early enough. */

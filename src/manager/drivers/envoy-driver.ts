@@ -81,19 +81,20 @@ export function createEnvoyDriver(settings: DrainSettings, note: DriverNote): Dr
     tell(found, (failure) => note("driver told Envoy again", failure));
   };
 
-  const takeAnswer = (answer: EnvoyAnswer): number => {
+  const takeAnswer = (answer: EnvoyAnswer, done: (active: number, moved: boolean) => void): void => {
     const nowMs = performance.now();
     if (answer.kind !== "counted") {
       if (answer.kind === "useless") giveUp(answer.why);
       else if (answer.kind === "absent") noteAbsence(answer.why, nowMs);
-      return -1;
+      done(-1, false);
+      return;
     }
     seen = true;
     absentSinceMs = -1;
-    const active = evidence.take(answer.count, nowMs);
-    if (active < 0) told = false;
+    const { restarted, moved } = evidence.take(answer.count, nowMs);
+    if (restarted) told = false;
     tellAgain();
-    return active;
+    done(answer.count.active, moved);
   };
 
   return {
@@ -101,8 +102,8 @@ export function createEnvoyDriver(settings: DrainSettings, note: DriverNote): Dr
     dials: () => dials,
     counts: () => !blind,
     countActive: (done) => {
-      if (admins.length === 0) done(-1);
-      else ask(0, (answer) => done(takeAnswer(answer)));
+      if (admins.length === 0) done(-1, false);
+      else ask(0, (answer) => takeAnswer(answer, done));
     },
     tellDraining: (done) => {
       wanted = true;

@@ -4,11 +4,14 @@ import { createAllowance } from "../traffic/judge-allowance.ts";
 import type { EnvoyCount } from "./envoy-stats.ts";
 
 export type EnvoyEvidence = {
-  /**
-   * @returns how much is active, at least 1 when something came or was answered since the last count, and -1 when the
-   * proxy is another process than it was
-   */
-  readonly take: (count: EnvoyCount, nowMs: number) => number;
+  readonly take: (count: EnvoyCount, nowMs: number) => Evidence;
+};
+
+export type Evidence = {
+  /** The proxy is another process than it was. */
+  readonly restarted: boolean;
+  /** Something came or was answered since the last count. */
+  readonly moved: boolean;
 };
 
 export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvidence {
@@ -32,11 +35,10 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
       if (before === undefined || isNew) begin(count);
       arrivals.fill(nowMs);
       answers.fill(nowMs);
-      if (isNew) return -1;
-      if (before === undefined) return count.active;
+      if (before === undefined || isNew) return { restarted: isNew, moved: true };
       const arrived = moved(before.arrivedTotal, count.arrivedTotal, arrivals.take);
       const answered = moved(before.answeredTotal, count.answeredTotal, answers.take);
-      return arrived || answered ? Math.max(1, count.active) : count.active;
+      return { restarted: false, moved: arrived || answered };
     },
   };
 }

@@ -45,12 +45,12 @@ export function createHttpDriver(settings: DrainSettings): Driver {
     },
     countActive: (done) => {
       if (active === undefined) {
-        done(-1);
+        done(-1, false);
         return;
       }
       dials = dials + 1;
       callHttp({ target: active, method: "GET", limitMs: COUNT_LIMIT_MS }, (answer) => {
-        done(answer.status === 200 ? parseActiveCount(answer.body, active.selector) : -1);
+        done(answer.status === 200 ? parseActiveCount(answer.body, active.selector) : -1, false);
       });
     },
   };

@@ -8,7 +8,7 @@ import { createHttpDriver } from "./http-driver.ts";
 const NO_DRIVER: Driver = {
   name: "none",
   tellDraining: (done) => done(""),
-  countActive: (done) => done(-1),
+  countActive: (done) => done(-1, false),
   counts: () => true,
   tellStaying: (done) => done(""),
   dials: () => 0,

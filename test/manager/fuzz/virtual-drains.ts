@@ -41,7 +41,7 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
   const perform = (action: DrainAction): void => {
     if (action.kind === "learn-kubelet") judge.learnKubelet(action.address);
     if (action.kind === "answer") said = said + JSON.stringify(drainReportOf(state, nowMs)).length;
-    if (action.kind === "count-active") hear({ kind: "active-counted", nowMs, active: 3 });
+    if (action.kind === "count-active") hear({ kind: "active-counted", nowMs, active: 3, moved: false });
     if (action.kind !== "entered") return;
     const report = drainReportOf(state, nowMs);
     const news = { phase: action.phase, report, sinceTriggerMs: nowMs - state.triggeredAtMs, held: ["app"] };
