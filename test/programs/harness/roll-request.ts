@@ -40,6 +40,8 @@ export type RollOutcome = {
 export type PodEndFacts = {
   /** From the deletion to the first stop signal of a regular container. */
   readonly drainSeconds: number;
+  /** How much later than necessary that signal came: see `over-wait.ts`. 0 without lastcall. */
+  readonly overWaitSeconds: number;
   /** From that signal until the last of them had left. */
   readonly stopSeconds: number;
   /** The grace period ended first. */

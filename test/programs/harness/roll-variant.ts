@@ -4,6 +4,7 @@ import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { annotated, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
 import type { Servers } from "../../../src/demo/servers.ts";
 import { runVariant, type VariantPorts } from "../../../src/demo/variant.ts";
+import { overWaitSeconds } from "./over-wait.ts";
 import type { PodEndFacts, RollOutcome, RollRequest, RollVariant } from "./roll-request.ts";
 
 export type RollPorts = Omit<VariantPorts, "admit" | "writeSlice"> & { readonly servers: Servers };
@@ -25,10 +26,11 @@ export async function rollVariant(request: RollRequest, variant: RollVariant, po
       ? { ...ports, writeSlice: servers.writeSlice, admit: async (pod) => (await admitPod(pod, servers.webhook)).pod }
       : { ...ports, writeSlice: undefined, admit: (pod) => Promise.resolve(pod) },
   );
-  return { tally, tookMs, ends: ended.map(factsOf) };
+  const ends = ended.map((end) => ({ ...factsOf(end), overWaitSeconds: variant.lastcall ? overWaitSeconds(end) : 0 }));
+  return { tally, tookMs, ends };
 }
 
-function factsOf(end: EndedPod): PodEndFacts {
+function factsOf(end: EndedPod): Omit<PodEndFacts, "overWaitSeconds"> {
   const ofApp = end.events.filter(({ container, what }) => container === "app" && what !== "line");
   const signalled = ofApp.find(({ what }) => what === "SIGTERM");
   const left = ofApp.findLast(({ what }) => what === "exited");

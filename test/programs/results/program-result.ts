@@ -16,12 +16,16 @@ export type ServerResult = {
   readonly stopSignal: string;
   /** Who chose the signal: the program's image, or nobody, so that it is the kubelet's SIGTERM. */
   readonly signalOf: "image" | "kubelet";
+  /** Which build of the manager drained. */
+  readonly manager: "native" | "node";
   readonly without: Counted;
   readonly with: Counted;
   /** With lastcall and clients that never leave. */
   readonly endless: Counted & { readonly outcomes: readonly string[] };
   /** The longest from the deletion to the stop signal, with lastcall, */
   readonly drainSeconds: number;
+  /** how much later than necessary that was, */
+  readonly overWaitSeconds: number;
   /** and from there to the end of the program. */
   readonly stopSeconds: number;
 };

@@ -14,7 +14,9 @@ const server = (more: Partial<ServerResult>): ServerResult => ({
   without: { requests: 800, failed: 12, kinds: { ...NONE, refused: 9, reset: 1, "closed-unanswered": 2 } },
   with: { requests: 1600, failed: 0, kinds: NONE },
   endless: { requests: 900, failed: 3, kinds: { ...NONE, "timed-out": 3 }, outcomes: ["timeout"] },
+  manager: "native",
   drainSeconds: 9.14,
+  overWaitSeconds: 0.056,
   stopSeconds: 0.02,
   ...more,
 });
@@ -42,7 +44,7 @@ describe("the page of systems", () => {
 
   test("tells what was lost without lastcall, how, and what with it", () => {
     expect(page).toContain(
-      "| nginx | 1.22.1 (Debian) | SIGQUIT (image) | **12** of 800: refused 9, cut 3 | **0** of 1600 | 9.1 s |",
+      "| nginx | 1.22.1 (Debian) | SIGQUIT (image) | **12** of 800: refused 9, cut 3 | **0** of 1600 | 9.1 s | 0.06 s |",
     );
   });
 

@@ -14,7 +14,8 @@ Apache httpd, lighttpd and Caddy pass requests on to a backend that is not rolle
 **Stop signal**: the one that the project's official image names, or SIGTERM, which the kubelet sends where the image
 names none. **Failed**: of all requests of the rollout; *refused* new connections, *cut* ones that ended without a whole
 answer, *silent* ones without an answer for 10 s, *error* answers of 500 and above. **Drain**: from the deletion of a Pod
-to its stop signal, the longest, with lastcall; it ends when the last connection has.
+to its stop signal, the longest, with lastcall. **Over-wait**: how much of that came after both the drain delay of 5 s and
+the quiet period of 2 s behind the Pod's last connection, the longest; a connection that is idle is not waited for.
 `;
 
 const ENDLESS = `
@@ -38,6 +39,7 @@ export function systemsPage(results: readonly OtherResult[]): string {
   const servers = results.filter(isServer);
   return [
     INTRODUCTION,
+    managerSentence(servers),
     table(SERVER_HEAD, servers.map(serverRow)),
     ENDLESS,
     table(ENDLESS_HEAD, servers.map(endlessRow)),
@@ -45,12 +47,26 @@ export function systemsPage(results: readonly OtherResult[]): string {
   ].join("\n");
 }
 
-const SERVER_HEAD = ["server", "version", "stop signal", "failed without lastcall", "failed with it", "drain"];
+function managerSentence(servers: readonly ServerResult[]): string {
+  const builds = [...new Set(servers.map(({ manager }) => manager))].map((one) => (one === "node" ? "Node" : one));
+  return `The manager that drained was the ${builds.join(" or the ")} build.\n`;
+}
+
+const SERVER_HEAD = [
+  "server",
+  "version",
+  "stop signal",
+  "failed without lastcall",
+  "failed with it",
+  "drain",
+  "over-wait",
+];
 
 function serverRow(result: ServerResult): string[] {
   const signal = result.signalOf === "image" ? `${result.stopSignal} (image)` : result.stopSignal;
   const name = [result.system, result.version, signal];
-  return [...name, failures(result.without), failures(result.with), `${result.drainSeconds.toFixed(1)} s`];
+  const seconds = [`${result.drainSeconds.toFixed(1)} s`, `${result.overWaitSeconds.toFixed(2)} s`];
+  return [...name, failures(result.without), failures(result.with), ...seconds];
 }
 
 const ENDLESS_HEAD = ["server", "stop signal", "failed", "the drain ended as"];

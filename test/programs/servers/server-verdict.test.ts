@@ -7,7 +7,14 @@ import { verdictOf } from "./server-verdict.ts";
 
 const [ROW] = SERVERS;
 const NGINX: FoundProgram = { kind: "found", command: ["nginx"], environment: {}, version: "1.2.3", source: "Debian" };
-const DRAINED: PodEndFacts = { drainSeconds: 7, stopSeconds: 0.1, killed: false, outcome: "drained", why: "" };
+const DRAINED: PodEndFacts = {
+  drainSeconds: 7,
+  overWaitSeconds: 0.1,
+  stopSeconds: 0.1,
+  killed: false,
+  outcome: "drained",
+  why: "",
+};
 
 function outcome(requests: number, failed: number, ends: readonly PodEndFacts[] = [DRAINED]): RollOutcome {
   const counter = createRequestCounter();

@@ -14,7 +14,7 @@ export type ServerVerdict = {
 /** Less shows nothing: clients that hang would make few requests and so few failures. */
 const LEAST_REQUESTS = 200;
 
-export function verdictOf(row: ServerRow, program: FoundProgram, { outcomes }: RollResult): ServerVerdict {
+export function verdictOf(row: ServerRow, program: FoundProgram, { manager, outcomes }: RollResult): ServerVerdict {
   const { without, with: covered, endless } = outcomes;
   if (without === undefined || covered === undefined || endless === undefined)
     throw new Error(`${titleOf(row)} was not rolled in all three ways`);
@@ -25,10 +25,12 @@ export function verdictOf(row: ServerRow, program: FoundProgram, { outcomes }: R
     version: `${program.version} (${program.source})`,
     stopSignal: row.stopSignal,
     signalOf: row.signalOf,
+    manager,
     without: countsOf(without),
     with: countsOf(covered),
     endless: { ...countsOf(endless), outcomes: [...new Set(endless.ends.map((end) => end.outcome))].sort() },
     drainSeconds: Math.max(...ends.map((end) => end.drainSeconds)),
+    overWaitSeconds: Math.max(...ends.map((end) => end.overWaitSeconds)),
     stopSeconds: Math.max(...ends.map((end) => end.stopSeconds)),
   };
   const failures = [
