@@ -229,6 +229,18 @@ describeBuilds(
       }
     });
 
+    test.concurrent("of files for its looks takes nothing for quiet, and answers at its deadline", async () => {
+      const manager = await startManager({ build, flags: [...SHORT, "--drain-timeout=1s"] });
+      const app = await startApp(manager.address);
+      // One for the call itself.
+      const limit = tableWith(1, manager.pid);
+      execFileSync("prlimit", ["--pid", String(manager.pid), `--nofile=${limit}:${limit}`]);
+      const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
+      expect(report).toMatchObject({ outcome: "timeout", witness: "none", why: expect.stringContaining("observed") });
+      manager.kill("SIGKILL");
+      await endApp(app);
+    });
+
     test.concurrent("of memory ends with a message", async () => {
       const manager = await startManager({ build, wrapper: ["prlimit", "--as=4000000", "--"], flags: LONG });
       const sockets = await crowd(manager, 200);

@@ -45,8 +45,7 @@ function readTcp(libc: Libc, readText: ReadText, tracesMs: number): TcpLook | un
 
 function readTcpTables(readText: ReadText): TcpLook | undefined {
   const four = parseTcpTable(readText("/proc/net/tcp") ?? "", AF_INET);
-  const text = readText("/proc/net/tcp6");
-  const six = text === undefined ? [] : parseTcpTable(text, AF_INET6);
+  const six = parseIfThere(readText("/proc/net/tcp6"));
   if (four === undefined || six === undefined) return undefined;
   return { source: "proc", sockets: joined(four, six) };
 }
@@ -56,8 +55,7 @@ const UNCONNECTED = 7;
 
 function readUdpPorts(readText: ReadText): number[] | undefined {
   const four = parseTcpTable(readText("/proc/net/udp") ?? "", AF_INET);
-  const text = readText("/proc/net/udp6");
-  const six = text === undefined ? [] : parseTcpTable(text, AF_INET6);
+  const six = parseIfThere(readText("/proc/net/udp6"));
   if (four === undefined || six === undefined) return undefined;
   const ports: number[] = [];
   for (const socket of joined(four, six)) {
@@ -65,6 +63,13 @@ function readUdpPorts(readText: ReadText): number[] | undefined {
     if (socket.state === UNCONNECTED && reachable && !ports.includes(socket.localPort)) ports.push(socket.localPort);
   }
   return ports;
+}
+
+/** A kernel without IPv6 has no such table. */
+function parseIfThere(text: string | undefined): TcpSocket[] | undefined {
+  // With a type of its own: the ahead-of-time compiler takes a bare [] for numbers, and the program ends where it is used.
+  const none: TcpSocket[] = [];
+  return text === undefined ? none : parseTcpTable(text, AF_INET6);
 }
 
 /** Written out, since the ahead-of-time compiler knows no other way to join lists of records. */

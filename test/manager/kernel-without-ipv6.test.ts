@@ -1,0 +1,37 @@
+/** The manager where the kernel has no IPv6, shown by a /proc of the test's own that lacks its tables. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Build, describeBuilds } from "./builds.ts";
+import { call, endApp, endManagers, startApp, startManager, TOKEN } from "./manager-process.ts";
+
+const MOUNT = 'mount --bind "$0" /proc && exec "$@"';
+const refusal = spawnSync("unshare", ["-m", "sh", "-c", MOUNT, tmpdir(), "true"], { encoding: "utf8" });
+if (refusal.status !== 0) process.stdout.write(`skipped: no mounts of one's own here: ${refusal.stderr}\n`);
+
+afterAll(endManagers);
+
+let proc = "";
+beforeAll(() => {
+  proc = mkdtempSync(`${tmpdir()}/lastcall-proc-`);
+  mkdirSync(`${proc}/net`);
+  for (const table of ["tcp", "udp", "snmp"]) writeFileSync(`${proc}/net/${table}`, readFileSync(`/proc/net/${table}`));
+});
+afterAll(() => rmSync(proc, { recursive: true, force: true }));
+
+const drainedBy = async (build: Build): Promise<unknown> => {
+  const wrapper = ["unshare", "-m", "sh", "-c", MOUNT, proc];
+  const manager = await startManager({ build, wrapper, flags: ["--drain-delay=500ms", "--quiet-period=500ms"] });
+  const app = await startApp(manager.address);
+  const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
+  manager.kill("SIGKILL");
+  await endApp(app);
+  return report;
+};
+
+describeBuilds("on a kernel without IPv6", (build) => {
+  test.skipIf(refusal.status !== 0)("a drain is observed like any other", async () => {
+    expect(await drainedBy(build)).toMatchObject({ outcome: "drained", witness: "netlink" });
+  });
+});
