@@ -40,7 +40,7 @@ export const HTTP2_SCENES: readonly Scene[] = [
     protocol: PROTOCOL,
     client: "has its answer, and spoke last: it answered a PING of the server",
     play: (address, port) => requests({ address, port, answersMs: [0], pings: true }),
-    endings: endings("deadline", "deadline", "quiet", "quiet"),
+    endings: endings("unsure", "deadline", "quiet", "quiet"),
   },
 ];
 

@@ -18,9 +18,15 @@ export const WEBSOCKET_SCENES: readonly Scene[] = [
   },
   {
     protocol: PROTOCOL,
-    client: "waits for messages; it spoke last, by answering a ping or without being asked",
-    play: (address, port) => session({ address, port, opened: (server, one) => server.ping(one), says: "notice" }),
+    client: "waits for messages; it spoke last, without being asked",
+    play: (address, port) => session({ address, port, opened: () => {}, says: "notice" }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
+  },
+  {
+    protocol: PROTOCOL,
+    client: "waits for messages; it spoke last, by answering a ping of the server",
+    play: (address, port) => session({ address, port, opened: (server, one) => server.ping(one) }),
+    endings: endings("unsure", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
