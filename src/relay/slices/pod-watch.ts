@@ -1,6 +1,6 @@
 /** One Pod that somebody asks about: puts together what is known of it, and says it when it changed. */
 import type { WithdrawalLine, WithdrawalQuestion } from "../../contract/relay-wire.ts";
-import type { PodIdentity } from "../../kubernetes/rotation/rotation.ts";
+import type { PodIdentity, Rotation } from "../../kubernetes/rotation/rotation.ts";
 import { rotationOf } from "../../kubernetes/rotation/rotation-of.ts";
 import type { NamespaceWatch } from "./namespace-watch.ts";
 import type { Asker } from "./slice-index.ts";
@@ -25,24 +25,41 @@ export type PodWatch = {
   readonly leave: () => void;
 };
 
+export type PodWatchPorts = {
+  readonly say: (line: WithdrawalLine) => void;
+  /** Hears of the first fault. */
+  readonly failed: (fault: unknown) => void;
+};
+
+const OUR_FAULT = "the relay failed to judge the slices";
+
 /** @param waiting why there is no watch yet, for the reason of the first line */
-export function watchOnePod(
-  question: WithdrawalQuestion,
-  say: (line: WithdrawalLine) => void,
-  waiting: string,
-): PodWatch {
+export function watchOnePod(question: WithdrawalQuestion, { say, failed }: PodWatchPorts, waiting: string): PodWatch {
   const pod: PodIdentity = { name: question.pod, uid: question.uid, addresses: question.addresses };
   let memory: Memory = NO_MEMORY;
   let facts: PodFacts = NO_POD_FACTS;
   let attached: { readonly watch: NamespaceWatch; readonly asker: Asker } | undefined;
   let said: WithdrawalLine | undefined;
+  let hasFailed = false;
+
+  /** A fault in what is made of one Pod's slices must not keep others from being told, nor end the process. */
+  const guarded = (judged: () => Rotation): Rotation | undefined => {
+    try {
+      return judged();
+    } catch (fault) {
+      if (!hasFailed) failed(fault);
+      hasFailed = true;
+      return undefined;
+    }
+  };
 
   const judge = (): void => {
     const doubt = attached === undefined ? waiting : attached.watch.doubt();
+    const asker = attached?.asker;
     const rotation =
-      attached === undefined || doubt !== undefined ? undefined : rotationOf(attached.asker.slices(), pod);
+      asker === undefined || doubt !== undefined ? undefined : guarded(() => rotationOf(asker.slices(), pod));
     if (rotation !== undefined) memory = remember(memory, rotation);
-    const line = lineOf({ rotation, doubt: doubt ?? "", memory, facts });
+    const line = lineOf({ rotation, doubt: doubt ?? OUR_FAULT, memory, facts });
     if (sameLine(said, line)) return;
     said = line;
     say(line);

@@ -104,7 +104,9 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
 
   return {
     watchPod: (question, say) => {
-      const pod = watchOnePod(question, say, `${pace.namespaceLimit} other namespaces are being watched`);
+      const failed = (err: unknown): void =>
+        parts.log.warn({ err, namespace: question.namespace, pod: question.pod }, "slices could not be judged");
+      const pod = watchOnePod(question, { say, failed }, `${pace.namespaceLimit} other namespaces are being watched`);
       if (!attach(pod)) {
         pod.judge();
         waiting.add(pod);
