@@ -1,5 +1,6 @@
 """Both ends of a gRPC connection. `serve ADDRESS PORT` tells begin, end and byte, one per line, and leaves at the end of
 its input after the line "leave". `call ADDRESS PORT METHOD=MS...` makes calls at once and keeps its channel."""
+import os
 import sys
 import threading
 import time
@@ -47,6 +48,8 @@ def serve(address, port):
         if line.strip() == "leave":
             leaving.set()
             server.stop(grace=60)
+    # Whoever started this is gone.
+    os._exit(0)
 
 
 def call(address, port, calls):
@@ -63,6 +66,7 @@ def call(address, port, calls):
             kept.append(method_call.future(ms.encode()))
     say("ready")
     sys.stdin.read()
+    os._exit(0)
 
 
 def drain(stream):

@@ -57,7 +57,10 @@ async function calls({ address, port, calls: made }: Calls): Promise<Play> {
     if (word === "begin") work += 1;
     if (word === "end") work -= 1;
   });
-  const client = await startPeer(["call", address, String(port), ...made], () => {});
+  const client = await startPeer(["call", address, String(port), ...made], () => {}).catch(async (error) => {
+    await stop(server);
+    throw error;
+  });
   await pause(5 * OFTEN_MS);
   return {
     openWork: () => work,
