@@ -16,10 +16,14 @@ import {
   startManager,
   TOKEN,
 } from "./manager-process.ts";
+import { until } from "./processes.ts";
 
 afterAll(endManagers);
 
 type Pod = { readonly envoy: FakeEnvoy; readonly manager: Manager; readonly app: App };
+
+/** Far from the deadline. How late a release may be is held at virtual time, where no other program takes part. */
+const LATE_MS = 15_000;
 
 const FAIL = "POST /healthcheck/fail";
 const DRAIN = "POST /drain_listeners?graceful&skip_exit";
@@ -53,8 +57,9 @@ describeBuilds("an Envoy that drains", (build) => {
     return pod;
   }
 
-  /** Nobody was connected, so the release did not wait for the calls that were on their way. */
-  async function toldBy({ envoy }: Pod): Promise<readonly string[]> {
+  /** The first calls. Where nobody is connected, the release does not wait for those that are on their way. */
+  async function toldBy({ envoy }: Pod, count: number): Promise<readonly string[]> {
+    await until(() => envoy.calls.length >= count);
     await pause(300);
     return envoy.calls;
   }
@@ -72,8 +77,8 @@ describeBuilds("an Envoy that drains", (build) => {
     const end = await drained(pod);
     expect(end.outcome).toBe("drained");
     expect(end.ms).toBeGreaterThan(950);
-    expect(end.ms).toBeLessThan(1_400);
-    expect(await toldBy(pod)).toEqual([FAIL, DRAIN]);
+    expect(end.ms).toBeLessThan(LATE_MS);
+    expect(await toldBy(pod, 2)).toEqual([FAIL, DRAIN]);
   });
 
   test.concurrent("is told once by any number of hooks, and by those that hang up", async () => {
@@ -84,14 +89,14 @@ describeBuilds("an Envoy that drains", (build) => {
     await pause(100);
     gone.destroy();
     await Promise.all(hooks);
-    expect(await toldBy(pod)).toEqual([FAIL, DRAIN]);
+    expect(await toldBy(pod, 2)).toEqual([FAIL, DRAIN]);
   });
 
   test.concurrent("as a sidecar is only told about what comes in", async () => {
     const pod = await podWith("--driver=istio");
     pod.envoy.stats = () => listenerLines("0.0.0.0_15006", { http: { prefix: "inbound_0.0.0.0_8080" } });
     expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-    expect(await toldBy(pod)).toEqual([INBOUND]);
+    expect(await toldBy(pod, 1)).toEqual([INBOUND]);
   });
 
   test.concurrent("hears nothing when one container is restarted", async () => {
@@ -110,7 +115,7 @@ describeBuilds("an Envoy that drains", (build) => {
     client.destroy();
     expect(end).toMatchObject({ outcome: "drained" });
     expect(end.ms).toBeGreaterThan(1_450);
-    expect(end.ms).toBeLessThan(2_000);
+    expect(end.ms).toBeLessThan(LATE_MS);
   });
 
   test.concurrent.for([
@@ -128,7 +133,7 @@ describeBuilds("an Envoy that drains", (build) => {
     const { ms, outcome } = await end;
     expect(outcome).toBe("drained");
     expect(ms).toBeGreaterThan(2_900);
-    expect(ms).toBeLessThan(3_700);
+    expect(ms).toBeLessThan(LATE_MS);
   });
 
   test.concurrent("waits for a UDP session", async () => {
@@ -156,40 +161,31 @@ describeBuilds("an Envoy that drains", (build) => {
     const end = await drained(pod);
     expect(end.outcome).toBe("drained");
     expect(end.ms).toBeGreaterThan(3_200);
-    expect(end.ms).toBeLessThan(4_500);
+    expect(end.ms).toBeLessThan(LATE_MS);
   });
 
   test.concurrent("is told again when it fails twice", async () => {
     const pod = await podWith("--drained-when=quiet");
     pod.envoy.faults.push(503, 503);
     expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-    await pause(900);
-    expect(pod.envoy.calls).toEqual([FAIL, FAIL, FAIL, DRAIN]);
+    expect(await toldBy(pod, 4)).toEqual([FAIL, FAIL, FAIL, DRAIN]);
   });
 
   test.concurrent("that refuses to drain its listeners is not asked in another way", async () => {
     const pod = await podWith("--drained-when=quiet");
     pod.envoy.always = 400;
     expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-    await pause(300);
-    expect(pod.envoy.calls).toEqual([FAIL, DRAIN]);
+    expect(await toldBy(pod, 2)).toEqual([FAIL, DRAIN]);
     expect(notes(pod).join("\n")).toContain("drain_listeners?graceful&skip_exit: status 400");
   });
 
   test.concurrent("that was started anew in the drain is told again", async () => {
     const pod = await podWith();
-    pod.envoy.stats = () =>
-      listenerLines("0.0.0.0_8080", {
-        connections: 1,
-        http: { prefix: "web", requests: pod.envoy.health === "ok" ? 0 : 1 },
-      });
-    const end = drained(pod);
-    await pause(2_000);
-    expect(pod.envoy.calls).toEqual([FAIL, DRAIN]);
     pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
+    const end = drained(pod);
+    expect(await toldBy(pod, 2)).toEqual([FAIL, DRAIN]);
     pod.envoy.restart();
-    await pause(1_500);
-    expect(pod.envoy.calls).toEqual([FAIL, DRAIN, FAIL, DRAIN]);
+    expect(await toldBy(pod, 4)).toEqual([FAIL, DRAIN, FAIL, DRAIN]);
     expect([pod.envoy.health, pod.envoy.draining]).toEqual(["failed", true]);
     pod.envoy.stats = () => listenerLines("0.0.0.0_8080");
     expect(await end).toMatchObject({ outcome: "drained" });
@@ -200,7 +196,7 @@ describeBuilds("an Envoy that drains", (build) => {
     await pod.envoy.stop();
     const end = await drained(pod);
     expect(end.outcome).toBe("drained");
-    expect(end.ms).toBeLessThan(5_000);
+    expect(end.ms).toBeLessThan(LATE_MS);
     expect(notes(pod).join("\n")).toContain("sockets decide instead: Envoy's admin interface cannot be reached");
   });
 
@@ -210,7 +206,7 @@ describeBuilds("an Envoy that drains", (build) => {
     const end = await drained(pod);
     expect(end.outcome).toBe("timeout");
     expect(end.why).toContain("the driver could not tell");
-    expect(end.ms).toBeLessThan(5_600);
+    expect(end.ms).toBeLessThan(LATE_MS);
   });
 
   test.concurrent("that answers late is told as soon as it answers", async () => {
@@ -241,7 +237,7 @@ describeBuilds("an Envoy that drains", (build) => {
     await slow;
     expect(end.outcome).toBe("drained");
     expect(end.ms).toBeGreaterThan(3_800);
-    expect(end.ms).toBeLessThan(6_000);
+    expect(end.ms).toBeLessThan(LATE_MS);
     expect(notes(pod).join("\n")).toContain("driver cannot count, sockets decide instead");
   });
 
