@@ -3,10 +3,11 @@
  * certificate and its routes and nothing else, all others never get those.
  */
 import { constants } from "node:crypto";
-import type { RequestListener, ServerResponse } from "node:http";
+import type { RequestListener } from "node:http";
 import { createServer, type Server, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContext, TLSSocket } from "node:tls";
+import { oldestFirst } from "./oldest-first.ts";
 
 export type Lodger = {
   /** `undefined` for a name that is not its own. */
@@ -36,8 +37,8 @@ export function toldApart(
 ): Server {
   /** Names that were last answered with its certificate; a handful, because it is asked first. */
   const names = new Set<string>();
-  /** Each with what it was answered last; the oldest connection comes first. */
-  const lodged = new Map<Socket, ServerResponse | undefined>();
+  const lodged = new Set<Socket>();
+  const cuttable = oldestFirst();
   let isGone = false;
 
   const contextFor = async (serverName: string): Promise<SecureContext | undefined> => {
@@ -65,30 +66,24 @@ export function toldApart(
         handler(request, response);
         return;
       }
-      if (!isUnderWay(lodged.get(socket))) lodged.set(socket, response);
+      cuttable.answering(socket, response);
       lodger.handle(request, response);
     },
   );
   server.on("secureConnection", (socket: TLSSocket) => {
     if (typeof socket.servername !== "string" || !names.has(socket.servername)) return;
-    lodged.set(socket, undefined);
-    socket.once("close", () => lodged.delete(socket));
+    lodged.add(socket);
+    cuttable.add(socket);
+    socket.once("close", () => {
+      lodged.delete(socket);
+      cuttable.remove(socket);
+    });
     if (isGone) socket.destroy();
-    else if (lodged.size > connectionLimit) oldestIdle(lodged)?.destroy();
+    else if (lodged.size > connectionLimit) cuttable.cutOne();
   });
   void lodger.gone.then(() => {
     isGone = true;
-    for (const socket of lodged.keys()) socket.destroy();
+    for (const socket of lodged) socket.destroy();
   });
   return server;
-}
-
-/** The newcomer itself when all others are being answered. */
-function oldestIdle(lodged: ReadonlyMap<Socket, ServerResponse | undefined>): Socket | undefined {
-  for (const [socket, answer] of lodged) if (!socket.destroyed && !isUnderWay(answer)) return socket;
-  return undefined;
-}
-
-function isUnderWay(answer: ServerResponse | undefined): boolean {
-  return answer?.headersSent === true && !answer.writableEnded;
 }

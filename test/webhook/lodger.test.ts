@@ -12,6 +12,8 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
 });
 
+const endStreams: (() => void)[] = [];
+
 const LIFE = { fromMs: Date.now() - 3_600_000, untilMs: Date.now() + 86_400_000 };
 const LODGER = "relay-a.lastcall.internal";
 
@@ -36,7 +38,13 @@ async function house(connectionLimit?: number): Promise<House> {
   const context = createSecureContext({ cert, key });
   const lodger: Lodger = {
     contextFor: async (name) => (name === LODGER && built.lodges ? context : undefined),
-    handle: ({ url }, response) => void (url === "/stream" ? response.write("first") : response.end("lodger")),
+    handle: ({ url }, response) => {
+      if (url !== "/stream") response.end("lodger");
+      else {
+        response.write("first");
+        endStreams.push(() => response.end());
+      }
+    },
     gone,
   };
   const server = toldApart(
@@ -170,6 +178,12 @@ test("an answer that is under way is not cut for a newcomer", LIMIT, async () =>
   expect(await answerTo(built, { ca: built.lodgerCa, servername: LODGER })).not.toBe("lodger");
   expect(streams.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
   expect(await answerTo(built, { ca: built.ca, servername: "localhost" })).toBe("house");
+  // Over, and the connection is kept: it is as good as any other to be cut.
+  for (const end of endStreams.splice(0)) end();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let asked = 0; asked < 4; asked += 1)
+    expect(await answerTo(built, { ca: built.lodgerCa, servername: LODGER })).toBe("lodger");
+  expect((await streams[0]?.closed)?.slice(-5)).toBe("0\r\n\r\n");
 });
 
 type Open = { readonly socket: TLSSocket; readonly begun: Promise<unknown>; readonly closed: Promise<string> };
