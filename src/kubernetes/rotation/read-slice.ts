@@ -13,12 +13,8 @@ const NAME_LIMIT = 253;
 const UNPRINTABLE = /[^\x20-\x7e]/;
 const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, "g");
 
-/** Words that stand in nearly every slice: what is kept of each is this one text and not a copy per slice. */
-const WORDS: ReadonlyMap<string, string> = new Map(
-  ["IPv4", "IPv6", "FQDN", "endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"].map(
-    (word) => [word, word],
-  ),
-);
+/** Of these nearly every slice has one: what is kept of each is this one text and not a copy per slice. */
+const ADDRESS_TYPES: ReadonlyMap<string, string> = new Map(["IPv4", "IPv6", "FQDN"].map((word) => [word, word]));
 
 /**
  * `undefined` for what is no slice: another kind, or without a name, as the object of a bookmark is. Ports, zones, nodes
@@ -40,8 +36,7 @@ export function readSlice(raw: RawObject): Slice | undefined {
   return {
     name,
     service: nameAt(labels, "kubernetes.io/service-name"),
-    managedBy: wordAt(labels, "endpointslice.kubernetes.io/managed-by"),
-    addressType: wordAt(raw, "addressType"),
+    addressType: addressTypeOf(raw),
     endpoints,
   };
 }
@@ -58,16 +53,14 @@ function readEndpoint(raw: RawObject): SliceEndpoint | undefined {
     // With a uid nobody compares addresses, and the kubelet's are well written: the costlier look is for the others.
     addresses: targetUid === "" ? addresses.map(canonicalAddress) : addresses,
     ready: booleanAt(conditions, "ready"),
-    serving: booleanAt(conditions, "serving"),
     terminating: booleanAt(conditions, "terminating"),
     targetUid,
-    targetName: isPod ? nameAt(target, "name") : "",
   };
 }
 
-function wordAt(parent: RawObject | undefined, key: string): string {
-  const text = nameAt(parent, key);
-  return WORDS.get(text) ?? text;
+function addressTypeOf(raw: RawObject): string {
+  const text = nameAt(raw, "addressType");
+  return ADDRESS_TYPES.get(text) ?? text;
 }
 
 /** Names end up in reasons that people read: printable, and never longer than a name can be. */

@@ -4,19 +4,15 @@
 export type SliceEndpoint = {
   readonly addresses: readonly string[];
   readonly ready: boolean | undefined;
-  readonly serving: boolean | undefined;
   readonly terminating: boolean | undefined;
   /** `targetRef.uid` where the target is a Pod; empty when there is none. */
   readonly targetUid: string;
-  readonly targetName: string;
 };
 
 export type Slice = {
   readonly name: string;
   /** Label `kubernetes.io/service-name`; empty: the slice belongs to no Service. */
   readonly service: string;
-  /** Label `endpointslice.kubernetes.io/managed-by`. */
-  readonly managedBy: string;
   readonly addressType: string;
   readonly endpoints: readonly SliceEndpoint[];
 };

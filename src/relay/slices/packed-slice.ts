@@ -6,11 +6,10 @@ import { canonicalAddress } from "../../kubernetes/rotation/address-text.ts";
 import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
 import { textHash } from "./text-hash.ts";
 
-/** Names of targets, and addresses beside a uid, are not kept: rotation asks for neither. */
+/** Addresses beside a uid are not kept: rotation does not ask for them. */
 export type PackedSlice = {
   readonly name: string;
   readonly service: string;
-  readonly managedBy: string;
   readonly addressType: string;
   /** One line per endpoint: a letter for its conditions, then its key, or the keys of its addresses as JSON. */
   readonly text: string;
@@ -41,11 +40,10 @@ export function packSlice(slice: Slice): PackedSlice {
     for (const key of keys) hashes.add(textHash(key));
     lines.push(conditionsLetter(endpoint) + (endpoint.targetUid === "" ? JSON.stringify(endpoint.addresses) : keys[0]));
   }
-  const { name, service, managedBy, addressType } = slice;
+  const { name, service, addressType } = slice;
   return {
     name,
     service,
-    managedBy,
     addressType,
     text: lines.join("\n"),
     hashes: Uint32Array.from(hashes).sort(),
@@ -97,7 +95,7 @@ export function unpackWanted(
   const note = (key: PodKey, letter: string, target: Target): void => {
     if (!isWanted(key) || seen.has(letter + key)) return;
     seen.add(letter + key);
-    const endpoint = { ...conditionsOf(letter), ...target, targetName: "" };
+    const endpoint = { ...conditionsOf(letter), ...target };
     const standing = found.get(key);
     if (standing === undefined) found.set(key, [endpoint]);
     else standing.push(endpoint);
@@ -117,21 +115,16 @@ export function unpackWanted(
 
 type Target = Pick<SliceEndpoint, "addresses" | "targetUid">;
 
-type Conditions = Pick<SliceEndpoint, "ready" | "serving" | "terminating">;
+type Conditions = Pick<SliceEndpoint, "ready" | "terminating">;
 
 const TRISTATE: readonly (boolean | undefined)[] = [undefined, false, true];
 const FIRST_LETTER = 65;
 
-function conditionsLetter({ ready, serving, terminating }: Conditions): string {
-  const digits = TRISTATE.indexOf(ready) * 9 + TRISTATE.indexOf(serving) * 3 + TRISTATE.indexOf(terminating);
-  return String.fromCharCode(FIRST_LETTER + digits);
+function conditionsLetter({ ready, terminating }: Conditions): string {
+  return String.fromCharCode(FIRST_LETTER + TRISTATE.indexOf(ready) * 3 + TRISTATE.indexOf(terminating));
 }
 
 function conditionsOf(letter: string): Conditions {
   const digits = letter.charCodeAt(0) - FIRST_LETTER;
-  return {
-    ready: TRISTATE[Math.floor(digits / 9)],
-    serving: TRISTATE[Math.floor(digits / 3) % 3],
-    terminating: TRISTATE[digits % 3],
-  };
+  return { ready: TRISTATE[Math.floor(digits / 3)], terminating: TRISTATE[digits % 3] };
 }

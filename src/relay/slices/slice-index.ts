@@ -56,10 +56,10 @@ export function createSliceIndex(): SliceIndex {
   };
 
   const note = (entry: Entry, key: string, packed: PackedSlice, said: readonly SliceEndpoint[]): void => {
-    const { name, service, managedBy, addressType } = packed;
+    const { name, service, addressType } = packed;
     const before = entry.named.get(key)?.endpoints;
     const endpoints = before === undefined ? said : [...before, ...said];
-    entry.named.set(key, { name, service, managedBy, addressType, endpoints });
+    entry.named.set(key, { name, service, addressType, endpoints });
     into(bySlice, key, entry);
   };
 
