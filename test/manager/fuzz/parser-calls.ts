@@ -6,6 +6,11 @@ import { routeOf } from "../../../src/manager/calls/route.ts";
 import { parseActiveCount } from "../../../src/manager/drivers/active-count.ts";
 import { parseHttpTarget } from "../../../src/manager/drivers/http-target.ts";
 import { depthOf } from "../../../src/manager/json-depth.ts";
+import { environmentOf } from "../../../src/manager/outside.ts";
+import { formatNews, formatOrder, parseNews, parseOrder } from "../../../src/manager/relay/client-words.ts";
+import { createLineBuffer } from "../../../src/manager/relay/line-buffer.ts";
+import { readRelaySettings } from "../../../src/manager/relay/relay-settings.ts";
+import { formatRelayWord, parseRelayWord } from "../../../src/manager/relay/relay-word.ts";
 import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
 import { readPart } from "../../../src/manager/sockets/netlink-message.ts";
 import { parseOpens } from "../../../src/manager/sockets/proc-snmp.ts";
@@ -26,6 +31,11 @@ export const PARSERS: readonly string[] = [
   "address",
   "route",
   "duration",
+  "relay-word",
+  "relay-news",
+  "relay-order",
+  "relay-settings",
+  "relay-lines",
 ];
 
 /**
@@ -34,6 +44,7 @@ export const PARSERS: readonly string[] = [
  */
 export function parsed(parser: string, bytes: Buffer, more: string): string {
   if (parser === "netlink") return netlink(bytes, Number(more));
+  if (parser === "relay-lines") return linesText(bytes);
   return JSON.stringify(textParsed(parser, bytes.toString("utf8"), more));
 }
 
@@ -65,11 +76,57 @@ function textParsed(parser: string, text: string, more: string): string {
       return canonicalAddress(text);
     case "route":
       return JSON.stringify(routeOf({ method: more, url: text, local: true }, "t0ken", ["app", "web-1"]));
+    case "relay-word":
+      return wordText(text);
+    case "relay-news":
+      return newsText(text);
+    case "relay-order":
+      return orderText(text);
+    case "relay-settings":
+      return settingsText(text);
     case "duration":
       return String(parseDurationMs(text) ?? -1);
     default:
       return "there is no such parser";
   }
+}
+
+/** In pieces of seven bytes, as a network might cut them. */
+function linesText(bytes: Buffer): string {
+  const buffer = createLineBuffer(64);
+  let text = "";
+  for (let at = 0; at < bytes.length; at = at + 7) {
+    const lines = buffer.take(bytes.subarray(at, Math.min(bytes.length, at + 7)));
+    text = lines === undefined ? `${text} broken` : `${text} [${lines.join("|")}]`;
+  }
+  return text;
+}
+
+function wordText(text: string): string {
+  const word = parseRelayWord(text);
+  return word === undefined ? "refused" : formatRelayWord(word);
+}
+
+function newsText(text: string): string {
+  const news = parseNews(text);
+  return news === undefined ? "refused" : formatNews(news);
+}
+
+function orderText(text: string): string {
+  const order = parseOrder(text);
+  return order === undefined ? "refused" : formatOrder(order);
+}
+
+/** A variable per line, `NAME=value`. */
+function settingsText(text: string): string {
+  const lines = text.split("\n");
+  const environment = environmentOf((name) => {
+    for (const line of lines) if (line.startsWith(`${name}=`)) return line.slice(name.length + 1);
+    return undefined;
+  });
+  const { settings, problem } = readRelaySettings(environment);
+  if (settings === undefined) return `refused: ${problem}`;
+  return `${settings.endpoint.address} ${settings.endpoint.port} ${settings.addresses.join(" ")} ${settings.ca.length}`;
 }
 
 function tableText(text: string, family: number): string {

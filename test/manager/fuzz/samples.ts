@@ -65,6 +65,19 @@ odd NaN
 `;
 const JSON_COUNT = '{"server":{"active":[1,2,{"n":3}],"a/b":{"c~d":4},"text":"5"},"é":6}';
 
+const RELAY_WORD =
+  '{"state":"in","terminating":true,"services":2,"reason":"Service web still offers the Pod \\u00e9","graceSeconds":30}';
+/** The outer form of a certificate, which is all that is looked at: a SEQUENCE of 252 bytes. */
+const DER = Buffer.concat([Buffer.from([0x30, 0x82, 0, 0xfc]), Buffer.alloc(0xfc, 7)]).toString("base64");
+const RELAY_VARIABLES = `LASTCALL_RELAY_ADDRESS=[fd00::10]:443
+LASTCALL_RELAY_NAME=relay-1.lastcall.internal
+LASTCALL_RELAY_CA=${DER}
+LASTCALL_RELAY_CREDENTIAL=k1.cGF5bG9hZA.bWFj
+POD_NAMESPACE=shop
+POD_NAME=web-0
+POD_UID=11111111-2222-3333-4444-555555555555
+POD_IPS=10.0.0.7,fd00::7`;
+
 export type Sample = { readonly parser: string; readonly bytes: Buffer; readonly more: string };
 
 const text = (parser: string, value: string, more = ""): Sample => ({ parser, bytes: Buffer.from(value), more });
@@ -92,6 +105,15 @@ export const SAMPLES: readonly Sample[] = [
   text("route", "/t0ken/status", "GET"),
   text("route", "/t0ken/drain?x=1", "POST"),
   text("route", "/t0ken/prestop/web-1", "GET"),
+  text("relay-word", RELAY_WORD),
+  ...[`said ${RELAY_WORD}`, "lost its address refuses connections", "dials", "undelivered it answered 503"].map(
+    (value) => text("relay-news", value),
+  ),
+  ...["floor 1500", "rest", 'report {"version":1,"why":"é"}'].map((value) => text("relay-order", value)),
+  text("relay-settings", RELAY_VARIABLES),
+  text("relay-settings", RELAY_VARIABLES.replace("[fd00::10]", "10.0.0.10")),
+  text("relay-lines", `said ${RELAY_WORD}\n`.repeat(2)),
+  text("relay-lines", "dials\nlost é😀\n\nsaid x\n"),
   ...["250ms", "30s", "999999h"].map((value) => text("duration", value)),
 ];
 
