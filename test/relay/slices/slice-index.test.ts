@@ -91,6 +91,19 @@ describe("a change", () => {
     expect(called).toEqual([]);
   });
 
+  test("that rotation does not ask about is told to nobody", () => {
+    const index = createSliceIndex();
+    let calls = 0;
+    index.add(pod("uid-1"), () => {
+      calls += 1;
+    });
+    for (const serving of [true, false]) {
+      const endpoints = [{ uid: "uid-1", address: "10.0.0.1", conditions: { ready: false, serving } }];
+      index.store.put(sliceObject({ name: "a", service: "web", endpoints }));
+    }
+    expect(calls).toBe(1);
+  });
+
   test("of many slices in one list is told once", () => {
     const index = createSliceIndex();
     let calls = 0;
