@@ -4,13 +4,17 @@ export type EnvoyPorts = {
   readonly address: string;
   readonly adminPort: number;
   readonly backendPort: number;
+  /** Only gauges of connections, as meshes cut statistics. */
+  readonly fewStatistics: boolean;
 };
 
 export const HTTP_PORT = 8_080;
 export const TCP_PORT = 8_081;
 
-export function envoyConfig({ address, adminPort, backendPort }: EnvoyPorts): object {
+export function envoyConfig({ address, adminPort, backendPort, fewStatistics }: EnvoyPorts): object {
+  const matcher = { inclusion_list: { patterns: [{ prefix: "server" }, { suffix: "downstream_cx_active" }] } };
   return {
+    ...(fewStatistics ? { stats_config: { stats_matcher: matcher } } : {}),
     admin: { address: at("127.0.0.1", adminPort) },
     static_resources: {
       listeners: [

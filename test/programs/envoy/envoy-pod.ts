@@ -27,6 +27,8 @@ export type EnvoyPod = {
   readonly address: string;
   readonly backendPort: number;
   readonly end: () => Promise<Ended>;
+  /** Kills it and starts it again, as after a crash. */
+  readonly restartEnvoy: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -35,6 +37,7 @@ export type EnvoyPodParts = {
   readonly build: Build;
   readonly strategy?: "immediate" | "gradual";
   readonly timeoutMs?: number;
+  readonly fewStatistics?: boolean;
 };
 
 export async function startEnvoyPod(parts: EnvoyPodParts): Promise<EnvoyPod> {
@@ -43,8 +46,13 @@ export async function startEnvoyPod(parts: EnvoyPodParts): Promise<EnvoyPod> {
   const backend = await startBackend();
   const folder = await mkdtemp(join(tmpdir(), "lastcall-envoy-"));
   const config = join(folder, "envoy.json");
-  await writeFile(config, JSON.stringify(envoyConfig({ address, adminPort, backendPort: backend.port })));
-  const envoy = startEnvoy(parts, config);
+  await writeFile(
+    config,
+    JSON.stringify(
+      envoyConfig({ address, adminPort, backendPort: backend.port, fewStatistics: parts.fewStatistics ?? false }),
+    ),
+  );
+  let envoy = startEnvoy(parts, config);
   await ready(envoy, adminPort);
   const manager = await startManager({
     build: parts.build,
@@ -72,11 +80,15 @@ export async function startEnvoyPod(parts: EnvoyPodParts): Promise<EnvoyPod> {
       const words = { outcome: String(report["outcome"]), why: String(report["why"]) };
       return { ...words, status, releasedAtMs, releasedAfterMs: releasedAtMs - startedMs };
     },
+    restartEnvoy: async () => {
+      await killed(envoy);
+      envoy = startEnvoy(parts, config);
+      await ready(envoy, adminPort);
+    },
     stop: async () => {
       manager.kill("SIGKILL");
       await manager.ended;
-      envoy.kill("SIGKILL");
-      if (envoy.exitCode === null && envoy.signalCode === null) await once(envoy, "exit");
+      await killed(envoy);
       backend.server.closeAllConnections();
       await new Promise((done) => backend.server.close(done));
       await rm(folder, { recursive: true, force: true });
@@ -95,6 +107,11 @@ function startEnvoy({ program, strategy = "immediate" }: EnvoyPodParts, config: 
   process.once("exit", leave);
   envoy.once("exit", () => process.off("exit", leave));
   return envoy;
+}
+
+async function killed(envoy: ChildProcess): Promise<void> {
+  envoy.kill("SIGKILL");
+  if (envoy.exitCode === null && envoy.signalCode === null) await once(envoy, "exit");
 }
 
 async function ready(envoy: ChildProcess, adminPort: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** The driver before real Envoys: what each kind of client costs, and that nothing is lost. */
 import { once } from "node:events";
-import { get } from "node:http";
+import { Agent, get } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
@@ -68,6 +68,27 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("a drain of %s", (name) => {
       told("one idle HTTP/2 connection", ended);
       session.destroy();
       expectQuiet(ended);
+    });
+  });
+
+  test("whose statistics are matched away is ended by the sockets", async (context) => {
+    await withPod(context, { fewStatistics: true }, async (pod) => {
+      const client = await dialed(pod, HTTP_PORT);
+      client.write("GET /4000 HTTP/1.1\r\nHost: x\r\n\r\n");
+      let answer = "";
+      let answeredMs = 0;
+      client.on("data", (data: Buffer) => {
+        answer += data.toString("latin1");
+        answeredMs = performance.now();
+      });
+      const ended = await pod.end();
+      told("matched-away statistics, a request of 4 s", ended);
+      client.destroy();
+      expect(ended).toMatchObject({ status: 200, outcome: "drained" });
+      // Told it was all the same.
+      expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*connection: close/i);
+      expect(ended.releasedAtMs - answeredMs).toBeGreaterThan(QUIET_MS - SLACK_MS);
+      expect(ended.releasedAtMs - answeredMs).toBeLessThan(QUIET_MS + SLACK_MS);
     });
   });
 
@@ -146,6 +167,22 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("a drain of %s", (name) => {
     });
   });
 
+  test("that was started anew in the drain is told again", async (context) => {
+    await withPod(context, {}, async (pod) => {
+      const before = await dialed(pod, TCP_PORT);
+      const ending = pod.end();
+      await pause(DELAY_MS + 500);
+      await pod.restartEnvoy();
+      before.destroy();
+      const stays = await dialed(pod, TCP_PORT);
+      const untilMs = performance.now() + 5_000;
+      while ((await connectionHeader(pod)) !== "close" && performance.now() < untilMs) await pause(200);
+      expect(await connectionHeader(pod)).toBe("close");
+      stays.destroy();
+      expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
+    });
+  });
+
   test("cuts a TCP session that stays at the deadline only, and the hook is answered well", async (context) => {
     await withPod(context, { timeoutMs: 3_000 }, async (pod) => {
       const client = await dialed(pod, TCP_PORT);
@@ -165,6 +202,19 @@ function expectQuiet(ended: Ended): void {
   expect(ended).toMatchObject({ status: 200, outcome: "drained" });
   expect(ended.releasedAfterMs).toBeGreaterThan(DELAY_MS + QUIET_MS - 5);
   expect(ended.releasedAfterMs).toBeLessThan(DELAY_MS + QUIET_MS + SLACK_MS);
+}
+
+/** What a kept connection is told with its answer. */
+function connectionHeader(pod: EnvoyPod): Promise<string | undefined> {
+  return new Promise((done, failed) => {
+    const agent = new Agent({ keepAlive: true });
+    get({ host: pod.address, port: HTTP_PORT, path: "/1", agent }, (res) => {
+      res.resume().on("end", () => {
+        agent.destroy();
+        done(res.headers.connection);
+      });
+    }).on("error", failed);
+  });
 }
 
 const placesOf = (pod: EnvoyPod) => ({ address: pod.address, otherPort: pod.backendPort });
