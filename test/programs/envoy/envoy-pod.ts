@@ -27,8 +27,6 @@ export type EnvoyPod = {
   readonly address: string;
   readonly backendPort: number;
   readonly end: () => Promise<Ended>;
-  /** Kills it and starts it again, as after a crash. */
-  readonly restartEnvoy: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -52,7 +50,7 @@ export async function startEnvoyPod(parts: EnvoyPodParts): Promise<EnvoyPod> {
       envoyConfig({ address, adminPort, backendPort: backend.port, fewStatistics: parts.fewStatistics ?? false }),
     ),
   );
-  let envoy = startEnvoy(parts, config);
+  const envoy = startEnvoy(parts, config);
   await ready(envoy, adminPort);
   const manager = await startManager({
     build: parts.build,
@@ -79,11 +77,6 @@ export async function startEnvoyPod(parts: EnvoyPodParts): Promise<EnvoyPod> {
       const report = await statusOf(manager);
       const words = { outcome: String(report["outcome"]), why: String(report["why"]) };
       return { ...words, status, releasedAtMs, releasedAfterMs: releasedAtMs - startedMs };
-    },
-    restartEnvoy: async () => {
-      await killed(envoy);
-      envoy = startEnvoy(parts, config);
-      await ready(envoy, adminPort);
     },
     stop: async () => {
       manager.kill("SIGKILL");

@@ -1,6 +1,6 @@
 /** The driver before real Envoys: what each kind of client costs, and that nothing is lost. */
 import { once } from "node:events";
-import { Agent, get } from "node:http";
+import { get } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
@@ -167,22 +167,6 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("a drain of %s", (name) => {
     });
   });
 
-  test("that was started anew in the drain is told again", async (context) => {
-    await withPod(context, {}, async (pod) => {
-      const before = await dialed(pod, TCP_PORT);
-      const ending = pod.end();
-      await pause(DELAY_MS + 500);
-      await pod.restartEnvoy();
-      before.destroy();
-      const stays = await dialed(pod, TCP_PORT);
-      const untilMs = performance.now() + 5_000;
-      while ((await connectionHeader(pod)) !== "close" && performance.now() < untilMs) await pause(200);
-      expect(await connectionHeader(pod)).toBe("close");
-      stays.destroy();
-      expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
-    });
-  });
-
   test("cuts a TCP session that stays at the deadline only, and the hook is answered well", async (context) => {
     await withPod(context, { timeoutMs: 3_000 }, async (pod) => {
       const client = await dialed(pod, TCP_PORT);
@@ -202,19 +186,6 @@ function expectQuiet(ended: Ended): void {
   expect(ended).toMatchObject({ status: 200, outcome: "drained" });
   expect(ended.releasedAfterMs).toBeGreaterThan(DELAY_MS + QUIET_MS - 5);
   expect(ended.releasedAfterMs).toBeLessThan(DELAY_MS + QUIET_MS + SLACK_MS);
-}
-
-/** What a kept connection is told with its answer. */
-function connectionHeader(pod: EnvoyPod): Promise<string | undefined> {
-  return new Promise((done, failed) => {
-    const agent = new Agent({ keepAlive: true });
-    get({ host: pod.address, port: HTTP_PORT, path: "/1", agent }, (res) => {
-      res.resume().on("end", () => {
-        agent.destroy();
-        done(res.headers.connection);
-      });
-    }).on("error", failed);
-  });
 }
 
 const placesOf = (pod: EnvoyPod) => ({ address: pod.address, otherPort: pod.backendPort });
