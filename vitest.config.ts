@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 // biome-ignore lint/style/noDefaultExport: the tool reads its settings from the default export
@@ -9,7 +10,9 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // Most cases wait for real time: more workers than cores keep the cores busy.
-    maxWorkers: 6,
+    maxWorkers: 8,
+    // Programs under test are started hundreds of times; what Node compiled once is not compiled again: a third of the CPU.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "build/compile-cache") },
     sequence: { hooks: "stack" },
   },
 });

@@ -72,6 +72,18 @@ describe("asking the relay", () => {
     expect(played.lost).toEqual([0]);
   });
 
+  test("does not go on believing who hangs up after every answer, even if it was slow once", () => {
+    const events: AskingEvent[] = [spoke(1_000, 1), broke(1_001, 1)];
+    let dialledAtMs = 1_101;
+    for (const [id, retryMs] of [200, 400, 800, 1_600, 2_000, 2_000, 2_000].entries()) {
+      events.push(spoke(dialledAtMs + 50, id + 2), broke(dialledAtMs + 51, id + 2));
+      dialledAtMs += 51 + retryMs;
+    }
+    const played = play([floor(0, 0), ...events], 12_000);
+    expect(played.dials.length).toBeGreaterThanOrEqual(8);
+    expect(played.lost[0]).toBeLessThan(3_000);
+  });
+
   test("tells a loss once, and again only after somebody spoke", () => {
     const played = play(
       [broke(0, 1), broke(100, 2), spoke(310, 3), broke(400, 3), broke(500, 4), broke(700, 5)],

@@ -23,6 +23,8 @@ export const DIAL_LIMIT_MS = 2_000;
 /** The Service may lead to another replica: how long a word outlives its connection, at least. */
 const LOST_AFTER_MS = 500;
 const FIRST_RETRY_MS = 100;
+/** Who hangs up after every answer so often in a row is no relay to wait for, however fast the next answer comes. */
+const FAILURES_BELIEVED = 4;
 const LONGEST_RETRY_MS = 2_000;
 /** A connection that was open for that long after its last line was no failure. */
 const LASTED_MS = 1_000;
@@ -145,7 +147,7 @@ function lostAtMs(asking: Asking): number {
   if (asking.current === 0) {
     if (asking.silentFromMs < 0) return -1;
     // What was never said is not waited for.
-    if (asking.heardAtMs < 0) return asking.silentFromMs;
+    if (asking.heardAtMs < 0 || asking.failures >= FAILURES_BELIEVED) return asking.silentFromMs;
     return asking.silentFromMs + Math.max(LOST_AFTER_MS, 2 * FIRST_RETRY_MS + answerMs(asking.pulse));
   }
   return isReliedOn(asking) ? staleAtMs(asking) : -1;
