@@ -11,7 +11,7 @@ import { objectAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-j
 import { environmentValue, fromField } from "./environment.ts";
 
 /** What stands in the manager's container; `undefined` when it carries no credential. */
-export function standingRelay(container: RawObject): RelayAccess | undefined {
+function standingRelay(container: RawObject): RelayAccess | undefined {
   const credential = environmentValue(container, RELAY_CREDENTIAL_VARIABLE);
   if (credential === undefined) return undefined;
   return {

@@ -36,6 +36,6 @@ export function printProblems(word: "warning" | "error", problems: readonly stri
   for (const problem of problems) ports.err(`${word}: ${printable(problem)}\n`);
 }
 
-export function noDrains({ namespace }: DrainsRequest): string {
+function noDrains({ namespace }: DrainsRequest): string {
   return printable(`no drain ${namespace === undefined ? "" : `of namespace ${namespace} `}is remembered`);
 }

@@ -10,9 +10,9 @@ export type ApiResource = {
 
 export const NAMESPACES: ApiResource = core("namespaces", "Namespace", false);
 export const NODES: ApiResource = core("nodes", "Node", false);
-export const LIMIT_RANGES: ApiResource = core("limitranges", "LimitRange", true);
+const LIMIT_RANGES: ApiResource = core("limitranges", "LimitRange", true);
 export const SECRETS: ApiResource = core("secrets", "Secret", true);
-export const EVENTS: ApiResource = core("events", "Event", true);
+const EVENTS: ApiResource = core("events", "Event", true);
 export const ENDPOINT_SLICES: ApiResource = {
   group: "/apis/discovery.k8s.io/v1",
   resource: "endpointslices",

@@ -25,7 +25,7 @@ export type DemoClusterPorts = {
 };
 
 /** Where the webhook keeps its own objects. */
-export const WEBHOOK_NAMESPACE = "lastcall";
+const WEBHOOK_NAMESPACE = "lastcall";
 
 /** @throws Fault ERR_DEMO_FAILED when no port can be had */
 export async function startDemoCluster(ports: DemoClusterPorts): Promise<DemoCluster> {

@@ -46,6 +46,6 @@ export function isOffered(endpoint: Endpoint): boolean {
   return endpoint.serving && !endpoint.terminating;
 }
 
-export function sliceName({ name }: Pick<SlicedService, "name">): string {
+function sliceName({ name }: Pick<SlicedService, "name">): string {
   return `${name}-x7k2q`;
 }
