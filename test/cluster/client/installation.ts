@@ -6,6 +6,7 @@ import type { KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import { attempt } from "../host/run.ts";
 import { waitUntil } from "../host/wait.ts";
 import { kubectlOf } from "./kubectl.ts";
+import { isInjected, wouldCreate } from "./server-answer.ts";
 import { imageOf, type Suite } from "./suite.ts";
 
 export const RELEASE = "lastcall";
@@ -22,8 +23,9 @@ export type ChartValues = Readonly<Record<string, unknown>>;
 export type ManagerImage = "lastcall-manager" | "lastcall-manager-node";
 
 /**
- * Installs, or changes what is installed, and waits until every replica is ready and every earlier one is gone: until
- * then an API server that keeps its connection may still ask an earlier one.
+ * Installs, or changes what is installed, and waits until every earlier replica is gone and the API server asks for
+ * injection. Until then a connection it keeps may lead to an earlier one, and it learns of configurations and of the
+ * Service's endpoints a moment after helm saw the replicas ready.
  */
 export async function install(
   suite: Suite,
@@ -44,7 +46,19 @@ export async function install(
     const { items } = await kubectlOf(suite).json<KubernetesListObject<V1Pod>>(where);
     return items.some(({ metadata }) => metadata?.deletionTimestamp !== undefined) ? undefined : true;
   });
+  await waitUntil({ what: "the API server asks for injection", withinMs: 30_000 }, async () => {
+    const { pods } = await wouldCreate(kubectlOf(suite), [PROBE]);
+    return pods.every(isInjected) ? true : undefined;
+  });
 }
+
+/** Never kept. */
+const PROBE: V1Pod = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "asks-for-injection", namespace: "default", labels: OPT_IN },
+  spec: { containers: [{ name: "app", image: "localhost/never-pulled" }] },
+};
 
 export async function uninstall(suite: Suite): Promise<void> {
   await helm(suite, ["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
