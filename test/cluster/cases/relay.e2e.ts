@@ -6,7 +6,7 @@ import type { DrainRecord } from "../../../src/drain-history/drain-record.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { lastcall } from "../client/command-line.ts";
 import { injectedPods, nameOf } from "../client/injected-pods.ts";
-import { install, OPT_IN, RELEASE_NAMESPACE } from "../client/installation.ts";
+import { install, OPT_IN, RELEASE_NAMESPACE, untilInjecting } from "../client/installation.ts";
 import { ownSlice } from "../client/own-slice.ts";
 import { drainReport, followLog, MANAGER, metAtMs, type PodLog } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
@@ -205,4 +205,5 @@ async function noWebhook(namespace: CaseNamespace): Promise<void> {
 async function webhookBack(namespace: CaseNamespace): Promise<void> {
   await namespace.kubectl.run(["scale", ...WEBHOOK, "--replicas=2"]);
   await namespace.kubectl.run(["rollout", "status", ...WEBHOOK, "--timeout=120s"]);
+  await untilInjecting(suite);
 }

@@ -2,9 +2,9 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { injectedPods } from "../client/injected-pods.ts";
-import { install, OPT_IN, RELEASE_NAMESPACE } from "../client/installation.ts";
+import { install, OPT_IN, RELEASE_NAMESPACE, untilInjecting } from "../client/installation.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
-import { create, isInjected, wouldCreate } from "../client/server-answer.ts";
+import { create, isInjected } from "../client/server-answer.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { readSuite } from "../client/suite.ts";
 import { webhookPods } from "../client/webhook-metrics.ts";
@@ -96,14 +96,10 @@ describe("with failurePolicy Fail", () => {
   });
 });
 
-/** The API server's node learns a moment later than everybody else that the replicas are ready. */
 async function backAgain(namespace: CaseNamespace): Promise<void> {
   await inRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);
   await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=120s"]);
-  const pod = barePod(namespace, "asked", [appContainer(namespace)]);
-  await waitUntil({ what: "a Pod would be injected", withinMs: 30_000, everyMs: 300 }, async () =>
-    (await wouldCreate(namespace.here, [pod])).pods.every(isInjected) ? true : undefined,
-  );
+  await untilInjecting(suite);
 }
 
 function inRelease(namespace: CaseNamespace, args: readonly string[]): Promise<string> {

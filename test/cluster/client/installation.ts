@@ -46,6 +46,11 @@ export async function install(
     const { items } = await kubectlOf(suite).json<KubernetesListObject<V1Pod>>(where);
     return items.some(({ metadata }) => metadata?.deletionTimestamp !== undefined) ? undefined : true;
   });
+  await untilInjecting(suite);
+}
+
+/** For whoever let replicas come back: they are ready before the API server's node knows where they are. */
+export async function untilInjecting(suite: Suite): Promise<void> {
   await waitUntil({ what: "the API server asks for injection", withinMs: 30_000 }, async () => {
     const { pods } = await wouldCreate(kubectlOf(suite), [PROBE]);
     return pods.every(isInjected) ? true : undefined;

@@ -7,8 +7,11 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { V1MutatingWebhookConfiguration, V1Pod } from "@kubernetes/client-node";
 import { makeCaPair, makeServerPair } from "../../../src/certificates/signing.ts";
+import { waitUntil } from "../host/wait.ts";
 import { HOST_ADDRESS } from "../life/addresses.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
+import { appContainer, barePod } from "./sample-app.ts";
+import { wouldCreate } from "./server-answer.ts";
 
 export type SecondWebhook = {
   /** How many Pods it has taken the field from. */
@@ -18,7 +21,7 @@ export type SecondWebhook = {
 
 type Review = { readonly request: { readonly uid: string; readonly object: V1Pod } };
 
-/** Asked about the Pods of this namespace, after lastcall. */
+/** Asked about the Pods of this namespace, after lastcall. Resolves once the API server does ask. */
 export async function startStripping(namespace: CaseNamespace): Promise<SecondWebhook> {
   let stripped = 0;
   const validity = { fromMs: Date.now() - 3_600_000, untilMs: Date.now() + 3_600_000 };
@@ -37,6 +40,12 @@ export async function startStripping(namespace: CaseNamespace): Promise<SecondWe
   const port = await listening(server);
   const configuration = configurationFor(namespace.name, `https://${HOST_ADDRESS}:${port}/`, ca.cert);
   await namespace.kubectl.run(["create", "--filename=-"], JSON.stringify(configuration));
+  const probe = barePod(namespace, "asked", [appContainer(namespace)]);
+  await waitUntil({ what: "the API server asks the second webhook", withinMs: 30_000 }, async () => {
+    await wouldCreate(namespace.here, [probe]);
+    return stripped > 0 ? true : undefined;
+  });
+  stripped = 0;
   return {
     stripped: () => stripped,
     close: async () => {
