@@ -65,7 +65,7 @@ async function rolled(request: RollRequest): Promise<RollResult> {
 /** What an image would set; nothing else of this shell reaches a container. */
 function environmentOfImages(): Record<string, string> {
   const environment: Record<string, string> = {};
-  for (const name of ["PATH", "HOME", "LANG"]) {
+  for (const name of ["PATH", "HOME", "LANG", "NODE_COMPILE_CACHE"]) {
     const value = process.env[name];
     if (value !== undefined) environment[name] = value;
   }

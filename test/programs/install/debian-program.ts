@@ -1,11 +1,12 @@
 /** Programs from Debian's archive. Their services are kept from starting: only the cases start programs. */
-import { accessSync, constants, existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { accessSync, constants } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder } from "../../cluster/host/cache-folder.ts";
 import { exclusively } from "../../cluster/host/exclusive.ts";
 import { SYSTEM_PATH } from "../../cluster/host/requirements.ts";
 import { attempt, run } from "../../cluster/host/run.ts";
+import { announced } from "./announced.ts";
 import type { Program } from "./program-of.ts";
 import type { ProgramSource } from "./program-table.ts";
 
@@ -39,20 +40,27 @@ async function install(source: DebianSource): Promise<void> {
   if (fileOf(source) !== undefined) return;
   const words = ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", ...source.packages];
   if (process.getuid?.() !== 0) throw new Error(`it takes root; run: ${words.join(" ")}`);
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  await withoutServices(async () => {
-    const [program = "", ...args] = [...words, "--option=DPkg::Lock::Timeout=300"];
-    const first = await attempt(program, args, { env });
-    if (first.status === 0) return;
-    // An index that is too old, or none at all.
-    await attempt("apt-get", ["update", "--quiet", "--quiet"], { env });
-    await run(program, args, { env });
-  });
+  await announced(`${source.packages.join(" ")} from Debian`, () => withoutServices(() => apt(words)));
 }
 
+async function apt(words: readonly string[]): Promise<void> {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const [program = "", ...args] = [...words, "--option=DPkg::Lock::Timeout=300"];
+  const first = await attempt(program, args, { env });
+  if (first.status === 0) return;
+  // An index that is too old, or none at all.
+  await attempt("apt-get", ["update", "--quiet", "--quiet"], { env });
+  await run(program, args, { env });
+}
+
+/** Told apart from somebody else's, so that one which a killed run left is taken away by the next. */
+const OUR_POLICY =
+  "#!/bin/sh\n# Written by lastcall's test:programs while it installs programs; may be removed.\nexit 101\n";
+
 async function withoutServices(work: () => Promise<void>): Promise<void> {
-  if (existsSync(SERVICE_POLICY)) return work();
-  await writeFile(SERVICE_POLICY, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  const there = await readFile(SERVICE_POLICY, "utf8").catch(() => "");
+  if (there !== "" && there !== OUR_POLICY) return work();
+  await writeFile(SERVICE_POLICY, OUR_POLICY, { mode: 0o755 });
   try {
     await work();
   } finally {

@@ -1,7 +1,8 @@
-/** Finds a real program on this machine, or installs it from Debian or PyPI. Once per process and program. */
-
+/** Finds a real program on this machine, installs it from Debian or PyPI, or builds it. Once per process and program. */
 import { debianProgram } from "./debian-program.ts";
-import { PROGRAMS, type ProgramName } from "./program-table.ts";
+import { goProgram } from "./go-program.ts";
+import { nodeProgram } from "./node-program.ts";
+import { PROGRAMS, type ProgramName, type ProgramSource } from "./program-table.ts";
 import { pypiProgram } from "./pypi-program.ts";
 
 export type FoundProgram = {
@@ -12,7 +13,7 @@ export type FoundProgram = {
   readonly environment: Readonly<Record<string, string>>;
   /** As its package says, such as `1.22.1` or `27.0.1`. */
   readonly version: string;
-  /** `Debian` or `PyPI`. */
+  /** `Debian`, `PyPI`, `npm` or `Go`. */
   readonly source: string;
 };
 
@@ -30,8 +31,7 @@ const asked = new Map<ProgramName, Promise<Program>>();
 export function programOf(name: ProgramName): Promise<Program> {
   const before = asked.get(name);
   if (before !== undefined) return before;
-  const source = PROGRAMS[name];
-  const found = (source.from === "debian" ? debianProgram(source) : pypiProgram(source)).catch(
+  const found = programFrom(PROGRAMS[name]).catch(
     (error: unknown): Program => ({
       kind: "missing",
       why: `${name} cannot be installed: ${error instanceof Error ? error.message : String(error)}`,
@@ -39,4 +39,17 @@ export function programOf(name: ProgramName): Promise<Program> {
   );
   asked.set(name, found);
   return found;
+}
+
+function programFrom(source: ProgramSource): Promise<Program> {
+  switch (source.from) {
+    case "debian":
+      return debianProgram(source);
+    case "pypi":
+      return pypiProgram(source);
+    case "go":
+      return goProgram(source);
+    case "node":
+      return nodeProgram(source);
+  }
 }

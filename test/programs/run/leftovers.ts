@@ -1,0 +1,49 @@
+/** Around a run: whatever it starts or writes has to be gone when it ends. A run that leaves something behind fails. */
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+
+/** Inherited by every process of the run but those inside namespaces, which the kernel ends with their first process. */
+const MARK = "LASTCALL_PROGRAMS_RUN";
+/** What was killed a moment ago may still be on its way out. */
+const LIMIT_MS = 5_000;
+
+// biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
+export default async function setup(): Promise<() => Promise<void>> {
+  // Short: programs make sockets below it, whose paths may have 107 bytes.
+  const folder = await mkdtemp(join(tmpdir(), "lcp-"));
+  const before = process.env["TMPDIR"];
+  process.env["TMPDIR"] = folder;
+  process.env[MARK] = basename(folder);
+  return async () => {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+    const processes = await processesLeft(`${MARK}=${basename(folder)}`);
+    const files = await readdir(folder);
+    await rm(folder, { recursive: true, force: true });
+    const left = [...processes.map((one) => `process ${one}`), ...files.map((file) => `file ${join(folder, file)}`)];
+    if (left.length > 0) throw new Error(`the run left behind: ${left.join("; ")}`);
+  };
+}
+
+async function processesLeft(mark: string): Promise<readonly string[]> {
+  const limitMs = performance.now() + LIMIT_MS;
+  for (;;) {
+    const left = await marked(mark);
+    if (left.length === 0 || performance.now() > limitMs) return left;
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}
+
+/** As `PID COMMAND`; Vitest's own workers aside, which it ends after this. */
+async function marked(mark: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const pid of (await readdir("/proc")).filter((name) => /^[0-9]+$/.test(name) && name !== String(process.pid))) {
+    const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+    if (!environment.split("\0").includes(mark)) continue;
+    const command = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).replaceAll("\0", " ").trim();
+    // A process that is dead and not yet waited for has no command.
+    if (command !== "" && !command.includes("vitest")) found.push(`${pid} ${command.slice(0, 120)}`);
+  }
+  return found;
+}
