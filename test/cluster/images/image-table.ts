@@ -48,6 +48,25 @@ export const IMAGES = {
     bundles: ["src/demo/sample-app.ts", "test/cluster/programs/load-client.ts", "test/cluster/programs/candid-app.ts"],
     entrypoint: [NODE],
   },
+  // What the manifests of the examples name has no words after it, so each needs an image that starts by itself.
+  "lastcall-example-app": {
+    base: "node",
+    contents: [],
+    bundles: ["test/cluster/programs/candid-app.ts"],
+    entrypoint: [NODE, "/app/candid-app.mjs"],
+  },
+  "lastcall-example-work": {
+    base: "node",
+    contents: [],
+    bundles: ["test/cluster/programs/example-work.ts"],
+    entrypoint: [NODE, "/app/example-work.mjs"],
+  },
+  "lastcall-example-consumer": {
+    base: "node",
+    contents: [],
+    bundles: ["test/cluster/programs/example-consumer.ts"],
+    entrypoint: [NODE, "/app/example-consumer.mjs"],
+  },
 } as const satisfies Readonly<Record<string, ImageRow>>;
 
 export type ImageName = keyof typeof IMAGES;
