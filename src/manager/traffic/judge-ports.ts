@@ -1,5 +1,6 @@
 /** Which ports are drained: what settings name, or what listens where somebody outside can reach it. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { parseHttpTarget } from "../drivers/http-target.ts";
 import { canonicalAddress, isAnyAddress, isLoopbackAddress } from "../sockets/address-text.ts";
 import { LISTEN } from "../sockets/tcp-states.ts";
 import { isMeshPort } from "./neighbours.ts";
@@ -9,6 +10,8 @@ export type DrainPorts = {
   readonly learn: (listeners: readonly TcpSocket[]) => void;
   /** The socket listens on a drain port right now. */
   readonly isListener: (socket: TcpSocket) => boolean;
+  /** The app answers there how much work it has: somebody to wait for, even where nobody outside can reach the Pod. */
+  readonly isCount: (socket: TcpSocket) => boolean;
   /** The port is drained, whether or not it still listens: a server that stops accepting still answers. */
   readonly has: (port: number) => boolean;
   /** The socket belongs to the local address that counts. */
@@ -38,8 +41,17 @@ export function createDrainPorts(settings: DrainSettings): DrainPorts {
   const isListener = (socket: TcpSocket): boolean =>
     socket.state === LISTEN && allowed(socket.localPort) && reachable(socket.localAddress);
 
+  const counts = settings.driver === "http" && (settings.drainedWhen === "auto" || settings.drainedWhen === "requests");
+  const count = counts ? parseHttpTarget(settings.activeUrl) : undefined;
+  const countHost = count === undefined ? "" : canonicalAddress(count.host);
+  const countPort = count === undefined ? -1 : count.port;
+
   return {
     isListener,
+    isCount: (socket) =>
+      socket.state === LISTEN &&
+      socket.localPort === countPort &&
+      (socket.localAddress === countHost || isAnyAddress(socket.localAddress)),
     learn: (listeners) => {
       for (const socket of listeners) if (isListener(socket)) known.add(socket.localPort);
     },

@@ -103,7 +103,7 @@ export function createJudge(settings: DrainSettings): Judge {
       const quiet = backlog === 0 && found.busy === 0;
       return {
         known: true,
-        hasTcpListener: listeners.some((socket) => ports.isListener(socket)),
+        hasTcpListener: listeners.some((socket) => ports.isListener(socket) || ports.isCount(socket)),
         hasUdp: ports.hasUdp(reading),
         openConnections: found.open,
         calm: quiet && found.ties === 0 && found.unknown === 0,

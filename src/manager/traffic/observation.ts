@@ -44,7 +44,10 @@ export type Observation =
   | { readonly known: false; readonly why: string }
   | {
       readonly known: true;
-      /** Anything at all that could carry traffic: a TCP listener, or bound UDP, on a non-loopback address (ours and mesh ports aside). */
+      /**
+       * Anything at all that could carry traffic: a TCP listener, or bound UDP, on a non-loopback address (ours and mesh
+       * ports aside). The port where the app counts its work is a listener too, on whatever address.
+       */
       readonly hasTcpListener: boolean;
       readonly hasUdp: boolean;
       readonly openConnections: number;
