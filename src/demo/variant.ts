@@ -1,6 +1,4 @@
 /** One of the two rolling updates: Pods, Service, load, the update, and what came of it. */
-import { randomUUID } from "node:crypto";
-import { Fault } from "../fault.ts";
 import { createSliceController, type SlicePorts } from "./api-server/slice-controller.ts";
 import type { Clock } from "./clock.ts";
 import { type LoadShape, startLoad } from "./load/load.ts";
@@ -9,11 +7,11 @@ import { createEndpointFeed } from "./network/endpoint-feed.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import { startServiceProxy } from "./network/service-proxy.ts";
 import { deletedMs, type EndedPod, endOf } from "./pod-end.ts";
-import { createPodRunner, type PodRunner } from "./pods/pod-runner.ts";
+import { createPodRunner } from "./pods/pod-runner.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
 import type { RunningPod } from "./pods/running-pod.ts";
-import { namedPod, placeOf, podOf } from "./rollout/deployment.ts";
-import { hopelessness } from "./rollout/ready-wait.ts";
+import { placeOf } from "./rollout/deployment.ts";
+import { allReady, createPod } from "./rollout/new-pods.ts";
 import { rollOut } from "./rollout/rollout.ts";
 
 export type VariantRequest = {
@@ -64,9 +62,10 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
     slices?.tell(change, pod);
   });
   const runner = createPodRunner({ ...ports, onEvent: feed });
+  const newPods = { runner, admit: ports.admit };
   try {
     const old = await Promise.all(
-      Array.from({ length: request.replicas }, () => createPod(request.deployment, "5d9c7b", runner, ports)),
+      Array.from({ length: request.replicas }, () => createPod(request.deployment, "5d9c7b", newPods)),
     );
     await allReady(old, clock);
     proxy.catchUp();
@@ -88,7 +87,7 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
     await clock.wait(STEADY_MS);
     await rollOut(old, {
       clock,
-      createPod: () => createPod(request.deployment, "7f4d86", runner, ports),
+      createPod: () => createPod(request.deployment, "7f4d86", newPods),
       beforeDelete: async (pod) => {
         if (!request.longRequest) return;
         load.askLong(pod.address, request.port, LONG_MS);
@@ -117,27 +116,6 @@ function slicesOf({ deployment, port, propagationMs }: VariantRequest, { clock, 
   if (writeSlice === undefined) return undefined;
   const service = { ...placeOf(deployment), port };
   return createSliceController({ clock, service, lagMs: propagationMs / 2, write: writeSlice });
-}
-
-async function createPod(
-  deployment: object,
-  revision: string,
-  runner: PodRunner,
-  ports: VariantPorts,
-): Promise<RunningPod> {
-  const uid = randomUUID();
-  return runner.start(namedPod(await ports.admit(podOf(deployment, revision)), uid.slice(0, 5), uid));
-}
-
-async function allReady(pods: readonly RunningPod[], clock: Clock): Promise<void> {
-  const fromMs = clock.nowMs();
-  for (;;) {
-    const waited = pods.filter((pod) => !pod.isReady());
-    if (waited.length === 0) return;
-    const why = hopelessness(waited, clock.nowMs() - fromMs);
-    if (why !== undefined) throw new Fault("ERR_DEMO_FAILED", why);
-    await clock.wait(25);
-  }
 }
 
 function lastDeletionMs(pods: readonly RunningPod[]): number {

@@ -14,8 +14,19 @@ export type RolloutPorts = {
 
 const POLL_MS = 25;
 
+export type Rolled = {
+  readonly fresh: readonly RunningPod[];
+  /** Resolves when the last of the old Pods is gone; a Deployment counts as rolled out before. */
+  readonly oldGone: Promise<void>;
+};
+
 /** Resolves when the new Pods are Ready and the old ones gone. Throws Fault ERR_DEMO_FAILED when a Pod never gets Ready. */
 export async function rollOut(oldPods: readonly RunningPod[], ports: RolloutPorts): Promise<void> {
+  await (await replacePods(oldPods, ports)).oldGone;
+}
+
+/** Resolves when the new Pods are Ready and the old ones were told to end. @throws as {@link rollOut} */
+export async function replacePods(oldPods: readonly RunningPod[], ports: RolloutPorts): Promise<Rolled> {
   const old = [...oldPods];
   const fresh: RunningPod[] = [];
   const ending: Promise<void>[] = [];
@@ -38,5 +49,5 @@ export async function rollOut(oldPods: readonly RunningPod[], ports: RolloutPort
     await ports.beforeDelete(pod);
     ending.push(pod.remove());
   }
-  await Promise.all(ending);
+  return { fresh, oldGone: Promise.all(ending).then(() => {}) };
 }

@@ -16,7 +16,7 @@ export type WebhookPorts = {
   readonly environment: Readonly<Record<string, string>>;
   /** A folder that is removed at the end. */
   readonly scratch: string;
-  /** Where it listens; Pods reach its relay there. */
+  /** Where it listens, as its relay does for the Pods. */
   readonly host: string;
   /** How its relay reaches the API server; empty: no relay. */
   readonly kubeconfigFile: string;
@@ -43,7 +43,7 @@ export async function startWebhook(ports: WebhookPorts): Promise<WebhookProcess>
       `--ca-file=${caFile}`,
       // Nobody is left to serve when the demo stops it.
       "--drain-delay=0s",
-      ...relayFlags(ports.kubeconfigFile, `${host}:${port}`),
+      ...relayFlags(ports.kubeconfigFile, host, await freePort(host)),
     ],
     environment: ports.environment,
     onLine: (line) => {
@@ -71,13 +71,14 @@ export async function startWebhook(ports: WebhookPorts): Promise<WebhookProcess>
   }
 }
 
-function relayFlags(kubeconfigFile: string, address: string): readonly string[] {
+function relayFlags(kubeconfigFile: string, host: string, port: number): readonly string[] {
   if (kubeconfigFile === "") return [];
   return [
     "--cluster=watch",
     `--kubeconfig=${kubeconfigFile}`,
     "--relay-secret=lastcall-relay",
-    `--relay-address=${address}`,
+    `--relay-port=${port}`,
+    `--relay-address=${host}:${port}`,
   ];
 }
 
