@@ -1,16 +1,18 @@
-/** The relay's own HTTP application. It shares a port and never listens itself. */
+/** The relay's HTTP application, without its routes. It does not listen itself. */
 import type { Server } from "node:https";
 import Fastify, { type FastifyInstance } from "fastify";
 import { DRAINS_PATH, RELAY_BODY_LIMIT_BYTES, WITHDRAWAL_PATH } from "../contract/relay-wire.ts";
+import { type ContextFor, relayTlsServer } from "./port/tls-server.ts";
 
 /** A method, a path and a few headers; ours take less than 100 characters. */
 const PARAMETER_LIMIT = 200;
 
 export type RelayServerLog = { readonly error: (keys: object, sentence: string) => void };
 
-export function relayServer(log: RelayServerLog): FastifyInstance<Server> {
+export function relayServer(log: RelayServerLog, contextFor: ContextFor): FastifyInstance<Server> {
   const app: FastifyInstance<Server> = Fastify({
     https: {},
+    serverFactory: (handle) => relayTlsServer(handle, contextFor),
     bodyLimit: RELAY_BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: PARAMETER_LIMIT },

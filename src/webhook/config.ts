@@ -52,6 +52,7 @@ export function readSettings(args: readonly string[], environment: Environment):
     certificateCheckMs: read("certificateCheckMs"),
     relaySecret: read("relaySecret"),
     relayAddress: read("relayAddress"),
+    relayPort: read("relayPort"),
     relayReadPods: read("relayReadPods"),
     adminPort: read("adminPort"),
     logLevel: read("logLevel"),

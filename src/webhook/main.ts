@@ -5,7 +5,8 @@ import { EXIT_FAULT, EXIT_FORCED, EXIT_OK, EXIT_USAGE } from "../contract/exit-c
 import { Fault } from "../fault.ts";
 import { injectPod } from "../injection/inject.ts";
 import { type ClusterConfig, DEFAULT_CONFIG } from "../policy/cluster-config.ts";
-import type { Relay, RelayParts } from "../relay/relay.ts";
+import type { RelayThread } from "../relay/thread/thread-keeper.ts";
+import type { RunnerParts } from "../relay/thread/thread-runner.ts";
 import type { AdmissionRules } from "./admit.ts";
 import { certificateFor } from "./certificates/choose.ts";
 import { renewal } from "./certificates/renewal.ts";
@@ -13,7 +14,7 @@ import type { Cluster, ClusterParts } from "./cluster/cluster-runner.ts";
 import { helpText, readSettings, type SettingProblem } from "./config.ts";
 import { listen } from "./listen.ts";
 import { logLines } from "./log-lines.ts";
-import { createMeters } from "./metrics.ts";
+import { createMeters, type Meters, withMore } from "./metrics.ts";
 import { createLog, type Log } from "./request-log.ts";
 import { buildServer, renewCertificate } from "./server.ts";
 import type { WebhookSettings } from "./settings.ts";
@@ -53,9 +54,10 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   const rules = rulesOf(settings, config);
   const cluster = await clusterFor(settings, { base: rules.facts, log, registry: meters.registry });
   const newToken = tokenSource();
-  let relay: Relay | undefined;
+  let relay: RelayThread | undefined;
   try {
     relay = await relayFor(settings, { cluster, newToken, log, registry: meters.registry });
+    await Promise.all([cluster?.firstRead(FIRST_READ_LIMIT_MS), relay?.ready(RELAY_READY_LIMIT_MS)]);
     const app = buildServer(
       rules,
       {
@@ -65,22 +67,18 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
         randomness: { newToken },
         inject: injectPod,
         log,
-        meters,
+        meters: withRelay(meters, relay),
         nowMs: () => performance.now(),
         leaving: () => stop.told(),
         unreadiness: () => source.complaint(Date.now()),
       },
       source.current(),
-      relay,
     );
     releaseStartupMemory();
     const address = await listen(app, settings.host, settings.port);
     log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
     const renew = renewal({ source, use: (certificate) => renewCertificate(app, certificate), log });
-    const look = (): void => {
-      void renew(Date.now());
-      void relay?.look();
-    };
+    const look = (): void => void renew(Date.now());
     const watch = setInterval(look, settings.certificateCheckMs);
     look();
     const signal = await stop.signal;
@@ -148,40 +146,43 @@ async function clusterFor(settings: WebhookSettings, beginnings: ClusterBeginnin
   const { connectionTo } = await import("../api-server/connection.ts");
   const { startCluster } = await import("./cluster/cluster-runner.ts");
   const connection = await connectionTo(settings);
-  const cluster = startCluster({ ...beginnings, connection, asksVersion: settings.kubeVersion === "auto" });
-  await cluster.firstRead(FIRST_READ_LIMIT_MS);
-  return cluster;
+  return startCluster({ ...beginnings, connection, asksVersion: settings.kubeVersion === "auto" });
 }
 
-/** Longest time to begin without the relay's Secret; Pods that come before it was read are not given the relay. */
-const FIRST_LOOK_LIMIT_MS = 2_000;
+/** Longest time to begin without the relay; Pods that come before it has read its Secret are not given it. */
+const RELAY_READY_LIMIT_MS = 5_000;
 
-type RelayBeginnings = Pick<RelayParts, "newToken" | "registry"> & {
+type RelayBeginnings = Pick<RunnerParts, "newToken" | "registry"> & {
   readonly cluster: Cluster | undefined;
   readonly log: Log;
 };
 
-async function relayFor(settings: WebhookSettings, beginnings: RelayBeginnings): Promise<Relay | undefined> {
-  const { cluster, newToken, log, registry } = beginnings;
+async function relayFor(settings: WebhookSettings, beginnings: RelayBeginnings): Promise<RelayThread | undefined> {
+  const { cluster, ...parts } = beginnings;
   if (settings.relaySecret === "" || cluster === undefined) return undefined;
-  const { connectionTo } = await import("../api-server/connection.ts");
-  const { startRelay } = await import("../relay/relay.ts");
-  const relay = await startRelay({
-    connection: await connectionTo(settings),
-    namespace: settings.namespace,
-    secretName: settings.relaySecret,
+  const { startRelayThread } = await import("../relay/thread/thread-runner.ts");
+  return startRelayThread({
+    ...parts,
+    program: process.argv[1] ?? "",
+    settings: {
+      kubeconfigFile: settings.kubeconfigFile,
+      namespace: settings.namespace,
+      secretName: settings.relaySecret,
+      host: settings.host,
+      port: settings.relayPort,
+      readsPods: settings.relayReadPods,
+      adminPort: settings.adminPort,
+      instance: hostname(),
+      lookMs: settings.certificateCheckMs,
+    },
     address: settings.relayAddress,
-    readsPods: settings.relayReadPods,
-    adminPort: settings.adminPort,
-    instance: hostname(),
     tellDrain: cluster.tellDrain,
-    newToken,
     wallMs: () => Date.now(),
-    log,
-    registry,
   });
-  await Promise.race([relay.look(), sleep(FIRST_LOOK_LIMIT_MS, undefined, { ref: false })]);
-  return relay;
+}
+
+function withRelay(meters: Meters, relay: RelayThread | undefined): Meters {
+  return relay === undefined ? meters : withMore(meters, relay.figures);
 }
 
 async function readClusterFile(path: string): Promise<{ config: ClusterConfig; problems: readonly SettingProblem[] }> {

@@ -6,6 +6,8 @@ import type { WebhookSettings } from "./settings.ts";
 export type RelaySettings = {
   /** Secret with the relay's CAs and signing keys; empty: no relay. */
   readonly relaySecret: string;
+  /** 0 lets the system choose; the log says which. */
+  readonly relayPort: number;
   /** As given: what is no address leaves Pods without the relay, and the log says so. */
   readonly relayAddress: string;
   readonly relayReadPods: boolean;
@@ -19,6 +21,7 @@ export const RELAY_SETTINGS: { readonly [K in keyof RelaySettings]: Setting<Rela
     "",
     "Secret in --namespace with the relay's CAs and signing keys; made when missing, none: no relay",
   ),
+  relayPort: portSetting("relay-port", 8444, "to let the system choose", "TCP port for Pods that ask the relay"),
   relayAddress: {
     flag: "relay-address",
     shows: "ADDRESS:PORT",
@@ -47,7 +50,7 @@ type Needed = RelaySettings & Pick<WebhookSettings, "cluster" | "caSecret" | "po
 export function relayProblems(settings: Needed): readonly SettingProblem[] {
   const problems: SettingProblem[] = [];
   const told = (where: string, message: string): unknown => problems.push({ where, message });
-  const { relaySecret, relayAddress, relayReadPods, adminPort, cluster, caSecret, port } = settings;
+  const { relaySecret, relayAddress, relayReadPods, adminPort, cluster, caSecret } = settings;
   if (relaySecret !== "" && cluster === "off")
     told("--relay-secret", "It needs --cluster=watch: the relay answers from what the API server tells.");
   if (relaySecret !== "" && relaySecret === caSecret)
@@ -57,6 +60,19 @@ export function relayProblems(settings: Needed): readonly SettingProblem[] {
     if (relayReadPods) told("--relay-read-pods", "It needs --relay-secret: without it there is no relay.");
     if (adminPort !== 0) told("--admin-port", "It needs --relay-secret: it shows the drains the relay was told of.");
   }
-  if (adminPort !== 0 && adminPort === port) told("--admin-port", "It is also --port; these are two servers.");
+  return [...problems, ...portProblems(settings)];
+}
+
+/** Where several are 0, the system chooses different ones. */
+function portProblems({ relaySecret, adminPort, relayPort, port }: Needed): readonly SettingProblem[] {
+  const others = new Map([[port, "--port"]]);
+  const problems: SettingProblem[] = [];
+  const check = (flag: string, chosen: number): void => {
+    const other = chosen === 0 ? undefined : others.get(chosen);
+    if (other !== undefined) problems.push({ where: flag, message: `It is also ${other}; these are two servers.` });
+    others.set(chosen, flag);
+  };
+  if (relaySecret !== "") check("--relay-port", relayPort);
+  check("--admin-port", adminPort);
   return problems;
 }

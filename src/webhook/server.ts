@@ -1,10 +1,9 @@
 /** Builds the server without listening, so that tests ask it without a port. */
 
-import { createServer, type Server, type ServerOptions } from "node:https";
+import type { Server } from "node:https";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { AdmissionRules } from "./admit.ts";
 import { addHealthRoutes, type Unreadiness } from "./health-routes.ts";
-import { type Lodger, NO_RESUMPTION, toldApart } from "./lodger.ts";
 import { addMutateRoute, BODY_LIMIT_BYTES, type MutatePorts } from "./mutate-route.ts";
 
 export type WebhookServer = FastifyInstance<Server>;
@@ -25,23 +24,19 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /** Clients that still speak TLS 1.1 are no API server. */
-const TLS_LIMITS = { minVersion: "TLSv1.2", ...NO_RESUMPTION } as const;
+const TLS_LIMITS = { minVersion: "TLSv1.2" } as const;
 
-/** @param lodger another application on the same port, for clients that ask TLS for its name */
-export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: TlsPair, lodger?: Lodger): WebhookServer {
-  const https: ServerOptions = {
-    ...(tls ?? {}),
-    ...TLS_LIMITS,
-    ALPNProtocols: ["http/1.1"],
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-  };
+export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: TlsPair): WebhookServer {
   const app: WebhookServer = Fastify({
-    https,
-    serverFactory: (handler) =>
-      lodger === undefined ? createServer(https, handler) : toldApart(https, handler, lodger),
+    https: {
+      ...(tls ?? {}),
+      ...TLS_LIMITS,
+      ALPNProtocols: ["http/1.1"],
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    },
     bodyLimit: BODY_LIMIT_BYTES,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -32,7 +32,7 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
   manager: { rooms: ["contract"], npm: [], io: true },
   demo: { rooms: ["contract", "fault.ts"], npm: ["fast-json-patch", "yaml", "commander"], io: true },
   generate: { rooms: ["contract", "policy", "injection", "fault.ts"], npm: [], io: true },
-  "lastcall.ts": { rooms: ["webhook", "demo", "cli"], npm: [], io: false },
+  "lastcall.ts": { rooms: ["webhook", "relay", "demo", "cli"], npm: [], io: false },
   "fault.ts": { rooms: [], npm: [], io: false },
 };
 
@@ -44,7 +44,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 
 /** Single files that may reach into one more room. */
 export const COMPOSERS: Readonly<Record<string, readonly string[]>> = {
-  // One process serves admissions and the relay; the two rooms do not know each other.
+  // One process serves admissions and the relay, on two threads; the two rooms do not know each other.
   "webhook/main.ts": ["relay"],
 };
 

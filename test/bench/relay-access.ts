@@ -1,4 +1,5 @@
 /** How Pods of the relay's benchmark come by their credentials: as every Pod does, by being admitted. */
+import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import {
   RELAY_CA_VARIABLE,
@@ -39,6 +40,16 @@ export async function accessOf(webhook: WebhookPlace): Promise<Access> {
       [...found].map(([namespace, variables]) => [namespace, variables.get(RELAY_CREDENTIAL_VARIABLE) ?? ""]),
     ),
   };
+}
+
+/** The relay has a port of its own, which its webhook's log tells. @throws Error when it does not listen */
+export async function relayPortIn(logFile: string): Promise<number> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const port = Number(/"relayPort":([0-9]+)/.exec(readFileSync(logFile, "utf8"))?.[1] ?? 0);
+    if (port !== 0) return port;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+  throw new Error("the relay does not listen");
 }
 
 async function variablesOf(webhook: WebhookPlace, namespace: string): Promise<ReadonlyMap<string, string>> {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "./admission-reviews.ts";
-import { kubeconfigText } from "./relay-access.ts";
+import { kubeconfigText, relayPortIn } from "./relay-access.ts";
 import type { RelayFigures } from "./relay-figures.ts";
 import { goalsOf } from "./relay-goals.ts";
 import { measure } from "./relay-measure.ts";
@@ -43,16 +43,16 @@ async function run(streams: number): Promise<RelayFigures> {
     const kubeconfig = file("kubeconfig", kubeconfigText(apiPort, made.caCertificate));
     const flags = ["--port=0", "--host=127.0.0.1", "--opt-in=all", `--cert=${certFile}`, `--key=${keyFile}`];
     const cluster = ["--cluster=watch", `--kubeconfig=${kubeconfig}`];
-    const relay = ["--relay-secret=lastcall-relay", "--relay-address=127.0.0.1:8443"];
+    const relay = ["--relay-secret=lastcall-relay", "--relay-port=0", "--relay-address=127.0.0.1:8444"];
     const args = [PROGRAM, "webhook", ...flags, ...cluster, ...relay];
-    const here = started(await startServer("webhook", args, join(folder, "webhook.log")));
+    const log = join(folder, "webhook.log");
+    const here = started(await startServer("webhook", args, log));
     const aside = started(await startServer("webhook without drains", args, join(folder, "aside.log")));
     const askers = Array.from({ length: ASKERS }, () => started(startAsker()));
-    const { port } = here;
     return await measure(
       {
-        scene: { port, api, askers },
-        place: { port, ca: made.caCertificate },
+        scene: { port: await relayPortIn(log), api, askers },
+        place: { port: here.port, ca: made.caCertificate },
         admitting: { here: { ...here, caFile, bodyFile }, aside: { ...aside, caFile, bodyFile } },
         say: (what) => process.stderr.write(`${what}\n`),
       },

@@ -11,8 +11,8 @@ import {
 } from "../../src/contract/relay-wire.ts";
 import { CA_LIFE_MS, keptOf, missingFrom, type RelayIdentity } from "../../src/relay/identity/identity.ts";
 import { createRelayLimits } from "../../src/relay/limits/relay-limits.ts";
+import { CONNECTION_LIMIT } from "../../src/relay/port/tls-server.ts";
 import { SLICE_PACE } from "../../src/relay/slices/pace.ts";
-import { CONNECTION_LIMIT } from "../../src/webhook/lodger.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/relay.md"), "utf8");

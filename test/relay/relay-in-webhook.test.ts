@@ -1,13 +1,26 @@
 /** The relay inside the real program: what Pods get, who is served, and what happens when a part of it is broken. */
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { getPriority } from "node:os";
 import { connect } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
+import { RELAY_NICENESS } from "../../src/relay/thread/give-way.ts";
 import { someReport } from "../drain-history/some-drain.ts";
 import { type PretendApi, SECRETS } from "../webhook/certificates-authority/pretend-api-server.ts";
 import { POD } from "../webhook/pod-review.ts";
-import { call, type RunningWebhook } from "../webhook/running-webhook.ts";
-import { admitted, askRelay, RELAY_SECRET, relayApi, startReplica, until, type Variables } from "./replica.ts";
+import { call } from "../webhook/running-webhook.ts";
+import {
+  admitted,
+  askRelay,
+  given,
+  RELAY_SECRET,
+  type Replica,
+  relayApi,
+  startReplica,
+  until,
+  type Variables,
+} from "./replica.ts";
 
 const LIMIT = { timeout: 400_000 };
 const cleanups: (() => unknown)[] = [];
@@ -21,7 +34,7 @@ async function api(): Promise<PretendApi> {
   return started;
 }
 
-async function replica(of: Pick<PretendApi, "url">, args?: readonly string[]): Promise<RunningWebhook> {
+async function replica(of: Pick<PretendApi, "url">, args?: readonly string[]): Promise<Replica> {
   const starting = startReplica(of, args);
   // Of two that start together one may fail: the other one is ended too.
   cleanups.push(() => starting.then((started) => started.destroy()).catch(() => undefined));
@@ -44,15 +57,15 @@ describe("two replicas with one Secret", () => {
   test("give Pods access that is good at both, and leave alone what the other gave", LIMIT, async () => {
     const server = await api();
     const [first, second] = await Promise.all([replica(server), replica(server)]);
-    const { pod, variables } = await admitted(first, OWNED);
+    const { pod, variables } = await given(first, OWNED);
     expect(variables).toMatchObject({
       LASTCALL_RELAY_ADDRESS: "10.96.0.7:443",
       LASTCALL_RELAY_NAME: expect.stringMatching(/^relay-[0-9a-f]{16}\.lastcall\.internal$/),
       POD_IPS: "status.podIPs",
     });
-    expect((await admitted(second, pod)).pod).toEqual(pod);
+    expect((await given(second, pod)).pod).toEqual(pod);
     for (const each of [first, second]) expect((await askRelay(each, variables, NOTICE)).status).toBe(204);
-    const other = (await admitted(second, OWNED)).variables;
+    const other = (await given(second, OWNED)).variables;
     expect(other["LASTCALL_RELAY_CREDENTIAL"]).not.toBe(variables["LASTCALL_RELAY_CREDENTIAL"]);
     expect((await askRelay(first, other, NOTICE)).status).toBe(204);
     expect(server.writes().filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
@@ -61,7 +74,7 @@ describe("two replicas with one Secret", () => {
   test("make another CA when the Secret is deleted, and serve each other's Pods with it", LIMIT, async () => {
     const server = await api();
     const [first, second] = await Promise.all([replica(server), replica(server)]);
-    const before = (await admitted(first, OWNED)).variables;
+    const before = (await given(first, OWNED)).variables;
     server.objects.delete(RELAY_SECRET);
     await until(() => first.output().includes("lost CAs") || second.output().includes("lost CAs"));
     await until(async () => {
@@ -78,10 +91,10 @@ describe("two replicas with one Secret", () => {
   });
 });
 
-describe("the port that both share", () => {
-  test("shows the relay's routes under its name and the webhook's under any other", LIMIT, async () => {
+describe("the two ports", () => {
+  test("have the relay's routes on the one and the webhook's on the other", LIMIT, async () => {
     const one = await replica(await api());
-    const { variables } = await admitted(one, OWNED);
+    const { variables } = await given(one, OWNED);
     for (const path of ["/mutate", "/metrics", "/healthz", "/readyz", "/"]) {
       const method = path === "/mutate" ? "POST" : "GET";
       expect((await askRelay(one, variables, { path, method })).status).toBe(404);
@@ -89,12 +102,14 @@ describe("the port that both share", () => {
     for (const path of ["/v1/drains", "/v1/withdrawal"])
       expect((await call(one, { path, body: JSON.stringify(NOTICE.body) })).status).toBe(404);
     const stranger = { ...variables, LASTCALL_RELAY_NAME: `relay-${"0".repeat(16)}.lastcall.internal` };
-    await expect(askRelay(one, stranger, NOTICE)).rejects.toThrow(/certificate/);
+    await expect(askRelay(one, stranger, NOTICE)).rejects.toThrow(/handshake/);
+    // Nor does the webhook's port show the relay to who asks for its name there.
+    await expect(askRelay({ relayPort: () => one.port }, variables, NOTICE)).rejects.toThrow(/certificate/);
   });
 
   test("refuses whoever has no credential, one of another namespace, or one that was changed", LIMIT, async () => {
     const one = await replica(await api());
-    const { variables } = await admitted(one, OWNED);
+    const { variables } = await given(one, OWNED);
     const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
     for (const authorization of ["", "Lastcall x", `Lastcall ${credential.slice(0, -1)}`, `Bearer ${credential}`]) {
       expect((await askRelay(one, variables, { ...NOTICE, authorization })).status).toBe(401);
@@ -107,7 +122,7 @@ describe("the port that both share", () => {
 
 test("told to stop, it ends the open streams once it no longer listens, and is gone at once", LIMIT, async () => {
   const one = await replica(await api(), ["--relay-address=10.96.0.7:443", "--drain-delay=1s"]);
-  const { variables } = await admitted(one, OWNED);
+  const { variables } = await given(one, OWNED);
   let begun: () => void = () => undefined;
   const first = new Promise<void>((resolve) => {
     begun = resolve;
@@ -165,6 +180,38 @@ describe("admissions go on", () => {
     await until(async () => Object.keys((await admitted(one, OWNED)).variables).includes("LASTCALL_RELAY_CREDENTIAL"));
   });
 
+  test("while somebody has the relay's port, and Pods are given a relay that other replicas serve", LIMIT, async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    cleanups.push(() => taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const args = ["--relay-address=10.96.0.7:443", `--relay-port=${port}`];
+    const one = await replica(await api(), args);
+    await until(() => one.output().split("another one is begun").length > 2);
+    const { variables } = await given(one, OWNED);
+    expect((await call(one, { path: "/readyz" })).status).toBe(200);
+    const without = (await call(one, { path: "/metrics" })).body;
+    expect(without).toMatch(/^lastcall_relay_thread_starts_total [2-9]/m);
+    expect(without).toContain("lastcall_admissions_total");
+    expect(one.output()).toContain(`the relay's port ${port}: EADDRINUSE`);
+    await new Promise((resolve) => taken.close(resolve));
+    expect((await askRelay(one, variables, NOTICE)).status).toBe(204);
+    const figures = (await call(one, { path: "/metrics" })).body;
+    expect(figures).toMatch(/^lastcall_relay_answering 1$/m);
+    expect(figures).toMatch(/^lastcall_drains_total\{outcome="drained"\} 1$/m);
+  });
+
+  test("first: the relay's thread, and no other, has a lower priority", LIMIT, async () => {
+    const one = await replica(await api());
+    await given(one, OWNED);
+    const nicenesses = readdirSync(`/proc/${one.pid}/task`).map((thread) => {
+      const text = readFileSync(`/proc/${one.pid}/task/${thread}/stat`, "utf8");
+      return Number(text.slice(text.lastIndexOf(")")).split(" ")[17]);
+    });
+    const own = getPriority(process.pid);
+    expect(nicenesses.filter((niceness) => niceness !== own)).toEqual([RELAY_NICENESS]);
+  });
+
   test("and recent drains are shown on the admin port, or not at all when somebody has it", LIMIT, async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "::", resolve));
@@ -177,7 +224,7 @@ describe("admissions go on", () => {
     expect((await call(without, { path: "/readyz" })).status).toBe(200);
     await new Promise((resolve) => taken.close(resolve));
     const one = await replica(server, args);
-    const { variables } = await admitted(one, OWNED);
+    const { variables } = await given(one, OWNED);
     expect((await askRelay(one, variables, NOTICE)).status).toBe(204);
     const shown = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
     expect(await shown.json()).toMatchObject({
@@ -188,10 +235,10 @@ describe("admissions go on", () => {
 });
 
 /** A connection under the relay's name on which nothing more is said than this. */
-function silentAt({ port }: RunningWebhook, variables: Variables, said: string): Promise<void> {
+function silentAt({ relayPort }: Replica, variables: Variables, said: string): Promise<void> {
   return new Promise((resolve) => {
     const servername = variables["LASTCALL_RELAY_NAME"] ?? "";
-    const socket = connect({ host: "127.0.0.1", port, servername, rejectUnauthorized: false }, () => {
+    const socket = connect({ host: "127.0.0.1", port: relayPort(), servername, rejectUnauthorized: false }, () => {
       socket.write(said, () => resolve());
     });
     socket.on("error", () => undefined);

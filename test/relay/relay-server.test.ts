@@ -7,7 +7,10 @@ import { addWithdrawalRoute } from "../../src/relay/withdrawal/route.ts";
 
 function built(checkCredential: () => undefined) {
   const told: string[] = [];
-  const app = relayServer({ error: (keys, sentence) => told.push(`${sentence} ${Object.keys(keys)}`) });
+  const app = relayServer(
+    { error: (keys, sentence) => told.push(`${sentence} ${Object.keys(keys)}`) },
+    () => undefined,
+  );
   const clock = { nowMs: () => 0, sleep: async () => undefined, every: () => () => undefined };
   const watchPod = () => () => undefined;
   addWithdrawalRoute(app, { checkCredential, watchPod, limits: createRelayLimits(), clock, registry: new Registry() });

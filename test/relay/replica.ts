@@ -20,18 +20,26 @@ export async function relayApi(): Promise<PretendApi> {
   return api;
 }
 
+export type Replica = RunningWebhook & {
+  /** Of the relay that listened last; 0 before the first. */
+  readonly relayPort: () => number;
+};
+
+/** Answers when admissions are served, which may be before the relay is. */
 export async function startReplica(
   api: Pick<PretendApi, "url">,
   args: readonly string[] = [`--relay-address=${ADDRESS}`],
-): Promise<RunningWebhook> {
+): Promise<Replica> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-relay-"));
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, kubeconfigFor(api.url));
-  const cluster = ["--cluster=watch", `--kubeconfig=${kubeconfig}`, "--relay-secret=lastcall-relay"];
+  const port = args.some((arg) => arg.startsWith("--relay-port=")) ? [] : ["--relay-port=0"];
+  const cluster = ["--cluster=watch", `--kubeconfig=${kubeconfig}`, "--relay-secret=lastcall-relay", ...port];
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const replica = await startWebhook(["--opt-in=all", "--certificate-check=200ms", ...cluster, ...args]);
-    return { ...replica, destroy: () => replica.destroy().finally(remove) };
+    const relayPort = (): number => Number([...replica.output().matchAll(/"relayPort":([0-9]+)/g)].at(-1)?.[1] ?? 0);
+    return { ...replica, relayPort, destroy: () => replica.destroy().finally(remove) };
   } catch (error) {
     remove();
     throw error;
@@ -53,6 +61,17 @@ export async function admitted(replica: RunningWebhook, pod: object): Promise<{ 
     value ?? valueFrom?.fieldRef.fieldPath ?? "",
   ]);
   return { pod: changed, variables: Object.fromEntries(entries) };
+}
+
+/** The same once this replica gives Pods the relay. */
+export async function given(replica: RunningWebhook, pod: object): Promise<{ pod: object; variables: Variables }> {
+  let made = await admitted(replica, pod);
+  await until(async () => {
+    if (Object.keys(made.variables).includes("LASTCALL_RELAY_CREDENTIAL")) return true;
+    made = await admitted(replica, pod);
+    return false;
+  });
+  return made;
 }
 
 type InjectedPod = {
@@ -78,8 +97,8 @@ export type Asked = {
 };
 
 /** As a manager does: by address, trusting the one CA under the one name it was given. */
-export function askRelay(
-  replica: Pick<RunningWebhook, "port">,
+export async function askRelay(
+  replica: Pick<Replica, "relayPort">,
   variables: Variables,
   { path, body, authorization, method = "POST", onText }: Asked,
 ): Promise<{ readonly status: number; readonly text: string }> {
@@ -89,8 +108,9 @@ export function askRelay(
     "content-type": "application/json",
     authorization: authorization ?? `Lastcall ${variables["LASTCALL_RELAY_CREDENTIAL"]}`,
   };
+  await until(() => replica.relayPort() !== 0);
   return new Promise((resolve, reject) => {
-    const where = { host: "127.0.0.1", port: replica.port, ca, servername, agent: false as const };
+    const where = { host: "127.0.0.1", port: replica.relayPort(), ca, servername, agent: false as const };
     const sent = request({ ...where, path, method, headers }, (reply) => {
       let text = "";
       reply.on("data", (chunk: Buffer) => {

@@ -119,6 +119,15 @@ test("the relay needs its Secret, the cluster and ports of its own", () => {
   expect(placesOf("--relay-read-pods=yes")).toEqual(["--relay-read-pods"]);
   expect(placesOf("--admin-port=8081")).toEqual(["--admin-port"]);
   expect(placesOf(...relay, "--admin-port=8443")).toEqual(["--admin-port"]);
+  expect(placesOf(...relay, "--admin-port=8444")).toEqual(["--admin-port"]);
+  expect(placesOf(...relay, "--relay-port=8443")).toEqual(["--relay-port"]);
+  expect(placesOf(...relay, "--relay-port=9000", "--admin-port=9000", "--port=9000")).toEqual([
+    "--relay-port",
+    "--admin-port",
+  ]);
+  expect(placesOf(...relay, "--relay-port=0", "--admin-port=0", "--port=0")).toEqual([]);
+  // Nobody listens on it.
+  expect(placesOf("--port=8444")).toEqual([]);
   expect(placesOf(...relay, "--ca-secret=relay", "--webhook-configuration=w")).toEqual(["--relay-secret"]);
 });
 

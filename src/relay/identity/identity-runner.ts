@@ -18,6 +18,8 @@ export type IdentityParts = {
   readonly nowMs: () => number;
   readonly log: IdentityLog;
   readonly registry: Registry;
+  /** After every look, whether it succeeded or not. */
+  readonly onLooked?: (identity: RelayIdentity) => void;
 };
 
 export type RunningIdentity = {
@@ -56,6 +58,7 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
       tell.failed(error, nowMs());
     } finally {
       running = undefined;
+      parts.onLooked?.(keeper.identity());
     }
   };
 

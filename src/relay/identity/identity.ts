@@ -26,6 +26,15 @@ export type SigningKey = {
 
 export type RelayIdentity = { readonly generations: readonly Generation[]; readonly keys: readonly SigningKey[] };
 
+/** A CA without its key: all that giving Pods access takes. */
+export type GivenGeneration = Omit<Generation, "cert" | "key">;
+
+/** What giving access takes of the identity: the keys that sign credentials, and of the CAs nothing secret. */
+export type AccessIdentity = {
+  readonly generations: readonly GivenGeneration[];
+  readonly keys: readonly SigningKey[];
+};
+
 export const NO_IDENTITY: RelayIdentity = { generations: [], keys: [] };
 
 const HOUR_MS = 3_600_000;
@@ -47,16 +56,19 @@ const KEYS_KEPT = 10;
 const KEY_IS_FRESH_MS = YEAR_MS;
 
 /** The one Pods are given: the one that is valid longest; `undefined` when none is valid. */
-export function newestGeneration({ generations }: RelayIdentity, wallMs: number): Generation | undefined {
+export function newestGeneration<T extends GivenGeneration>(
+  { generations }: { readonly generations: readonly T[] },
+  wallMs: number,
+): T | undefined {
   return generations.filter((each) => isValid(each, wallMs)).toSorted(byEnd)[0];
 }
 
-export function isValid(generation: Generation, wallMs: number): boolean {
+export function isValid(generation: GivenGeneration, wallMs: number): boolean {
   return generation.validFromMs <= wallMs && wallMs < generation.validUntilMs;
 }
 
 /** The key that signs now: the newest one that every replica knows; before there is one, the oldest. */
-export function signingKey({ keys }: RelayIdentity, wallMs: number): SigningKey | undefined {
+export function signingKey({ keys }: AccessIdentity, wallMs: number): SigningKey | undefined {
   const byAge = keys.toSorted(byMaking);
   return byAge.find((key) => key.madeMs <= wallMs - KEY_SETTLES_MS) ?? byAge.at(-1);
 }
@@ -77,6 +89,11 @@ export function missingFrom(identity: RelayIdentity, wallMs: number): Missing {
   };
 }
 
+/** As another thread is told it: without the keys of the CAs, which it has no use for. */
+export function accessIdentityOf({ generations, keys }: RelayIdentity): AccessIdentity {
+  return { generations: generations.map(({ cert: _cert, key: _key, ...given }) => given), keys };
+}
+
 /** Without what is too old to be kept. */
 export function keptOf({ generations, keys }: RelayIdentity): RelayIdentity {
   return {
@@ -90,6 +107,6 @@ function byMaking(left: SigningKey, right: SigningKey): number {
   return right.madeMs - left.madeMs || (left.kid < right.kid ? -1 : 1);
 }
 
-function byEnd(left: Generation, right: Generation): number {
+function byEnd(left: GivenGeneration, right: GivenGeneration): number {
   return right.validUntilMs - left.validUntilMs || (left.id < right.id ? -1 : 1);
 }

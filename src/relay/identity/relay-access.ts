@@ -4,11 +4,11 @@ import type { GiveRelayAccess, RelayAccessQuestion } from "../../contract/relay-
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
 import type { CheckCredential } from "../credential-check.ts";
 import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
-import { isFresh, newestGeneration, type RelayIdentity, type SigningKey, signingKey } from "./identity.ts";
+import { type AccessIdentity, isFresh, newestGeneration, type SigningKey, signingKey } from "./identity.ts";
 import { serverNameOf } from "./server-name.ts";
 
 export type AccessPorts = {
-  readonly identity: () => RelayIdentity;
+  readonly identity: () => AccessIdentity;
   /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
   /** Random text nobody has used before. */
@@ -17,11 +17,13 @@ export type AccessPorts = {
   readonly onUnknownKey: () => void;
 };
 
+type GivingPorts = Omit<AccessPorts, "onUnknownKey">;
+
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const NONCE_CHARACTERS = 16;
 
 /** @param address as Pods are given it */
-export function relayAccess(address: string, ports: AccessPorts): GiveRelayAccess {
+export function relayAccess(address: string, ports: GivingPorts): GiveRelayAccess {
   return (question) => {
     const wallMs = ports.wallMs();
     const identity = ports.identity();
@@ -50,7 +52,7 @@ export function credentialCheck(ports: Pick<AccessPorts, "identity" | "onUnknown
 }
 
 /** A second pass gets what the first one gave; what speaks for somebody else, or will not be known for long, is replaced. */
-function keptCredential(question: RelayAccessQuestion, identity: RelayIdentity, wallMs: number): string | undefined {
+function keptCredential(question: RelayAccessQuestion, identity: AccessIdentity, wallMs: number): string | undefined {
   const text = question.standing?.credential;
   const read = text === undefined ? undefined : readCredential(text, (kid) => keyOf(identity, kid));
   return read !== undefined && speaksFor(question, read, wallMs) ? text : undefined;
@@ -67,7 +69,7 @@ function speaksFor(question: RelayAccessQuestion, { claims, key }: ReadCredentia
   );
 }
 
-function newCredential(question: RelayAccessQuestion, key: SigningKey, ports: AccessPorts): string {
+function newCredential(question: RelayAccessQuestion, key: SigningKey, ports: GivingPorts): string {
   const { namespace } = question;
   const nonce = ports.newNonce().slice(0, NONCE_CHARACTERS);
   return mintCredential({ namespace, ...ownerOf(question), nonce }, key);
@@ -83,6 +85,6 @@ function ownerOf({ ownerKind, ownerName, ownerUid }: Owner): Owner {
   return isReal ? { ownerKind, ownerName, ownerUid } : NOBODY;
 }
 
-function keyOf({ keys }: RelayIdentity, kid: string): SigningKey | undefined {
+function keyOf({ keys }: AccessIdentity, kid: string): SigningKey | undefined {
   return keys.find((key) => key.kid === kid);
 }

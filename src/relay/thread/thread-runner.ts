@@ -1,0 +1,49 @@
+/** Begins the relay's thread for real: the same program once more, in a thread of this process. */
+import { Worker } from "node:worker_threads";
+import { REAL_CLOCK } from "../slices/clock-runner.ts";
+import { type Hearing, type KeeperParts, keepRelayThread, type RelayThread, type Thread } from "./thread-keeper.ts";
+import type { ThreadOrder, ThreadSettings, ThreadWord } from "./thread-words.ts";
+
+export type RunnerParts = Omit<KeeperParts, "begin" | "clock" | "random"> & {
+  /** The program's file. */
+  readonly program: string;
+  readonly settings: ThreadSettings;
+};
+
+/**
+ * In MiB, of the thread's JavaScript heap. A thread that needs more is ended and begun anew, before the whole process would
+ * be: admissions must not end because of it.
+ */
+const HEAP_LIMIT_MIB = 640;
+
+/** The word of the program that begins the thread. */
+const COMMAND = "relay-thread";
+
+export function startRelayThread({ program, settings, ...parts }: RunnerParts): RelayThread {
+  const begin = (hearing: Hearing): Thread => threadOf(program, { settings, heapMiB: HEAP_LIMIT_MIB }, hearing);
+  return keepRelayThread({ ...parts, begin, clock: REAL_CLOCK, random: Math.random });
+}
+
+type Beginning = { readonly settings: ThreadSettings; readonly heapMiB: number };
+
+/** @param program gets `relay-thread` as its first word */
+export function threadOf(program: string, { settings, heapMiB }: Beginning, hearing: Hearing): Thread {
+  const worker = new Worker(program, {
+    name: COMMAND,
+    argv: [COMMAND],
+    workerData: settings,
+    resourceLimits: { maxOldGenerationSizeMb: heapMiB },
+  });
+  let why: unknown;
+  worker.on("message", (word: ThreadWord) => hearing.said(word));
+  worker.on("error", (error) => {
+    why = error;
+  });
+  worker.once("exit", (status) => hearing.ended(why ?? new Error(`the thread ended with status ${status}`)));
+  return {
+    order: (order: ThreadOrder) => worker.postMessage(order),
+    end: async () => {
+      await worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** Threads that do what the test says, and a time that the test turns. */
+import { Registry } from "prom-client";
+import type { Note } from "../../../src/api-server/event-note.ts";
+import { type Hearing, keepRelayThread, type RelayThread } from "../../../src/relay/thread/thread-keeper.ts";
+import type { ThreadOrder, ThreadWord } from "../../../src/relay/thread/thread-words.ts";
+
+export type PretendThread = {
+  readonly orders: readonly ThreadOrder["kind"][];
+  readonly say: (word: ThreadWord) => void;
+  /** By itself, as one does that fails. */
+  readonly fail: (why: string) => void;
+  readonly wasEnded: () => boolean;
+};
+
+export type KeptThread = RelayThread & {
+  /** All that were begun. */
+  readonly threads: readonly PretendThread[];
+  readonly newest: () => PretendThread;
+  readonly notes: readonly Note[];
+  readonly lines: readonly string[];
+  readonly metrics: () => Promise<string>;
+  /** Lets what waits for this time go on. */
+  readonly turn: (ms: number) => Promise<void>;
+};
+
+export const ADDRESS = "10.96.0.7:8444";
+
+export function keptThread(address = ADDRESS): KeptThread {
+  const threads: PretendThread[] = [];
+  const notes: Note[] = [];
+  const lines: string[] = [];
+  const registry = new Registry();
+  const time = turnedTime();
+  const line = (level: string) => (_keys: object, sentence: string) => lines.push(`${level}: ${sentence}`);
+  const kept = keepRelayThread({
+    begin: (hearing) => {
+      const { thread, pretend } = pretendThread(hearing);
+      threads.push(pretend);
+      return thread;
+    },
+    address,
+    tellDrain: (note) => notes.push(note),
+    newToken: () => "0123456789abcdef",
+    wallMs: () => 1_000,
+    clock: time,
+    random: () => 0,
+    log: { info: line("info"), warn: line("warn"), error: line("error") },
+    registry,
+  });
+  const newest = (): PretendThread => {
+    const thread = threads.at(-1);
+    if (thread === undefined) throw new Error("no thread was begun");
+    return thread;
+  };
+  return { ...kept, threads, newest, notes, lines, metrics: () => registry.metrics(), turn: time.turn };
+}
+
+function pretendThread({ said, ended }: Hearing) {
+  const orders: ThreadOrder["kind"][] = [];
+  let wasEnded = false;
+  const thread = {
+    order: (order: ThreadOrder) => {
+      orders.push(order.kind);
+    },
+    end: async () => {
+      wasEnded = true;
+      ended(new Error("it was ended"));
+    },
+  };
+  const fail = (why: string): void => ended(new Error(why));
+  return { thread, pretend: { orders, say: said, fail, wasEnded: () => wasEnded } };
+}
+
+type Sleeper = { readonly untilMs: number; readonly wake: () => void };
+
+function turnedTime() {
+  let nowMs = 0;
+  const sleepers = new Set<Sleeper>();
+  return {
+    nowMs: () => nowMs,
+    sleep: (ms: number, signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        const sleeper = { untilMs: nowMs + ms, wake: resolve };
+        sleepers.add(sleeper);
+        signal.addEventListener("abort", () => {
+          sleepers.delete(sleeper);
+          resolve();
+        });
+      }),
+    turn: async (ms: number) => {
+      nowMs += ms;
+      for (const sleeper of [...sleepers].filter(({ untilMs }) => untilMs <= nowMs)) {
+        sleepers.delete(sleeper);
+        sleeper.wake();
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/** Real threads that go wrong in every way: this process goes on, and hears of it. */
+import { createHmac, createSecretKey } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { Fault } from "../../../src/fault.ts";
+import type { Thread } from "../../../src/relay/thread/thread-keeper.ts";
+import { threadLog } from "../../../src/relay/thread/thread-log.ts";
+import { threadOf } from "../../../src/relay/thread/thread-runner.ts";
+import type { ThreadSettings, ThreadWord } from "../../../src/relay/thread/thread-words.ts";
+
+const LIMIT = { timeout: 120_000 };
+
+const SETTINGS: ThreadSettings = {
+  kubeconfigFile: "",
+  namespace: "lastcall",
+  secretName: "lastcall-relay",
+  host: "127.0.0.1",
+  port: 0,
+  readsPods: false,
+  adminPort: 0,
+  instance: "web-1",
+  lookMs: 1_000,
+};
+
+type Running = { readonly thread: Thread; readonly ended: Promise<unknown>; readonly word: Promise<ThreadWord> };
+
+function running(source: string, heapMiB = 64): Running {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-thread-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const program = join(folder, "program.mjs");
+  writeFileSync(program, `import { parentPort, workerData } from "node:worker_threads";\n${source}`);
+  let end: (why: unknown) => void = () => undefined;
+  const ended = new Promise<unknown>((resolve) => {
+    end = resolve;
+  });
+  let hear: (word: ThreadWord) => void = () => undefined;
+  const word = new Promise<ThreadWord>((resolve) => {
+    hear = resolve;
+  });
+  const thread = threadOf(program, { settings: SETTINGS, heapMiB }, { said: hear, ended: end });
+  onTestFinished(thread.end);
+  return { thread, ended, word };
+}
+
+test("it is begun with its settings, and as a command of the program", LIMIT, async () => {
+  const { word } = running(
+    'parentPort.postMessage({ kind: "line", keys: { ...workerData, command: process.argv[2] } });',
+  );
+  expect(await word).toMatchObject({ keys: { ...SETTINGS, command: "relay-thread" } });
+});
+
+test("what it throws is why it ended", LIMIT, async () => {
+  expect(await running('throw new Error("no relay today");').ended).toMatchObject({ message: "no relay today" });
+});
+
+test("a promise that nobody handles ends it too", LIMIT, async () => {
+  const { ended } = running('setInterval(() => undefined, 1e3); void Promise.reject(new Error("forgotten"));');
+  expect(await ended).toMatchObject({ message: "forgotten" });
+});
+
+test("one that leaves without a word has ended", LIMIT, async () => {
+  expect(await running("process.exit(7);").ended).toMatchObject({ message: "the thread ended with status 7" });
+});
+
+test("one whose heap is full ends, and nobody else", LIMIT, async () => {
+  const { ended } = running("const all = []; for (;;) all.push({ at: all.length });", 16);
+  expect(await ended).toMatchObject({ code: "ERR_WORKER_OUT_OF_MEMORY" });
+});
+
+test("one that never comes to an end is ended all the same", LIMIT, async () => {
+  const { thread, word, ended } = running('parentPort.postMessage({ kind: "ready" }); for (;;);');
+  await word;
+  thread.order({ kind: "leave" });
+  await thread.end();
+  await ended;
+});
+
+test("a key that signs arrives as one that signs the same", LIMIT, async () => {
+  const secret = Buffer.alloc(32, 7);
+  const { word } = running(
+    [
+      'import { createSecretKey } from "node:crypto";',
+      "const keys = [{ kid: 'k', madeMs: 1, secret: createSecretKey(Buffer.alloc(32, 7)) }];",
+      "parentPort.postMessage({ kind: 'identity', identity: { generations: [], keys } });",
+    ].join("\n"),
+  );
+  const said = await word;
+  const key = said.kind === "identity" ? said.identity.keys[0]?.secret : undefined;
+  const mac = (by: Parameters<typeof createHmac>[1]) => createHmac("sha256", by).update("x").digest("hex");
+  expect(mac(key ?? "")).toBe(mac(createSecretKey(secret)));
+});
+
+test("a line about an error crosses with its code, whatever else hangs on it", () => {
+  const lines: ThreadWord[] = [];
+  const cause = Object.assign(new Error("in use"), { uncloneable: () => undefined });
+  threadLog((line) => lines.push(line)).error({ err: new Fault("ERR_LISTEN_FAILED", "port 1", cause) }, "it failed");
+  const [line] = structuredClone(lines);
+  expect(line).toMatchObject({
+    level: "error",
+    sentence: "it failed",
+    keys: { err: { type: "Fault", code: "ERR_LISTEN_FAILED", message: expect.stringContaining("port 1") } },
+  });
+});
