@@ -36,6 +36,13 @@ describe("the words after e2e", () => {
     });
   });
 
+  test("ask for the cases beside programs of others, which only the suite's own cluster can run", () => {
+    expect(readE2eOptions(["--others", "--", "argo"])).toMatchObject({ others: true, bench: false, words: ["argo"] });
+    expect(readE2eOptions(["serving"])).toMatchObject({ others: false });
+    const elsewhere = readE2eOptions(["--others", "--context", "kind", "--registry", "r.example"]);
+    expect(elsewhere).toMatchObject({ message: expect.stringContaining("--others") });
+  });
+
   test("name a cluster and where its images come from together or not at all", () => {
     expect(readE2eOptions(["--context", "kind"])).toMatchObject({ message: expect.stringContaining("--registry") });
     expect(readE2eOptions(["--context", "kind", "--registry", "r.example"])).toMatchObject({

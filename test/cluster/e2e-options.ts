@@ -5,10 +5,11 @@ import { isMinor } from "./command-line.ts";
 
 export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install] [-- WORDS FOR VITEST]
        npm run e2e -- --bench [--kubernetes …] [-- WORDS FOR VITEST]
+       npm run e2e -- --others [--kubernetes …] [-- WORDS FOR VITEST]
        npm run e2e -- --harness
        npm run e2e -- --context NAME --registry REGISTRY [--tag TAG] [-- WORDS FOR VITEST]
 
---bench measures and prints, and judges nothing. --harness tries the life of the cluster itself and needs that none is up. With --context the images are taken from REGISTRY/lastcall-manager:TAG and so on; TAG is "test" unless it is said.`;
+--bench measures and prints, and judges nothing. --others runs cases beside programs of other projects, built or installed first: Argo Workflows, Envoy, nginx. --harness tries the life of the cluster itself and needs that none is up. With --context the images are taken from REGISTRY/lastcall-manager:TAG and so on; TAG is "test" unless it is said.`;
 
 export type E2eOptions = {
   readonly minor: Minor;
@@ -17,6 +18,8 @@ export type E2eOptions = {
   readonly harness: boolean;
   /** Measurements instead of cases. */
   readonly bench: boolean;
+  /** Cases beside programs of other projects instead of the product's own. */
+  readonly others: boolean;
   /** Of the user's kubeconfig: a cluster that this does not start. */
   readonly context: string | undefined;
   readonly registry: string;
@@ -37,6 +40,7 @@ export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly 
         install: { type: "boolean" },
         harness: { type: "boolean" },
         bench: { type: "boolean" },
+        others: { type: "boolean" },
         context: { type: "string" },
         registry: { type: "string" },
         tag: { type: "string" },
@@ -46,6 +50,9 @@ export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly 
     if (!isMinor(minor)) {
       return { message: `--kubernetes: got "${minor}", expected one of ${Object.keys(KUBERNETES).join(", ")}.` };
     }
+    if (values.others === true && values.context !== undefined) {
+      return { message: "--others needs the nodes of the suite's own cluster, which take images without a registry." };
+    }
     if ((values.context === undefined) !== (values.registry === undefined)) {
       return { message: "--context and --registry belong together: the nodes must be able to pull the images." };
     }
@@ -54,6 +61,7 @@ export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly 
       install: values.install === true,
       harness: values.harness === true,
       bench: values.bench === true,
+      others: values.others === true,
       context: values.context,
       registry: values.registry ?? "localhost",
       tag: values.tag ?? "test",

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { compilerCache } from "./build/compiler-cache.ts";
 import { type Suite, suiteEnvironment } from "./client/suite.ts";
-import { E2E_USAGE, readE2eOptions } from "./e2e-options.ts";
+import { E2E_USAGE, type E2eOptions, readE2eOptions } from "./e2e-options.ts";
 import { foreignSuite } from "./foreign-suite.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
 import { stateFolder } from "./life/state-folder.ts";
@@ -21,8 +21,10 @@ const place = { cache, compiled: compilerCache(cache, randomUUID()), say };
 
 type Environment = Readonly<Record<string, string>>;
 
+type Folder = "cases" | "bench" | "others" | "harness";
+
 /** The status of vitest; its words go straight through. */
-function runCases(folder: "cases" | "bench" | "harness", words: readonly string[], env: Environment): Promise<number> {
+function runCases(folder: Folder, words: readonly string[], env: Environment): Promise<number> {
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
   const config = join(import.meta.dirname, "vitest.config.ts");
   return new Promise((resolve, reject) => {
@@ -46,6 +48,11 @@ function runCases(folder: "cases" | "bench" | "harness", words: readonly string[
   });
 }
 
+function folderOf({ bench, others }: E2eOptions): Folder {
+  if (bench) return "bench";
+  return others ? "others" : "cases";
+}
+
 async function main(): Promise<number> {
   const options = readE2eOptions(process.argv.slice(2));
   if ("message" in options) {
@@ -59,7 +66,7 @@ async function main(): Promise<number> {
       return 1;
     });
   }
-  const run = (suite: Suite) => runCases(options.bench ? "bench" : "cases", options.words, suiteEnvironment(suite));
+  const run = (suite: Suite) => runCases(folderOf(options), options.words, suiteEnvironment(suite));
   const artifacts = join(ROOT, "build/e2e");
   if (options.context !== undefined) {
     return run(await foreignSuite({ ...options, context: options.context, artifacts, env: process.env, say }));

@@ -27,6 +27,11 @@ export function guideNamed(name: string): Guide {
   };
 }
 
+/** The guide's picture of a drain. */
+export function picturePath(name: string): string {
+  return join(ROOT, "docs/guides", `${name}.svg`);
+}
+
 /** What stands in the fences of one kind. */
 export function fencesOf(guide: Guide, kind: string): readonly string[] {
   return [...guide.text.matchAll(new RegExp(`^\`\`\`${kind}\\n(.*?)^\`\`\`$`, "gms"))].map((match) => match[1] ?? "");

@@ -48,6 +48,12 @@ async function makeImage(name: ImageName, { root, registry, node }: Making): Pro
   };
 }
 
+/** One program of the tests in `/app`, as a layer of its own. @param source its file */
+export async function bundleLayer(source: string): Promise<Layer> {
+  const entry = await bundled(source);
+  return makeLayer([...folderOf([entry]), entry]);
+}
+
 async function bundled(source: string): Promise<TarEntry> {
   const { outputFiles } = await bundle({
     entryPoints: [source],

@@ -67,6 +67,15 @@ export const IMAGES = {
     bundles: ["test/cluster/programs/example-consumer.ts"],
     entrypoint: [NODE, "/app/example-consumer.mjs"],
   },
+  "lastcall-example-control-plane": {
+    base: "node",
+    contents: ["contour", "envoy-gateway"].map((name) => ({
+      from: "test/cluster/programs/control-plane-launcher",
+      to: `/bin/${name}`,
+    })),
+    bundles: ["test/cluster/programs/control-plane.ts"],
+    entrypoint: [NODE, "/app/control-plane.mjs"],
+  },
 } as const satisfies Readonly<Record<string, ImageRow>>;
 
 export type ImageName = keyof typeof IMAGES;

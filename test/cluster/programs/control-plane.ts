@@ -1,0 +1,19 @@
+/**
+ * Stands for the programs that Contour and Envoy Gateway put beside their Envoys. `bootstrap FILE` writes Envoy's
+ * configuration, without a control plane behind it; `envoy shutdown-manager` answers its probes and begins no drain.
+ */
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { staticEnvoy } from "./static-envoy.ts";
+
+/** Contour's and Envoy Gateway's. */
+const MANAGER_PORTS = [8090, 19_002];
+
+const [command, ...words] = process.argv.slice(2);
+if (command === "bootstrap") {
+  const config = staticEnvoy({ admin: "/admin/admin.sock", webPort: 8080, readyPort: 8002 });
+  writeFileSync(words[0] ?? "", JSON.stringify(config));
+} else {
+  for (const port of MANAGER_PORTS) createServer((_, response) => response.end()).listen(port, "::");
+  process.once("SIGTERM", () => process.exit(0));
+}
