@@ -269,9 +269,13 @@ describe("the life of a Pod", () => {
     expect(story(web)).not.toContain("deleted");
   });
 
-  test("is Ready when its probe succeeds, and no longer when it fails, while it ends too", async () => {
+  test("is Ready when its probe succeeds, and no longer when it fails, in its period and while it ends too", async () => {
     const answers = { status: 503 };
-    const server = createServer((_request, response) => response.writeHead(answers.status).end());
+    const probes = { count: 0 };
+    const server = createServer((_request, response) => {
+      probes.count += 1;
+      response.writeHead(answers.status).end();
+    });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     const port = typeof address === "object" ? (address?.port ?? 0) : 0;
@@ -285,7 +289,9 @@ describe("the life of a Pod", () => {
     answers.status = 500;
     await until(web, "unready");
     expect(story(web)).not.toContain("hook-ended app");
+    probes.count = 0;
     await ending;
+    expect(probes.count).toBeLessThan(5);
     server.close();
   });
 });

@@ -18,12 +18,14 @@ export function watchReadiness(
   const over = new AbortController();
   let started = false;
   let before = false;
+  let everReady = false;
   const counted = containers.filter((run) => run.plan.role !== "init");
   const isReady = () => started && counted.every((run) => run.isRunning() && (healthy.get(run.plan.name) ?? true));
   const tell = () => {
     const now = isReady();
     if (now !== before) onChange(now);
     before = now;
+    everReady = everReady || now;
   };
   const watch = async (run: ContainerRun) => {
     const plan = run.plan.readiness;
@@ -35,8 +37,9 @@ export function watchReadiness(
       if (over.signal.aborted) return;
       healthy.set(run.plan.name, result);
       tell();
-      // Until the first success the kubelet's period is too coarse for a demo people wait for.
-      await ports.clock.wait(result || before ? plan.periodMs : Math.min(plan.periodMs, 250), over.signal);
+      // Until the first success the kubelet's period is too coarse for a demo people wait for. A Pod that fails its probes
+      // again is probed as the kubelet does: the manager takes more than that for traffic.
+      await ports.clock.wait(result || everReady ? plan.periodMs : Math.min(plan.periodMs, 250), over.signal);
     }
   };
   return {
