@@ -33,6 +33,7 @@ export function chartValuesSchema(): object {
       certificates: CERTIFICATES,
       networkPolicy: closed({
         enabled: BOOLEAN,
+        webhookFrom: { type: "array", items: PEER },
         apiServerPorts: { type: "array", minItems: 1, items: PORT },
         apiServerAddresses: { type: "array", uniqueItems: true, items: { type: "string", pattern: ADDRESS_BLOCK } },
       }),
@@ -41,7 +42,12 @@ export function chartValuesSchema(): object {
         validationActions: { type: "array", minItems: 1, uniqueItems: true, items: oneOf("Warn", "Audit") },
       }),
       selfTest: closed({ enabled: BOOLEAN, namespace: { type: "string", pattern: NAME, maxLength: 63 } }),
-      relay: closed({ enabled: BOOLEAN, readPods: BOOLEAN, adminPort: { ...PORT, minimum: 0 } }),
+      relay: closed({
+        enabled: BOOLEAN,
+        port: HIGH_PORT,
+        readPods: BOOLEAN,
+        adminPort: { ...PORT, minimum: 0 },
+      }),
       monitoring: MONITORING,
     }),
     definitions: { policy: $defs.policy },
@@ -54,8 +60,23 @@ const ADDRESS_BLOCK = "^[0-9a-fA-F.:]+/[0-9]{1,3}$";
 const BOOLEAN: Schema = { type: "boolean" };
 const TEXT: Schema = { type: "string" };
 const PORT: Schema = { type: "integer", minimum: 1, maximum: 65_535 };
+/** The server is no root. */
+const HIGH_PORT: Schema = { ...PORT, minimum: 1024 };
 const TEXT_MAP: Schema = { type: "object", additionalProperties: TEXT };
 const ANY_MAP: Schema = { type: "object" };
+
+/** As a NetworkPolicy names who may call. Empty would be everybody, or refused by the API server. */
+const PEER: Schema = {
+  ...closed({
+    ipBlock: {
+      ...closed({ cidr: { type: "string", pattern: ADDRESS_BLOCK }, except: { type: "array", items: TEXT } }),
+      required: ["cidr"],
+    },
+    namespaceSelector: ANY_MAP,
+    podSelector: ANY_MAP,
+  }),
+  minProperties: 1,
+};
 
 const IMAGE = closed({
   repository: { type: "string", pattern: "^[a-z0-9]+([._/-]+[a-z0-9]+)*$" },
@@ -73,7 +94,7 @@ const IMAGES = closed({
 
 const WEBHOOK = closed({
   replicas: { type: "integer", minimum: 1, maximum: 50 },
-  port: { type: "integer", minimum: 1024, maximum: 65_535 },
+  port: HIGH_PORT,
   timeoutSeconds: { type: "integer", minimum: 1, maximum: 30 },
   drainDelay: { type: "string", pattern: "^[0-9]{1,6}(ms|s|m|h)$" },
   logLevel: oneOf("fatal", "error", "warn", "info", "debug", "silent"),

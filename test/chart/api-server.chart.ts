@@ -223,7 +223,8 @@ describe("a release on a real API server", () => {
 
       test("is given to Pods at the Service's address", async () => {
         const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
-        const endpoint = { address: at(service, "spec", "clusterIP"), port: at(service, "spec", "ports", 0, "port") };
+        expect(at(service, "spec", "ports", 1, "name")).toBe("relay");
+        const endpoint = { address: at(service, "spec", "clusterIP"), port: at(service, "spec", "ports", 1, "port") };
         expect(relay.endpoint).toEqual(endpoint);
       });
 
@@ -277,7 +278,9 @@ describe("a release on a real API server", () => {
       });
 
       test("stands in the metrics, with everything that alerts and dashboard ask for", async () => {
-        const text = await readMetrics(relay.endpoint);
+        const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
+        const { address } = relay.endpoint;
+        const text = await readMetrics({ address, port: Number(at(service, "spec", "ports", 0, "port")) });
         const names = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
         const asked = [...(await servedMetrics()).keys()].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
         expect(asked.filter((name) => !names.has(name))).toEqual([]);

@@ -1,7 +1,12 @@
 /** What a kubelet makes of a container's arguments: `$(NAME)` becomes the value of a variable that it knows. */
 import { at, listOf } from "./rendering.ts";
 
-export type KnownService = { readonly name: string; readonly address: string; readonly port: number };
+export type KnownService = {
+  readonly name: string;
+  readonly address: string;
+  /** By name, the first one first. */
+  readonly ports: Readonly<Record<string, number>>;
+};
 
 /** The arguments of a Pod's first container. Of its variables only those that describe Services are known here. */
 export function expandedArgs(podSpec: unknown, services: readonly KnownService[]): readonly string[] {
@@ -14,12 +19,19 @@ export function expandedArgs(podSpec: unknown, services: readonly KnownService[]
 
 function variablesOf(services: readonly KnownService[]): Map<string, string> {
   return new Map(
-    services.flatMap(({ name, address, port }) => {
-      const prefix = name.toUpperCase().replaceAll("-", "_");
+    services.flatMap(({ name, address, ports }) => {
+      const prefix = wordOf(name);
+      const named = Object.entries(ports).map(([port, number]) => [`_${wordOf(port)}`, number] as const);
+      const [[, first] = ["", 0]] = named;
+      const numbers = [["", first] as const, ...named];
       return [
-        [`${prefix}_SERVICE_HOST`, address],
-        [`${prefix}_SERVICE_PORT`, String(port)],
-      ] as const;
+        [`${prefix}_SERVICE_HOST`, address] as const,
+        ...numbers.map(([suffix, number]) => [`${prefix}_SERVICE_PORT${suffix}`, String(number)] as const),
+      ];
     }),
   );
+}
+
+function wordOf(name: string): string {
+  return name.toUpperCase().replaceAll("-", "_");
 }

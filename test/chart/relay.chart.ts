@@ -10,26 +10,39 @@ function podOf(values: Values = {}): unknown {
 }
 
 function settingsOf(values: Values, address: string) {
-  const service = { name: only(render(values), "Service").metadata.name, address, port: 443 };
+  const manifest = only(render(values), "Service");
+  const ports = Object.fromEntries(
+    listOf(manifest, "spec", "ports").map((port) => [String(at(port, "name")), Number(at(port, "port"))]),
+  );
+  const service = { name: manifest.metadata.name, address, ports };
   const [, ...flags] = expandedArgs(podOf(values), [service]);
   const { settings, problems } = readSettings(flags, {});
   expect(problems).toEqual([]);
-  const { relaySecret, relayAddress, relayReadPods, adminPort } = settings;
-  return { relaySecret, relayAddress, relayReadPods, adminPort };
+  const { relaySecret, relayAddress, relayPort, relayReadPods, adminPort } = settings;
+  return { relaySecret, relayAddress, relayPort, relayReadPods, adminPort };
 }
 
 describe("with the relay, which is the default", () => {
   test.for([
-    ["10.96.0.7", "10.96.0.7:443"],
-    ["fd00:10::7", "[fd00:10::7]:443"],
+    ["10.96.0.7", "10.96.0.7:8444"],
+    ["fd00:10::7", "[fd00:10::7]:8444"],
   ] as const)("Pods find it at the Service's address %s", ([address, expected]) => {
     expect(settingsOf({}, address)).toEqual({
       relaySecret: "lastcall-relay",
-      relayAddress: `[${address}]:443`,
+      relayAddress: `[${address}]:8444`,
+      relayPort: 8_444,
       relayReadPods: false,
       adminPort: 8_081,
     });
-    expect(readRelayAddress(`[${address}]:443`)).toBe(expected);
+    expect(readRelayAddress(`[${address}]:8444`)).toBe(expected);
+  });
+
+  test("another port of the replicas leaves the Service's as it is, which Pods were told", () => {
+    const values = { relay: { port: 9_444 } };
+    expect(settingsOf(values, "10.0.0.1")).toMatchObject({ relayAddress: "[10.0.0.1]:8444", relayPort: 9_444 });
+    expect(listOf(podOf(values), "containers", 0, "ports")[1]).toMatchObject({ name: "relay", containerPort: 9_444 });
+    const [, port] = listOf(only(render(values), "Service"), "spec", "ports");
+    expect(port).toMatchObject({ name: "relay", port: 8_444, targetPort: "relay" });
   });
 
   test("a kubelet that does not know the Service yet leaves what is no address", () => {
@@ -45,16 +58,17 @@ describe("with the relay, which is the default", () => {
 
   test("the page of drains has a port by name, and stands in no Service", () => {
     const container = at(podOf({ relay: { adminPort: 9_090 } }), "containers", 0);
-    expect(listOf(container, "ports")[1]).toEqual({ name: "admin", containerPort: 9_090, protocol: "TCP" });
+    expect(listOf(container, "ports")[2]).toEqual({ name: "admin", containerPort: 9_090, protocol: "TCP" });
     const services = ofKind(render({ relay: { adminPort: 9_090 } }), "Service");
     expect(services.flatMap((service) => listOf(service, "spec", "ports").map((port) => at(port, "name")))).toEqual([
       "https",
+      "relay",
     ]);
   });
 
   test("port 0 is none", () => {
     expect(settingsOf({ relay: { adminPort: 0 } }, "10.0.0.1").adminPort).toBe(0);
-    expect(listOf(podOf({ relay: { adminPort: 0 } }), "containers", 0, "ports")).toHaveLength(1);
+    expect(listOf(podOf({ relay: { adminPort: 0 } }), "containers", 0, "ports")).toHaveLength(2);
   });
 });
 
@@ -63,11 +77,13 @@ test("without it, nothing of it is there", () => {
   expect(settingsOf(values, "10.0.0.1")).toEqual({
     relaySecret: "",
     relayAddress: "",
+    relayPort: 8_444,
     relayReadPods: false,
     adminPort: 0,
   });
   expect(ofKind(render(values), "Secret").map(({ metadata }) => metadata.name)).toEqual(["lastcall-ca"]);
   expect(listOf(podOf(values), "containers", 0, "ports")).toHaveLength(1);
+  expect(listOf(only(render(values), "Service"), "spec", "ports")).toHaveLength(1);
   expect(at(podOf(values), "enableServiceLinks")).toBe(false);
 });
 
@@ -75,9 +91,19 @@ describe("the network policy", () => {
   const policyOf = (values: Values, networkPolicy: object = {}) =>
     at(only(render({ ...values, networkPolicy: { enabled: true, ...networkPolicy } }), "NetworkPolicy"), "spec");
   const webhookPort = { ports: [{ port: 8_443, protocol: "TCP" }] };
+  const relayPort = { from: [{ namespaceSelector: {} }], ports: [{ port: 8_444, protocol: "TCP" }] };
 
-  test("lets everybody reach the webhook and the relay, and nobody the page of drains", () => {
-    expect(at(policyOf({}), "ingress")).toEqual([webhookPort]);
+  test("lets everybody reach the webhook, every Pod the relay, and nobody the page of drains", () => {
+    expect(at(policyOf({}), "ingress")).toEqual([webhookPort, relayPort]);
+    expect(at(policyOf({ relay: { port: 9_444 } }), "ingress", 1, "ports")).toEqual([{ port: 9_444, protocol: "TCP" }]);
+  });
+
+  test("parts the two where it is told who calls the webhook", () => {
+    const webhookFrom = [
+      { ipBlock: { cidr: "10.0.0.1/32" } },
+      { namespaceSelector: { matchLabels: { team: "monitoring" } }, podSelector: {} },
+    ];
+    expect(at(policyOf({}, { webhookFrom }), "ingress")).toEqual([{ from: webhookFrom, ...webhookPort }, relayPort]);
   });
 
   test("lets API servers alone reach the page of drains where it is told which those are", () => {
@@ -85,10 +111,14 @@ describe("the network policy", () => {
     const from = apiServerAddresses.map((cidr) => ({ ipBlock: { cidr } }));
     expect(at(policyOf({}, { apiServerAddresses }), "ingress")).toEqual([
       webhookPort,
+      relayPort,
       { from, ports: [{ port: 8_081, protocol: "TCP" }] },
     ]);
-    for (const relay of [{ enabled: false }, { adminPort: 0 }])
-      expect(at(policyOf({ relay }, { apiServerAddresses }), "ingress")).toEqual([webhookPort]);
+    expect(at(policyOf({ relay: { adminPort: 0 } }, { apiServerAddresses }), "ingress")).toEqual([
+      webhookPort,
+      relayPort,
+    ]);
+    expect(at(policyOf({ relay: { enabled: false } }, { apiServerAddresses }), "ingress")).toEqual([webhookPort]);
   });
 
   test("lets out what the server calls: API servers and names", () => {
@@ -105,6 +135,7 @@ test("the documentation's policy lets Pods out to where the relay is", () => {
   const server = at(only(render(), "Deployment"), "spec", "template");
   expect(at(server, "metadata", "labels")).toMatchObject(at(rule, "to", 0, "podSelector", "matchLabels") as object);
   expect(at(rule, "to", 0, "namespaceSelector", "matchLabels")).toEqual({ "kubernetes.io/metadata.name": "lastcall" });
-  const [https] = listOf(server, "spec", "containers", 0, "ports");
-  expect(at(rule, "ports")).toEqual([{ port: at(https, "containerPort"), protocol: "TCP" }]);
+  const [, relay] = listOf(server, "spec", "containers", 0, "ports");
+  expect(at(relay, "name")).toBe("relay");
+  expect(at(rule, "ports")).toEqual([{ port: at(relay, "containerPort"), protocol: "TCP" }]);
 });

@@ -11,6 +11,9 @@ const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
 const SERVICE = "/api/v1/namespaces/lastcall/services/lastcall-webhook";
 const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/drain.lastcall.dev";
 
+/** Of the Service, where this server listens itself. */
+const RELAY_PORT = 8_444;
+
 /** Whether the Service's own port can be listened on; else the Service is changed, which upgrades would take back. */
 export const HAS_LOW_PORTS = process.getuid?.() === 0;
 
@@ -23,14 +26,21 @@ export async function startWebhook(api: ApiServer, folder: string): Promise<Chil
   const configFile = join(folder, "config.yaml");
   writeFileSync(configFile, String(at(config, "data", "config.yaml")));
   const address = String(at(await read(SERVICE), "spec", "clusterIP"));
-  const service = { name: "lastcall-webhook", address, port };
+  // Its own address, where Pods are told to find the relay.
+  const service = { name: "lastcall-webhook", address, ports: { https: port, relay: RELAY_PORT } };
   const flags = expandedArgs(at(deployment, "spec", "template", "spec"), [service]);
   const account = await api.kubeconfigOf("lastcall-webhook");
   // The admin port listens on every address, here those of this machine.
-  const elsewhere = /^--(port|config|admin-port)=/;
+  const elsewhere = /^--(port|relay-port|config|admin-port)=/;
   return start(folder, process.execPath, [
     ...[PROGRAM, ...flags.filter((flag) => !elsewhere.test(flag))],
-    ...[`--port=${port}`, `--config=${configFile}`, `--host=${address}`, `--kubeconfig=${account}`],
+    ...[
+      `--port=${port}`,
+      `--relay-port=${RELAY_PORT}`,
+      `--config=${configFile}`,
+      `--host=${address}`,
+      `--kubeconfig=${account}`,
+    ],
     `--admin-port=${await freePort()}`,
   ]);
 }

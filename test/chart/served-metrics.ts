@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import { drainMeters } from "../../src/relay/drains/drain-metrics.ts";
 import { identityTeller } from "../../src/relay/identity/identity-log.ts";
 import { sliceMeters } from "../../src/relay/slices/slice-meters.ts";
+import { threadMeters } from "../../src/relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../../src/relay/withdrawal/withdrawal-meters.ts";
 import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
 import type { Ca } from "../../src/webhook/certificates/authority/authority.ts";
@@ -60,5 +61,6 @@ function webhookRegistry(): Registry {
   withdrawalMeters(registry, () => 0);
   identityTeller({ info: () => undefined, warn: () => undefined }, registry, () => true);
   drainMeters(registry);
+  threadMeters(registry);
   return registry;
 }

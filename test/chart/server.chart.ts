@@ -120,6 +120,7 @@ test("the Service leads from 443 to the port the server listens on, as HTTPS", (
   const manifests = render({ webhook: { port: 10_250 } });
   expect(at(only(manifests, "Service"), "spec", "ports")).toEqual([
     { name: "https", port: 443, targetPort: "https", protocol: "TCP", appProtocol: "https" },
+    { name: "relay", port: 8_444, targetPort: "relay", protocol: "TCP", appProtocol: "https" },
   ]);
   const container = at(only(manifests, "Deployment"), "spec", "template", "spec", "containers", 0);
   expect(listOf(container, "ports")[0]).toEqual({ name: "https", containerPort: 10_250, protocol: "TCP" });

@@ -34,8 +34,13 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       webhook: { digest: `sha256:${"a".repeat(64)}` },
       manager: { repository: "mirror/lastcall-manager", tag: "0.1.0-rc.1" },
     },
-    networkPolicy: { enabled: true, apiServerPorts: [6443], apiServerAddresses: ["10.0.0.0/28", "fd00::1/128"] },
-    relay: { readPods: true, adminPort: 9_090 },
+    networkPolicy: {
+      enabled: true,
+      webhookFrom: [{ ipBlock: { cidr: "10.0.0.0/28" } }, { namespaceSelector: {}, podSelector: {} }],
+      apiServerPorts: [6443],
+      apiServerAddresses: ["10.0.0.0/28", "fd00::1/128"],
+    },
+    relay: { port: 9_444, readPods: true, adminPort: 9_090 },
     monitoring: {
       podMonitor: { enabled: true, labels: { release: "prometheus" }, interval: "1m" },
       prometheusRule: { enabled: true, labels: { release: "prometheus" } },

@@ -28,6 +28,13 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["a refusing policy", { admissionPolicy: { validationActions: ["Deny"] } }, "value must be one of 'Warn', 'Audit'"],
   ["no action at all", { admissionPolicy: { validationActions: [] } }, "at '/admissionPolicy/validationActions'"],
   ["an address that is no block", { networkPolicy: { apiServerAddresses: ["10.0.0.1"] } }, "/networkPolicy/apiServ"],
+  ["a relay on a privileged port", { relay: { port: 443 } }, "at '/relay/port': minimum"],
+  ["a caller who is nobody", { networkPolicy: { webhookFrom: [{}] } }, "at '/networkPolicy/webhookFrom/0'"],
+  [
+    "a caller by a name that policies do not know",
+    { networkPolicy: { webhookFrom: [{ cidr: "10.0.0.1/32" }] } },
+    "at '/networkPolicy/webhookFrom/0'",
+  ],
   ["a port beyond the last", { relay: { adminPort: 70_000 } }, "at '/relay/adminPort': maximum"],
   ["an interval without a unit", { monitoring: { podMonitor: { interval: "30" } } }, "/monitoring/podMonitor/interval"],
   ["an unknown mode", { certificates: { mode: "selfsigned" } }, "'self', 'cert-manager', 'existing'"],
@@ -107,6 +114,16 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "two servers on one port",
     { relay: { adminPort: 9_443 }, webhook: { port: 9_443 } },
     "relay.adminPort and webhook.port are both 9443",
+  ],
+  [
+    "the relay on the webhook's port",
+    { relay: { port: 9_443 }, webhook: { port: 9_443 } },
+    "relay.port and webhook.port are both 9443",
+  ],
+  [
+    "the page of drains on the relay's port",
+    { relay: { port: 9_443, adminPort: 9_443 } },
+    "relay.adminPort and relay.port are both 9443",
   ],
   [
     "a page of drains on the node's address",

@@ -69,11 +69,11 @@ app.kubernetes.io/component: webhook
 
 {{/*
 Where Pods find the relay. A rendering cannot know the Service's address; the kubelet knows it as a variable of every Pod
-that is started after the Service, and puts it into the argument.
+that is started after the Service, and puts it into the argument. The port is the Service's own named relay.
 */}}
 {{- define "lastcall.relayAddress" -}}
 {{- $service := include "lastcall.webhook" . | upper | replace "-" "_" -}}
-[$({{ $service }}_SERVICE_HOST)]:$({{ $service }}_SERVICE_PORT)
+[$({{ $service }}_SERVICE_HOST)]:$({{ $service }}_SERVICE_PORT_RELAY)
 {{- end -}}
 
 {{/* Empty where nothing listens on it. */}}

@@ -84,7 +84,13 @@
 {{- if and $relay.readPods (not $relay.enabled) -}}
 {{- $problems = append $problems "relay.readPods is true and relay.enabled is false, which would ignore it: enable the relay, or leave readPods false." -}}
 {{- end -}}
+{{- if and $relay.enabled (eq (int $relay.port) (int .Values.webhook.port)) -}}
+{{- $problems = append $problems (printf "relay.port and webhook.port are both %d: they are two servers; choose another port for one of them." (int $relay.port)) -}}
+{{- end -}}
 {{- with include "lastcall.adminPort" . | int -}}
+{{- if eq . (int $relay.port) -}}
+{{- $problems = append $problems (printf "relay.adminPort and relay.port are both %d: they are two servers; choose another port for one of them." .) -}}
+{{- end -}}
 {{- if lt . 1024 -}}
 {{- $problems = append $problems (printf "relay.adminPort is %d: expected 0 for none, or a port from 1024 to 65535, because the server is no root." .) -}}
 {{- end -}}
