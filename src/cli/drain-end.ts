@@ -1,14 +1,9 @@
 /** What ends the drain of a Pod, and what it cannot promise, by the rules of the manager of this version. */
 import type { DrainSettings, DriverName } from "../contract/drain-settings.ts";
 
-/** `none` also for what the manager does not have yet, a driver or the way to it: it then judges by the sockets. */
+/** `none` also for a driver that the manager does not have yet: it then judges by the sockets. */
 export function workingDriver(settings: DrainSettings): Exclude<DriverName, "linkerd"> {
-  return settings.driver === "linkerd" || isOutOfReach(settings) ? "none" : settings.driver;
-}
-
-/** The manager makes TCP connections only. */
-function isOutOfReach({ driver, driverUrl }: DrainSettings): boolean {
-  return (driver === "envoy" || driver === "istio") && driverUrl.startsWith("unix:");
+  return settings.driver === "linkerd" ? "none" : settings.driver;
 }
 
 export function endedBy(settings: DrainSettings): "quiet" | "connections" | "requests" | "deadline" {
@@ -30,8 +25,7 @@ export function limitOf(settings: DrainSettings): string | undefined {
 
 function undrivenBecause(settings: DrainSettings): string {
   if (settings.driver === "none") return "No driver is set";
-  const what = isOutOfReach(settings) ? "does not reach a Unix socket in" : "is not part of";
-  return `The driver ${settings.driver} ${what} this version`;
+  return `The driver ${settings.driver} is not part of this version`;
 }
 
 const UNDRIVEN =

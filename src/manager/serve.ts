@@ -52,7 +52,7 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
     nowMs,
     readSockets: createSocketReader(outside.libc, outside.readText),
     judge: createJudge(settings),
-    driver: driverOf(settings, (message, detail) => note("warn", message, detail)),
+    driver: driverOf(settings, outside.libc, (message, detail) => note("warn", message, detail)),
     relay: client,
     relayEndpoint: relay.settings?.endpoint ?? NO_ENDPOINT,
     accepted: server.accepted,

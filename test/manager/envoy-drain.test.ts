@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy-driver.ts";
+import { streamHttp } from "../../src/manager/drivers/http-stream.ts";
 import { rulesWith } from "../../src/manager/drivers/manager-driver.ts";
 import type { Driver } from "../../src/manager/ports.ts";
 import { hook, ONE_APP, ownHook, type PodAt, play, QUIET } from "./drain-script.ts";
@@ -99,7 +100,7 @@ describe("an Envoy whose Pod stays", () => {
   test("passes its health checks again, and what cannot be taken back is said", async () => {
     const envoy = await startFakeEnvoy();
     const notes: string[] = [];
-    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, (message) => notes.push(message));
+    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, (message) => notes.push(message));
     expect(await told(driver)).toBe("");
     expect(envoy.health).toBe("failed");
     expect(await undone(driver)).toBe("");
@@ -111,7 +112,7 @@ describe("an Envoy whose Pod stays", () => {
   test("is not told again that it drains by a later count", async () => {
     const envoy = await startFakeEnvoy();
     envoy.stats = () => listenerLines("0.0.0.0_80");
-    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, () => {});
+    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
     await told(driver);
     await undone(driver);
     envoy.restart();
@@ -122,16 +123,19 @@ describe("an Envoy whose Pod stays", () => {
 
   test("that was never told is not told that it stays", async () => {
     const envoy = await startFakeEnvoy();
-    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, () => {});
+    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
     expect(await undone(driver)).toBe("");
     expect(envoy.calls).toEqual([]);
     await envoy.stop();
   });
 
-  test("cannot be reached through a Unix socket, and the reason is told", async () => {
-    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: "unix:/admin/admin.sock" }, () => {});
-    expect(await told(driver)).toContain("unix:/admin/admin.sock is no http URL with an IP");
-    expect(driver.counts()).toBe(false);
-    expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
-  });
+  test.for(["unix:relative.sock", "unix:/", `unix:/${"x".repeat(107)}`, "unix:/a\nb", "http://envoy:9901"])(
+    "is not looked for at %j, and the reason is told",
+    async (driverUrl) => {
+      const driver = createEnvoyDriver({ ...ENVOY, driverUrl }, streamHttp, () => {});
+      expect(await told(driver)).toContain("is neither an http URL with an IP nor unix:/PATH of at most 107 bytes");
+      expect(driver.counts()).toBe(false);
+      expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 export type Fault = "refuse" | "hang" | number;
 
 export type FakeEnvoy = {
-  /** Loopback, but not the Pod's address: the manager takes that one for the outside. */
+  /** Loopback, but not the Pod's address: the manager takes that one for the outside. Or `unix:` and a path. */
   readonly url: string;
   /** `POST /healthcheck/fail` and so on, without the statistics. */
   readonly calls: readonly string[];
@@ -24,7 +24,8 @@ export type FakeEnvoy = {
   readonly stop: () => Promise<void>;
 };
 
-export async function startFakeEnvoy(): Promise<FakeEnvoy> {
+/** @param socketPath where it listens instead of on a port */
+export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   const calls: string[] = [];
   const faults: Fault[] = [];
   let admin = 0;
@@ -51,8 +52,10 @@ export async function startFakeEnvoy(): Promise<FakeEnvoy> {
       res.end(lines.map((line) => `${line}\n`).join(""));
     }
   };
+  const place = socketPath === "" ? `http://127.0.0.1:${await listening(server)}` : `unix:${socketPath}`;
+  if (socketPath !== "") await new Promise<void>((done) => server.listen(socketPath, done));
   const fake: FakeEnvoy = {
-    url: `http://127.0.0.1:${await listening(server)}`,
+    url: place,
     calls,
     asked: () => asked,
     stats: () => listenerLines("0.0.0.0_8080"),

@@ -1,6 +1,6 @@
 /** Where Envoy's admin interface is, and the calls that are made there. Pure. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { type HttpTarget, parseHttpTarget } from "./http-target.ts";
+import { type HttpTarget, parseAdminTarget } from "./http-target.ts";
 
 /** Envoy Gateway's port, then the one of Envoy's own examples. Istio's agent writes 15000. */
 const GATEWAY_URLS: readonly string[] = ["http://127.0.0.1:19000", "http://127.0.0.1:9901"];
@@ -12,7 +12,7 @@ export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
   const urls = settings.driverUrl === "" ? fallback : [settings.driverUrl];
   const admins: HttpTarget[] = [];
   for (const url of urls) {
-    const target = parseHttpTarget(url);
+    const target = parseAdminTarget(url);
     if (target !== undefined) admins.push(target);
   }
   return admins;

@@ -2,7 +2,7 @@
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { adminCall, STATS } from "./envoy-admin.ts";
 import { createEnvoyStats, type EnvoyCount } from "./envoy-stats.ts";
-import { type HttpEnd, streamHttp } from "./http-stream.ts";
+import type { HttpEnd, HttpStream } from "./http-stream.ts";
 import type { HttpTarget } from "./http-target.ts";
 
 /** A large configuration on a busy node is some megabytes. */
@@ -21,14 +21,19 @@ export type EnvoyAnswer = {
 };
 
 /** @param done called exactly once */
-export function askEnvoy(admin: HttpTarget, settings: DrainSettings, done: (answer: EnvoyAnswer) => void): void {
+export function askEnvoy(
+  stream: HttpStream,
+  admin: HttpTarget,
+  settings: DrainSettings,
+  done: (answer: EnvoyAnswer) => void,
+): void {
   const stats = createEnvoyStats(settings);
   let refusal = "";
   const take = (chunk: Buffer): string => {
     refusal = stats.take(chunk);
     return refusal;
   };
-  streamHttp({ target: adminCall(admin, STATS), method: "GET", limitMs: LIMIT_MS }, take, (end) => {
+  stream({ target: adminCall(admin, STATS), method: "GET", limitMs: LIMIT_MS }, take, (end) => {
     const count = stats.count();
     const { kind, why } = verdictOn(end, refusal, count);
     done({ kind, why, count });

@@ -5,14 +5,16 @@ import { adminsOf, drainPathsOf, FAIL_HEALTH, PASS_HEALTH } from "./envoy-admin.
 import { askEnvoy, type EnvoyAnswer } from "./envoy-count.ts";
 import { createEnvoyEvidence } from "./envoy-evidence.ts";
 import { type Told, tellEnvoy } from "./envoy-tell.ts";
-import type { HttpTarget } from "./http-target.ts";
+import type { HttpStream } from "./http-stream.ts";
+import { type HttpTarget, isUnixTarget } from "./http-target.ts";
 
 const TELL_LIMIT_MS = 10_000;
 /** A proxy that was there may be starting anew; one that nobody saw is given less. */
 const GONE_AFTER_MS = 5_000;
 const NEVER_SEEN_AFTER_MS = 2_000;
 
-export function createEnvoyDriver(settings: DrainSettings, note: DriverNote): Driver {
+/** @param reach makes the calls to the admin interface */
+export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, note: DriverNote): Driver {
   const admins = adminsOf(settings);
   const paths = drainPathsOf(settings);
   let evidence = createEnvoyEvidence(settings.kubeletProbes);
@@ -28,16 +30,17 @@ export function createEnvoyDriver(settings: DrainSettings, note: DriverNote): Dr
   let healthFailed = false;
   let listenersDrain = false;
 
-  const onDial = (): void => {
-    dials = dials + 1;
+  const stream: HttpStream = (call, onChunk, done) => {
+    // Those over a Unix socket are not among the kernel's TCP connections.
+    if (!isUnixTarget(call.target)) dials = dials + 1;
+    reach(call, onChunk, done);
   };
 
   /** Tries every address in turn until one is an Envoy. */
   const ask = (index: number, done: (answer: EnvoyAnswer) => void): void => {
     const admin = found ?? admins[index];
     if (admin === undefined) return;
-    onDial();
-    askEnvoy(admin, settings, (answer) => {
+    askEnvoy(stream, admin, settings, (answer) => {
       if (answer.count.isEnvoy) found = admin;
       else if (found === undefined && index + 1 < admins.length) {
         ask(index + 1, (other) => done(other.count.isEnvoy ? other : answer));
@@ -73,7 +76,7 @@ export function createEnvoyDriver(settings: DrainSettings, note: DriverNote): Dr
 
   const tell = (admin: HttpTarget, done: (failure: string) => void): void => {
     telling = true;
-    tellEnvoy({ admin, paths, limitMs: TELL_LIMIT_MS, onDial }, (results) => done(takeTold(results)));
+    tellEnvoy({ admin, paths, limitMs: TELL_LIMIT_MS, stream }, (results) => done(takeTold(results)));
   };
 
   const tellAgain = (): void => {
@@ -107,7 +110,10 @@ export function createEnvoyDriver(settings: DrainSettings, note: DriverNote): Dr
     },
     tellDraining: (done) => {
       wanted = true;
-      if (admins.length === 0) done(`Envoy was not told to drain: ${settings.driverUrl} is no http URL with an IP`);
+      if (admins.length === 0)
+        done(
+          `Envoy was not told to drain: ${settings.driverUrl} is neither an http URL with an IP nor unix:/PATH of at most 107 bytes`,
+        );
       else if (found !== undefined) tell(found, done);
       // Nobody is told anything before it is known to be an Envoy; the first count that finds one later tells it.
       else
@@ -131,7 +137,7 @@ export function createEnvoyDriver(settings: DrainSettings, note: DriverNote): Dr
         done("");
         return;
       }
-      tellEnvoy({ admin, paths: [PASS_HEALTH], limitMs: TELL_LIMIT_MS, onDial }, (results) => {
+      tellEnvoy({ admin, paths: [PASS_HEALTH], limitMs: TELL_LIMIT_MS, stream }, (results) => {
         const failure = results.find((result) => result.failure !== "")?.failure ?? "";
         done(failure === "" ? "" : `Envoy was not told that it stays: ${failure}`);
       });

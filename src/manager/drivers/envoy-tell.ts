@@ -1,6 +1,6 @@
 /** POSTs to Envoy's admin interface, one after the other, each again until it is heard or refused. */
 import { adminCall } from "./envoy-admin.ts";
-import { streamHttp } from "./http-stream.ts";
+import type { HttpStream } from "./http-stream.ts";
 import type { HttpTarget } from "./http-target.ts";
 
 export type Told = {
@@ -16,7 +16,7 @@ export type Telling = {
   readonly paths: readonly string[];
   /** For all calls and repetitions together. */
   readonly limitMs: number;
-  readonly onDial: () => void;
+  readonly stream: HttpStream;
 };
 
 const CALL_LIMIT_MS = 2_000;
@@ -36,9 +36,8 @@ export function tellEnvoy(telling: Telling, done: (told: readonly Told[]) => voi
   };
 
   const attempt = (path: string, index: number, pauseMs: number): void => {
-    telling.onDial();
     const limitMs = Math.max(1, Math.min(CALL_LIMIT_MS, leftMs()));
-    streamHttp({ target: adminCall(telling.admin, path), method: "POST", limitMs }, ignored, (end) => {
+    telling.stream({ target: adminCall(telling.admin, path), method: "POST", limitMs }, ignored, (end) => {
       const heard = end.status >= 200 && end.status < 300;
       const again = !heard && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
       if (again) {

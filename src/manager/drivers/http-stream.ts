@@ -21,6 +21,9 @@ export type HttpEnd = {
  * @param onChunk gets the body, whatever the status. @returns empty to go on, or a sentence that ends the call
  * @param done called exactly once
  */
+export type HttpStream = (call: HttpCall, onChunk: (chunk: Buffer) => string, done: (end: HttpEnd) => void) => void;
+
+/** Over TCP; see {@link HttpStream}. */
 export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, done: (end: HttpEnd) => void): void {
   let open = true;
   const finish = (status: number, failure: string, timedOut: boolean): void => {
@@ -48,7 +51,7 @@ export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, d
     },
   );
   const timer = setTimeout(() => {
-    finish(0, `no whole answer within ${call.limitMs} ms`, true);
+    finish(0, tooLate(call), true);
     outgoing.destroy();
   }, call.limitMs);
   outgoing.on("error", (error) => finish(0, error.message, false));
@@ -56,7 +59,11 @@ export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, d
   outgoing.end();
 }
 
-const BROKEN_OFF = "the connection closed before a whole answer came";
+export const BROKEN_OFF = "the connection closed before a whole answer came";
+
+export function tooLate(call: HttpCall): string {
+  return `no whole answer within ${call.limitMs} ms`;
+}
 
 function passBody(
   incoming: IncomingMessage,

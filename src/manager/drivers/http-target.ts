@@ -1,6 +1,7 @@
 /** Takes a URL of the settings apart. Only IP literals: nobody here asks a resolver. Pure. */
 
 export type HttpTarget = {
+  /** An IP literal, or the absolute path of a Unix socket; the port is then 0. */
   readonly host: string;
   readonly port: number;
   /** Path and query. */
@@ -27,6 +28,21 @@ export function parseHttpTarget(url: string): HttpTarget | undefined {
     path: path.startsWith("/") ? path : `/${path}`,
     selector,
   };
+}
+
+const SOCKET_SCHEME = "unix:";
+/** A Unix socket address holds 108 bytes with its final zero. */
+const SOCKET_PATH = /^\/[\x21-\x7e]{1,106}$/;
+
+/** As {@link parseHttpTarget}, or `unix:/PATH` of at most 107 bytes. */
+export function parseAdminTarget(url: string): HttpTarget | undefined {
+  if (!url.startsWith(SOCKET_SCHEME)) return parseHttpTarget(url);
+  const host = url.slice(SOCKET_SCHEME.length);
+  return SOCKET_PATH.test(host) ? { host, port: 0, path: "/", selector: "" } : undefined;
+}
+
+export function isUnixTarget(target: HttpTarget): boolean {
+  return target.host.startsWith("/");
 }
 
 function decoded(text: string): string | undefined {

@@ -1,8 +1,11 @@
 /** Picks the driver the settings name, and says when this build has none of that name. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { Driver, DriverNote } from "../ports.ts";
+import type { Driver, DriverNote, Libc } from "../ports.ts";
 import { createEnvoyDriver } from "./envoy-driver.ts";
 import { createHttpDriver } from "./http-driver.ts";
+import { type HttpStream, streamHttp } from "./http-stream.ts";
+import { isUnixTarget } from "./http-target.ts";
+import { streamUnix } from "./unix-stream.ts";
 
 /** Everything is judged from the sockets. */
 const NO_DRIVER: Driver = {
@@ -24,9 +27,19 @@ export function withoutDriver(settings: DrainSettings): DrainSettings {
   return { ...settings, driver: "none", drainedWhen };
 }
 
-export function driverOf(settings: DrainSettings, note: DriverNote): Driver {
+/** @param libc for admin interfaces on Unix sockets */
+export function driverOf(settings: DrainSettings, libc: Libc, note: DriverNote): Driver {
   if (settings.driver === "http") return createHttpDriver(settings);
-  return settings.driver === "envoy" || settings.driver === "istio" ? createEnvoyDriver(settings, note) : NO_DRIVER;
+  return settings.driver === "envoy" || settings.driver === "istio"
+    ? createEnvoyDriver(settings, reachedBy(libc), note)
+    : NO_DRIVER;
+}
+
+export function reachedBy(libc: Libc): HttpStream {
+  return (call, onChunk, done) => {
+    if (isUnixTarget(call.target)) streamUnix(libc, call, onChunk, done);
+    else streamHttp(call, onChunk, done);
+  };
 }
 
 /** The rules of the moment: a driver that turns out to see nothing leaves `auto` to the sockets. */

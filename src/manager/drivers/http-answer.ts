@@ -1,0 +1,131 @@
+/** Reads one HTTP/1.1 answer as its bytes come, where no library does. Pure. Strict: what is not certain is a failure. */
+
+export type HttpAnswerReader = {
+  /** @returns empty to go on, or why this is no answer that can be used */
+  readonly take: (bytes: Buffer) => string;
+  /** The other side has closed: only an answer without a length ends like that. */
+  readonly takeEnd: () => void;
+  readonly isWhole: () => boolean;
+  /** Of an answer that is whole; 0 before. */
+  readonly status: () => number;
+};
+
+/** Status line and headers together; also one line of the framing of chunks. */
+const HEAD_LIMIT_BYTES = 16_384;
+const NEWLINE = 10;
+
+type Part = "status" | "headers" | "body" | "to-end" | "chunk-size" | "chunk" | "chunk-end" | "trailers" | "whole";
+
+/** @param onBody gets the body, its frames taken off. @returns empty to go on, or a sentence that ends the reading */
+export function createHttpAnswerReader(onBody: (chunk: Buffer) => string): HttpAnswerReader {
+  let part: Part = "status";
+  let status = 0;
+  let length = -1;
+  let chunked = false;
+  let left = 0;
+  let line = "";
+  let headBytes = 0;
+  let failure = "";
+
+  const startBody = (): void => {
+    // Interim answers announce the real one.
+    if (status < 200) part = "status";
+    else if (status === 204 || status === 304) part = "whole";
+    else if (chunked) part = "chunk-size";
+    else if (length < 0) part = "to-end";
+    else part = length === 0 ? "whole" : "body";
+    left = Math.max(0, length);
+  };
+
+  const takeLength = (value: string): void => {
+    const isNumber = /^[0-9]{1,15}$/.test(value);
+    if (!isNumber || (length >= 0 && length !== Number(value))) failure = "the answer's length is not one number";
+    length = Number(value);
+  };
+
+  const takeHeader = (text: string): void => {
+    const cut = text.indexOf(":");
+    const name = text.slice(0, Math.max(0, cut)).toLowerCase();
+    const value = text.slice(cut + 1).trim();
+    if (text === "") startBody();
+    else if (cut <= 0) failure = "the answer has a header without a name";
+    else if (name === "content-length") takeLength(value);
+    else if (name === "transfer-encoding") {
+      chunked = true;
+      if (value.toLowerCase() !== "chunked") failure = "the answer has another transfer encoding than chunked";
+    }
+  };
+
+  const takeStatus = (text: string): void => {
+    const match = /^HTTP\/1\.[01] ([1-5][0-9]{2})( |$)/.exec(text);
+    if (match === null) failure = "this is no HTTP answer";
+    else {
+      status = Number(match[1] ?? "0");
+      length = -1;
+      chunked = false;
+      part = "headers";
+    }
+  };
+
+  const takeChunkSize = (text: string): void => {
+    const match = /^([0-9a-fA-F]{1,8})[ \t]*(;.*)?$/.exec(text);
+    if (match === null) failure = "a chunk of the answer has no size";
+    left = match === null ? 0 : Number(`0x${match[1] ?? "0"}`);
+    part = left === 0 ? "trailers" : "chunk";
+  };
+
+  const takeChunkEnd = (text: string): void => {
+    if (text !== "") failure = "a chunk of the answer is longer than its size";
+    part = "chunk-size";
+  };
+
+  const takeLine = (text: string): void => {
+    if (part === "status") takeStatus(text);
+    else if (part === "headers") takeHeader(text);
+    else if (part === "chunk-size") takeChunkSize(text);
+    else if (part === "chunk-end") takeChunkEnd(text);
+    else if (text === "") part = "whole";
+  };
+
+  /** @returns where the next byte to read is */
+  const readLine = (bytes: Buffer, from: number): number => {
+    const newline = bytes.indexOf(NEWLINE, from);
+    const end = newline < 0 ? bytes.length : newline;
+    headBytes = headBytes + end - from;
+    if (headBytes > HEAD_LIMIT_BYTES) {
+      failure = `the head of the answer is longer than ${HEAD_LIMIT_BYTES} bytes`;
+      return bytes.length;
+    }
+    line = `${line}${bytes.subarray(from, end).toString("utf8")}`;
+    if (newline < 0) return bytes.length;
+    const text = line.endsWith("\r") ? line.slice(0, line.length - 1) : line;
+    line = "";
+    takeLine(text);
+    if (part === "chunk-size") headBytes = 0;
+    return newline + 1;
+  };
+
+  const readBody = (bytes: Buffer, from: number): number => {
+    const end = part === "to-end" ? bytes.length : Math.min(bytes.length, from + left);
+    left = left - (end - from);
+    failure = onBody(bytes.subarray(from, end));
+    if (part !== "to-end" && left <= 0) part = part === "chunk" ? "chunk-end" : "whole";
+    return end;
+  };
+
+  return {
+    take: (bytes) => {
+      let at = 0;
+      while (at < bytes.length && failure === "" && part !== "whole") {
+        const isBody = part === "body" || part === "to-end" || part === "chunk";
+        at = isBody ? readBody(bytes, at) : readLine(bytes, at);
+      }
+      return failure;
+    },
+    takeEnd: () => {
+      if (part === "to-end") part = "whole";
+    },
+    isWhole: () => part === "whole" && failure === "",
+    status: () => (part === "whole" && failure === "" ? status : 0),
+  };
+}

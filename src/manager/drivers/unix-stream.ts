@@ -1,0 +1,121 @@
+/**
+ * One HTTP request over a Unix socket, by the C library: the native runtime has no such sockets. Nothing here ever waits
+ * inside a call. What is not there yet is looked for again after a pause.
+ */
+import { accessSync } from "node:fs";
+import type { Libc } from "../ports.ts";
+import { createHttpAnswerReader, type HttpAnswerReader } from "./http-answer.ts";
+import { BROKEN_OFF, type HttpCall, type HttpEnd, tooLate } from "./http-stream.ts";
+
+const AF_UNIX = 1;
+/** SOCK_STREAM, SOCK_NONBLOCK, SOCK_CLOEXEC. */
+const STREAM_AT_ONCE = 1 + 0x800 + 0x80000;
+/** MSG_DONTWAIT, MSG_NOSIGNAL. */
+const AT_ONCE = 0x40 + 0x4000;
+const READ_BYTES = 65_536;
+/** Then others have their turn. */
+const READS_AT_ONCE = 8;
+const LONGEST_PAUSE_MS = 10;
+
+/**
+ * @param call its host is the path of the socket
+ * @param onChunk as of `streamHttp`; its bytes are only good until it returns
+ * @param done called exactly once, and never before this returns
+ */
+export function streamUnix(
+  libc: Libc,
+  call: HttpCall,
+  onChunk: (chunk: Buffer) => string,
+  done: (end: HttpEnd) => void,
+): void {
+  const startedMs = performance.now();
+  const { fd, failure } = dial(libc, call);
+  if (failure !== "") {
+    setTimeout(() => done({ status: 0, failure, timedOut: false }), 0);
+    return;
+  }
+  const answer = createHttpAnswerReader(onChunk);
+  const bytes = Buffer.alloc(READ_BYTES);
+  const look = (pauseMs: number): void => {
+    const { state, why } = readWhatIsThere(libc, fd, bytes, answer);
+    const late = performance.now() - startedMs >= call.limitMs;
+    if (state === "open" && !late) {
+      const nextMs = why === NOTHING ? Math.min(LONGEST_PAUSE_MS, pauseMs * 2) : 1;
+      setTimeout(() => look(nextMs), nextMs);
+      return;
+    }
+    libc.close(fd);
+    if (state === "open") done({ status: 0, failure: tooLate(call), timedOut: true });
+    else done({ status: state === "whole" ? answer.status() : 0, failure: why, timedOut: false });
+  };
+  setTimeout(() => look(1), 0);
+}
+
+type Dialled = { readonly fd: number; readonly failure: string };
+
+function dial(libc: Libc, { target, method }: HttpCall): Dialled {
+  const path = target.host;
+  if (!libc.available) return { fd: -1, failure: "Unix sockets cannot be opened here" };
+  const fd = libc.socket(AF_UNIX, STREAM_AT_ONCE, 0);
+  if (fd < 0) return { fd, failure: "no more sockets can be opened" };
+  // Whoever listens need not have accepted: what is sent waits there for him.
+  if (libc.connect(fd, addressOf(path)) < 0) {
+    libc.close(fd);
+    return { fd: -1, failure: whyNot(path) };
+  }
+  const words = Buffer.from(
+    `${method} ${target.path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\naccept: */*\r\ncontent-length: 0\r\n\r\n`,
+  );
+  if (libc.send(fd, words, AT_ONCE) === words.length) return { fd, failure: "" };
+  libc.close(fd);
+  return { fd: -1, failure: BROKEN_OFF };
+}
+
+/** `sockaddr_un`: the family, then the path with its final zero. */
+function addressOf(path: string): Buffer {
+  const text = Buffer.from(path);
+  const address = Buffer.alloc(text.length + 3);
+  address.writeUInt16LE(AF_UNIX, 0);
+  text.copy(address, 2);
+  return address;
+}
+
+/** The C library's error number cannot be had in the native build, so the file is asked. */
+function whyNot(path: string): string {
+  if (!isAllowed(path, F_OK)) return `there is no ${path}, or its folder may not be entered`;
+  if (!isAllowed(path, W_OK)) return `${path} may not be written to by the manager's user, which connecting takes`;
+  return `nobody listens on ${path}`;
+}
+
+const F_OK = 0;
+const W_OK = 2;
+
+function isAllowed(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `open` with `NOTHING` where no byte came, or with nothing to say where there may be more at once. */
+type Read = { readonly state: "open" | "whole" | "failed"; readonly why: string };
+
+const NOTHING = "nothing came";
+
+function readWhatIsThere(libc: Libc, fd: number, bytes: Buffer, answer: HttpAnswerReader): Read {
+  for (let count = 0; count < READS_AT_ONCE; count = count + 1) {
+    const length = libc.recv(fd, bytes, AT_ONCE);
+    // An error shows as the end at the next look.
+    if (length < 0) return { state: "open", why: count === 0 ? NOTHING : "" };
+    if (length === 0) {
+      answer.takeEnd();
+      return answer.isWhole() ? { state: "whole", why: "" } : { state: "failed", why: BROKEN_OFF };
+    }
+    const refusal = answer.take(bytes.subarray(0, length));
+    if (refusal !== "") return { state: "failed", why: refusal };
+    if (answer.isWhole()) return { state: "whole", why: "" };
+  }
+  return { state: "open", why: "" };
+}

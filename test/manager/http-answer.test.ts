@@ -1,0 +1,112 @@
+/** Answers over Unix sockets, which no library reads for the manager. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createHttpAnswerReader } from "../../src/manager/drivers/http-answer.ts";
+
+type Read = { readonly status: number; readonly body: string; readonly failure: string; readonly whole: boolean };
+
+/** @param cuts where the bytes are cut in two */
+function readAnswer(text: string, { cuts = [] as readonly number[], ends = true } = {}): Read {
+  const bytes = Buffer.from(text);
+  const body: Buffer[] = [];
+  const reader = createHttpAnswerReader((chunk) => {
+    body.push(Buffer.from(chunk));
+    return "";
+  });
+  const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+  let failure = "";
+  let from = 0;
+  for (const to of [...places, bytes.length]) {
+    if (failure === "") failure = reader.take(bytes.subarray(from, to));
+    from = to;
+  }
+  if (ends) reader.takeEnd();
+  return { status: reader.status(), body: Buffer.concat(body).toString(), failure, whole: reader.isWhole() };
+}
+
+const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+const framed = (...chunks: readonly string[]) =>
+  `${CHUNKED}${chunks.map((chunk) => `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`).join("")}0\r\n\r\n`;
+
+const ANSWERS = [
+  {
+    says: "a length",
+    text: "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nserver: envoy\r\n\r\nOK 1",
+    status: 200,
+    body: "OK 1",
+  },
+  { says: "no body", text: "HTTP/1.1 503 \r\ncontent-length: 0\r\n\r\n", status: 503, body: "" },
+  { says: "chunks", text: framed("one: 1\n", "two: 2\n"), status: 200, body: "one: 1\ntwo: 2\n" },
+  { says: "chunks with characters of several bytes", text: framed("ä", "漢字"), status: 200, body: "ä漢字" },
+  { says: "chunks and trailers", text: `${CHUNKED}1;x=y\r\na\r\n0\r\nx: y\r\n\r\n`, status: 200, body: "a" },
+  { says: "an interim answer before", text: `HTTP/1.1 100 Continue\r\n\r\n${framed("a")}`, status: 200, body: "a" },
+  { says: "status 204", text: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, body: "" },
+] as const;
+
+describe("an answer", () => {
+  test.for(ANSWERS)("with $says is read the same however it is cut", ({ text, status, body }) => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1_000), { maxLength: 12 }), (cuts) => {
+        expect(readAnswer(text, { cuts, ends: false })).toEqual({ status, body, failure: "", whole: true });
+      }),
+    );
+  });
+
+  test.for(ANSWERS)("with $says is never whole before its last byte", ({ text }) => {
+    for (let length = 0; length < Buffer.byteLength(text); length += 1) {
+      const part = Buffer.from(text).subarray(0, length).toString("latin1");
+      expect(readAnswer(part)).toMatchObject({ status: 0, whole: false });
+    }
+  });
+
+  test("without a length lasts until the connection ends", () => {
+    const text = "HTTP/1.0 200 OK\r\n\r\na: 1\n";
+    expect(readAnswer(text, { ends: false })).toMatchObject({ status: 0, whole: false });
+    expect(readAnswer(text)).toEqual({ status: 200, body: "a: 1\n", failure: "", whole: true });
+  });
+
+  test.for([
+    { says: "no HTTP", text: "SSH-2.0-OpenSSH\r\n", failure: "this is no HTTP answer" },
+    { says: "a status that is no number", text: "HTTP/1.1 2x0 OK\r\n", failure: "this is no HTTP answer" },
+    {
+      says: "a negative length",
+      text: "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n",
+      failure: "length is not one number",
+    },
+    {
+      says: "two lengths",
+      text: "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n",
+      failure: "length is not one number",
+    },
+    { says: "compression", text: "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n", failure: "transfer encoding" },
+    { says: "a header without a name", text: "HTTP/1.1 200 OK\r\n: x\r\n", failure: "header without a name" },
+    { says: "a chunk without a size", text: `${CHUNKED}\r\n`, failure: "has no size" },
+    { says: "a chunk longer than its size", text: `${CHUNKED}1\r\nab\r\n`, failure: "longer than its size" },
+    { says: "an endless line", text: `HTTP/1.1 200 ${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
+    { says: "endless headers", text: `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(5_000)}`, failure: "longer than 16384" },
+    { says: "an endless chunk size", text: `${CHUNKED}1;${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
+  ])("with $says is refused", ({ text, failure }) => {
+    const read = readAnswer(text);
+    expect(read.failure).toContain(failure);
+    expect(read).toMatchObject({ status: 0, whole: false });
+  });
+
+  test("of any bytes has an end that is never taken for whole by mistake", () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 200 }), (text) => {
+        expect(readAnswer(text)).toMatchObject({ status: 0, whole: false });
+      }),
+    );
+  });
+
+  test("with a thousand chunks is not taken for one with an endless head", () => {
+    const many = framed(...Array.from({ length: 5_000 }, () => "abc"));
+    expect(readAnswer(many)).toMatchObject({ status: 200, whole: true });
+  });
+
+  test("ends where whoever reads it has enough", () => {
+    const reader = createHttpAnswerReader(() => "enough");
+    expect(reader.take(Buffer.from(framed("a", "b")))).toBe("enough");
+    expect(reader.isWhole()).toBe(false);
+  });
+});
