@@ -1,0 +1,40 @@
+/**
+ * `npm run bench:rollouts`: 20 rollouts of each protocol by itself at 500 requests a second, for every kind of client. Takes
+ * about 20 minutes; `--only=TEXT` plays the scenes whose names contain the text. Needs network namespaces.
+ */
+import { programOf } from "../install/program-of.ts";
+import { recordResult } from "../results/record-result.ts";
+import { ENVOY, playScene } from "./play-scene.ts";
+import { BENCH_SCENES, sceneName } from "./rollout-scenes.ts";
+import { OVER_WAIT_GOAL_MS } from "./rollouts-verdict.ts";
+import { whyImpossible } from "./run-rollouts.ts";
+
+const only = process.argv.find((word) => word.startsWith("--only="))?.slice("--only=".length) ?? "";
+const scenes = BENCH_SCENES.filter((scene) => sceneName(scene).includes(only));
+const unknown = process.argv.slice(2).filter((word) => !word.startsWith("--only="));
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+
+const impossible = whyImpossible();
+if (unknown.length > 0) complain(`got "${unknown.join(" ")}", expected nothing or --only=TEXT`);
+else if (scenes.length === 0)
+  complain(`--only got "${only}", expected a part of: ${BENCH_SCENES.map(sceneName).join("; ")}`);
+else if (impossible !== "") complain(impossible);
+else await playAll();
+
+async function playAll(): Promise<void> {
+  for (const scene of scenes) {
+    const envoy = scene.driver === "envoy" ? await programOf(ENVOY) : undefined;
+    if (envoy?.kind === "missing") return complain(envoy.why);
+    const { line, failures, words } = await playScene(scene, envoy, stop.signal);
+    await recordResult(line);
+    process.stdout.write(`${words}\n`);
+    process.stdout.write(`  over-wait at most ${OVER_WAIT_GOAL_MS} ms: ${line.withinGoal} of ${line.drains} drains\n`);
+    for (const failure of failures) complain(`${line.system}: ${failure}`);
+  }
+}
+
+function complain(what: string): void {
+  process.stderr.write(`bench:rollouts: ${what}\n`);
+  process.exitCode = 1;
+}

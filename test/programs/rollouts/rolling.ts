@@ -1,0 +1,119 @@
+/** Rolls one Deployment again and again while the clients of all nodes go on. */
+import { createSliceController } from "../../../src/demo/api-server/slice-controller.ts";
+import { createEndpointFeed } from "../../../src/demo/network/endpoint-feed.ts";
+import type { EndpointChange } from "../../../src/demo/network/service-endpoints.ts";
+import { deletedMs, endOf } from "../../../src/demo/pod-end.ts";
+import { createPodRunner, type PodRunnerPorts } from "../../../src/demo/pods/pod-runner.ts";
+import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
+import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
+import { placeOf, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
+import { allReady, createPod } from "../../../src/demo/rollout/new-pods.ts";
+import { replacePods } from "../../../src/demo/rollout/rollout.ts";
+import type { Servers } from "../../../src/demo/servers.ts";
+import type { ClientNodes } from "./client-nodes.ts";
+import { sharedNowMs } from "./load/shared-clock.ts";
+import { overWaitMs } from "./over-wait.ts";
+import type { DrainFacts, NodeResult, RolloutsRequest } from "./rollouts-request.ts";
+
+export type RollingPorts = Omit<PodRunnerPorts, "onEvent"> & { readonly servers: Servers; readonly nodes: ClientNodes };
+
+export type Rolled = { readonly nodes: readonly NodeResult[]; readonly drains: readonly DrainFacts[] };
+
+/** Connections are made and code is warm by then. */
+const RAMP_MS = 2_000;
+/** Steady load before the first deletion and after the last end. */
+const STEADY_MS = 1_000;
+
+export async function rollAgain(request: RolloutsRequest, ports: RollingPorts): Promise<Rolled> {
+  const { clock, servers, nodes } = ports;
+  const slices = slicesOf(request, ports);
+  const feed = createEndpointFeed((change: EndpointChange, pod) => {
+    nodes.tell(change);
+    slices?.tell(change, pod);
+  });
+  const runner = createPodRunner({ ...ports, onEvent: feed });
+  const newPods = { runner, admit: async (pod: object) => (await admitPod(pod, servers.webhook)).pod };
+  const create = (revision: number) => createPod(request.deployment, `r${revision}`, newPods);
+  const ended: RunningPod[] = [];
+  const gone: Promise<void>[] = [];
+  try {
+    let pods: readonly RunningPod[] = await Promise.all(
+      Array.from({ length: replicasOf(request.deployment) }, () => create(0)),
+    );
+    await allReady(pods, clock);
+    slices?.catchUp();
+    nodes.say("start");
+    await clock.wait(RAMP_MS);
+    nodes.say("measure");
+    await clock.wait(STEADY_MS);
+    for (let count = 1; count <= request.rollouts; count += 1) {
+      const createNext = () => create(count);
+      const { fresh, oldGone } = await replacePods(pods, {
+        clock,
+        createPod: createNext,
+        beforeDelete: async () => {},
+      });
+      ended.push(...pods);
+      gone.push(oldGone);
+      pods = fresh;
+    }
+    await Promise.all(gone);
+    await clock.wait(STEADY_MS);
+    const results = await nodes.stop();
+    const aheadMs = sharedNowMs() - clock.nowMs();
+    const drains = ended.map((pod) =>
+      factsOf({ pod, request, nodes: results, aheadMs, withdrawnMs: slices?.withdrawnMs(pod.plan) }),
+    );
+    return { nodes: results, drains };
+  } finally {
+    await runner.close();
+    slices?.close();
+  }
+}
+
+function slicesOf({ deployment, propagationMs }: RolloutsRequest, { clock, servers }: RollingPorts) {
+  if (servers.writeSlice === undefined) return undefined;
+  const service = { ...placeOf(deployment), port: servicePort(deployment) };
+  return createSliceController({ clock, service, lagMs: Math.min(...propagationMs) / 2, write: servers.writeSlice });
+}
+
+type Ended = {
+  readonly pod: RunningPod;
+  readonly request: RolloutsRequest;
+  readonly nodes: readonly NodeResult[];
+  /** From the runner's clock to the one of the nodes. */
+  readonly aheadMs: number;
+  readonly withdrawnMs: number | undefined;
+};
+
+function factsOf({ pod, request, nodes, aheadMs, withdrawnMs }: Ended): DrainFacts {
+  const { summary, drainSeconds } = endOf(pod, {
+    forwarded: [],
+    propagationMs: Math.max(...request.propagationMs),
+    slicesWithdrawnMs: withdrawnMs,
+  });
+  const seen = nodes.flatMap(({ lastWorkMs }) => lastWorkMs[pod.address] ?? []);
+  const releasedMs = releaseOf(pod);
+  return {
+    outcome: summary?.outcome ?? "",
+    why: summary?.why ?? "",
+    trigger: summary?.trigger ?? "",
+    drainMs: Math.round(drainSeconds * 1_000),
+    leftTotal: summary?.leftTotal ?? 0,
+    overWaitMs: overWaitMs(
+      {
+        deletedMs: deletedMs(pod),
+        releasedMs,
+        withdrawnMs,
+        lastWorkMs: seen.length === 0 ? undefined : Math.max(...seen) - aheadMs,
+      },
+      request.settings,
+    ),
+  };
+}
+
+/** When the app got its stop signal; the end of everything where it got none. */
+function releaseOf(pod: RunningPod): number {
+  const signalled = pod.events.find(({ what, container }) => what === "SIGTERM" && container === "app");
+  return signalled?.atMs ?? pod.events.at(-1)?.atMs ?? 0;
+}

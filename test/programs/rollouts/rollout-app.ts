@@ -1,0 +1,100 @@
+/**
+ * The app that is rolled: HTTP/1.1 on one port, HTTP/2 without TLS on the next, and gRPC's wire format on the latter. Dies at
+ * its stop signal as most apps do, whatever it holds.
+ *
+ * `POST /drain` and `GET /active` on the loopback port are what the driver `http` asks for.
+ */
+import { createServer } from "node:http";
+import {
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import { createServer as createTcpServer } from "node:net";
+import { ACTIVE_PORT, ANSWER_MS } from "./app-facts.ts";
+import { createHttp2Line, type Http2Line } from "./http2-line.ts";
+import { grpcMessage } from "./load/grpc-message.ts";
+
+const host = process.env["LISTEN_ON"] ?? "::";
+const port = Number(process.env["PORT"] ?? "8080");
+let draining = false;
+let active = 0;
+
+const http1 = createServer((request, response) => {
+  const [path = "", milliseconds = ""] = (request.url ?? "/").split("=");
+  if (path === "/healthz") {
+    response.end("ok\n");
+    return;
+  }
+  active += 1;
+  response.once("close", () => {
+    active -= 1;
+  });
+  setTimeout(
+    () => {
+      if (draining) response.setHeader("Connection", "close");
+      response.end("hello\n");
+    },
+    path === "/slow?ms" ? Number(milliseconds) : ANSWER_MS,
+  );
+});
+// The app is never the one that closes first.
+http1.keepAliveTimeout = 0;
+
+const sessions = new Map<ServerHttp2Session, Http2Line>();
+const http2 = createTcpServer({ noDelay: true }, (socket) => {
+  const line = createHttp2Line(socket);
+  const session = performServerHandshake(line.duplex);
+  sessions.set(session, line);
+  session.once("close", () => sessions.delete(session));
+  session.on("error", () => session.destroy());
+  session.on("stream", onStream);
+  if (draining) sendAway(session, line);
+});
+
+function onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  active += 1;
+  stream.once("close", () => {
+    active -= 1;
+  });
+  stream.on("error", () => {});
+  stream.resume();
+  const answer = headers["content-type"] === "application/grpc" ? answerGrpc : answerPlainly;
+  setTimeout(() => {
+    if (!stream.destroyed) answer(stream);
+  }, ANSWER_MS);
+}
+
+function answerPlainly(stream: ServerHttp2Stream): void {
+  stream.respond({ ":status": 200, "content-type": "text/plain" });
+  stream.end("hello\n");
+}
+
+function answerGrpc(stream: ServerHttp2Stream): void {
+  stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+  stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+  stream.end(grpcMessage("hello"));
+}
+
+/** First "no new streams, please", which refuses none that are on their way; the last word once the client has heard it. */
+function sendAway(session: ServerHttp2Session, line: Http2Line): void {
+  if (session.closed || session.destroyed) return;
+  line.announceEnd();
+  session.ping(() => {
+    if (!session.destroyed) session.close();
+  });
+}
+
+const admin = createServer((request, response) => {
+  if (request.method === "POST") {
+    draining = true;
+    for (const [session, line] of sessions) sendAway(session, line);
+  }
+  response.end(String(active));
+});
+
+// HTTP/1.1 last: its health is the Pod's.
+if (process.env["UPSTREAM"] === undefined) admin.listen(ACTIVE_PORT, "127.0.0.1");
+http2.listen(port + 1, host, () => http1.listen(port, host));
+process.once("SIGTERM", () => process.exit(143));
