@@ -1,67 +1,110 @@
-/** An Envoy in the shape of a gateway's: HTTP and TCP on the Pod's address, the admin interface on loopback. */
+/** Envoy in the shape that Envoy Gateway gives it: listeners for every protocol, the admin interface on loopback. */
+import { clusterOf, filter, type HttpStats, httpFilter, tcpAt, udpAt } from "./envoy-parts.ts";
+import { PROXY, UPSTREAM } from "./upstream-ports.ts";
 
-export type EnvoyPorts = {
-  readonly address: string;
-  readonly adminPort: number;
-  readonly backendPort: number;
+export type EnvoyShape = {
+  readonly upstream: string;
   /** Only gauges of connections, as meshes cut statistics. */
   readonly fewStatistics: boolean;
+  /** Files of the certificate for HTTP/3. */
+  readonly certificate: { readonly chain: string; readonly key: string };
 };
 
-export const HTTP_PORT = 8_080;
-export const TCP_PORT = 8_081;
+/** How long a UDP session without datagrams lasts; Envoy's default is a minute. */
+export const UDP_IDLE_MS = 3_000;
 
-export function envoyConfig({ address, adminPort, backendPort, fewStatistics }: EnvoyPorts): object {
+const WEB: HttpStats = { prefix: "web", codec: "AUTO" };
+const HTTP3: HttpStats = { prefix: "h3", codec: "HTTP3" };
+
+export function envoyConfig({ upstream, fewStatistics, certificate }: EnvoyShape): object {
   const matcher = { inclusion_list: { patterns: [{ prefix: "server" }, { suffix: "downstream_cx_active" }] } };
   return {
     ...(fewStatistics ? { stats_config: { stats_matcher: matcher } } : {}),
-    admin: { address: at("127.0.0.1", adminPort) },
+    admin: { address: tcpAt("127.0.0.1", PROXY.admin) },
     static_resources: {
       listeners: [
-        { name: "web", address: at(address, HTTP_PORT), filter_chains: [{ filters: [httpFilter()] }] },
+        { name: "web", address: tcpAt("0.0.0.0", PROXY.web), filter_chains: [{ filters: [httpFilter(WEB, ROUTES)] }] },
         {
           name: "raw",
-          address: at(address, TCP_PORT),
+          address: tcpAt("0.0.0.0", PROXY.tcp),
           filter_chains: [
-            { filters: [filter("tcp_proxy", "tcp_proxy.v3.TcpProxy", { stat_prefix: "raw", cluster: "app" })] },
+            { filters: [filter("tcp_proxy", "tcp_proxy.v3.TcpProxy", { stat_prefix: "raw", cluster: "tcp" })] },
           ],
         },
+        udpListener(),
+        http3Listener(certificate),
+        { name: "ready", address: tcpAt("0.0.0.0", PROXY.ready), filter_chains: [{ filters: [readiness()] }] },
       ],
       clusters: [
-        {
-          name: "app",
-          type: "STATIC",
-          load_assignment: {
-            cluster_name: "app",
-            endpoints: [{ lb_endpoints: [{ endpoint: { address: at("127.0.0.1", backendPort) } }] }],
-          },
-        },
+        clusterOf("web", tcpAt(upstream, UPSTREAM.http1)),
+        clusterOf("grpc", tcpAt(upstream, UPSTREAM.http2), "http2"),
+        clusterOf("tcp", tcpAt(upstream, UPSTREAM.tcp)),
+        clusterOf("udp", udpAt(upstream, UPSTREAM.udp)),
       ],
     },
   };
 }
 
-function at(address: string, port: number): object {
-  return { socket_address: { address, port_value: port } };
+const ROUTES = [
+  { match: { prefix: "/scene.Scene/" }, route: { cluster: "grpc", timeout: "0s" } },
+  { match: { prefix: "/" }, route: { cluster: "web", timeout: "0s" } },
+];
+
+function readiness(): object {
+  const direct = [{ match: { prefix: "/" }, direct_response: { status: 404 } }];
+  const check = {
+    name: "envoy.filters.http.health_check",
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.extensions.filters.http.health_check.v3.HealthCheck",
+      pass_through_mode: false,
+      headers: [{ name: ":path", string_match: { exact: "/ready" } }],
+    },
+  };
+  return httpFilter({ prefix: "eg-ready-http", codec: "AUTO" }, direct, [check]);
 }
 
-function filter(name: string, type: string, config: object): object {
+function udpListener(): object {
+  const route = {
+    name: "route",
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.Route",
+      cluster: "udp",
+    },
+  };
+  const proxy = {
+    "@type": "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig",
+    stat_prefix: "datagrams",
+    idle_timeout: `${UDP_IDLE_MS / 1_000}s`,
+    matcher: { on_no_match: { action: route } },
+  };
   return {
-    name: `envoy.filters.network.${name}`,
-    typed_config: { "@type": `type.googleapis.com/envoy.extensions.filters.network.${type}`, ...config },
+    name: "datagrams",
+    address: udpAt("0.0.0.0", PROXY.udp),
+    listener_filters: [{ name: "envoy.filters.udp_listener.udp_proxy", typed_config: proxy }],
   };
 }
 
-function httpFilter(): object {
-  const router = {
-    name: "envoy.filters.http.router",
-    typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" },
+/** As Envoy Gateway makes it: `MODIFY_ONLY`, so that a failed health check does not drain it. */
+function http3Listener({ chain, key }: EnvoyShape["certificate"]): object {
+  const tls = {
+    "@type": "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport",
+    downstream_tls_context: {
+      common_tls_context: {
+        tls_certificates: [{ certificate_chain: { filename: chain }, private_key: { filename: key } }],
+        alpn_protocols: ["h3"],
+      },
+    },
   };
-  const routes = [{ match: { prefix: "/" }, route: { cluster: "app", timeout: "0s" } }];
-  return filter("http_connection_manager", "http_connection_manager.v3.HttpConnectionManager", {
-    stat_prefix: "web",
-    upgrade_configs: [{ upgrade_type: "websocket" }],
-    route_config: { virtual_hosts: [{ name: "all", domains: ["*"], routes }] },
-    http_filters: [router],
-  });
+  return {
+    name: "http3",
+    address: udpAt("0.0.0.0", PROXY.http3),
+    drain_type: "MODIFY_ONLY",
+    udp_listener_config: { quic_options: {}, downstream_socket_config: { prefer_gro: true } },
+    filter_chains: [
+      {
+        transport_socket: { name: "envoy.transport_sockets.quic", typed_config: tls },
+        filters: [httpFilter(HTTP3, ROUTES)],
+      },
+    ],
+  };
 }

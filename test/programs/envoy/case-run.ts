@@ -1,0 +1,119 @@
+/** Plays one case: a Pod with an Envoy, its clients, its end under the kubelet's rules, and what came of it. */
+import { get } from "node:http";
+import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
+import { endOf } from "../../../src/demo/pod-end.ts";
+import type { PodEvent, RunningPod } from "../../../src/demo/pods/running-pod.ts";
+import { realClock } from "../../../src/demo/real-clock.ts";
+import { type EnvoyCase, nameOf } from "./cases.ts";
+import { type EnvoyResult, systemOf } from "./envoy-result.ts";
+import { type GatewayParts, gatewayPod } from "./gateway-pod.ts";
+import { startLagLog } from "./lag-log.ts";
+import { type Clients, dueMs, LAG_MS, type Place, QUIET_MS } from "./scene.ts";
+import { type Stage, type StagedPod, TOKEN, until } from "./stage.ts";
+
+export type CaseParts = {
+  readonly stage: Stage;
+  readonly managerProgram: readonly string[];
+  readonly http3: Place["http3"];
+} & Pick<GatewayParts, "envoy" | "folder" | "certificate">;
+
+/** A load reaches its pace; anybody else only has to be there. */
+const STEADY_MS = 2_000;
+const LEAD_MS = 100;
+/** For who was cut by the end of Envoy to notice. */
+const AFTERWARDS_MS = 500;
+
+export async function runCase(one: EnvoyCase, parts: CaseParts): Promise<EnvoyResult> {
+  const { stage, envoy, folder, certificate } = parts;
+  const { scene } = one;
+  const manifest = await gatewayPod({
+    scene,
+    name: nameOf(one),
+    envoy,
+    folder,
+    certificate,
+    upstream: stage.upstream,
+  });
+  const staged = await stage.startPod(manifest, parts.managerProgram);
+  try {
+    await until(staged.pod, "the Pod was not ready", () => isReady(staged.pod));
+    const clients = await scene.start({
+      clock: realClock,
+      pod: staged.pod.address,
+      from: stage.network.trafficAddress,
+      other: stage.upstream,
+      http3: parts.http3,
+    });
+    await realClock.wait(scene.heavy === true ? STEADY_MS : LEAD_MS);
+    return await ended(one, staged, clients);
+  } finally {
+    await staged.kill();
+  }
+}
+
+function isReady(pod: RunningPod): boolean {
+  return pod.isReady() && pod.events.some(({ container, what }) => container === "lastcall" && what === "line");
+}
+
+async function ended(one: EnvoyCase, { pod, managerPeakKib }: StagedPod, clients: Clients): Promise<EnvoyResult> {
+  const { scene, version, manager } = one;
+  const lag = startLagLog();
+  const deletedMs = realClock.nowMs();
+  const gone = pod.remove();
+  const hook = hookStatus(pod.address);
+  const withdrawal = realClock.wait(scene.lagMs ?? LAG_MS).then(clients.withdraw);
+  const hookSeen = await hook;
+  // Who is cut from here on is cut by the end of Envoy, and only a session that stays to the deadline may be.
+  const before = [...clients.tally.failures];
+  const managerPeak = managerPeakKib();
+  await gone;
+  const lastMs = clients.lastMs();
+  lag.stop();
+  await withdrawal;
+  await realClock.wait(AFTERWARDS_MS);
+  await clients.stop();
+  const end = endOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined });
+  const releasedMs = stopSignalMs(pod.events);
+  const stays = scene.ends === "deadline";
+  const failures = stays ? before : clients.tally.failures;
+  const { triggeredMs } = end;
+  const due = dueMs(scene, { triggeredMs, lastMs });
+  const result = {
+    kind: "envoy" as const,
+    scene: scene.key,
+    version,
+    manager,
+    releasedSeconds: seconds(releasedMs - deletedMs),
+    afterTrafficSeconds: seconds(Math.max(0, releasedMs - Math.max(deletedMs, lastMs))),
+    overWaitSeconds: seconds(releasedMs - due),
+    // What came before cannot have moved the end.
+    lagSeconds: seconds(lag.between(due - QUIET_MS, releasedMs)),
+    hookStatus: hookSeen,
+    hooksFailed: pod.events.filter(({ what }) => what === "FailedPreStopHook" || what === "hook-overran").length,
+    answered: clients.tally.answered,
+    failures,
+    refused: clients.tally.refused ?? 0,
+    cut: stays ? clients.tally.failures.length - before.length : 0,
+    outcome: end.summary?.outcome ?? "",
+    why: end.summary?.why ?? "",
+    managerPeakKib: managerPeak,
+  };
+  return { ...result, system: systemOf(result) };
+}
+
+function stopSignalMs(events: readonly PodEvent[]): number {
+  return events.find(({ container, what }) => container === "envoy" && what === "SIGTERM")?.atMs ?? Number.NaN;
+}
+
+/** A second call of Envoy's hook, beside the kubelet's, which never looks at the status. -1: no answer. */
+function hookStatus(host: string): Promise<number> {
+  return new Promise((done) => {
+    get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/envoy`, agent: false }, (answer) => {
+      answer.resume().on("end", () => done(answer.statusCode ?? -1));
+    }).on("error", () => done(-1));
+  });
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms) / 1_000;
+}

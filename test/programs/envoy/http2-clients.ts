@@ -1,0 +1,167 @@
+/** Clients of HTTP/2 and of gRPC: framing and trailers are gRPC's, the rest of a gRPC library is not here. */
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
+import { connect as connectSocket } from "node:net";
+import { type Asked, createLoops, type Loops } from "./client-loops.ts";
+import { frame, readFrames } from "./grpc-frame.ts";
+import type { Clients, Place } from "./scene.ts";
+import { PROXY, UPSTREAM } from "./upstream-ports.ts";
+
+export type Http2Load = {
+  readonly clients: number;
+  /** Requests that each connection has open side by side. */
+  readonly loopsEach: number;
+  readonly paceMs: number;
+  readonly ask: "plain" | "grpc";
+};
+
+const REFUSED = "refused";
+/** Answers of the app take this long. */
+const WORK_MS = 5;
+
+/** Connections live until the proxy sends them away; then each client connects again, to wherever it finds somebody. */
+export function http2Load({ clients, loopsEach, paceMs, ask }: Http2Load): (place: Place) => Promise<Clients> {
+  return (place) => {
+    const loops = createLoops(place, paceMs);
+    const askOn = ({ to, byPod }: Current) =>
+      ask === "grpc" ? askGrpc(to, WORK_MS, byPod) : askPlain(to, WORK_MS, byPod);
+    const client = async () => {
+      const session = keptSession(place, loops);
+      const loop = () =>
+        loops.loop(async () => {
+          const first = await askOn(session.current());
+          if (first.failure !== REFUSED) return first;
+          // Not begun, as both sides know: libraries ask again on another connection, and so does this client, once.
+          loops.noteRefused();
+          return askOn(session.current());
+        });
+      await Promise.all(Array.from({ length: loopsEach }, loop));
+      session.current().to.destroy();
+    };
+    return Promise.resolve(loops.of(Array.from({ length: clients }, client)));
+  };
+}
+
+/** One request on a connection of its own that stays open, idle behind it. */
+export function http2Idle(): (place: Place) => Promise<Clients> {
+  return async (place) => {
+    const session = open(place, true);
+    const { failure } = await askPlain(session, WORK_MS, true);
+    const lastMs = place.clock.nowMs();
+    return {
+      tally: { answered: failure === "" ? 1 : 0, failures: failure === "" ? [] : [failure] },
+      lastMs: () => lastMs,
+      withdraw: () => {},
+      stop: () => Promise.resolve(session.destroy()),
+    };
+  };
+}
+
+/** One stream of messages; the client hangs up after a while, or never. A stream that ends before is a failure. */
+export function grpcStream(everyMs: number, hangsUpAfterMs: number): (place: Place) => Promise<Clients> {
+  return async (place) => {
+    const tally = { answered: 0, failures: [] as string[] };
+    let lastMs = place.clock.nowMs();
+    let left = false;
+    const session = open(place, true);
+    const stream = call(session, "Stream", everyMs);
+    stream.on("error", () => {});
+    stream.on("data", () => {
+      tally.answered += 1;
+      lastMs = place.clock.nowMs();
+    });
+    stream.on("close", () => {
+      if (!left) tally.failures.push("the stream ended");
+    });
+    const leave = () => {
+      if (left) return;
+      left = true;
+      lastMs = place.clock.nowMs();
+      session.destroy();
+    };
+    if (Number.isFinite(hangsUpAfterMs)) void place.clock.wait(hangsUpAfterMs).then(leave);
+    await new Promise((heard) => stream.once("data", heard));
+    return { tally, lastMs: () => lastMs, withdraw: () => {}, stop: () => Promise.resolve(leave()) };
+  };
+}
+
+type Current = { readonly to: ClientHttp2Session; readonly byPod: boolean };
+type KeptSession = { readonly current: () => Current };
+
+function keptSession(place: Place, loops: Loops): KeptSession {
+  let byPod = true;
+  let to = open(place, true);
+  return {
+    current: () => {
+      if (to.closed || to.destroyed) {
+        byPod = !loops.withdrawn();
+        to = open(place, byPod);
+      }
+      return { to, byPod };
+    },
+  };
+}
+
+function open(place: Place, toPod: boolean): ClientHttp2Session {
+  const [host, port] = toPod ? [place.pod, PROXY.web] : [place.other, UPSTREAM.http2];
+  const session = connect(`http://${host}:${port}`, {
+    createConnection: () => connectSocket({ host, port, localAddress: place.from, noDelay: true }),
+  });
+  // What it breaks is told by the requests.
+  session.on("error", () => {});
+  return session;
+}
+
+function askPlain(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<Asked> {
+  return ended(session.request({ ":path": `/${ms}` }), byPod, ({ status }) =>
+    status === 200 ? "" : `status ${status}`,
+  );
+}
+
+function askGrpc(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<Asked> {
+  return ended(call(session, "Wait", ms), byPod, ({ status, grpcStatus, body }) => {
+    const whole = status === 200 && grpcStatus === "0" && readFrames(body)[0] === "done";
+    return whole ? "" : `status ${status}, grpc-status ${grpcStatus}, ${body.length} bytes`;
+  });
+}
+
+function call(session: ClientHttp2Session, method: string, ms: number): ClientHttp2Stream {
+  const stream = session.request({
+    ":method": "POST",
+    ":path": `/scene.Scene/${method}`,
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  stream.end(frame(String(ms)));
+  return stream;
+}
+
+type Answer = { status: number; grpcStatus: string; body: Buffer };
+
+function ended(stream: ClientHttp2Stream, byPod: boolean, judge: (answer: Answer) => string): Promise<Asked> {
+  const answer: Answer = { status: 0, grpcStatus: "", body: Buffer.alloc(0) };
+  let broken = "";
+  stream.on("response", (headers) => {
+    answer.status = Number(headers[":status"]);
+    // A call that fails at once says so in its headers.
+    answer.grpcStatus = String(headers["grpc-status"] ?? "");
+  });
+  stream.on("trailers", (trailers) => {
+    answer.grpcStatus = String(trailers["grpc-status"] ?? "");
+  });
+  stream.on("data", (chunk: Buffer) => {
+    answer.body = Buffer.concat([answer.body, chunk]);
+  });
+  stream.on("error", (error) => {
+    broken = error.message;
+  });
+  return new Promise((done) => {
+    stream.on("close", () => {
+      if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
+        done({ failure: REFUSED, byPod });
+        return;
+      }
+      const failure = broken === "" ? judge(answer) : broken;
+      done({ failure: failure === "" || byPod ? failure : `${failure} elsewhere`, byPod });
+    });
+  });
+}

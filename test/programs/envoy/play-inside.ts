@@ -1,0 +1,85 @@
+/** Process 1 of the namespaces: plays all cases, several that mostly wait beside one that works, and writes what came. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeCaPair, makeServerPair } from "../../../src/certificates/signing.ts";
+import { realClock } from "../../../src/demo/real-clock.ts";
+import { runCase } from "./case-run.ts";
+import { type EnvoyCase, envoyCases, nameOf } from "./cases.ts";
+import type { EnvoyProgram } from "./gateway-pod.ts";
+import type { Played, PlayRequest } from "./play-request.ts";
+import { createStage, newProcesses } from "./stage.ts";
+
+/** Cases that wait side by side; each is an Envoy that starts and one that is gone. */
+const LANES = 7;
+const NODE_MANAGER = new URL("../../../src/manager/node-main.ts", import.meta.url).pathname;
+const DAY_MS = 86_400_000;
+
+const [requestFile = "", resultFile = "", folder = ""] = process.argv.slice(2);
+const processes = newProcesses();
+// The leash of whoever started this.
+const leave = () => process.exit(130);
+process.stdin.once("end", leave).once("error", leave).resume();
+
+try {
+  writeFileSync(resultFile, JSON.stringify(await played(JSON.parse(readFileSync(requestFile, "utf8")))));
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`${(error as Error).stack}\n`);
+  process.exit(1);
+}
+
+async function played(request: PlayRequest): Promise<Record<string, Played>> {
+  const stage = await createStage(processes, peakKibOf);
+  const certificate = await writeCertificate();
+  const results: Record<string, Played> = {};
+  const play = async (one: EnvoyCase) => {
+    const envoy: EnvoyProgram = request.envoys[one.version] ?? { command: [], environment: {} };
+    const managerProgram = one.manager === "native" ? [request.native] : [process.execPath, NODE_MANAGER];
+    const parts = { stage, envoy, folder, certificate, managerProgram, http3: request.http3 };
+    const name = nameOf(one);
+    results[name] = await runCase(one, parts).then(
+      (result) => ({ result }),
+      (error: Error) => ({ error: error.stack ?? error.message }),
+    );
+  };
+  const cases = envoyCases(request.native !== "").filter(
+    (one) => request.only.length === 0 || request.only.includes(nameOf(one)),
+  );
+  // The longest first, so that nobody waits for a single one in the end.
+  const light = cases.filter(({ scene }) => scene.heavy !== true).sort((a, b) => length(b) - length(a));
+  const heavy = cases.filter(({ scene }) => scene.heavy === true);
+  await Promise.all([lane(heavy, play), ...Array.from({ length: LANES }, () => lane(light, play))]);
+  return results;
+}
+
+async function lane(cases: EnvoyCase[], play: (one: EnvoyCase) => Promise<void>): Promise<void> {
+  for (let next = cases.shift(); next !== undefined; next = cases.shift()) {
+    await play(next);
+    // Namespaces and Envoys end before the next ones begin.
+    await realClock.wait(100);
+  }
+}
+
+function length({ scene }: EnvoyCase): number {
+  if (scene.ends !== "deadline") return 0;
+  return scene.timeoutMs ?? 60_000;
+}
+
+async function writeCertificate(): Promise<{ chain: string; key: string }> {
+  const nowMs = Date.now();
+  const validity = { fromMs: nowMs - DAY_MS, untilMs: nowMs + DAY_MS };
+  const pair = await makeServerPair(await makeCaPair("scenes", validity), { dns: ["pod.test"] }, validity);
+  const files = { chain: join(folder, "chain.pem"), key: join(folder, "key.pem") };
+  writeFileSync(files.chain, pair.cert);
+  writeFileSync(files.key, pair.key);
+  return files;
+}
+
+/** `VmHWM` of the process, which its own namespace of processes shows. */
+function peakKibOf(pid: number): number {
+  try {
+    return Number(/^VmHWM:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0");
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,94 @@
+/** Every scene before an Envoy, in the order of the tables. */
+import { http1Load, http1Request } from "./http1-clients.ts";
+import { grpcStream, http2Idle, http2Load } from "./http2-clients.ts";
+import { http3Clients } from "./http3-clients.ts";
+import type { Scene } from "./scene.ts";
+import { tcpSession, udpFlow, webSocket } from "./session-clients.ts";
+
+const NEVER = Number.POSITIVE_INFINITY;
+/** Where a whole minute would teach nothing more. */
+const NEAR = { settings: { "drain-timeout": "10s" }, timeoutMs: 10_000 };
+
+/** 500 requests a second; half of the clients renew their connection every 5 s, the others never. */
+const HTTP1 = { clients: 20, paceMs: 40, livesMs: (client: number) => (client % 2 === 0 ? 5_000 : NEVER) };
+const HTTP2 = { clients: 10, loopsEach: 2, paceMs: 40 };
+
+export const SCENES: readonly Scene[] = [
+  {
+    key: "none",
+    says: "no traffic",
+    ends: "delay",
+    start: (place) => http1Load({ ...HTTP1, clients: 0 })(place),
+    onNodeToo: true,
+  },
+  {
+    key: "http1",
+    says: "HTTP/1.1, 500 requests/s on 20 connections",
+    ends: "quiet",
+    start: http1Load(HTTP1),
+    heavy: true,
+    onNodeToo: true,
+  },
+  {
+    key: "http1-gradual",
+    says: "HTTP/1.1, 500 requests/s, Envoy's drain strategy gradual",
+    ends: "quiet",
+    start: http1Load(HTTP1),
+    strategy: "gradual",
+    heavy: true,
+  },
+  {
+    key: "http2",
+    says: "HTTP/2, 500 requests/s on 10 connections",
+    ends: "quiet",
+    start: http2Load({ ...HTTP2, ask: "plain" }),
+    heavy: true,
+  },
+  {
+    key: "grpc",
+    says: "gRPC, 500 unary calls/s on 10 connections",
+    ends: "quiet",
+    start: http2Load({ ...HTTP2, ask: "grpc" }),
+    heavy: true,
+  },
+  {
+    key: "http3",
+    says: "HTTP/3, 50 requests/s on 5 connections",
+    ends: "quiet",
+    start: http3Clients(5, 100),
+  },
+  {
+    key: "each",
+    says: "a new connection per request, 4/s, endpoint lag 5 s",
+    ends: "quiet",
+    start: http1Load({ clients: 1, paceMs: 250, livesMs: () => 0 }),
+    lagMs: 5_000,
+  },
+  { key: "request-8", says: "one request of 8 s in flight", ends: "quiet", start: http1Request(8_000) },
+  { key: "request-14", says: "one request of 14.5 s in flight", ends: "quiet", start: http1Request(14_500) },
+  {
+    key: "few-statistics",
+    says: "one request of 8 s in flight, its statistics matched away",
+    ends: "quiet",
+    start: http1Request(8_000),
+    fewStatistics: true,
+  },
+  { key: "idle-http1", says: "one idle HTTP/1.1 connection", ends: "idle", start: http1Request(1) },
+  { key: "idle-http2", says: "one idle HTTP/2 connection", ends: "idle", start: http2Idle(), onNodeToo: true },
+  // To the sockets that tell whether somebody is connected it is a datagram like any other.
+  { key: "idle-http3", says: "one idle HTTP/3 connection", ends: "delay", start: http3Clients(1, 0) },
+  { key: "tcp-ends", says: "a TCP session that ends after 14.5 s", ends: "quiet", start: tcpSession(14_500) },
+  { key: "tcp-stays", says: "a TCP session that stays", ends: "deadline", start: tcpSession(NEVER) },
+  { key: "websocket-ends", says: "a WebSocket that ends after 8 s", ends: "quiet", start: webSocket(8_000) },
+  { key: "websocket-stays", says: "a WebSocket that stays", ends: "deadline", start: webSocket(NEVER), ...NEAR },
+  { key: "grpc-stream-ends", says: "a gRPC stream that ends after 8 s", ends: "quiet", start: grpcStream(500, 8_000) },
+  {
+    key: "grpc-stream-stays",
+    says: "a gRPC stream that stays",
+    ends: "deadline",
+    start: grpcStream(500, NEVER),
+    ...NEAR,
+    onNodeToo: true,
+  },
+  { key: "udp", says: "datagrams for 8 s, sessions of 3 s", ends: "quiet", start: udpFlow(8_000) },
+];

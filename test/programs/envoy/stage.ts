@@ -1,0 +1,88 @@
+/** What scenes stand on, inside private namespaces: a network for Pods, the upstream, and a way to start an injected Pod. */
+import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
+import type { PodNetwork } from "../../../src/demo/network/pod-network.ts";
+import { createPodRunner } from "../../../src/demo/pods/pod-runner.ts";
+import { createProcessTable, type ProcessTable } from "../../../src/demo/pods/process-table.ts";
+import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
+import { realClock } from "../../../src/demo/real-clock.ts";
+import { injected, TOKEN } from "../../injection/given.ts";
+
+export type Stage = {
+  readonly network: PodNetwork;
+  readonly upstream: string;
+  /** Sends the Pod through injection and starts it. */
+  readonly startPod: (pod: object, managerProgram: readonly string[]) => Promise<StagedPod>;
+};
+
+export type StagedPod = {
+  readonly pod: RunningPod;
+  readonly kill: () => Promise<void>;
+  /** The most memory the manager's process has held, in KiB; 0 once it is gone. */
+  readonly managerPeakKib: () => number;
+};
+
+export { TOKEN };
+
+const UPSTREAM_PROGRAM = new URL("./upstream.ts", import.meta.url).pathname;
+
+export async function createStage(processes: ProcessTable, peakKibOf: (pid: number) => number): Promise<Stage> {
+  const network = await createNamespaceNetwork();
+  const upstream = network.kubeletAddress;
+  const environment = { PATH: process.env["PATH"] ?? "" };
+  await new Promise<void>((ready, failed) => {
+    const started = processes.start({
+      argv: [process.execPath, UPSTREAM_PROGRAM],
+      environment: { ...environment, LISTEN_ON: upstream },
+      onLine: (line) => (line === "ready" ? ready() : process.stderr.write(`upstream: ${line}\n`)),
+    });
+    void started.exited.then((status) => failed(new Error(`the upstream ended with ${status}`)));
+  });
+  return {
+    network,
+    upstream,
+    startPod: async (manifest, managerProgram) => {
+      let managerPid = 0;
+      const runner = createPodRunner({
+        clock: realClock,
+        network,
+        processes: watched(processes, (pid, argv) => {
+          if (managerPid === 0 && argv.includes("serve")) managerPid = pid;
+        }),
+        managerProgram,
+        imageEnvironment: environment,
+        onEvent: () => {},
+      });
+      const pod = await runner.start(injected(manifest));
+      return { pod, kill: runner.close, managerPeakKib: () => peakKibOf(managerPid) };
+    },
+  };
+}
+
+function watched(processes: ProcessTable, seen: (pid: number, argv: readonly string[]) => void): ProcessTable {
+  return {
+    ...processes,
+    start: (request) => {
+      const started = processes.start(request);
+      seen(started.pid, request.argv);
+      return started;
+    },
+  };
+}
+
+/** Waits until the Pod's log or readiness shows what is looked for. */
+export async function until(pod: RunningPod, what: string, seen: () => boolean): Promise<void> {
+  const limitMs = realClock.nowMs() + 30_000;
+  while (!seen()) {
+    if (realClock.nowMs() > limitMs) {
+      const lines = pod.events.map((event) => `${event.container} ${event.what} ${event.detail}`);
+      throw new Error(`${what} for 30 s:\n${lines.join("\n")}`);
+    }
+    await realClock.wait(50);
+  }
+}
+
+export function newProcesses(): ProcessTable {
+  const processes = createProcessTable();
+  process.on("exit", processes.killAll);
+  return processes;
+}

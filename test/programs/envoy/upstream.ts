@@ -1,0 +1,70 @@
+/**
+ * What stands behind the proxies of the scenes, as a process of its own: HTTP/1.1 with WebSockets, HTTP/2 with a small
+ * gRPC, and echoes over TCP and UDP. It listens on `LISTEN_ON`, says `ready`, and stays until it is killed.
+ */
+import { createSocket } from "node:dgram";
+import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
+import { createServer as createTcpServer, type Socket } from "node:net";
+import { createWebSocketServer } from "../protocols/websocket-server.ts";
+import { frame, readFrames } from "./grpc-frame.ts";
+import { UPSTREAM } from "./upstream-ports.ts";
+
+const host = process.env["LISTEN_ON"] ?? "127.0.0.1";
+const LONGER_THAN_ANY_SCENE_MS = 600_000;
+
+const sockets = createWebSocketServer({ opened: () => {}, heard: (session) => sockets.say(session, "heard") });
+// Requests that are no WebSocket are answered after the milliseconds in their path.
+sockets.server.removeAllListeners("request");
+sockets.server.on("request", (req, res) => {
+  setTimeout(() => res.end("done"), Number(req.url?.slice(1) ?? "0"));
+});
+sockets.server.keepAliveTimeout = LONGER_THAN_ANY_SCENE_MS;
+
+const http2 = createHttp2Server();
+http2.on("stream", (stream, headers) => {
+  stream.on("error", () => stream.destroy());
+  const path = headers[":path"] ?? "/0";
+  if (headers["content-type"] === "application/grpc") answerCall(stream, path);
+  else {
+    stream.resume();
+    setTimeout(() => respond(stream, () => stream.end("done")), Number(path.slice(1)));
+  }
+});
+
+/** `Wait` answers once after the milliseconds of its message, `Stream` sends on at that distance until it is cancelled. */
+function answerCall(stream: ServerHttp2Stream, path: string): void {
+  const chunks: Buffer[] = [];
+  stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+  stream.on("end", () => {
+    const ms = Number(readFrames(Buffer.concat(chunks))[0] ?? "0");
+    if (path.endsWith("/Wait")) setTimeout(() => respond(stream, () => stream.end(frame("done"))), ms);
+    else {
+      respond(stream, () => stream.write(frame("news")));
+      const timer = setInterval(() => stream.write(frame("news")), ms);
+      stream.on("close", () => clearInterval(timer));
+    }
+  });
+}
+
+function respond(stream: ServerHttp2Stream, then: () => void): void {
+  if (stream.destroyed) return;
+  stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+  then();
+}
+
+const tcp = createTcpServer((socket: Socket) => {
+  socket.on("error", () => socket.destroy());
+  socket.pipe(socket);
+});
+
+const udp = createSocket("udp4");
+udp.on("message", (bytes, from) => udp.send(bytes, from.port, from.address));
+
+await Promise.all([
+  new Promise<void>((done) => sockets.server.listen(UPSTREAM.http1, host, done)),
+  new Promise<void>((done) => http2.listen(UPSTREAM.http2, host, done)),
+  new Promise<void>((done) => tcp.listen(UPSTREAM.tcp, host, done)),
+  new Promise<void>((done) => udp.bind(UPSTREAM.udp, host, done)),
+]);
+process.stdout.write("ready\n");

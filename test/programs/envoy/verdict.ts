@@ -1,0 +1,27 @@
+/** What a case must have reached. Pure. */
+import type { EnvoyResult } from "./envoy-result.ts";
+import type { Scene } from "./scene.ts";
+
+/** What a drain may last longer than its settings ask for. */
+const OVER_WAIT_SECONDS = 0.25;
+/** Rounding, and the distance of two clocks that were read one after the other. */
+const EARLY_SECONDS = 0.1;
+
+/** @returns what fell short, one sentence each; none where all was reached */
+export function shortfalls(scene: Scene, result: EnvoyResult): readonly string[] {
+  const { hookStatus, hooksFailed, failures, cut, outcome, overWaitSeconds, lagSeconds } = result;
+  const stays = scene.ends === "deadline";
+  // Who measured slept for the lag, so that much of the wait is the machine's.
+  const allowed = OVER_WAIT_SECONDS + lagSeconds;
+  const found: readonly (readonly [boolean, string])[] = [
+    [hookStatus !== 200, `the hook was answered ${hookStatus}`],
+    [hooksFailed > 0, `${hooksFailed} hooks failed`],
+    [failures.length > 0, `${failures.length} of ${result.answered + failures.length} failed: ${failures[0]}`],
+    [result.answered === 0 && scene.key !== "none", "nobody was answered"],
+    [outcome !== (stays ? "timeout" : "drained"), `the drain ended as ${outcome}: ${result.why}`],
+    [stays && cut !== 1, `${cut} sessions were cut at the end instead of one`],
+    [overWaitSeconds > allowed, `released ${overWaitSeconds} s late, of which ${lagSeconds} s are the machine's`],
+    [overWaitSeconds < -EARLY_SECONDS - lagSeconds, `released ${-overWaitSeconds} s early`],
+  ];
+  return found.filter(([wrong]) => wrong).map(([, sentence]) => sentence);
+}
