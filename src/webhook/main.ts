@@ -7,6 +7,7 @@ import { injectPod } from "../injection/inject.ts";
 import { type ClusterConfig, DEFAULT_CONFIG } from "../policy/cluster-config.ts";
 import type { RelayThread } from "../relay/thread/thread-keeper.ts";
 import type { RunnerParts } from "../relay/thread/thread-runner.ts";
+import { releaseStartupMemory } from "../startup-memory.ts";
 import type { AdmissionRules } from "./admit.ts";
 import { certificateFor } from "./certificates/choose.ts";
 import { renewal } from "./certificates/renewal.ts";
@@ -19,7 +20,6 @@ import { createLog, type Log } from "./request-log.ts";
 import { buildServer, renewCertificate } from "./server.ts";
 import type { WebhookSettings } from "./settings.ts";
 import { leave } from "./shutdown.ts";
-import { releaseStartupMemory } from "./startup-memory.ts";
 import { tokenSource } from "./token-source.ts";
 
 /** Answers the exit status once the server has stopped. */

@@ -19,12 +19,12 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
   certificates: { rooms: [], npm: ["selfsigned"], io: true },
   "drain-history": { rooms: ["contract"], npm: [], io: false },
   webhook: {
-    rooms: [...CORE, "api-server", "certificates"],
+    rooms: [...CORE, "api-server", "certificates", "startup-memory.ts"],
     npm: ["fastify", "pino", "prom-client", "yaml", "@kubernetes/client-node"],
     io: true,
   },
   relay: {
-    rooms: ["contract", "kubernetes", "api-server", "certificates", "drain-history", "fault.ts"],
+    rooms: ["contract", "kubernetes", "api-server", "certificates", "drain-history", "fault.ts", "startup-memory.ts"],
     npm: ["fastify", "prom-client"],
     io: true,
   },
@@ -33,6 +33,8 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
   demo: { rooms: ["contract", "fault.ts"], npm: ["fast-json-patch", "yaml", "commander"], io: true },
   generate: { rooms: ["contract", "policy", "injection", "fault.ts"], npm: [], io: true },
   "lastcall.ts": { rooms: ["webhook", "relay", "demo", "cli"], npm: [], io: false },
+  // Of each thread by itself.
+  "startup-memory.ts": { rooms: [], npm: [], io: true },
   "fault.ts": { rooms: [], npm: [], io: false },
 };
 

@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import { drainMeters } from "../../src/relay/drains/drain-metrics.ts";
 import { identityTeller } from "../../src/relay/identity/identity-log.ts";
 import { sliceMeters } from "../../src/relay/slices/slice-meters.ts";
+import { addHeapMetric } from "../../src/relay/thread/heap-metric.ts";
 import { threadMeters } from "../../src/relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../../src/relay/withdrawal/withdrawal-meters.ts";
 import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
@@ -62,5 +63,6 @@ function webhookRegistry(): Registry {
   identityTeller({ info: () => undefined, warn: () => undefined }, registry, () => true);
   drainMeters(registry);
   threadMeters(registry);
+  addHeapMetric(registry);
   return registry;
 }

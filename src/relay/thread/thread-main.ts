@@ -5,9 +5,11 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Registry } from "prom-client";
 import { connectionTo } from "../../api-server/connection.ts";
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
+import { releaseStartupMemory } from "../../startup-memory.ts";
 import { accessIdentityOf, type RelayIdentity } from "../identity/identity.ts";
 import { startRelay } from "../relay.ts";
 import { giveWay, RELAY_NICENESS } from "./give-way.ts";
+import { addHeapMetric } from "./heap-metric.ts";
 import { threadLog } from "./thread-log.ts";
 import type { ThreadOrder, ThreadSettings, ThreadWord } from "./thread-words.ts";
 
@@ -26,6 +28,7 @@ export async function main(): Promise<number> {
   const say = (word: ThreadWord): void => port.postMessage(word);
   const log = threadLog(say);
   const registry = new Registry();
+  addHeapMetric(registry);
   const relay = await startRelay({
     ...settings,
     connection: await connectionTo(settings),
@@ -48,6 +51,7 @@ export async function main(): Promise<number> {
   await Promise.race([relay.look(), sleep(FIRST_LOOK_LIMIT_MS)]);
   const relayPort = await relay.listen(settings.host, settings.port);
   log.info({ relayPort, ...(niceness === "" ? {} : { goesFirst: niceness }) }, "the relay is listening");
+  releaseStartupMemory();
   say({ kind: "ready" });
   setInterval(() => void relay.look(), settings.lookMs);
   return EXIT_OK;
