@@ -10,6 +10,11 @@ export function cpuMicroseconds(pid: number): number {
   return nanoseconds / 1000;
 }
 
+/** CPU time of the first thread alone, which answers admissions, in microseconds. */
+export function firstThreadMicroseconds(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]) / 1000;
+}
+
 /** Resident memory in bytes. */
 export function residentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { LoadOrder, LoadResult } from "./load-generator.ts";
-import { cpuMicroseconds } from "./process-cost.ts";
+import { cpuMicroseconds, firstThreadMicroseconds } from "./process-cost.ts";
 import type { AdmissionRound, AdmissionRounds } from "./relay-figures.ts";
 
 const GENERATOR = join(import.meta.dirname, "load-generator.ts");
@@ -40,7 +40,7 @@ export function roundsWithin(seconds: number): number {
 export async function admissions(where: Admitting, requests: number, perSecond: number): Promise<AdmissionRound> {
   const { port, pid, caFile, bodyFile } = where;
   const order: LoadOrder = { port, caFile, bodyFile, connections: CONNECTIONS, requests, perSecond };
-  const cpuBefore = cpuMicroseconds(pid);
+  const [cpuBefore, ownBefore] = [cpuMicroseconds(pid), firstThreadMicroseconds(pid)];
   const startMs = performance.now();
   const child = spawn(process.execPath, [GENERATOR, JSON.stringify(order)], { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
@@ -55,7 +55,8 @@ export async function admissions(where: Admitting, requests: number, perSecond: 
         return;
       }
       const cpuShare = (cpuMicroseconds(pid) - cpuBefore) / 1_000 / (performance.now() - startMs);
-      resolve({ p50: result.p50, p99: result.p99, cpuShare });
+      const ownCpuMs = (firstThreadMicroseconds(pid) - ownBefore) / 1_000 / requests;
+      resolve({ p50: result.p50, p99: result.p99, cpuShare, ownCpuMs });
     });
   });
 }

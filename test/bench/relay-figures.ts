@@ -15,6 +15,8 @@ export type RelayFigures = {
   readonly streams: number;
   /** From the first connection until every Pod was told that it is in. */
   readonly openingSeconds: number;
+  /** Used heap of the relay's thread, with all streams open. */
+  readonly relayHeap: number;
   /** Of the webhook's process: warmed up, with all streams open, with all changes told, and with nobody left. */
   readonly memory: { readonly idle: number; readonly open: number; readonly told: number; readonly left: number };
   readonly cpu: {
@@ -26,6 +28,8 @@ export type RelayFigures = {
     readonly perEventMs: number;
     readonly events: number;
     readonly perStreamMs: number;
+    /** Of it, by the thread that answers admissions. */
+    readonly perStreamBesideMs: number;
   };
   /** From the write of a slice to the line that was read: beside admissions, alone, and all at once. */
   readonly told: { readonly beside: Spread; readonly alone: Spread; readonly burst: Spread };
@@ -46,7 +50,13 @@ export type RelayFigures = {
 };
 
 /** `cpuShare`: of one core, by the process that was asked. */
-export type AdmissionRound = { readonly p50: number; readonly p99: number; readonly cpuShare: number };
+export type AdmissionRound = {
+  readonly p50: number;
+  readonly p99: number;
+  readonly cpuShare: number;
+  /** By the thread that answers admissions, for each of them. */
+  readonly ownCpuMs: number;
+};
 
 /** In turns: by the process whose relay is measured, and by one without drains, which shows what the machine does. */
 export type AdmissionRounds = { readonly here: readonly AdmissionRound[]; readonly aside: readonly AdmissionRound[] };
@@ -70,9 +80,13 @@ export function bestP99(some: readonly AdmissionRound[]): number {
   return some.length === 0 ? Number.NaN : Math.min(...some.map((round) => round.p99));
 }
 
-/** The p99 of admissions under something, as a multiple of the same process's p99 in quiet. */
-export function timesQuiet(figures: RelayFigures, { here }: AdmissionRounds): number {
-  return bestP99(here) / bestP99(figures.admissions.quiet.here);
+/**
+ * The p99 of admissions under something, as a multiple of the same process's p99 in quiet: of the one with drains, and of the
+ * one without, which shows how much of it the machine does.
+ */
+export function timesQuiet({ admissions }: RelayFigures, during: AdmissionRounds): { here: number; aside: number } {
+  const times = (who: keyof AdmissionRounds): number => bestP99(during[who]) / bestP99(admissions.quiet[who]);
+  return { here: times("here"), aside: times("aside") };
 }
 
 /** The same as a multiple of the other process's at the same time: what is left when the machine's part is taken out. */

@@ -8,7 +8,7 @@ import { sliceText } from "./relay-slice-text.ts";
 import { drainingPods, PODS, podAt, SLICES, sliceOf } from "./relay-world.ts";
 
 const quick = { count: 2_000, p50: 2, p99: 250, max: 900 };
-const round = { p50: 1, p99: 2, cpuShare: 0.1 };
+const round = { p50: 1, p99: 2, cpuShare: 0.1, ownCpuMs: 0.3 };
 const steady = { here: [round], aside: [round] };
 const GOOD: RelayFigures = {
   cores: 2,
@@ -17,7 +17,15 @@ const GOOD: RelayFigures = {
   streams: 6_000,
   openingSeconds: 20,
   memory: { idle: 1e8, open: 2e8, told: 2e8, left: 1.5e8 },
-  cpu: { openShare: 0.02, thousandPulsesShare: 0.1, perEventMs: 0.4, events: 1_000, perStreamMs: 1 },
+  cpu: {
+    openShare: 0.02,
+    thousandPulsesShare: 0.1,
+    perEventMs: 0.4,
+    events: 1_000,
+    perStreamMs: 1,
+    perStreamBesideMs: 0,
+  },
+  relayHeap: 1e8,
   told: { beside: quick, alone: quick, burst: quick },
   burstSeconds: 1,
   admissions: { perSecond: 300, quiet: steady, opening: steady, events: steady },
@@ -55,6 +63,12 @@ test("each goal is missed by its own figure", () => {
   expect(missed({ ...GOOD, admissions: { ...admissions, opening: twice } })).toEqual([
     expect.stringContaining("streams begin"),
   ]);
+});
+
+test("what the machine does to a webhook without drains stands beside each figure", () => {
+  const slow = { here: [{ ...round, p99: 3 }], aside: [{ ...round, p99: 2.5 }] };
+  const goals = goalsOf({ ...GOOD, admissions: { ...GOOD.admissions, events: slow } });
+  expect(goals.find(({ goal }) => goal.includes("slices change"))?.found).toMatch(/^1\.50; .*: 1\.25$/);
 });
 
 test("a round in which the machine was busy spoils nothing", () => {

@@ -1,6 +1,6 @@
 /** The run of the relay's benchmark from the first admission to the last: who does what while what is measured. */
 import { availableParallelism, loadavg } from "node:os";
-import { cpuMicroseconds, residentBytes } from "./process-cost.ts";
+import { cpuMicroseconds, firstThreadMicroseconds, residentBytes } from "./process-cost.ts";
 import { type Access, accessOf, metricOf, type WebhookPlace } from "./relay-access.ts";
 import {
   ADMISSIONS_PER_SECOND,
@@ -45,6 +45,7 @@ export async function measure(bench: Bench, streams: number): Promise<RelayFigur
   say(`${streams} streams begin`);
   const opened = await open(bench, access, pods);
   const openBytes = residentBytes(pid);
+  const relayHeap = await metricOf(place, "lastcall_relay_heap_used_bytes");
   say("streams are open, nothing changes");
   const openShare = await shareOf(pid);
   say(`${PULSES} more wait for nothing else`);
@@ -72,14 +73,15 @@ export async function measure(bench: Bench, streams: number): Promise<RelayFigur
   await pause(LEFT_MS);
   const left = residentBytes(pid);
   const quietAgain = await rounds(admitting, QUIET_ROUNDS);
-  const admittingMs =
-    median(quiet.here.map(({ cpuShare }) => cpuShare)) * opened.rounds.here.length * ROUND_SECONDS * 1_000;
+  const admittedWhileOpening = opened.rounds.here.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
+  const admittingMs = median(quiet.here.map(({ ownCpuMs }) => ownCpuMs)) * admittedWhileOpening;
   return {
     cores: availableParallelism(),
     loadAverage: { before: loadBefore, after: loadavg()[0] ?? 0 },
     world: { endpoints: PODS, slices: SLICES, namespaces: NAMESPACES, sliceBytes: sliceText(0, 1, new Set()).length },
     streams,
     openingSeconds: opened.seconds,
+    relayHeap,
     memory: { idle, open: openBytes, told, left },
     cpu: {
       openShare,
@@ -87,6 +89,7 @@ export async function measure(bench: Bench, streams: number): Promise<RelayFigur
       perEventMs: alone.perEventMs,
       events: alone.events,
       perStreamMs: (opened.cpuMs - admittingMs) / streams,
+      perStreamBesideMs: (opened.ownCpuMs - admittingMs) / streams,
     },
     told: { beside: spreadOf(besideTook), alone: spreadOf(alone.took), burst: spreadOf(burstTook) },
     burstSeconds,
@@ -102,16 +105,22 @@ export async function measure(bench: Bench, streams: number): Promise<RelayFigur
   };
 }
 
-type Opened = { readonly seconds: number; readonly cpuMs: number; readonly rounds: AdmissionRounds };
+type Opened = {
+  readonly seconds: number;
+  readonly cpuMs: number;
+  readonly ownCpuMs: number;
+  readonly rounds: AdmissionRounds;
+};
 
 async function open({ scene, admitting }: Bench, access: Access, pods: readonly number[]): Promise<Opened> {
   const { pid } = admitting.here;
-  const [startMs, startCpu] = [performance.now(), cpuMicroseconds(pid)];
+  const [startMs, startCpu, startOwn] = [performance.now(), cpuMicroseconds(pid), firstThreadMicroseconds(pid)];
   const [seconds, opening] = await Promise.all([
     openStreams(scene, access, pods).then(() => (performance.now() - startMs) / 1_000),
     rounds(admitting, roundsWithin(pods.length / STREAMS_PER_SECOND)),
   ]);
-  return { seconds, cpuMs: (cpuMicroseconds(pid) - startCpu) / 1_000, rounds: opening };
+  const ownCpuMs = (firstThreadMicroseconds(pid) - startOwn) / 1_000;
+  return { seconds, cpuMs: (cpuMicroseconds(pid) - startCpu) / 1_000, ownCpuMs, rounds: opening };
 }
 
 /** For a thousand, without what the other streams take. */

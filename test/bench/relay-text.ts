@@ -9,6 +9,7 @@ import {
   timesQuiet,
 } from "./relay-figures.ts";
 import { goalsOf } from "./relay-goals.ts";
+import { YIELDING } from "./relay-messages.ts";
 
 export function textOf(figures: RelayFigures): string {
   const { world, memory, cpu, told, admissions, streams, eventsPerSecond } = figures;
@@ -16,10 +17,13 @@ export function textOf(figures: RelayFigures): string {
   const lines = [
     `${figures.cores} cores for the webhook, the API server, the Pods and the load; load average ${before.toFixed(2)} before, ${after.toFixed(2)} after.`,
     `${world.endpoints} endpoints in ${world.slices} slices of ${world.sliceBytes} bytes, ${world.namespaces} namespaces; ${streams} Pods drain at once.`,
+    `What stands for other machines, the Pods and the API server, runs at nice ${YIELDING}, the admissions' load at 0: shared evenly, two cores would measure those.`,
     "",
     `memory of the process: ${megabytes(memory.idle)} idle, ${megabytes(memory.open)} with all streams open,`,
-    `  ${megabytes(memory.told)} when all were told, ${megabytes(memory.left)} with nobody left`,
-    `CPU: ${cpu.perEventMs.toFixed(3)} ms per slice event (${cpu.events} of them), ${cpu.perStreamMs.toFixed(2)} ms to begin a stream,`,
+    `  ${megabytes(memory.told)} when all were told, ${megabytes(memory.left)} with nobody left;`,
+    `  ${megabytes(figures.relayHeap)} of it the heap of the relay's thread with all streams open`,
+    `CPU: ${cpu.perEventMs.toFixed(3)} ms per slice event (${cpu.events} of them), ${cpu.perStreamMs.toFixed(2)} ms to begin a stream (${cpu.perStreamBesideMs.toFixed(2)} of it by the admissions' thread),`,
+    `  the admissions' thread for each admission: ${ownMs(admissions.quiet)} ms in quiet, ${ownMs(admissions.opening)} while streams begin, ${ownMs(admissions.events)} while slices change,`,
     `  ${percent(cpu.openShare)} of a core for the heartbeats of all, ${percent(cpu.thousandPulsesShare)} for every 1000 that wait for nothing else`,
     `all streams began in ${figures.openingSeconds.toFixed(1)} s`,
     "",
@@ -30,8 +34,11 @@ export function textOf(figures: RelayFigures): string {
     "",
     `${admissions.perSecond} admissions/s                    p50 ms     p99 ms   p99 elsewhere            p99 of each round; left of it that of the best`,
     roundsLine("in quiet", admissions.quiet),
-    roundsLine(`while streams begin (x ${timesQuiet(figures, admissions.opening).toFixed(2)})`, admissions.opening),
-    roundsLine(`while slices change (x ${timesQuiet(figures, admissions.events).toFixed(2)})`, admissions.events),
+    roundsLine(
+      `while streams begin (x ${timesQuiet(figures, admissions.opening).here.toFixed(2)})`,
+      admissions.opening,
+    ),
+    roundsLine(`while slices change (x ${timesQuiet(figures, admissions.events).here.toFixed(2)})`, admissions.events),
     "elsewhere: a second webhook without drains, asked in turns with the first; it shows what the machine does to both",
     "",
   ];
@@ -53,6 +60,10 @@ function roundsLine(what: string, rounds: AdmissionRounds): string {
   const widths = [9, 11, 16];
   const row = cells.map((ms, index) => ms.toFixed(2).padStart(widths[index] ?? 0)).join("");
   return `${what.padEnd(34)}${row} (x ${timesAside(rounds).toFixed(2)})   ${each}`;
+}
+
+function ownMs({ here }: AdmissionRounds): string {
+  return median(here.map(({ ownCpuMs }) => ownCpuMs)).toFixed(3);
 }
 
 function percent(share: number): string {
