@@ -1,14 +1,14 @@
 /** The relay on a real API server: managers learn when slices offer their Pod no more, and people hear how drains ended. */
 import type { CoreV1Event, KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import { afterAll, describe, expect, test } from "vitest";
-import type { DrainReport } from "../../../src/contract/drain-report.ts";
 import type { DrainRecord } from "../../../src/drain-history/drain-record.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { lastcall } from "../client/command-line.ts";
 import { injectedPods, nameOf } from "../client/injected-pods.ts";
 import { install, OPT_IN, RELEASE_NAMESPACE, untilInjecting } from "../client/installation.ts";
 import { ownSlice } from "../client/own-slice.ts";
-import { drainReport, followLog, MANAGER, metAtMs, type PodLog } from "../client/pod-log.ts";
+import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
+import { deleted, oneBehindService } from "../client/running-app.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
@@ -18,27 +18,6 @@ const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 const WEBHOOK = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"];
-
-type Running = { readonly pod: V1Pod; readonly app: PodLog; readonly manager: PodLog };
-
-/** A Deployment of one Pod behind a Service of its own. */
-async function oneBehindService(namespace: CaseNamespace, options: Parameters<typeof sampleApp>[1]): Promise<Running> {
-  await namespace.apply(sampleApp(namespace, { replicas: 1, ...options }));
-  await namespace.rolledOut(`deployment/${APP}`);
-  const [pod] = await injectedPods(namespace, `app=${APP}`);
-  if (pod === undefined) throw new Error("no Pod");
-  const app = followLog(namespace, nameOf(pod), "app");
-  const manager = followLog(namespace, nameOf(pod), MANAGER);
-  await Promise.all([app.heard("started"), manager.heard("listening")]);
-  return { pod, app, manager };
-}
-
-async function deleted(namespace: CaseNamespace, { pod, manager }: Running, ...flags: string[]): Promise<DrainReport> {
-  await namespace.here.run(["delete", "pod", nameOf(pod), "--wait=false", ...flags]);
-  const report = await drainReport(manager, 90);
-  namespace.keep("report.json", JSON.stringify(report, null, 2));
-  return report;
-}
 
 describe("a Pod whose Services let go of it at different times", () => {
   test("is not stopped before the last one has, and its report says when that was", async () => {
