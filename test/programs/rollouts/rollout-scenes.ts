@@ -45,13 +45,10 @@ const NAMES: Readonly<Record<Protocol, string>> = { http1: "HTTP/1.1", http2: "H
 
 /** `HTTP/2, short-lived clients, no driver`. */
 export function sceneName({ protocols, clients, driver }: LoadChoice): string {
-  return [protocolNames(protocols), `${clients} clients`, driverName(driver)].join(", ");
+  const driven = driver === "none" ? "no driver" : `driver ${driver}`;
+  return [protocolNames(protocols), `${clients} clients`, driven].join(", ");
 }
 
 export function protocolNames(protocols: readonly Protocol[]): string {
   return protocols.map((protocol) => NAMES[protocol]).join(" + ");
-}
-
-export function driverName(driver: Driver): string {
-  return driver === "none" ? "no driver" : `driver ${driver}`;
 }

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { BENCH_SCENES, sceneName } from "./rollout-scenes.ts";
+import { rolloutsPage, unmeasured } from "./rollouts-page.ts";
+import { perProtocol, type RolloutsResult } from "./rollouts-request.ts";
+import { type RolloutsLine, verdictOf } from "./rollouts-verdict.ts";
+
+const drain = { outcome: "drained", why: "", trigger: "hook", drainMs: 8_940, overWaitMs: 64, leftTotal: 2 };
+
+const result: RolloutsResult = {
+  manager: "native",
+  nodes: [
+    {
+      answered: { http1: 0, http2: 11_000, grpc: 0 },
+      failed: perProtocol(() => 0),
+      moved: perProtocol(() => 0),
+      failures: [],
+      measuredMs: 20_000,
+      perSecond: [548],
+      slowAnswered: 0,
+      longestStallMs: 3,
+      lastWorkMs: {},
+      keepersEnded: 0,
+    },
+  ],
+  drains: [...Array.from({ length: 39 }, () => drain), { ...drain, drainMs: 12_010, overWaitMs: 251 }],
+  tookMs: 40_000,
+  machineLoad: 1.5,
+  processors: 2,
+};
+
+const lines: readonly RolloutsLine[] = BENCH_SCENES.map((scene) => verdictOf(scene, result).line);
+
+describe("the page of rollouts", () => {
+  test("tells of each promised scene what failed, at which rate, and how long its drains took", () => {
+    const row = "| HTTP/2 | short-lived | no | **0** of 11000 | 550 | 548 | 8.9 s, 12.0 s | 64 ms, 251 ms | 39 of 40 |";
+    expect(rolloutsPage(lines)).toContain(row);
+  });
+
+  test("keeps what was never promised apart", () => {
+    const lost = lines.map((line) => (line.promised ? line : { ...line, failed: { http1: 0, http2: 7, grpc: 0 } }));
+    const [, others = ""] = rolloutsPage(lost).split("## Endless clients without a driver");
+    expect(others).toContain("| HTTP/2 | **7** of 11007 | drained 40 |");
+    expect(others.split("\n").filter((line) => line.startsWith("| HTTP") || line.startsWith("| gRPC"))).toHaveLength(3);
+  });
+
+  test("does not say that nobody was waited for before the due moment", () => {
+    const early = lines.map((line) => ({ ...line, overWaitMs: { median: -300, most: -20 } }));
+    expect(rolloutsPage(early)).toContain("| 0 ms, 0 ms |");
+  });
+
+  test("misses the scenes that no line tells of, and takes no result of another kind for one", () => {
+    const [first, ...others] = lines;
+    const foreign = { kind: "server", system: first?.system ?? "" };
+    expect(unmeasured([...others, foreign])).toEqual([first?.system]);
+    expect(unmeasured(lines)).toEqual([]);
+    expect(first?.system).toBe(BENCH_SCENES.map(sceneName)[0]);
+  });
+});
