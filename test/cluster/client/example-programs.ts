@@ -16,6 +16,7 @@ const STAND_INS: Readonly<Record<string, ImageName>> = {
 /** By the beginning of an image's name. */
 const CANNOT_RUN: Readonly<Record<string, string>> = {
   "docker.io/library/rabbitmq:": "the broker is tried outside a cluster, by test:programs",
+  "registry.example/orders/renderer:": "its jobs come from a broker; it is tried with one by test:programs",
   "ghcr.io/projectcontour/contour:": "Contour is a control plane with definitions and certificates of its own",
   "docker.io/envoyproxy/envoy:": "its configuration comes from a control plane; Envoy itself is tried by test:programs",
   "registry.k8s.io/ingress-nginx/controller:": "its nginx with all its modules is only published as an image",

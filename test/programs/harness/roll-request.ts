@@ -1,6 +1,7 @@
 /** What a case asks the harness to roll, and what comes of it: plain JSON, as both sides are processes of their own. */
 import type { LoadShape } from "../../../src/demo/load/load.ts";
 import type { Tally } from "../../../src/demo/load/request-tally.ts";
+import type { PodEndFacts } from "./pod-end-facts.ts";
 
 export type RollRequest = {
   /** Its Pods serve on their first containerPort, on every address. */
@@ -34,21 +35,12 @@ export type RollResult = {
 export type RollOutcome = {
   readonly tally: Tally;
   readonly tookMs: number;
-  readonly ends: readonly PodEndFacts[];
+  readonly ends: readonly RolledPodEnd[];
 };
 
-export type PodEndFacts = {
-  /** From the deletion to the first stop signal of a regular container. */
-  readonly drainSeconds: number;
-  /** How much later than necessary that signal came: see `over-wait.ts`. 0 without lastcall. */
+export type RolledPodEnd = PodEndFacts & {
+  /** How much later than necessary the stop signal came: see `over-wait.ts`. 0 without lastcall. */
   readonly overWaitSeconds: number;
-  /** From that signal until the last of them had left. */
-  readonly stopSeconds: number;
-  /** The grace period ended first. */
-  readonly killed: boolean;
-  /** As the manager reports; empty without one. */
-  readonly outcome: string;
-  readonly why: string;
 };
 
 /** Clients whose connections live at most 5 s, in about 130 requests a second; four always hold one of 1 to 5 s. */

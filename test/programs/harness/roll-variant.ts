@@ -1,11 +1,11 @@
 /** One rolling update of a case, on the demo's own Pods, network and clients. */
-import type { EndedPod } from "../../../src/demo/pod-end.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { annotated, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
 import type { Servers } from "../../../src/demo/servers.ts";
 import { runVariant, type VariantPorts } from "../../../src/demo/variant.ts";
 import { overWaitSeconds } from "./over-wait.ts";
-import type { PodEndFacts, RollOutcome, RollRequest, RollVariant } from "./roll-request.ts";
+import { factsOf } from "./pod-end-facts.ts";
+import type { RollOutcome, RollRequest, RollVariant } from "./roll-request.ts";
 
 export type RollPorts = Omit<VariantPorts, "admit" | "writeSlice"> & { readonly servers: Servers };
 
@@ -28,18 +28,4 @@ export async function rollVariant(request: RollRequest, variant: RollVariant, po
   );
   const ends = ended.map((end) => ({ ...factsOf(end), overWaitSeconds: variant.lastcall ? overWaitSeconds(end) : 0 }));
   return { tally, tookMs, ends };
-}
-
-function factsOf(end: EndedPod): Omit<PodEndFacts, "overWaitSeconds"> {
-  const ofApp = end.events.filter(({ container, what }) => container === "app" && what !== "line");
-  const signalled = ofApp.find(({ what }) => what === "SIGTERM");
-  const left = ofApp.findLast(({ what }) => what === "exited");
-  return {
-    drainSeconds: end.drainSeconds,
-    stopSeconds:
-      signalled === undefined || left === undefined ? 0 : Math.round((left.atMs - signalled.atMs) / 10) / 100,
-    killed: ofApp.some(({ what }) => what === "SIGKILL"),
-    outcome: end.summary?.outcome ?? "",
-    why: end.summary?.why ?? "",
-  };
 }

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { createRequestCounter } from "../../../src/demo/load/request-tally.ts";
-import type { PodEndFacts, RollOutcome } from "../harness/roll-request.ts";
+import type { RolledPodEnd, RollOutcome } from "../harness/roll-request.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import { SERVERS } from "./server-table.ts";
 import { verdictOf } from "./server-verdict.ts";
 
 const [ROW] = SERVERS;
 const NGINX: FoundProgram = { kind: "found", command: ["nginx"], environment: {}, version: "1.2.3", source: "Debian" };
-const DRAINED: PodEndFacts = {
+const DRAINED: RolledPodEnd = {
   drainSeconds: 7,
   overWaitSeconds: 0.1,
   stopSeconds: 0.1,
@@ -16,7 +16,7 @@ const DRAINED: PodEndFacts = {
   why: "",
 };
 
-function outcome(requests: number, failed: number, ends: readonly PodEndFacts[] = [DRAINED]): RollOutcome {
+function outcome(requests: number, failed: number, ends: readonly RolledPodEnd[] = [DRAINED]): RollOutcome {
   const counter = createRequestCounter();
   for (let i = 0; i < requests; i++) counter.count("pooled", i < failed ? "reset" : undefined);
   return { tally: counter.tally(), tookMs: 1_000, ends };

@@ -1,0 +1,28 @@
+"""fill QUEUE N: makes a queue of N jobs. collect QUEUE N SECONDS: takes what is left, until N were seen or time is over."""
+import json
+import sys
+import time
+
+import pika
+
+broker, what, queue, number, *rest = sys.argv[1:]
+connection = pika.BlockingConnection(pika.ConnectionParameters(broker))
+channel = connection.channel()
+if what == "fill":
+    channel.confirm_delivery()
+    channel.queue_declare(queue, durable=True)
+    for job in range(int(number)):
+        channel.basic_publish("", queue, str(job), pika.BasicProperties(delivery_mode=2), mandatory=True)
+    print(json.dumps({"filled": int(number)}), flush=True)
+else:
+    jobs, redelivered, until = [], 0, time.monotonic() + float(rest[0])
+    while len(jobs) < int(number) and time.monotonic() < until:
+        method, _, body = channel.basic_get(queue)
+        if method is None:
+            time.sleep(0.05)
+            continue
+        jobs.append(body.decode())
+        redelivered += method.redelivered
+    # Not acknowledged: they go back to the queue as they were.
+    print(json.dumps({"left": jobs, "redelivered": redelivered}), flush=True)
+connection.close()

@@ -1,0 +1,31 @@
+/** Process 1 of the namespaces of the queue cases: one broker for all consumers, and a broker in a Pod for each client. */
+import { answerInside } from "../harness/inside-script.ts";
+import { startBroker } from "./broker-process.ts";
+import { playBroker } from "./play-broker.ts";
+import { playConsumer } from "./play-consumer.ts";
+import { type BrokerEnd, type ConsumerEnd, NAMESPACE, type QueueRequest, type QueueResult } from "./queue-request.ts";
+import { createStage } from "./queue-stage.ts";
+
+await answerInside(
+  async (read, surroundings): Promise<QueueResult> => {
+    const request = read as QueueRequest;
+    const stage = createStage(request, surroundings);
+    const consumers: Record<string, ConsumerEnd> = {};
+    const brokers: Record<string, BrokerEnd> = {};
+    const withBroker = async () => {
+      await startBroker(stage, `${request.folder}/common`);
+      await Promise.all(
+        request.consumers.map(async (scene, at) => {
+          consumers[scene.name] = await playConsumer(stage, scene, `jobs-${at}`);
+        }),
+      );
+    };
+    const inPods = request.brokers.map(async (scene, at) => {
+      brokers[scene.name] = await playBroker(stage, scene, `broker-${at}`);
+    });
+    await Promise.all([withBroker(), ...inPods]);
+    await stage.close();
+    return { manager: surroundings.manager, consumers, brokers };
+  },
+  () => NAMESPACE,
+);

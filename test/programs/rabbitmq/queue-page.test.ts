@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { documentsOf } from "../../guides/manifests.ts";
+import { queueLines } from "./queue-lines.ts";
+import { type RecordedQueues, withQueues } from "./queue-page.ts";
+import type { BrokerEnd, ConsumerEnd } from "./queue-request.ts";
+import { BROKERS, CONSUMERS, FOR_CONSUMERS } from "./queue-scenes.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const GUIDE = readFileSync(join(ROOT, "docs/guides/rabbitmq.md"), "utf8");
+
+const facts = {
+  drainSeconds: 5.04,
+  stopSeconds: 1.1,
+  killed: false,
+  outcome: "drained",
+  why: "quiet",
+  endSeconds: 6.25,
+};
+const consumer: ConsumerEnd = { ...facts, graceSeconds: 7_270, acknowledged: [], left: [], redelivered: 3 };
+const broker: BrokerEnd = {
+  ...facts,
+  injected: true,
+  closedAfterSeconds: 5.17,
+  closedWith: "320",
+  confirmed: 9,
+  unconfirmed: 1,
+};
+
+const measured: RecordedQueues = {
+  kind: "queue",
+  system: "RabbitMQ",
+  broker: "3.10.8 (Debian)",
+  manager: "native",
+  consumers: Object.fromEntries(CONSUMERS.map(({ name }) => [name, consumer])),
+  brokers: Object.fromEntries(BROKERS.map(({ name }) => [name, { ...broker, outcome: "" }])),
+};
+
+describe("the guide to queues", () => {
+  const page = withQueues(GUIDE, measured);
+
+  test("tells of each consumer what was delivered again and how much of its grace period it took", () => {
+    expect(page).toContain("| ends at its stop signal | without | **3** of 4 | 6.3 s | 7270 s |");
+    expect(page).toContain("| ends at its stop signal | counts its jobs | **3** of 4 | 6.3 s | 7270 s |");
+  });
+
+  test("tells of each broker how its drain ended and what its client met", () => {
+    expect(page).toContain("| a publisher that pauses | 5.0 s | left alone | 5.2 s | 1 |");
+  });
+
+  test("keeps what stands around the tables, and does not grow", () => {
+    expect(withQueues(page, measured)).toBe(page);
+    expect(page.slice(0, 200)).toBe(GUIDE.slice(0, 200));
+  });
+
+  test("is not written from a run that left a scene out", () => {
+    expect(() => withQueues(GUIDE, { ...measured, consumers: {} })).toThrow("not measured: ends at its stop signal");
+  });
+
+  test("tells to set what the cases have set", () => {
+    const manifest = readFileSync(join(ROOT, "examples/rabbitmq.yaml"), "utf8");
+    const annotations = documentsOf(manifest)
+      .map((document) => parse(JSON.stringify(document)))
+      .map((document) => document.spec?.template?.metadata?.annotations);
+    expect(annotations).toContainEqual(FOR_CONSUMERS);
+  });
+});
+
+test("a run prints one line for each scene", () => {
+  const lines = queueLines(measured);
+  expect(lines).toHaveLength(CONSUMERS.length + BROKERS.length);
+  expect(lines[0]).toBe(
+    "a consumer that ends at its stop signal: 3 redelivered, gone after 6.25 of 7270 s, drained, quiet",
+  );
+});

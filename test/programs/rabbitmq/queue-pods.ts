@@ -1,0 +1,64 @@
+/** The Pods of the scenes. Pure. */
+import { AMQP_PORT, brokerEnvironment, START_BROKER } from "./broker-start.ts";
+import { type BrokerScene, type ConsumerScene, JOB_SECONDS, NAMESPACE, PREFETCH } from "./queue-request.ts";
+
+export type ConsumerParts = {
+  readonly python: string;
+  readonly pythonPath: string;
+  readonly program: string;
+  readonly broker: string;
+  readonly queue: string;
+};
+
+export function consumerPod(scene: ConsumerScene, parts: ConsumerParts): object {
+  return pod(parts.queue, scene, scene.graceSeconds, {
+    image: "example.org/consumer:1",
+    command: [parts.python, parts.program],
+    env: variables({
+      PYTHONPATH: parts.pythonPath,
+      PYTHONDONTWRITEBYTECODE: "1",
+      BROKER: parts.broker,
+      QUEUE: parts.queue,
+      PREFETCH: String(PREFETCH),
+      JOB_SECONDS: String(JOB_SECONDS),
+      ON_SIGTERM: scene.onSigterm,
+      STATUS_ON: scene.statusOn,
+    }),
+  });
+}
+
+/** Long enough for whatever a broker does at its stop signal. */
+const BROKER_GRACE_SECONDS = 60;
+
+export function brokerPod(scene: BrokerScene, name: string, folder: string): object {
+  const environment = brokerEnvironment(folder);
+  // An exec hook of this runner has the container's environment, as in a Pod.
+  const hook =
+    scene.ownHook === undefined ? {} : { lifecycle: { preStop: { exec: { command: ["sh", "-c", scene.ownHook] } } } };
+  return pod(name, scene, BROKER_GRACE_SECONDS, {
+    image: "docker.io/library/rabbitmq:3.10",
+    command: ["sh", "-c", START_BROKER],
+    env: variables(environment),
+    ports: [{ name: "amqp", containerPort: AMQP_PORT, protocol: "TCP" }],
+    readinessProbe: { tcpSocket: { port: AMQP_PORT }, periodSeconds: 1 },
+    ...hook,
+  });
+}
+
+function pod(
+  name: string,
+  { annotations }: { readonly annotations: Readonly<Record<string, string>> },
+  graceSeconds: number,
+  container: object,
+): object {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: NAMESPACE, annotations },
+    spec: { terminationGracePeriodSeconds: graceSeconds, containers: [{ name: "app", ...container }] },
+  };
+}
+
+function variables(from: Readonly<Record<string, string>>): readonly object[] {
+  return Object.entries(from).map(([name, value]) => ({ name, value }));
+}
