@@ -108,7 +108,8 @@ async function demonstrate(
       clock: realClock,
       processes,
       program: [process.execPath, LASTCALL],
-      environment: imageEnvironment,
+      // The webhook is this program once more, and no container: what Node was told here holds for it.
+      environment: { ...imageEnvironment, ...variables(["NODE_OPTIONS", "NODE_COMPILE_CACHE"]) },
       scratch,
       host: network.webhookAddress,
     },
@@ -180,12 +181,16 @@ function watchForStop(): () => void {
 
 /** What an image would set; nothing else of this shell reaches a container. */
 function environmentOfImages(): Record<string, string> {
-  const environment: Record<string, string> = {};
-  for (const name of ["PATH", "HOME", "LANG"]) {
+  return variables(["PATH", "HOME", "LANG"]);
+}
+
+function variables(names: readonly string[]): Record<string, string> {
+  const set: Record<string, string> = {};
+  for (const name of names) {
     const value = process.env[name];
-    if (value !== undefined) environment[name] = value;
+    if (value !== undefined) set[name] = value;
   }
-  return environment;
+  return set;
 }
 
 function complain(problems: readonly string[]): number {

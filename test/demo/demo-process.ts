@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { nodeSettings } from "../node-settings.ts";
 
 const LASTCALL = fileURLToPath(new URL("../../src/lastcall.ts", import.meta.url));
 
@@ -14,9 +15,9 @@ export type DemoProcess = {
   readonly output: () => string;
   /** The exit status; -1 after a signal. */
   readonly ended: Promise<number>;
-  /** Waits, at most 30 s, for a text in the output. */
+  /** Waits, at most 90 s, for a text in the output. */
   readonly says: (text: string) => Promise<void>;
-  /** What is left of it: processes by number and command, and files. Waits up to 10 s for it to become nothing. */
+  /** What is left of it: processes by number and command, and files. Waits up to 30 s for it to become nothing. */
   readonly remains: () => Promise<string[]>;
   readonly remove: () => void;
 };
@@ -24,7 +25,7 @@ export type DemoProcess = {
 export function startDemo(...args: readonly string[]): DemoProcess {
   const home = mkdtempSync(join(tmpdir(), "lastcall-demo-test-"));
   const child = spawn(process.execPath, [LASTCALL, "demo", ...args], {
-    env: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home },
+    env: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, ...nodeSettings() },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -41,14 +42,14 @@ export function startDemo(...args: readonly string[]): DemoProcess {
     output: () => output,
     ended,
     says: async (text) => {
-      for (let i = 0; i < 600; i++) {
+      for (let i = 0; i < 1_800; i++) {
         if (output.includes(text)) return;
         await wait(50);
       }
       throw new Error(`the demo never said "${text}", but: ${output}`);
     },
     remains: async () => {
-      for (let i = 0; i < 100; i++) {
+      for (let i = 0; i < 300; i++) {
         const left = [...processesOf(home), ...readdirSync(home)];
         if (left.length === 0) return left;
         await wait(100);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -92,7 +92,7 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
 
 describe.concurrent("with a loopback address for each Pod", () => {
   test("a Deployment of one's own is rolled without a loss, and the picture is written", LIMIT, async (context) => {
-    const home = await homeOf(context);
+    const home = homeOf(context);
     const file = join(home, "deployment.json");
     const picture = join(home, "end.svg");
     writeFileSync(file, JSON.stringify(ownDeployment()));
@@ -122,7 +122,7 @@ describe.concurrent("what cannot run", () => {
   });
 
   test("a Deployment without commands ends with status 64, a sentence, and nothing left", LIMIT, async (context) => {
-    const file = join(await homeOf(context), "deployment.yaml");
+    const file = join(homeOf(context), "deployment.yaml");
     writeFileSync(
       file,
       "kind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: a}]}}}\n",
@@ -136,7 +136,7 @@ describe.concurrent("what cannot run", () => {
 
 describe.concurrent("what is found out before anything runs", () => {
   test("a program that is not installed", async (context) => {
-    const file = join(await homeOf(context), "deployment.yaml");
+    const file = join(homeOf(context), "deployment.yaml");
     writeFileSync(
       file,
       "kind: Deployment\nspec: {template: {spec: {containers: [{name: a, command: [no-such-program], ports: [{containerPort: 80}]}]}}}\n",
@@ -154,10 +154,10 @@ describe.concurrent("what is found out before anything runs", () => {
 });
 
 /** A folder that lives as long as the test. */
-async function homeOf(context: TestContext): Promise<string> {
-  const first = demo(context, "--help");
-  await first.ended;
-  return first.home;
+function homeOf(context: TestContext): string {
+  const home = mkdtempSync(join(tmpdir(), "lastcall-demo-files-"));
+  context.onTestFinished(() => rmSync(home, { recursive: true }));
+  return home;
 }
 
 function ownDeployment(): object {

@@ -4,6 +4,7 @@ import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { someDrain } from "../../drain-history/some-drain.ts";
+import { nodeSettings } from "../../node-settings.ts";
 import { type FakeCluster, fakeCluster, type Replica } from "./fake-cluster.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../../src/lastcall.ts");
@@ -37,7 +38,7 @@ function start(
 ): Running {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: cluster.folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: cluster.folder, ...environment },
+    env: { PATH: process.env["PATH"] ?? "", HOME: cluster.folder, ...nodeSettings(), ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: LIMIT_MS,
     killSignal: "SIGKILL",

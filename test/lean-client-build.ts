@@ -1,0 +1,36 @@
+/** Before the tests: what `lean-client.ts` hands out. Made once; made anew when the packages are others. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const ROOT = join(import.meta.dirname, "..");
+const FOLDER = join(ROOT, "build/lean-client");
+const CLIENT = join(FOLDER, "kube-config.mjs");
+
+// biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
+export default async function setup(): Promise<void> {
+  const firstLine = `// ${createHash("sha256")
+    .update(readFileSync(join(ROOT, "package-lock.json")))
+    .digest("hex")}`;
+  if (existsSync(CLIENT) && readFileSync(CLIENT, "utf8").startsWith(firstLine)) return;
+  mkdirSync(FOLDER, { recursive: true });
+  const draft = mkdtempSync(join(FOLDER, "draft-"));
+  const requireOf =
+    'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);';
+  await build({
+    // The same file the programs load it through, so that what they use of it is said once.
+    entryPoints: [join(ROOT, "src/api-server/kube-config.ts")],
+    absWorkingDir: ROOT,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    banner: { js: `${firstLine}\n${requireOf}` },
+    outfile: join(draft, "kube-config.mjs"),
+    logLevel: "error",
+  });
+  // Moved, so that nobody loads half of it while two runs begin at once.
+  renameSync(join(draft, "kube-config.mjs"), CLIENT);
+  rmSync(draft, { recursive: true });
+}
