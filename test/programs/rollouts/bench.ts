@@ -2,16 +2,19 @@
  * `npm run bench:rollouts`: 20 rollouts of each protocol by itself at 500 requests a second, for every kind of client. Takes
  * about 20 minutes; `--only=TEXT` plays the scenes whose names contain the text. Needs network namespaces.
  */
+import { join } from "node:path";
 import { programOf } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { ENVOY, playScene } from "./play-scene.ts";
-import { BENCH_SCENES, sceneName } from "./rollout-scenes.ts";
+import { BENCH_SCENES, type RolloutScene, sceneName } from "./rollout-scenes.ts";
 import { OVER_WAIT_GOAL_MS } from "./rollouts-verdict.ts";
 import { whyImpossible } from "./run-rollouts.ts";
 
 const only = process.argv.find((word) => word.startsWith("--only="))?.slice("--only=".length) ?? "";
 const scenes = BENCH_SCENES.filter((scene) => sceneName(scene).includes(only));
 const unknown = process.argv.slice(2).filter((word) => !word.startsWith("--only="));
+// Each Pod starts a program of Node; what was compiled once is not compiled again.
+process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../../../build/compile-cache");
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
@@ -24,14 +27,20 @@ else await playAll();
 
 async function playAll(): Promise<void> {
   for (const scene of scenes) {
-    const envoy = scene.driver === "envoy" ? await programOf(ENVOY) : undefined;
-    if (envoy?.kind === "missing") return complain(envoy.why);
-    const { line, failures, words } = await playScene(scene, envoy, stop.signal);
-    await recordResult(line);
-    process.stdout.write(`${words}\n`);
-    process.stdout.write(`  over-wait at most ${OVER_WAIT_GOAL_MS} ms: ${line.withinGoal} of ${line.drains} drains\n`);
-    for (const failure of failures) complain(`${line.system}: ${failure}`);
+    if (stop.signal.aborted) return;
+    // One scene that could not be played does not take the others with it.
+    await play(scene).catch((error: unknown) => complain(`${sceneName(scene)}: ${String(error)}`));
   }
+}
+
+async function play(scene: RolloutScene): Promise<void> {
+  const envoy = scene.driver === "envoy" ? await programOf(ENVOY) : undefined;
+  if (envoy?.kind === "missing") return complain(envoy.why);
+  const { line, failures, words } = await playScene(scene, envoy, stop.signal);
+  await recordResult(line);
+  process.stdout.write(`${words}\n`);
+  process.stdout.write(`  over-wait at most ${OVER_WAIT_GOAL_MS} ms: ${line.withinGoal} of ${line.drains} drains\n`);
+  for (const failure of failures) complain(`${line.system}: ${failure}`);
 }
 
 function complain(what: string): void {

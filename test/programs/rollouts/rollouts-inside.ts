@@ -1,6 +1,6 @@
 /** Process 1 of the namespaces that `run-rollouts.ts` makes: assembles, rolls, writes the result. Leaves when told to. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism, loadavg, setPriority } from "node:os";
+import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
 import { createProcessTable } from "../../../src/demo/pods/process-table.ts";
@@ -11,6 +11,7 @@ import { Fault } from "../../../src/fault.ts";
 import { UPSTREAM_HOST, UPSTREAM_HTTP1_PORT } from "./app-facts.ts";
 import { startClientNodes } from "./client-nodes.ts";
 import { APP } from "./deployments.ts";
+import { goFirst, goingFirst } from "./go-first.ts";
 import { rollAgain } from "./rolling.ts";
 import type { RolloutsRequest, RolloutsResult } from "./rollouts-request.ts";
 
@@ -20,8 +21,7 @@ const NODE_MANAGER = join(SOURCE, "manager/node-main.ts");
 const NATIVE_MANAGER = join(SOURCE, "../build/native/lastcall");
 
 const [requestFile = "", resultFile = "", scratch = ""] = process.argv.slice(2);
-const FIRST = -10;
-const processes = createProcessTable();
+const processes = goingFirst(createProcessTable());
 process.on("exit", processes.killAll);
 // The leash of whoever started this.
 const leave = () => process.exit(130);
@@ -35,19 +35,8 @@ try {
   process.exit(1);
 }
 
-/** A client that gets no processor is silent, and a silent client is one whose drain may end: clients must keep their pace. */
-function goFirst(): void {
-  try {
-    setPriority(FIRST);
-    // Linux shares out processors by session where it can, and then only this counts.
-    writeFileSync("/proc/self/autogroup", String(FIRST));
-  } catch {
-    // Takes rights; how long clients stood still is part of the result.
-  }
-}
-
 async function rolled(request: RolloutsRequest): Promise<RolloutsResult> {
-  goFirst();
+  goFirst(process.pid);
   const startedMs = realClock.nowMs();
   const network = await createNamespaceNetwork();
   const environment = environmentOfImages();
