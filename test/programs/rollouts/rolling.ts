@@ -23,6 +23,8 @@ export type Rolled = { readonly nodes: readonly NodeResult[]; readonly drains: r
 const RAMP_MS = 2_000;
 /** Steady load before the first deletion and after the last end. */
 const STEADY_MS = 1_000;
+/** New Pods serve this long before they are old ones: the last node learns of them half way. */
+const SERVE_MS = 2_000;
 
 export async function rollAgain(request: RolloutsRequest, ports: RollingPorts): Promise<Rolled> {
   const { clock, servers, nodes } = ports;
@@ -56,6 +58,7 @@ export async function rollAgain(request: RolloutsRequest, ports: RollingPorts): 
       ended.push(...pods);
       gone.push(oldGone);
       pods = fresh;
+      await clock.wait(SERVE_MS);
     }
     await Promise.all(gone);
     await clock.wait(STEADY_MS);
@@ -100,6 +103,7 @@ function factsOf({ pod, request, nodes, aheadMs, withdrawnMs }: Ended): DrainFac
     trigger: summary?.trigger ?? "",
     drainMs: Math.round(drainSeconds * 1_000),
     leftTotal: summary?.leftTotal ?? 0,
+    served: seen.length > 0,
     overWaitMs: overWaitMs(
       {
         deletedMs: deletedMs(pod),

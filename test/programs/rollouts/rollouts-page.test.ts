@@ -4,7 +4,15 @@ import { rolloutsPage, unmeasured } from "./rollouts-page.ts";
 import { perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 import { type RolloutsLine, verdictOf } from "./rollouts-verdict.ts";
 
-const drain = { outcome: "drained", why: "", trigger: "hook", drainMs: 8_940, overWaitMs: 64, leftTotal: 2 };
+const drain = {
+  outcome: "drained",
+  why: "",
+  trigger: "hook",
+  drainMs: 8_940,
+  overWaitMs: 64,
+  leftTotal: 2,
+  served: true,
+};
 
 const result: RolloutsResult = {
   manager: "native",

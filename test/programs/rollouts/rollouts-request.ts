@@ -11,7 +11,7 @@ export function perProtocol<T>(of: (protocol: Protocol) => T): Record<Protocol, 
 
 export type RolloutsRequest = {
   readonly deployment: object;
-  /** Rolling updates, one after the other: the next begins when the new Pods of the last are Ready. */
+  /** Rolling updates, one after the other: the next begins 2 s after the new Pods of the last are Ready. */
   readonly rollouts: number;
   readonly settings: DrainSettings;
   /** A backend that is never rolled, for Pods that only pass requests on. */
@@ -80,6 +80,8 @@ export type DrainFacts = {
   /** From the moment when everything was done to that signal: see `over-wait.ts`. */
   readonly overWaitMs: number;
   readonly leftTotal: number;
+  /** Whether any client ever came. */
+  readonly served: boolean;
 };
 
 export type RolloutsResult = {

@@ -90,6 +90,8 @@ function failuresOf(line: RolloutsLine, { nodes, drains }: RolloutsResult): read
   if (line.rate < LEAST_RATE)
     problems.push(`${line.rate} requests a second were answered, expected at least ${LEAST_RATE}`);
   if (line.drains !== line.rollouts * 2) problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2`);
+  const unused = drains.filter(({ served }) => !served).length;
+  if (unused > 0) problems.push(`${unused} Pods ended before any client came`);
   if (!line.promised) return problems;
   if (total(line.failed) > 0) {
     const first = JSON.stringify(nodes.flatMap(({ failures }) => failures).slice(0, 5));

@@ -133,6 +133,7 @@ describe("the verdict", () => {
     drainMs: 9_000,
     overWaitMs: 100,
     leftTotal: 2,
+    served: true,
   };
   const good: RolloutsResult = {
     manager: "native",
@@ -172,6 +173,7 @@ describe("the verdict", () => {
 
   test.for([
     { says: "a drain that ended at its deadline", change: { outcome: "timeout" }, finds: 'ended as "timeout"' },
+    { says: "Pods that nobody came to", change: { served: false }, finds: "before any client came" },
     { says: "a Pod without the idle connection", change: { leftTotal: 0 }, finds: "without the idle connection" },
     { says: "drains that wait for the idle connection", change: { overWaitMs: 900 }, finds: "900 ms more" },
   ])("finds $says", ({ change, finds }) => {
