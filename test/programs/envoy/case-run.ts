@@ -60,7 +60,7 @@ async function ended(one: EnvoyCase, { pod, managerPeakKib }: StagedPod, clients
   const lag = startLagLog();
   const deletedMs = realClock.nowMs();
   const gone = pod.remove();
-  const hook = hookStatus(pod.address);
+  const hook = hookStatus(pod.address, "envoy");
   const withdrawal = realClock.wait(scene.lagMs ?? LAG_MS).then(clients.withdraw);
   const hookSeen = await hook;
   // Who is cut from here on is cut by the end of Envoy, and only a session that stays to the deadline may be.
@@ -105,15 +105,16 @@ function stopSignalMs(events: readonly PodEvent[]): number {
   return events.find(({ container, what }) => container === "envoy" && what === "SIGTERM")?.atMs ?? Number.NaN;
 }
 
-/** A second call of Envoy's hook, beside the kubelet's, which never looks at the status. -1: no answer. */
-function hookStatus(host: string): Promise<number> {
+/** A second call of a container's hook, beside the kubelet's, which never looks at the status. -1: no answer. */
+export function hookStatus(host: string, container: string): Promise<number> {
   return new Promise((done) => {
-    get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/envoy`, agent: false }, (answer) => {
+    get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/${container}`, agent: false }, (answer) => {
       answer.resume().on("end", () => done(answer.statusCode ?? -1));
     }).on("error", () => done(-1));
   });
 }
 
-function seconds(ms: number): number {
+/** With three digits. */
+export function seconds(ms: number): number {
   return Math.round(ms) / 1_000;
 }

@@ -9,32 +9,47 @@ export type Http1Load = {
   readonly paceMs: number;
   /** How long a client keeps its connection: 0 for one request, Infinity until it is sent away. */
   readonly livesMs: (client: number) => number;
+  /** Of the Pod; where it is not the app's nobody else is asked. */
+  readonly port?: number;
+  readonly path?: string;
 };
 
 const ANSWER_LIMIT_MS = 10_000;
 /** How long the app works on a request. */
 const WORK_PATH = "/5";
 
-export function http1Load({ clients, paceMs, livesMs }: Http1Load): (place: Place) => Promise<Clients> {
+export function http1Load(load: Http1Load): (place: Place) => Promise<Clients> {
   return (place) => {
-    const loops = createLoops(place, paceMs);
-    const client = (index: number) => {
-      let connection: HttpConnection | undefined;
-      let openedMs = 0;
-      let toPod = true;
+    const loops = createLoops(place, load.paceMs);
+    const client = (livesMs: number) => {
+      const connections = createRenewal(place, load, livesMs);
       return loops.loop(async () => {
-        if (connection === undefined || !connection.isUsable() || place.clock.nowMs() - openedMs > livesMs(index)) {
-          connection?.close();
-          toPod = !loops.withdrawn();
-          connection = open(place, toPod);
-          openedMs = place.clock.nowMs();
-        }
-        const byPod = toPod;
-        const { failure } = await connection.request(WORK_PATH, livesMs(index) > 0);
-        return { failure: failure === undefined ? "" : `${failure}${byPod ? "" : " elsewhere"}`, byPod };
+        const { connection, byPod } = connections.current(loops.withdrawn());
+        const { failure = "" } = await connection.request(load.path ?? WORK_PATH, livesMs > 0);
+        return { failure: failure === "" || byPod ? failure : `${failure} elsewhere`, byPod };
       });
     };
-    return Promise.resolve(loops.of(Array.from({ length: clients }, (_, index) => client(index))));
+    const clients = Array.from({ length: load.clients }, (_, index) => client(load.livesMs(index)));
+    return Promise.resolve(loops.of(clients));
+  };
+}
+
+type Current = { readonly connection: HttpConnection; readonly byPod: boolean };
+
+/** The connection of one client: the same until it is too old or the server wants no more of it. */
+function createRenewal(place: Place, { port = PROXY.web }: Http1Load, livesMs: number) {
+  let current: Current | undefined;
+  let openedMs = 0;
+  return {
+    current: (withdrawn: boolean): Current => {
+      const nowMs = place.clock.nowMs();
+      if (current?.connection.isUsable() === true && nowMs - openedMs <= livesMs) return current;
+      current?.connection.close();
+      openedMs = nowMs;
+      const connection = withdrawn ? open(place, place.other, UPSTREAM.http1) : open(place, place.pod, port);
+      current = { connection, byPod: !withdrawn };
+      return current;
+    },
   };
 }
 
@@ -43,7 +58,7 @@ export function http1Request(ms: number): (place: Place) => Promise<Clients> {
   return async (place) => {
     const tally = { answered: 0, failures: [] as string[] };
     let lastMs = place.clock.nowMs();
-    const connection = open(place, true, ms + ANSWER_LIMIT_MS);
+    const connection = open(place, place.pod, PROXY.web, ms + ANSWER_LIMIT_MS);
     const asked = connection.request(`/${ms}`, true).then(({ failure }) => {
       if (failure === undefined) tally.answered += 1;
       else tally.failures.push(failure);
@@ -63,11 +78,11 @@ export function http1Request(ms: number): (place: Place) => Promise<Clients> {
   };
 }
 
-function open(place: Place, toPod: boolean, timeoutMs = ANSWER_LIMIT_MS): HttpConnection {
+function open(place: Place, host: string, port: number, timeoutMs = ANSWER_LIMIT_MS): HttpConnection {
   return openConnection({
     clock: place.clock,
-    host: toPod ? place.pod : place.other,
-    port: toPod ? PROXY.web : UPSTREAM.http1,
+    host,
+    port,
     localAddress: place.from,
     timeoutMs,
     wasRefused: () => false,

@@ -7,6 +7,7 @@ import { runCase } from "./case-run.ts";
 import { type EnvoyCase, envoyCases, nameOf } from "./cases.ts";
 import type { EnvoyProgram } from "./gateway-pod.ts";
 import type { Played, PlayRequest } from "./play-request.ts";
+import { peakKibOf } from "./process-memory.ts";
 import { createStage, newProcesses } from "./stage.ts";
 
 /** Cases that wait side by side; each is an Envoy that starts and one that is gone. */
@@ -73,13 +74,4 @@ async function writeCertificate(): Promise<{ chain: string; key: string }> {
   writeFileSync(files.chain, pair.cert);
   writeFileSync(files.key, pair.key);
   return files;
-}
-
-/** `VmHWM` of the process, which its own namespace of processes shows. */
-function peakKibOf(pid: number): number {
-  try {
-    return Number(/^VmHWM:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0");
-  } catch {
-    return 0;
-  }
 }

@@ -5,6 +5,7 @@ import { UDP_IDLE_MS } from "./envoy-config.ts";
 import type { Clients, Place, Tally } from "./scene.ts";
 import { PROXY } from "./upstream-ports.ts";
 
+const HELLO = "hello";
 const PACE_MS = 200;
 const ANSWER_LIMIT_MS = 2_000;
 
@@ -12,7 +13,7 @@ export function webSocket(leavesAfterMs: number): (place: Place) => Promise<Clie
   return (place) => {
     const socket = new WebSocket(`ws://${place.pod}:${PROXY.web}/`);
     return talk(place, leavesAfterMs, {
-      say: () => socket.send("hello"),
+      say: () => socket.send(HELLO),
       leave: () => socket.close(),
       on: (opened, heard, closed) => {
         socket.addEventListener("open", opened);
@@ -28,10 +29,15 @@ export function tcpSession(leavesAfterMs: number): (place: Place) => Promise<Cli
   return (place) => {
     const socket = connect({ host: place.pod, port: PROXY.tcp, localAddress: place.from });
     return talk(place, leavesAfterMs, {
-      say: () => socket.write("hello"),
+      say: () => socket.write(HELLO),
       leave: () => socket.end(),
       on: (opened, heard, closed) => {
-        socket.once("connect", opened).on("data", heard).once("close", closed);
+        let bytes = 0;
+        socket.once("connect", opened).once("close", closed);
+        socket.on("data", (chunk: Buffer) => {
+          // Two answers may come together.
+          for (bytes += chunk.length; bytes >= HELLO.length; bytes -= HELLO.length) heard();
+        });
         socket.on("error", () => socket.destroy());
       },
     });
@@ -44,7 +50,7 @@ export function udpFlow(leavesAfterMs: number): (place: Place) => Promise<Client
     const socket = createSocket("udp4");
     await new Promise<void>((done) => socket.bind(0, place.from, done));
     const flow = await talk(place, leavesAfterMs, {
-      say: () => socket.send("hello", PROXY.udp, place.pod),
+      say: () => socket.send(HELLO, PROXY.udp, place.pod),
       leave: () => {},
       on: (opened, heard) => {
         socket.on("message", heard);

@@ -1,0 +1,105 @@
+/**
+ * An app in a mesh: it answers on its port, and calls out all the time until it ends, which is two seconds after its stop
+ * signal. Over one kept connection it asks a service that its proxy knows; over a new one each time it echoes through one
+ * that the proxy only passes on. Tells what came of the calls as its last line.
+ */
+import { Agent, createServer, get } from "node:http";
+import { connect } from "node:net";
+import { UPSTREAM } from "../envoy/upstream-ports.ts";
+import { APP_PORT } from "./istio-ports.ts";
+
+const host = process.env["UPSTREAM"] ?? "";
+const CALL_EVERY_MS = 50;
+const ECHO_EVERY_MS = 250;
+const LIMIT_MS = 5_000;
+const STAYS_MS = 2_000;
+
+/** What the harness reads. */
+export type Calls = {
+  answered: number;
+  failures: string[];
+  /** Answers that asked the app to close its connection. */
+  sentAway: number;
+  /** Answers that the proxy had put its name on. */
+  byProxy: number;
+  afterSignal: number;
+};
+
+const calls: Calls = { answered: 0, failures: [], sentAway: 0, byProxy: 0, afterSignal: 0 };
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+let ending = false;
+
+function answered(): void {
+  calls.answered += 1;
+  if (ending) calls.afterSignal += 1;
+}
+
+function call(): Promise<void> {
+  return new Promise((done) => {
+    const fail = (error: Error) => {
+      calls.failures.push(`call: ${error.message}`);
+      done();
+    };
+    const sent = get({ agent, host, port: UPSTREAM.http1, path: "/5", timeout: LIMIT_MS }, (res) => {
+      if (res.headers.connection === "close") calls.sentAway += 1;
+      if (res.headers["server"] === "envoy") calls.byProxy += 1;
+      res.resume().on("error", fail);
+      res.on("end", () => {
+        if (res.statusCode === 200) answered();
+        else calls.failures.push(`call: status ${res.statusCode}`);
+        done();
+      });
+    });
+    sent.on("timeout", () => sent.destroy(new Error("no answer")));
+    sent.on("error", fail);
+  });
+}
+
+function echo(): Promise<void> {
+  return new Promise((done) => {
+    const socket = connect({ host, port: UPSTREAM.tcp, timeout: LIMIT_MS });
+    let heard = false;
+    socket.on("connect", () => socket.write("hello"));
+    socket.on("data", () => {
+      heard = true;
+      answered();
+      socket.destroy();
+    });
+    socket.on("timeout", () => socket.destroy());
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => {
+      if (!heard) calls.failures.push("echo: closed without an answer");
+      done();
+    });
+  });
+}
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+let over = false;
+const loops = [
+  [call, CALL_EVERY_MS],
+  [echo, ECHO_EVERY_MS],
+] as const;
+const running = loops.map(async ([ask, everyMs]) => {
+  while (!over) {
+    await ask();
+    await pause(everyMs);
+  }
+});
+
+const server = createServer((req, res) => {
+  setTimeout(() => res.end("done"), Number(req.url?.slice(1) ?? "0"));
+});
+server.keepAliveTimeout = 600_000;
+server.listen(APP_PORT, "0.0.0.0", () => process.stdout.write("listening\n"));
+
+process.once("SIGTERM", async () => {
+  ending = true;
+  server.close();
+  server.closeIdleConnections();
+  await pause(STAYS_MS);
+  over = true;
+  await Promise.all(running);
+  process.stdout.write(`${JSON.stringify(calls)}\n`, () => process.exit(0));
+});

@@ -1,0 +1,124 @@
+/**
+ * Envoy as Istio's agent starts it and as its control plane configures a sidecar, reduced to one app and one service it
+ * calls: redirected traffic in and out, the app behind the address 127.0.0.6, the listeners of the agent.
+ */
+import { clusterOf, filter, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
+import { UPSTREAM } from "../envoy/upstream-ports.ts";
+import { APP_PORT, ISTIO } from "./istio-ports.ts";
+
+export type IstioShape = {
+  readonly upstream: string;
+  /** `cut`: what Istio keeps where nobody asks for more; `all`: as with `proxyStatsMatcher` for everything. */
+  readonly statistics: "cut" | "all";
+};
+
+/** Of Istio's agent, with the words of its own for what they set. */
+export const ISTIO_ARGUMENTS: readonly string[] = [
+  ...["--drain-time-s", "45", "--drain-strategy", "immediate", "--local-address-ip-version", "v4"],
+  ...["--file-flush-interval-msec", "1000", "--disable-hot-restart", "--allow-unknown-static-fields"],
+  ...["-l", "error", "--component-log-level", "misc:error", "--skip-deprecated-logs", "--concurrency", "2"],
+];
+
+const KEPT = [
+  ...["cluster_manager", "listener_manager", "server", "cluster.xds-grpc", "wasm"].map((prefix) => ({ prefix })),
+  { suffix: "downstream_cx_active" },
+];
+
+export function istioConfig({ upstream, statistics }: IstioShape): object {
+  return {
+    ...(statistics === "cut" ? { stats_config: { stats_matcher: { inclusion_list: { patterns: KEPT } } } } : {}),
+    admin: { address: tcpAt("127.0.0.1", ISTIO.admin) },
+    static_resources: {
+      listeners: [...agentListeners(), virtualOutbound(), serviceListener(), virtualInbound()],
+      clusters: [
+        clusterOf("prometheus_stats", tcpAt("127.0.0.1", ISTIO.admin)),
+        clusterOf(SERVICE, tcpAt(upstream, UPSTREAM.http1)),
+        originalDestination("PassthroughCluster"),
+        originalDestination(INBOUND, "127.0.0.6"),
+      ],
+    },
+  };
+}
+
+const SERVICE = `outbound|${UPSTREAM.http1}||upstream.shop.svc.cluster.local`;
+const INBOUND = `inbound|${APP_PORT}||`;
+
+/** Its statistics for Prometheus, and its health; the agent behind the latter is not here, so Envoy answers itself. */
+function agentListeners(): readonly object[] {
+  const scrape = [
+    {
+      match: { prefix: "/stats/prometheus" },
+      route: { cluster: "prometheus_stats" },
+    },
+  ];
+  const healthy = [{ match: { prefix: "/healthz/ready" }, direct_response: { status: 200 } }];
+  return [
+    { address: tcpAt("0.0.0.0", ISTIO.stats), filter_chains: [{ filters: [httpFilter(http("stats"), scrape)] }] },
+    { address: tcpAt("0.0.0.0", ISTIO.status), filter_chains: [{ filters: [httpFilter(http("agent"), healthy)] }] },
+  ];
+}
+
+/** Takes all that the Pod sends, and hands it to the listener of the address it was meant for, or passes it on. */
+function virtualOutbound(): object {
+  return {
+    name: "virtualOutbound",
+    traffic_direction: "OUTBOUND",
+    use_original_dst: true,
+    address: tcpAt("0.0.0.0", ISTIO.outbound),
+    filter_chains: [{ filters: [passthrough("PassthroughCluster")] }],
+  };
+}
+
+function serviceListener(): object {
+  const routes = [{ match: { prefix: "/" }, route: { cluster: SERVICE, timeout: "0s" } }];
+  return {
+    name: `0.0.0.0_${UPSTREAM.http1}`,
+    traffic_direction: "OUTBOUND",
+    bind_to_port: false,
+    address: tcpAt("0.0.0.0", UPSTREAM.http1),
+    filter_chains: [{ filters: [httpFilter(http(`outbound_0.0.0.0_${UPSTREAM.http1};`), routes)] }],
+  };
+}
+
+function virtualInbound(): object {
+  const listening = (name: string, type: string) => ({
+    name: `envoy.filters.listener.${name}`,
+    typed_config: { "@type": `type.googleapis.com/envoy.extensions.filters.listener.${name}.v3.${type}` },
+  });
+  const routes = [{ match: { prefix: "/" }, route: { cluster: INBOUND, timeout: "0s" } }];
+  return {
+    name: "virtualInbound",
+    traffic_direction: "INBOUND",
+    address: tcpAt("0.0.0.0", ISTIO.inbound),
+    listener_filters: [
+      listening("original_dst", "OriginalDst"),
+      listening("tls_inspector", "TlsInspector"),
+      listening("http_inspector", "HttpInspector"),
+    ],
+    filter_chains: [
+      {
+        filter_chain_match: { destination_port: APP_PORT },
+        filters: [httpFilter(http(`inbound_0.0.0.0_${APP_PORT};`), routes)],
+      },
+    ],
+    default_filter_chain: { filters: [passthrough(INBOUND)] },
+  };
+}
+
+function http(prefix: string) {
+  return { prefix, codec: "AUTO" as const };
+}
+
+function passthrough(cluster: string): object {
+  return filter("tcp_proxy", "tcp_proxy.v3.TcpProxy", { stat_prefix: cluster, cluster });
+}
+
+function originalDestination(name: string, source?: string): object {
+  const bind = { upstream_bind_config: { source_address: { address: source, port_value: 0 } } };
+  return {
+    name,
+    type: "ORIGINAL_DST",
+    lb_policy: "CLUSTER_PROVIDED",
+    ...(source === undefined ? {} : bind),
+  };
+}

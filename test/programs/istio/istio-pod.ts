@@ -1,0 +1,72 @@
+/** A Pod as Istio's injector leaves it, with a real Envoy for its agent. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
+import type { EnvoyProgram } from "../envoy/gateway-pod.ts";
+import { ISTIO_ARGUMENTS, type IstioShape, istioConfig } from "./istio-config.ts";
+import { as, ISTIO, UIDS } from "./istio-ports.ts";
+import { redirection } from "./istio-redirect.ts";
+
+export type IstioPodParts = IstioShape & {
+  readonly name: string;
+  /** The proxy is a native sidecar with Istio's hook, or a regular container. */
+  readonly form: "native" | "classic";
+  readonly envoy: EnvoyProgram;
+  /** The command line of the app. */
+  readonly app: readonly string[];
+  readonly folder: string;
+};
+
+/** What the agent does when its hook calls it. */
+const OWN_DRAIN = `POST /drain_listeners?inboundonly&graceful&skip_exit HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n`;
+const OWN_HOOK = {
+  exec: {
+    command: ["bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${ISTIO.admin}; printf '${OWN_DRAIN}' >&3; cat <&3 >/dev/null`],
+  },
+};
+
+export async function istioPod({ name, form, envoy, app, folder, ...shape }: IstioPodParts): Promise<object> {
+  const file = join(folder, `${name}.json`);
+  await writeFile(file, JSON.stringify(istioConfig(shape)));
+  const excluded = [ISTIO.stats, ISTIO.status, ISTIO.agent, DEFAULT_SETTINGS.port];
+  const proxy = {
+    name: "istio-proxy",
+    image: "registry.istio.io/release/proxyv2:1.27",
+    // Envoy in the place of the agent that would start it.
+    command: [...as(UIDS.proxy, [...envoy.command, "-c", file, ...ISTIO_ARGUMENTS])],
+    env: Object.entries(envoy.environment).map(([variable, value]) => ({ name: variable, value })),
+    ports: [{ name: "http-envoy-prom", containerPort: ISTIO.stats }],
+    readinessProbe: { httpGet: { path: "/healthz/ready", port: ISTIO.status }, periodSeconds: 1 },
+    securityContext: { runAsUser: UIDS.proxy },
+  };
+  const init = {
+    name: "istio-init",
+    command: ["sh", "-c", redirection(excluded)],
+    args: ["istio-iptables", "-p", "15001", "-z", "15006", "-u", "1337", "-m", "REDIRECT", "-d", excluded.join(",")],
+  };
+  const native = { ...proxy, restartPolicy: "Always", lifecycle: { preStop: OWN_HOOK } };
+  const web = {
+    name: "app",
+    command: [...as(UIDS.app, app)],
+    env: [{ name: "UPSTREAM", value: shape.upstream }],
+    securityContext: { runAsUser: UIDS.app },
+  };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name,
+      namespace: "shop",
+      labels: { "security.istio.io/tlsMode": "istio" },
+      annotations: {
+        "traffic.sidecar.istio.io/excludeInboundPorts": String(DEFAULT_SETTINGS.port),
+        "sidecar.istio.io/status": "{}",
+      },
+    },
+    spec: {
+      terminationGracePeriodSeconds: 30,
+      initContainers: form === "native" ? [init, native] : [init],
+      containers: form === "native" ? [web] : [web, proxy],
+    },
+  };
+}

@@ -1,0 +1,12 @@
+/** Where Istio's sidecar listens, and whom it and the app run as. */
+
+export const ISTIO = { admin: 15_000, outbound: 15_001, inbound: 15_006, agent: 15_020, status: 15_021, stats: 15_090 };
+
+export const APP_PORT = 8_080;
+
+export const UIDS = { app: 1_000, proxy: 1_337, manager: 65_532 } as const;
+
+/** Runs a program as somebody else, as a container's `runAsUser` does. */
+export function as(uid: number, command: readonly string[]): readonly string[] {
+  return ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", ...command];
+}
