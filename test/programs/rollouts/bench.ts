@@ -39,7 +39,9 @@ async function play(scene: RolloutScene): Promise<void> {
   const { line, failures, words } = await playScene(scene, envoy, stop.signal);
   await recordResult(line);
   process.stdout.write(`${words}\n`);
-  process.stdout.write(`  over-wait at most ${OVER_WAIT_GOAL_MS} ms: ${line.withinGoal} of ${line.drains} drains\n`);
+  process.stdout.write(
+    `  over-wait at most ${OVER_WAIT_GOAL_MS} ms: ${line.withinGoal} of ${line.drains} drains; the longest: ${line.longestWhy}\n`,
+  );
   for (const failure of failures) complain(`${line.system}: ${failure}`);
 }
 

@@ -28,7 +28,7 @@ export function loadPlan({ protocols, clients, driver }: LoadChoice): LoadPlan {
     ports: perProtocol((one) => (one === "http1" || driver === "envoy" ? HTTP1_PORT : HTTP2_PORT)),
     lives: clients === "endless" ? "endless" : { leastMs: 1_000, mostMs: LONGEST_LIFE_MS },
     keptHttp1: withHttp1 ? 16 : 0,
-    keptHttp2: 3,
+    keptHttp2: 8,
     newConnectionEvery: 10,
     slowClients: withHttp1 ? 2 : 0,
     // An endless client that is silent for longer than the quiet period is another case.

@@ -36,7 +36,7 @@ is not answered in full counts as failed.
 kube-proxy does. *Short-lived* ones keep a connection for 1 to 10 s; *endless* ones until they are told to go, by
 \`Connection: close\` or GOAWAY. HTTP/1.1: 32 kept connections, each used several times a second; every tenth request has a
 new connection; four clients always wait for an answer of 1 to 4 s; with short-lived clients each node also keeps a silent
-connection to every Pod, for ever. HTTP/2: six connections with several requests at once (Node's client). gRPC: its wire format on
+connection to every Pod, for ever. HTTP/2: 16 connections with three requests at once (Node's client). gRPC: its wire format on
 the same, unary calls with a message each way and the status in the trailers, without a generated stub.
 
 **The Pods** are local processes under the kubelet's rules in network namespaces of their own, injected by the real webhook.

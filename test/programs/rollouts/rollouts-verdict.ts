@@ -29,6 +29,8 @@ export type RolloutsLine = Pick<
   readonly outcomes: Readonly<Record<string, number>>;
   readonly drainMs: Spread;
   readonly overWaitMs: Spread;
+  /** What the manager said of the drain that took longest past that moment. */
+  readonly longestWhy: string;
   /** Drains that ended within the goal past the moment when everything was done. */
   readonly withinGoal: number;
   /** Slow requests of 1 to 4 s that were answered. */
@@ -77,6 +79,7 @@ function lineOf(scene: RolloutScene, { nodes, drains, ...run }: RolloutsResult):
     ),
     drainMs: spread(drains.map(({ drainMs }) => drainMs)),
     overWaitMs: spread(overWaits),
+    longestWhy: [...drains].sort((a, b) => b.overWaitMs - a.overWaitMs)[0]?.why ?? "",
     withinGoal: overWaits.filter((ms) => ms <= OVER_WAIT_GOAL_MS).length,
     slowAnswered: sum((node) => node.slowAnswered),
     longestStallMs: Math.max(...nodes.map((node) => node.longestStallMs)),
@@ -90,8 +93,9 @@ function failuresOf(line: RolloutsLine, { nodes, drains }: RolloutsResult): read
   if (line.rate < LEAST_RATE)
     problems.push(`${line.rate} requests a second were answered, expected at least ${LEAST_RATE}`);
   if (line.drains !== line.rollouts * 2) problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2`);
+  // Kept connections are made anew every few seconds, so a Pod may miss them; many that do show nothing.
   const unused = drains.filter(({ served }) => !served).length;
-  if (unused > 0) problems.push(`${unused} Pods ended before any client came`);
+  if (unused > drains.length / 10) problems.push(`${unused} of ${drains.length} Pods ended before any client came`);
   if (!line.promised) return problems;
   if (total(line.failed) > 0) {
     const first = JSON.stringify(nodes.flatMap(({ failures }) => failures).slice(0, 5));
