@@ -11,9 +11,11 @@ import { keepNamespace } from "../../src/webhook/cluster/namespace-annotations.t
 import { lastcall } from "../cli/run-lastcall.ts";
 import { JSON_HEADERS, reviewText } from "../webhook/pod-review.ts";
 import { FACTS, serverUnderTest } from "../webhook/server-under-test.ts";
-import { documentsOf, EXAMPLES, fencesOf, GUIDE_NAMES, guideNamed, podsOf } from "./manifests.ts";
+import { documentsOf, EXAMPLES, fencesOf, GUIDE_NAMES, guideNamed, picturePath, podsOf } from "./manifests.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
+/** In bytes; a guide is read over slow lines too. */
+const PICTURE_LIMIT = 20_000;
 const FLAGS = ["--kube-version", FACTS.apiServerVersion, "--kubelet-version", "unknown", "--image", FACTS.managerImage];
 
 /** Kinds whose Pods only their controllers know; `inject` leaves them alone. */
@@ -75,6 +77,15 @@ describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
     }
     const { out } = await lastcall(["explain"], { "-": guide.manifest });
     for (const timeline of told) expect(out).toContain(timeline);
+  });
+
+  test("shows a drain that really ran", () => {
+    expect(guide.text).toContain(`](${name}.svg)`);
+    const picture = readFileSync(picturePath(name), "utf8");
+    expect(picture.length).toBeLessThanOrEqual(PICTURE_LIMIT);
+    expect(picture).toMatch(/^<svg .*aria-label="Drain of Pod \S+\/\S+".*<\/svg>\n$/s);
+    // A picture shows nothing of the machine it was drawn on.
+    expect(picture).not.toMatch(/<(script|image|foreignObject)|href=/);
   });
 
   test("names only annotations that exist", () => {

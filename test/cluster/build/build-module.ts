@@ -9,6 +9,7 @@ import { basename, dirname, join } from "node:path";
 import { exclusively } from "../host/exclusive.ts";
 import { mortal } from "../host/run.ts";
 import type { CompilerCache } from "./compiler-cache.ts";
+import { completedModfile } from "./completed-source.ts";
 import { GO_MODULES, type GoModule, type ModuleName } from "./module-table.ts";
 
 const MODULES = join(import.meta.dirname, "..", "modules");
@@ -43,7 +44,8 @@ function isWhole(binaries: string, module: GoModule): boolean {
 function buildKey(name: ModuleName, module: GoModule): string {
   const hash = createHash("sha256");
   const folder = join(MODULES, name);
-  for (const file of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, file)));
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => join(folder, file));
+  for (const file of files.sort()) if (statSync(file).isFile()) hash.update(readFileSync(file));
   hash.update(JSON.stringify([module, goVersion(name)]));
   return hash.digest("hex").slice(0, 16);
 }
@@ -73,7 +75,13 @@ async function compile({ name, module, binaries, place }: Compilation): Promise<
   mkdirSync(unfinished, { recursive: true });
   const target = module.output === undefined ? `${unfinished}/` : join(unfinished, module.output);
   const flags = ["-trimpath", "-ldflags", ["-s", "-w", ...module.link].join(" "), "-o", target];
-  await go(name, ["build", ...flags, ...module.packages], await place.compiled.folder());
+  const compiled = await place.compiled.folder();
+  const scratch = join(compiled, "completed");
+  const source =
+    module.completion === undefined
+      ? []
+      : [`-modfile=${completedModfile(module.completion, join(MODULES, name), scratch)}`];
+  await go(name, ["build", ...source, ...flags, ...module.packages], compiled);
   rmSync(binaries, { recursive: true, force: true });
   renameSync(unfinished, binaries);
   const megabytes = module.programs.map((program) => statSync(join(binaries, program)).size / 1e6);

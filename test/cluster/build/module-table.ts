@@ -1,4 +1,5 @@
 /** What is built from Go modules: the folder of each under `modules/`, its packages and how they are told their version. */
+import type { Completion } from "./completed-source.ts";
 
 export type GoModule = {
   /** Import paths that become programs; of other modules, each is also a `tool` line of the go.mod. */
@@ -9,6 +10,8 @@ export type GoModule = {
   readonly output?: string;
   /** Linker flags after `-s -w`. */
   readonly link: readonly string[];
+  /** A module whose published source does not compile as it is. */
+  readonly completion?: Completion;
 };
 
 /** Minor versions of Kubernetes that can be built, with the exact version their go.mod pins. */
@@ -50,6 +53,12 @@ export const GO_MODULES = {
   etcd: { packages: ["go.etcd.io/etcd/server/v3"], programs: ["etcd"], output: "etcd", link: [] },
   pause: { packages: ["."], programs: ["pause"], output: "pause", link: [] },
   helm: { packages: ["helm.sh/helm/v4/cmd/helm"], programs: ["helm"], link: [] },
+  argo: {
+    packages: ["argoexec", "workflow-controller"].map((name) => `github.com/argoproj/argo-workflows/v3/cmd/${name}`),
+    programs: ["argoexec", "workflow-controller"],
+    link: ["-X github.com/argoproj/argo-workflows/v3.version=v3.7.2"],
+    completion: { module: "github.com/argoproj/argo-workflows/v3", files: "completed" },
+  },
   coredns: { packages: ["github.com/coredns/coredns"], programs: ["coredns"], link: [] },
 } as const satisfies Readonly<Record<string, GoModule>>;
 

@@ -1,0 +1,107 @@
+/** Argo Workflows in a namespace of its own: the real controller and executor, its own definitions and rights. */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { KubernetesObject, V1ConfigMap, V1Deployment } from "@kubernetes/client-node";
+import { buildModule } from "../build/build-module.ts";
+import { compilerCache } from "../build/compiler-cache.ts";
+import { sourceOf } from "../build/completed-source.ts";
+import { cacheFolder } from "../host/cache-folder.ts";
+import { importImages } from "../images/import-images.ts";
+import { programArchive } from "../images/program-archive.ts";
+import { stateFolder } from "../life/state-folder.ts";
+import type { CaseNamespace } from "./case-namespace.ts";
+import type { Suite } from "./suite.ts";
+
+const CONTROLLER = "localhost/workflow-controller:test";
+const EXECUTOR = "localhost/argoexec:test";
+/** The user that Argo's own images name. */
+const USER = "8737:8737";
+const ARGO = "github.com/argoproj/argo-workflows/v3";
+const MODULE = join(import.meta.dirname, "../modules/argo");
+
+/** What its manifests are called, below `manifests`. */
+const DEFINITIONS = "base/crds/minimal";
+const RIGHTS = [
+  "base/workflow-controller/workflow-controller-sa.yaml",
+  "namespace-install/workflow-controller-rbac/workflow-controller-role.yaml",
+  "namespace-install/workflow-controller-rbac/workflow-controller-rolebinding.yaml",
+  "quick-start/base/executor/emissary/executor-role.yaml",
+  "quick-start/base/executor-default-rolebinding.yaml",
+];
+
+/** Builds both programs unless they are kept, and gives them to the nodes. */
+export async function giveArgo(suite: Suite): Promise<void> {
+  const cache = cacheFolder(process.env);
+  const compiled = compilerCache(cache, randomUUID());
+  try {
+    const say = (line: string) => void process.stderr.write(`${line}\n`);
+    const { binaries } = await buildModule("argo", { cache, compiled, say });
+    const packed = [
+      { name: CONTROLLER, program: join(binaries, "workflow-controller"), user: USER },
+      { name: EXECUTOR, program: join(binaries, "argoexec"), user: USER },
+    ];
+    const file = await programArchive(packed, cache, Date.now());
+    for (const node of suite.nodes) await importImages([file], stateFolder().socketOf(node));
+  } finally {
+    await compiled.close();
+  }
+}
+
+export type Entrypoints = Readonly<Record<string, readonly string[]>>;
+
+/** @param entrypoints of images whose steps name no command: the controller would ask a registry. */
+export async function startArgo(namespace: CaseNamespace, entrypoints: Entrypoints): Promise<void> {
+  const manifests = join(sourceOf(ARGO, MODULE), "manifests");
+  const definitions = join(manifests, DEFINITIONS);
+  await namespace.kubectl.run(["apply", "--server-side", `--kustomize=${definitions}`]);
+  await namespace.kubectl.run(["wait", "--for=condition=Established", "crd/workflows.argoproj.io", "--timeout=60s"]);
+  for (const file of RIGHTS) await namespace.apply(readFileSync(join(manifests, file), "utf8"));
+  await namespace.apply([settings(entrypoints), controller()]);
+  await namespace.rolledOut("deployment/workflow-controller");
+}
+
+/** Its objects in this namespace first, while the controller is there to take its marks off them. */
+export async function stopArgo(namespace: CaseNamespace): Promise<void> {
+  await namespace.here.attempt(["delete", "workflows.argoproj.io", "--all", "--timeout=60s"]);
+  const definitions = join(sourceOf(ARGO, MODULE), "manifests", DEFINITIONS);
+  await namespace.kubectl.run(["delete", "--ignore-not-found", `--kustomize=${definitions}`, "--timeout=60s"]);
+}
+
+function settings(entrypoints: Entrypoints): V1ConfigMap {
+  const images = Object.entries(entrypoints).map(([image, entrypoint]) => [image, { entrypoint }]);
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "workflow-controller-configmap" },
+    data: { images: JSON.stringify(Object.fromEntries(images)) },
+  };
+}
+
+function controller(): KubernetesObject & V1Deployment {
+  const labels = { app: "workflow-controller" };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "workflow-controller" },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels: { ...labels, "lastcall.dev/inject": "disabled" } },
+        spec: {
+          serviceAccountName: "argo",
+          containers: [
+            {
+              name: "workflow-controller",
+              image: CONTROLLER,
+              imagePullPolicy: "IfNotPresent",
+              args: ["--namespaced", `--executor-image=${EXECUTOR}`, "--executor-image-pull-policy=IfNotPresent"],
+              env: [{ name: "LEADER_ELECTION_DISABLE", value: "true" }],
+              readinessProbe: { httpGet: { path: "/healthz", port: 6060 }, periodSeconds: 1 },
+            },
+          ],
+        },
+      },
+    },
+  };
+}
