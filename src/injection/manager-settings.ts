@@ -23,6 +23,7 @@ export type SettingsRequest = {
 export function managerSettings(request: SettingsRequest): DrainSettings {
   const { pod, policy, classic, port, driver, hooks, originalSeconds } = request;
   const { deregistrationDelayMs, drainTimeoutMs } = policy;
+  const drained = new Set(policy.drainPorts);
   const wanted = { drainDelayMs: drainDelayMs(policy, hooks), deregistrationDelayMs, drainTimeoutMs };
   return {
     port,
@@ -35,7 +36,7 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
     drainUrl: policy.drainUrl,
     activeUrl: policy.activeUrl,
     drainPorts: policy.drainPorts,
-    ignorePorts: policy.ignorePorts.filter((ignored) => !policy.drainPorts.includes(ignored)),
+    ignorePorts: policy.ignorePorts.filter((ignored) => !drained.has(ignored)),
     hooks: hooks.flatMap((hook) => (hook.kind === "hold" ? [{ container: hook.container, role: hook.role }] : [])),
     kubeletProbes: kubeletProbesOf(pod),
     completes: runsToCompletion(pod),
@@ -54,7 +55,8 @@ export function drainDelayMs(policy: PodPolicy, hooks: readonly HookPlan[]): num
 export function conflictProblems(request: SettingsRequest, settings: DrainSettings, where: string): readonly Problem[] {
   const { policy, driver } = request;
   const messages: string[] = [];
-  const both = policy.ignorePorts.filter((port) => policy.drainPorts.includes(port));
+  const drained = new Set(policy.drainPorts);
+  const both = policy.ignorePorts.filter((port) => drained.has(port));
   if (both.length > 0) messages.push(`drain-ports and ignore-ports both name ${listed(both)}; drain-ports wins.`);
   if (countsNothing(policy, driver)) messages.push("drained-when: requests needs a driver that counts; auto is used.");
   if (driver === "http" && policy.drainUrl === "" && policy.activeUrl === "")

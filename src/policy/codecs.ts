@@ -70,13 +70,14 @@ export const profileName: Codec<string> = {
 function listOf<T>(text: string, read: (part: string) => T | undefined): readonly T[] | undefined {
   // Spaces belong around commas only; elsewhere they hide a slip of the hand.
   if (text !== text.trim()) return undefined;
-  const values: T[] = [];
+  // A set: a list of all ports, searched for each of them, would hold up an admission for a second.
+  const values = new Set<T>();
   for (const part of text.split(",")) {
     const value = read(part.trim());
     if (value === undefined) return undefined;
-    if (!values.includes(value)) values.push(value);
+    values.add(value);
   }
-  return values;
+  return [...values];
 }
 
 function portIn(text: string, lowest: number): number | undefined {

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { parseServeFlags } from "../../src/contract/serve-flags.ts";
 import type { Outcome } from "../../src/injection/outcome.ts";
 import { uninjectPod } from "../../src/injection/uninject.ts";
+import { anyText } from "../any-text.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
 import { type Given, inject } from "./given.ts";
 import { oracleNamed, oracleQos } from "./qos-oracle.ts";
@@ -131,12 +132,12 @@ test("the grace period is never lowered, exceeds the drain timeout and fits 32 b
 });
 
 test("every problem is one printable line, at most 200 characters long", { timeout: TIME_LIMIT }, () => {
-  const hostileText = fc.oneof(fc.string({ unit: "binary" }), fc.constant(`\u001b[31m\n${"9,".repeat(150)}`));
+  const hostileText = fc.oneof(anyText(), fc.constant(`\u001b[31m\n${"9,".repeat(150)}`));
   const name = fc.constantFrom("drain-ports", "ignore-ports", "mode", "containers", "driver-url", "profile", "inject");
+  const ports = Array.from({ length: 2_000 }, (_, at) => at + 1).join(",");
   const told = new Set<string>();
   fc.assert(
     fc.property(arbitraryPod, name, hostileText, (pod, key, text) => {
-      const ports = Array.from({ length: 2_000 }, (_, at) => at + 1).join(",");
       const annotations = { "lastcall.dev/drain-ports": ports, "lastcall.dev/ignore-ports": ports };
       const metadata = {
         name: text,

@@ -1,0 +1,19 @@
+/** Text of any characters at all. */
+import fc from "fast-check";
+
+const SURROGATES = { first: 0xd800, count: 0x800 };
+const CODE_POINTS = 0x110000 - SURROGATES.count;
+
+/** What fast-check calls `binary`; that makes a table of all of them first, which takes a second of processor time. */
+const anyCharacter = fc.nat({ max: CODE_POINTS - 1 }).map(
+  (at) => String.fromCodePoint(at < SURROGATES.first ? at : at + SURROGATES.count),
+  (character) => {
+    const point = typeof character === "string" ? (character.codePointAt(0) ?? -1) : -1;
+    if (point < 0 || String.fromCodePoint(point) !== character) throw new Error("not one character");
+    return point < SURROGATES.first ? point : point - SURROGATES.count;
+  },
+);
+
+export function anyText(limits: { readonly maxLength?: number } = {}): fc.Arbitrary<string> {
+  return fc.string({ unit: anyCharacter, ...limits });
+}
