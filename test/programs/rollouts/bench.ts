@@ -7,7 +7,8 @@ import { programOf } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { ENVOY, playScene } from "./play-scene.ts";
 import { BENCH_SCENES, type RolloutScene, sceneName } from "./rollout-scenes.ts";
-import { OVER_WAIT_GOAL_MS } from "./rollouts-verdict.ts";
+import { otherTable, promisedTable } from "./rollouts-page.ts";
+import { OVER_WAIT_GOAL_MS, type RolloutsLine } from "./rollouts-verdict.ts";
 import { whyImpossible } from "./run-rollouts.ts";
 
 const only = process.argv.find((word) => word.startsWith("--only="))?.slice("--only=".length) ?? "";
@@ -26,14 +27,16 @@ else if (impossible !== "") complain(impossible);
 else await playAll();
 
 async function playAll(): Promise<void> {
+  const played: RolloutsLine[] = [];
   for (const scene of scenes) {
     if (stop.signal.aborted) return;
     // One scene that could not be played does not take the others with it.
-    await play(scene).catch((error: unknown) => complain(`${sceneName(scene)}: ${String(error)}`));
+    await play(scene, played).catch((error: unknown) => complain(`${sceneName(scene)}: ${String(error)}`));
   }
+  process.stdout.write(`\n${promisedTable(played)}\n\n${otherTable(played)}\n`);
 }
 
-async function play(scene: RolloutScene): Promise<void> {
+async function play(scene: RolloutScene, played: RolloutsLine[]): Promise<void> {
   const envoy = scene.driver === "envoy" ? await programOf(ENVOY) : undefined;
   if (envoy?.kind === "missing") return complain(envoy.why);
   const { line, failures, words } = await playScene(scene, envoy, stop.signal);
@@ -42,6 +45,7 @@ async function play(scene: RolloutScene): Promise<void> {
   process.stdout.write(
     `  over-wait at most ${OVER_WAIT_GOAL_MS} ms: ${line.withinGoal} of ${line.drains} drains; the longest: ${line.longestWhy}\n`,
   );
+  played.push(line);
   for (const failure of failures) complain(`${line.system}: ${failure}`);
 }
 

@@ -11,17 +11,18 @@ export function unmeasured(results: readonly OtherResult[]): readonly string[] {
 /** The lines in the order of the scenes; other results have pages of their own. */
 export function rolloutsPage(results: readonly OtherResult[]): string {
   const lines = BENCH_SCENES.flatMap((scene) => lineOf(sceneName(scene), results) ?? []);
-  const promised = lines.filter((line) => line.promised);
-  const others = lines.filter((line) => !line.promised);
-  return [
-    INTRODUCTION,
-    circumstances(lines),
-    table(PROMISED_HEAD, promised.map(promisedRow)),
-    READING,
-    OTHERS,
-    table(OTHER_HEAD, others.map(otherRow)),
-    AFTERWORD,
-  ].join("\n");
+  return [INTRODUCTION, circumstances(lines), promisedTable(lines), READING, OTHERS, otherTable(lines), AFTERWORD].join(
+    "\n",
+  );
+}
+
+export function promisedTable(lines: readonly RolloutsLine[]): string {
+  return table(PROMISED_HEAD, lines.filter((line) => line.promised).map(promisedRow));
+}
+
+/** Of the scenes that are promised nothing. */
+export function otherTable(lines: readonly RolloutsLine[]): string {
+  return table(OTHER_HEAD, lines.filter((line) => !line.promised).map(otherRow));
 }
 
 const INTRODUCTION = `# 20 rollouts at 500 requests a second
