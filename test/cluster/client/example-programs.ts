@@ -6,7 +6,7 @@ import { stateFolder } from "../life/state-folder.ts";
 import { imageOf, type Suite } from "./suite.ts";
 
 /** Images of the examples that are the reader's own. */
-const STAND_INS: Readonly<Record<string, ImageName>> = {
+export const STAND_INS: Readonly<Record<string, ImageName>> = {
   "registry.example/shop/web:1.4": "lastcall-example-app",
   "registry.example/shop/report:1.0": "lastcall-example-work",
   "registry.example/shop/import:1.0": "lastcall-example-work",
