@@ -8,7 +8,7 @@ export type Build = {
   readonly args: readonly string[];
 };
 
-const MAIN = new URL("compiled-once.ts", import.meta.url).pathname;
+const MAIN = new URL("compiled-once.mjs", import.meta.url).pathname;
 
 export const NODE_BUILD: Build = { name: "Node", command: process.execPath, args: [MAIN] };
 /** Its command is empty where this host cannot build it; the reason was printed before the tests. */

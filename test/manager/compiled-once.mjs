@@ -1,6 +1,7 @@
 /**
  * The manager on Node, as a test starts it: what Node compiled once is not compiled again. It starts hundreds of times,
- * often without an environment that could say so, and starts itself once more as the relay's client.
+ * often without an environment that could say so, and starts itself once more as the relay's client. Plain JavaScript,
+ * since nothing is kept of this file itself: the compiler of types would be loaded for it alone.
  */
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
