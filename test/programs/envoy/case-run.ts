@@ -8,14 +8,14 @@ import { type EnvoyCase, nameOf } from "./cases.ts";
 import { type EnvoyResult, systemOf } from "./envoy-result.ts";
 import { type GatewayParts, gatewayPod } from "./gateway-pod.ts";
 import { startLagLog } from "./lag-log.ts";
-import { type Clients, dueMs, LAG_MS, type Place, QUIET_MS } from "./scene.ts";
+import { type Clients, DELAY_MS, dueMs, LAG_MS, type Place, QUIET_MS } from "./scene.ts";
 import { type Stage, type StagedPod, TOKEN, until } from "./stage.ts";
 
 export type CaseParts = {
   readonly stage: Stage;
   readonly managerProgram: readonly string[];
-  readonly http3: Place["http3"];
-} & Pick<GatewayParts, "envoy" | "folder" | "certificate">;
+} & Pick<Place, "http3" | "grpcio"> &
+  Pick<GatewayParts, "envoy" | "folder" | "certificate">;
 
 /** A load reaches its pace; anybody else only has to be there. */
 const STEADY_MS = 2_000;
@@ -43,6 +43,7 @@ export async function runCase(one: EnvoyCase, parts: CaseParts): Promise<EnvoyRe
       from: stage.network.trafficAddress,
       other: stage.upstream,
       http3: parts.http3,
+      grpcio: parts.grpcio,
     });
     await realClock.wait(scene.heavy === true ? STEADY_MS : LEAD_MS);
     return await ended(one, staged, clients);
@@ -77,6 +78,7 @@ async function ended(one: EnvoyCase, { pod, managerPeakKib }: StagedPod, clients
   const stays = scene.ends === "deadline";
   const failures = stays ? before : clients.tally.failures;
   const { triggeredMs } = end;
+  const toldMs = triggeredMs + DELAY_MS;
   const due = dueMs(scene, { triggeredMs, lastMs });
   const result = {
     kind: "envoy" as const,
@@ -86,6 +88,7 @@ async function ended(one: EnvoyCase, { pod, managerPeakKib }: StagedPod, clients
     releasedSeconds: seconds(releasedMs - deletedMs),
     afterTrafficSeconds: seconds(Math.max(0, releasedMs - Math.max(deletedMs, lastMs))),
     overWaitSeconds: seconds(releasedMs - due),
+    stayedSeconds: seconds(Math.max(0, lastMs - toldMs - lag.between(toldMs, lastMs))),
     // What came before cannot have moved the end.
     lagSeconds: seconds(lag.between(due - QUIET_MS, releasedMs)),
     hookStatus: hookSeen,

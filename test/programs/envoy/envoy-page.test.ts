@@ -17,6 +17,7 @@ const run = (scene: string, version: string, over: Partial<EnvoyResult> = {}): E
   releasedSeconds: 7.06,
   afterTrafficSeconds: 2.06,
   overWaitSeconds: 0.06,
+  stayedSeconds: 0,
   lagSeconds: 0,
   hookStatus: 200,
   hooksFailed: 0,
@@ -31,7 +32,7 @@ const run = (scene: string, version: string, over: Partial<EnvoyResult> = {}): E
 });
 
 const all = SCENES.flatMap(({ key }) => VERSIONS.map((version) => run(key, version)));
-const page = "<!-- generated: against Envoy Gateway -->\nold\n<!-- end of against Envoy Gateway -->\n";
+const page = "<!-- generated: against Envoy Gateway -->\nstale\n<!-- end of against Envoy Gateway -->\n";
 const blank = `${page}<!-- generated: protocols before Envoy -->\n<!-- end of protocols before Envoy -->\n`;
 
 test("a row tells what both managers made of the same clients", () => {
@@ -39,7 +40,7 @@ test("a row tells what both managers made of the same clients", () => {
   expect(written).toContain(
     "| one idle HTTP/2 connection | 61.0 s | 61.0 s | failed | 0 | 7.1 s | 2.1 s | 200 | 0 of 100 |",
   );
-  expect(written).not.toContain("old");
+  expect(written).not.toContain("stale");
 });
 
 test("what failed is told, and what was given back as not begun", () => {

@@ -4,6 +4,7 @@ import { VERSIONS } from "./cases.ts";
 import type { EnvoyResult } from "./envoy-result.ts";
 import { GATEWAY_FIGURES, GATEWAY_RESIDENT_MIB, type GatewayFigures } from "./gateway-figures.ts";
 import { within } from "./page-section.ts";
+import { table } from "./page-table.ts";
 import type { Ending, Scene } from "./scene.ts";
 import { SCENES } from "./scenes.ts";
 
@@ -108,11 +109,6 @@ function theRun(runs: readonly EnvoyResult[], scene: string, version: string): E
 
 function find(runs: readonly EnvoyResult[], scene: string, version: string): EnvoyResult | undefined {
   return runs.find((run) => run.scene === scene && run.version === version && run.manager === "native");
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const [head = [], ...body] = rows;
-  return [head, head.map(() => "---"), ...body].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
 function isEnvoy(result: OtherResult): result is EnvoyResult {

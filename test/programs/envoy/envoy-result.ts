@@ -13,6 +13,8 @@ export type EnvoyResult = {
   readonly afterTrafficSeconds: number;
   /** and how much later that was than the settings ask for. Negative: too early. */
   readonly overWaitSeconds: number;
+  /** From the end of the delay to the last traffic, less the lag meanwhile: how long those who were told stayed. */
+  readonly stayedSeconds: number;
   /** How late the clock of the one who measured ticked meanwhile, in all. */
   readonly lagSeconds: number;
   /** The status of Envoy's hook, and whether the kubelet took any hook for failed. */

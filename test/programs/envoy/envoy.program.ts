@@ -26,7 +26,8 @@ async function play(context: Context): Promise<PlayResult> {
     "1.36": await requiredProgram("envoy-1.36", context),
   };
   const http3 = await requiredProgram("aioquic", context);
-  const request: PlayRequest = { envoys, http3, native: NATIVE_BUILD.command, only: [] };
+  const grpcio = await requiredProgram("grpcio", context);
+  const request: PlayRequest = { envoys, http3, grpcio, native: NATIVE_BUILD.command, only: [] };
   return playInside<PlayResult>(INSIDE, request, context);
 }
 

@@ -36,7 +36,7 @@ async function played(request: PlayRequest): Promise<Record<string, Played>> {
   const play = async (one: EnvoyCase) => {
     const envoy: EnvoyProgram = request.envoys[one.version] ?? { command: [], environment: {} };
     const managerProgram = one.manager === "native" ? [request.native] : [process.execPath, NODE_MANAGER];
-    const parts = { stage, envoy, folder, certificate, managerProgram, http3: request.http3 };
+    const parts = { stage, envoy, folder, certificate, managerProgram, http3: request.http3, grpcio: request.grpcio };
     const name = nameOf(one);
     results[name] = await runCase(one, parts).then(
       (result) => ({ result }),

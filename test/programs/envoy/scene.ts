@@ -1,5 +1,6 @@
 /** One scene: what clients do before a Pod with an Envoy that is told to end, and when its drain has to end then. */
 import type { Clock } from "../../../src/demo/clock.ts";
+import type { PeerProgram } from "./peer-process.ts";
 
 /** The defaults of `drain-delay`, `quiet-period` and `drain-timeout`. */
 export const DELAY_MS = 5_000;
@@ -22,6 +23,8 @@ export type Scene = {
   readonly says: string;
   readonly ends: Ending;
   readonly start: (place: Place) => Promise<Clients>;
+  /** Its clients never leave by themselves, and have to be gone soon after they were told. */
+  readonly sentAway?: true;
   /** Whether it keeps the processor busy; such scenes run one after the other. */
   readonly heavy?: true;
   /** Annotations, without their prefix. */
@@ -41,8 +44,9 @@ export type Place = {
   readonly from: string;
   /** Who serves those that do not find the Pod any more: the upstream itself, without a proxy. */
   readonly other: string;
-  /** Python with the packages of an HTTP/3 client, and what it needs; empty where it cannot be had. */
-  readonly http3: { readonly command: readonly string[]; readonly environment: Readonly<Record<string, string>> };
+  /** Python with an HTTP/3 client, and with gRPC's library. */
+  readonly http3: PeerProgram;
+  readonly grpcio: PeerProgram;
 };
 
 export type Clients = {

@@ -1,4 +1,5 @@
 /** Every scene before an Envoy, in the order of the tables. */
+import { grpcioClients } from "./grpcio-clients.ts";
 import { http1Load, http1Request } from "./http1-clients.ts";
 import { grpcStream, http2Idle, http2Load } from "./http2-clients.ts";
 import { http3Clients } from "./http3-clients.ts";
@@ -25,6 +26,7 @@ export const SCENES: readonly Scene[] = [
     key: "http1",
     says: "HTTP/1.1, 500 requests/s on 20 connections",
     ends: "quiet",
+    sentAway: true,
     start: http1Load(HTTP1),
     heavy: true,
     onNodeToo: true,
@@ -33,6 +35,7 @@ export const SCENES: readonly Scene[] = [
     key: "http1-gradual",
     says: "HTTP/1.1, 500 requests/s, Envoy's drain strategy gradual",
     ends: "quiet",
+    sentAway: true,
     start: http1Load(HTTP1),
     strategy: "gradual",
     heavy: true,
@@ -41,6 +44,7 @@ export const SCENES: readonly Scene[] = [
     key: "http2",
     says: "HTTP/2, 500 requests/s on 10 connections",
     ends: "quiet",
+    sentAway: true,
     start: http2Load({ ...HTTP2, ask: "plain" }),
     heavy: true,
   },
@@ -48,13 +52,22 @@ export const SCENES: readonly Scene[] = [
     key: "grpc",
     says: "gRPC, 500 unary calls/s on 10 connections",
     ends: "quiet",
+    sentAway: true,
     start: http2Load({ ...HTTP2, ask: "grpc" }),
     heavy: true,
+  },
+  {
+    key: "grpcio",
+    says: "gRPC by grpcio, 100 unary calls/s on 5 channels",
+    ends: "quiet",
+    sentAway: true,
+    start: grpcioClients(5, 50),
   },
   {
     key: "http3",
     says: "HTTP/3, 50 requests/s on 5 connections",
     ends: "quiet",
+    sentAway: true,
     start: http3Clients(5, 100),
   },
   {

@@ -19,6 +19,7 @@ const GOOD: EnvoyResult = {
   releasedSeconds: 7.1,
   afterTrafficSeconds: 2.1,
   overWaitSeconds: 0.1,
+  stayedSeconds: 0,
   lagSeconds: 0,
   hookStatus: 200,
   hooksFailed: 0,
@@ -51,6 +52,12 @@ test.for([
 
 test("a machine that kept the one who measures from his turn is no shortfall", () => {
   expect(shortfalls(scene("quiet"), { ...GOOD, overWaitSeconds: 0.6, lagSeconds: 0.4 })).toEqual([]);
+});
+
+test("clients that were not told at once are a shortfall where all have to go", () => {
+  const stayed = { ...GOOD, stayedSeconds: 4 };
+  expect(shortfalls(scene("quiet"), stayed)).toEqual([]);
+  expect(shortfalls({ ...scene("quiet"), sentAway: true }, stayed)).toHaveLength(1);
 });
 
 test("a session that stays has to be cut, and nobody else", () => {

@@ -7,6 +7,9 @@ const OVER_WAIT_SECONDS = 0.25;
 /** Rounding, and the distance of two clocks that were read one after the other. */
 const EARLY_SECONDS = 0.1;
 
+/** Every client asks several times a second, and is told with its next answer. */
+const STAY_SECONDS = 1;
+
 type Measured = Pick<
   EnvoyResult,
   "hookStatus" | "hooksFailed" | "failures" | "answered" | "overWaitSeconds" | "lagSeconds"
@@ -14,11 +17,13 @@ type Measured = Pick<
 
 /** @returns what fell short, one sentence each; none where all was reached */
 export function shortfalls(scene: Scene, result: EnvoyResult): readonly string[] {
-  const { answered, cut, outcome, why } = result;
+  const { answered, cut, outcome, why, stayedSeconds } = result;
+  const stayed = scene.sentAway === true && stayedSeconds > STAY_SECONDS;
   const stays = scene.ends === "deadline";
   const found: readonly (readonly [boolean, string])[] = [
     [answered === 0 && scene.key !== "none", "nobody was answered"],
     [outcome !== (stays ? "timeout" : "drained"), `the drain ended as ${outcome}: ${why}`],
+    [stayed, `clients stayed for ${stayedSeconds} s after they should have been told`],
     [stays && cut !== 1, `${cut} sessions were cut at the end instead of one`],
   ];
   return [...duringShortfalls(result), ...found.filter(([wrong]) => wrong).map(([, sentence]) => sentence)];

@@ -1,5 +1,5 @@
 /** Process 1 of the namespaces: ends all Pods of the mesh side by side, and writes what came of each. */
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import type { PlayRequest } from "../envoy/play-request.ts";
 import { peakKibOf } from "../envoy/process-memory.ts";
 import { createStage, newProcesses } from "../envoy/stage.ts";
@@ -28,8 +28,6 @@ try {
 }
 
 async function played(request: PlayRequest): Promise<IstioPlayed> {
-  // The proxy reads its configuration as somebody else.
-  chmodSync(folder, 0o755);
   const stage = await createStage(processes, peakKibOf);
   const native = request.native !== "";
   const results: Record<string, IstioPlayed[string]> = {};

@@ -3,7 +3,7 @@ import type { EnvoyResult } from "../envoy/envoy-result.ts";
 import type { Calls } from "./istio-app.ts";
 import type { IstioCase } from "./istio-case.ts";
 
-export type IstioResult = Omit<EnvoyResult, "kind" | "scene" | "cut" | "refused"> & {
+export type IstioResult = Omit<EnvoyResult, "kind" | "scene" | "cut" | "refused" | "stayedSeconds"> & {
   readonly kind: "istio";
   readonly form: IstioCase["form"];
   readonly statistics: IstioCase["statistics"];

@@ -24,6 +24,7 @@ export type IstioParts = {
 };
 
 const APP = new URL("./istio-app.ts", import.meta.url).pathname;
+const NOBODY = { command: [], environment: {} };
 const STEADY_MS = 1_500;
 const AFTERWARDS_MS = 500;
 
@@ -64,7 +65,8 @@ async function ended(one: IstioCase, parts: IstioParts, { pod, managerPeakKib }:
     pod: pod.address,
     from: stage.network.trafficAddress,
     other: stage.upstream,
-    http3: { command: [], environment: {} },
+    http3: NOBODY,
+    grpcio: NOBODY,
   };
   const clients = await http1Load(LOAD)(place);
   const scraper = await http1Load({ ...SCRAPES, path: "/stats/prometheus", port: ISTIO.stats })(place);

@@ -13,6 +13,8 @@ import { istioShortfalls } from "./istio-verdict.ts";
 
 const INSIDE = new URL("./istio-inside.ts", import.meta.url).pathname;
 
+const NOBODY = { command: [], environment: {} };
+
 type Context = Skipping & { readonly signal: AbortSignal };
 
 let playing: Promise<IstioPlayed> | undefined;
@@ -34,7 +36,8 @@ async function play(context: Context): Promise<IstioPlayed> {
   if (able.status !== 0) return missing(`it takes root and iptables: ${able.complaint.trim()}`, context);
   const request: PlayRequest = {
     envoys,
-    http3: { command: [], environment: {} },
+    http3: NOBODY,
+    grpcio: NOBODY,
     native: NATIVE_BUILD.command,
     only: [],
   };

@@ -1,0 +1,41 @@
+/** Clients in another language, as a process that tells its results line by line and leaves at the end of its input. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+/** Python, and the packages that the peer needs. */
+export type PeerProgram = {
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+export type Peer = { readonly stop: () => Promise<void> };
+
+/** Resolves with the first line. Rejects when the process ends before. */
+export async function startPeer(
+  { command: [python = "python3"], environment }: PeerProgram,
+  words: readonly string[],
+  onLine: (line: string) => void,
+): Promise<Peer> {
+  const child = spawn(python, words, {
+    env: { PATH: process.env["PATH"] ?? "", ...environment },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  child.stdin.on("error", () => {});
+  await new Promise<void>((heard, failed) => {
+    child.once("error", failed);
+    child.once("exit", (code) => failed(new Error(`clients ended early with ${code}: ${words.join(" ")}`)));
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      onLine(line);
+      heard();
+    });
+  });
+  return {
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, "exit");
+      child.stdin.end();
+      await gone;
+    },
+  };
+}

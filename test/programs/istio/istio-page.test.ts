@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { ISTIO_CASES, type IstioCase } from "./istio-case.ts";
+import { missingIstio, withIstio } from "./istio-page.ts";
+import type { IstioResult } from "./istio-result.ts";
+
+const PAGE = "before\n<!-- generated: Istio's sidecar -->\nstale\n<!-- end of Istio's sidecar -->\nafter\n";
+
+const run = (one: IstioCase): IstioResult => ({
+  kind: "istio",
+  system: `${one.form} ${one.version} ${one.statistics}`,
+  ...one,
+  manager: "native",
+  releasedSeconds: 7.16,
+  afterTrafficSeconds: 2.06,
+  overWaitSeconds: -0.01,
+  lagSeconds: 0,
+  hookStatus: 200,
+  hooksFailed: 0,
+  answered: 900,
+  failures: [],
+  outcome: "drained",
+  why: "",
+  managerPeakKib: 1_000,
+  calls: { answered: 199, failures: ["call: reset"], sentAway: 0, byProxy: 150, afterSignal: 40 },
+  proxyAfterAppSeconds: 1.04,
+  driverNote: "",
+});
+
+const all = ISTIO_CASES.map(run);
+
+test("a row tells of both directions, and when the proxy was told to stop", () => {
+  const written = withIstio(PAGE, all);
+  expect(written).toContain(
+    "| classic | 1.36 | as Istio cuts them | 7.2 s | 0.00 s | 0 of 900 | 1 of 200 | 40 | 0 | 1.0 s after the app's end |",
+  );
+  expect(written).not.toContain("stale");
+  expect(written.startsWith("before\n")).toBe(true);
+});
+
+test("what was not measured is named", () => {
+  expect(missingIstio(all)).toEqual([]);
+  expect(missingIstio(all.slice(1))).toEqual(["Istio's native proxy with Envoy 1.40, statistics cut"]);
+  expect(() => withIstio(PAGE, all.slice(1))).toThrow("no result of Istio's native proxy");
+});

@@ -1,0 +1,65 @@
+/** The table of docs/envoy.md about Envoy as Istio's sidecar, from the results of real runs. Pure. */
+import { within } from "../envoy/page-section.ts";
+import { table } from "../envoy/page-table.ts";
+import type { OtherResult } from "../results/program-result.ts";
+import { ISTIO_CASES, type IstioCase } from "./istio-case.ts";
+import type { IstioResult } from "./istio-result.ts";
+
+const SECTION = "Istio's sidecar";
+
+const HEAD = [
+  "proxy",
+  "Envoy",
+  "statistics",
+  "app released",
+  "over-wait",
+  "failed from outside",
+  "app's calls failed",
+  "of them after its stop signal",
+  "told to close",
+  "proxy's stop signal",
+];
+
+/** @throws where the page lacks the marks, or a result is missing; {@link missingIstio} says which */
+export function withIstio(page: string, results: readonly OtherResult[]): string {
+  const runs = results.filter(isIstio);
+  const rows = ISTIO_CASES.map((one) => {
+    const run = find(runs, one);
+    if (run === undefined) throw new Error(`no result of ${inWords(one)}`);
+    return rowOf(run);
+  });
+  return within(page, SECTION, table([HEAD, ...rows]));
+}
+
+export function missingIstio(results: readonly OtherResult[]): readonly string[] {
+  const runs = results.filter(isIstio);
+  return ISTIO_CASES.filter((one) => find(runs, one) === undefined).map(inWords);
+}
+
+function rowOf(run: IstioResult): string[] {
+  const { calls } = run;
+  return [
+    run.form,
+    run.version,
+    run.statistics === "cut" ? "as Istio cuts them" : "whole",
+    `${run.releasedSeconds.toFixed(1)} s`,
+    `${Math.max(0, run.overWaitSeconds).toFixed(2)} s`,
+    `${run.failures.length} of ${run.answered + run.failures.length}`,
+    `${calls.failures.length} of ${calls.answered + calls.failures.length}`,
+    String(calls.afterSignal),
+    String(calls.sentAway),
+    `${run.proxyAfterAppSeconds.toFixed(1)} s after the app's end`,
+  ];
+}
+
+function find(runs: readonly IstioResult[], { form, version, statistics }: IstioCase): IstioResult | undefined {
+  return runs.find((run) => run.form === form && run.version === version && run.statistics === statistics);
+}
+
+function inWords({ form, version, statistics }: IstioCase): string {
+  return `Istio's ${form} proxy with Envoy ${version}, statistics ${statistics}`;
+}
+
+function isIstio(result: OtherResult): result is IstioResult {
+  return result.kind === "istio";
+}
