@@ -1,32 +1,50 @@
-/** `npm run table:programs`: writes docs/systems.md and the guide to queues from what the last `npm run test:programs` measured. */
+/** `npm run table:programs`: writes pages of the docs from what the last `npm run test:programs` measured. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { missingEnvoy, withEnvoy } from "./envoy/envoy-page.ts";
+import { missingIstio, withIstio } from "./istio/istio-page.ts";
 import { isQueues, withQueues } from "./rabbitmq/queue-page.ts";
 import type { OtherResult } from "./results/program-result.ts";
 import { RESULTS_FILE } from "./results/record-result.ts";
 import { resultLines } from "./results/result-lines.ts";
 import { systemsPage } from "./results/systems-page.ts";
+import { writeRolloutsPage } from "./rollouts/write-rollouts-page.ts";
+import { HTTP2_SERVERS } from "./servers/http2-table.ts";
 import { SERVERS, type ServerRow, titleOf } from "./servers/server-table.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
 const PAGE = join(DOCS, "systems.md");
+const ENVOY = join(DOCS, "envoy.md");
 const QUEUES = join(DOCS, "guides/rabbitmq.md");
 
 const results = resultLines(readFileSync(RESULTS_FILE, "utf8"));
 // In the order of the table, whichever case ended first.
 const rows = SERVERS.map((row) => ({ row, result: results.find((result) => isOf(row, result)) }));
+const http2 = HTTP2_SERVERS.map(({ system }) => ({
+  system,
+  result: results.find((result) => result.kind === "http2" && result.system === system),
+}));
 const queues = results.find(isQueues);
 const missing = [
   ...rows.filter(({ result }) => result === undefined).map(({ row }) => titleOf(row)),
+  ...http2.filter(({ result }) => result === undefined).map(({ system }) => `${system} with HTTP/2`),
   ...(queues === undefined ? ["RabbitMQ"] : []),
+  ...missingEnvoy(results),
+  ...missingIstio(results),
 ];
 if (missing.length === 0 && queues !== undefined) {
-  writeFileSync(PAGE, systemsPage(rows.flatMap(({ result }) => result ?? [])));
+  writeFileSync(PAGE, systemsPage([...rows, ...http2].flatMap(({ result }) => result ?? [])));
+  writeFileSync(ENVOY, withIstio(withEnvoy(readFileSync(ENVOY, "utf8"), results), results));
   writeFileSync(QUEUES, withQueues(readFileSync(QUEUES, "utf8"), queues));
 } else {
   process.stderr.write(`not measured: ${missing.join(", ")}; run: npm run test:programs\n`);
   process.exitCode = 1;
 }
+
+// Measured by a bench of its own, which takes longer than a test run may.
+const unrolled = writeRolloutsPage(results);
+if (unrolled.length > 0)
+  process.stderr.write(`docs/rollouts.md stays as it is: run npm run bench:rollouts for ${unrolled.join("; ")}\n`);
 
 function isOf(row: ServerRow, result: OtherResult): boolean {
   return result.system === row.system && "stopSignal" in result && result.stopSignal === row.stopSignal;

@@ -30,5 +30,20 @@ export type ServerResult = {
   readonly stopSeconds: number;
 };
 
+/** A Pod of an HTTP/2 server, ended while one client stayed connected that was idle after this answer. */
+export type Http2ServerResult = {
+  readonly kind: "http2";
+  readonly system: string;
+  readonly version: string;
+  readonly manager: "native" | "node";
+  /** The first since it connected. */
+  readonly first: Http2End;
+  readonly later: Http2End;
+  /** A later one, of 1 MiB. */
+  readonly large: Http2End;
+};
+
+type Http2End = { readonly drainSeconds: number; readonly outcome: string };
+
 /** What other cases measured; their own tables know their fields. */
 export type OtherResult = { readonly kind: string; readonly system: string };

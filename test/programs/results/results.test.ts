@@ -55,4 +55,19 @@ describe("the page of systems", () => {
   test("leaves results of other kinds to their own pages", () => {
     expect(page).not.toContain("RabbitMQ");
   });
+
+  test("tells what a connection of HTTP/2 costs that stays, where that was measured", () => {
+    const http2 = {
+      kind: "http2",
+      system: "nginx",
+      version: "1.22.1 (Debian)",
+      first: { drainSeconds: 7.02, outcome: "drained" },
+      later: { drainSeconds: 5.04, outcome: "drained" },
+      large: { drainSeconds: 10.02, outcome: "timeout" },
+    };
+    expect(systemsPage([server({}), http2])).toContain(
+      "| nginx | 1.22.1 (Debian) | 7.0 s, drained | 5.0 s, drained | 10.0 s, timeout |",
+    );
+    expect(page).not.toContain("HTTP/2");
+  });
 });

@@ -1,5 +1,5 @@
 /** `docs/systems.md` from the results of real runs. Pure. */
-import type { Counted, OtherResult, ServerResult } from "./program-result.ts";
+import type { Counted, Http2ServerResult, OtherResult, ServerResult } from "./program-result.ts";
 
 const INTRODUCTION = `# Servers without a driver
 
@@ -34,6 +34,22 @@ connections, or something that sends such clients away, which is what drivers ar
 every client away with its answer, so its drain ends by itself. One run per row: a 0 here is a measurement, not a promise.
 `;
 
+const HTTP2 = `
+## HTTP/2 connections that stay
+
+One client of each server has read its answer, falls silent and stays connected; its Pod is deleted 3 s later. HTTP/2 without
+TLS, Node's client, the defaults but a deadline 5 s after the delay of 5 s, and how long the drain took:
+`;
+
+const HTTP2_AFTERWORD = `
+Where the server spoke last the connection counts as idle, and only the delay is waited for, or the quiet period where both
+spoke within one tick of the kernel's clock. Where the client spoke last it looks as if it had asked something, and is waited for to
+the deadline: right after it has connected it acknowledges the server's settings, after a large answer it may give room for
+more (\`WINDOW_UPDATE\`), and with some servers it has the last word after every answer. Which of it happens hangs on
+the order of segments, so another run may show another column; \`lastcall.dev/active-url\` knows better
+([protocols](protocols.md)).
+`;
+
 /** Rows in the order of the results; those of other kinds have pages of their own. */
 export function systemsPage(results: readonly OtherResult[]): string {
   const servers = results.filter(isServer);
@@ -44,7 +60,21 @@ export function systemsPage(results: readonly OtherResult[]): string {
     ENDLESS,
     table(ENDLESS_HEAD, servers.map(endlessRow)),
     AFTERWORD,
+    ...http2Section(results.filter(isHttp2)),
   ].join("\n");
+}
+
+const HTTP2_HEAD = ["server", "version", "after its first answer", "after a later one", "after one of 1 MiB"];
+
+function http2Section(results: readonly Http2ServerResult[]): readonly string[] {
+  if (results.length === 0) return [];
+  const words = ({ drainSeconds, outcome }: Http2ServerResult["later"]) => `${drainSeconds.toFixed(1)} s, ${outcome}`;
+  const rows = results.map(({ system, version, first, later, large }) => [
+    system,
+    version,
+    ...[first, later, large].map(words),
+  ]);
+  return [HTTP2, table(HTTP2_HEAD, rows), HTTP2_AFTERWORD];
 }
 
 function managerSentence(servers: readonly ServerResult[]): string {
@@ -94,4 +124,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 function isServer(result: OtherResult): result is ServerResult {
   return result.kind === "server";
+}
+
+function isHttp2(result: OtherResult): result is Http2ServerResult {
+  return result.kind === "http2";
 }

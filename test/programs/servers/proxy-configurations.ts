@@ -87,3 +87,9 @@ export const CADDY = `
   reverse_proxy ${UPSTREAM}
 }
 `;
+
+/** The same proxies for HTTP/2 without TLS, to clients that know it beforehand. */
+export const NGINX_H2 = NGINX.replace("listen 8080;", "listen 8080 http2;");
+export const HAPROXY_H2 = HAPROXY.replace("bind :8080", "bind :8080 proto h2");
+export const APACHE_H2 = `LoadModule http2_module /usr/lib/apache2/modules/mod_http2.so${APACHE}Protocols h2c http/1.1\n`;
+export const CADDY_H2 = CADDY.replace("admin off", "admin off\n  servers {\n    protocols h1 h2c\n  }");

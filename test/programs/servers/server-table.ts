@@ -17,6 +17,8 @@ export type ServerRow = {
   /** Written to `$FOLDER/configuration` before. */
   readonly configuration?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** `tcp`: it speaks nothing that a probe would. */
+  readonly probe?: "tcp";
 };
 
 /** Where `wsgi.py`, `asgi.py` and `config.ru` are: every script starts there. */
@@ -24,22 +26,32 @@ export const APPS = join(import.meta.dirname, "apps");
 
 type Start = Pick<ServerRow, "system" | "program" | "script" | "configuration" | "environment">;
 
+/** The scripts that rows of several tables share. */
+export const SCRIPTS = {
+  nginx: 'exec $PROGRAM -p "$FOLDER" -c "$FOLDER/configuration" -e stderr',
+  haproxy: 'exec $PROGRAM -W -db -f "$FOLDER/configuration"',
+  apache: 'chmod 755 "$FOLDER"; exec $PROGRAM -D FOREGROUND -f "$FOLDER/configuration"',
+  caddy:
+    'export XDG_DATA_HOME="$FOLDER" XDG_CONFIG_HOME="$FOLDER"; exec $PROGRAM run --config "$FOLDER/configuration" --adapter caddyfile',
+  hypercorn: "exec $PROGRAM --bind 0.0.0.0:8080 --keep-alive 75 --log-level warning asgi:app",
+} as const;
+
 const NGINX_START: Start = {
   system: "nginx",
   program: "nginx",
-  script: 'exec $PROGRAM -p "$FOLDER" -c "$FOLDER/configuration" -e stderr',
+  script: SCRIPTS.nginx,
   configuration: NGINX,
 };
 const HAPROXY_START: Start = {
   system: "HAProxy",
   program: "haproxy",
-  script: 'exec $PROGRAM -W -db -f "$FOLDER/configuration"',
+  script: SCRIPTS.haproxy,
   configuration: HAPROXY,
 };
 const APACHE_START: Start = {
   system: "Apache httpd (event)",
   program: "apache",
-  script: 'chmod 755 "$FOLDER"; exec $PROGRAM -D FOREGROUND -f "$FOLDER/configuration"',
+  script: SCRIPTS.apache,
   configuration: APACHE,
 };
 
@@ -64,8 +76,7 @@ export const SERVERS: readonly ServerRow[] = [
   fromKubelet({
     system: "Caddy",
     program: "caddy",
-    script:
-      'export XDG_DATA_HOME="$FOLDER" XDG_CONFIG_HOME="$FOLDER"; exec $PROGRAM run --config "$FOLDER/configuration" --adapter caddyfile',
+    script: SCRIPTS.caddy,
     configuration: CADDY,
   }),
   fromKubelet({
@@ -86,7 +97,7 @@ export const SERVERS: readonly ServerRow[] = [
   fromKubelet({
     system: "Hypercorn",
     program: "hypercorn",
-    script: "exec $PROGRAM --bind 0.0.0.0:8080 --keep-alive 75 --log-level warning asgi:app",
+    script: SCRIPTS.hypercorn,
   }),
   fromKubelet({
     system: "Granian",
@@ -123,6 +134,8 @@ export function titleOf({ system, stopSignal }: ServerRow): string {
 /** The Deployment of a row. Its Pods write below `scratch` only. */
 export function serverDeployment(row: ServerRow, program: FoundProgram, scratch: string): object {
   const written = row.configuration === undefined ? "" : 'printf %s "$CONFIGURATION" > "$FOLDER/configuration"; ';
+  const probed =
+    row.probe === "tcp" ? { tcpSocket: { port: "http" } } : { httpGet: { path: "/healthz", port: "http" } };
   const variables = {
     ...program.environment,
     ...row.environment,
@@ -152,7 +165,7 @@ export function serverDeployment(row: ServerRow, program: FoundProgram, scratch:
               env: Object.entries(variables).map(([name, value]) => ({ name, value })),
               ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
               lifecycle: { stopSignal: row.stopSignal },
-              readinessProbe: { httpGet: { path: "/healthz", port: "http" }, periodSeconds: 1, timeoutSeconds: 3 },
+              readinessProbe: { ...probed, periodSeconds: 1, timeoutSeconds: 3 },
             },
           ],
         },

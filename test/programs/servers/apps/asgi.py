@@ -1,4 +1,4 @@
-"""Answers every path; /slow?ms=N after N milliseconds."""
+"""Answers every path; /slow?ms=N after N milliseconds, /large with 1 MiB."""
 import asyncio
 from urllib.parse import parse_qs
 
@@ -10,9 +10,10 @@ async def app(scope, receive, send):
     if scope["path"] == "/slow":
         query = parse_qs(scope["query_string"].decode())
         await asyncio.sleep(int(query.get("ms", ["0"])[0]) / 1000)
-    headers = [(b"content-type", b"text/plain"), (b"content-length", b"6")]
+    body = bytes(1 << 20) if scope["path"] == "/large" else b"hello\n"
+    headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": b"hello\n"})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def lifespan(receive, send):

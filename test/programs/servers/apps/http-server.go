@@ -1,4 +1,4 @@
-// Answers every path; /slow?ms=N after N milliseconds. Stops on SIGTERM as net/http documents it.
+// Answers every path; /slow?ms=N after N milliseconds, /large with 1 MiB; HTTP/1.1 and HTTP/2 without TLS. Stops on SIGTERM as net/http documents it.
 package main
 
 import (
@@ -16,11 +16,18 @@ func answer(w http.ResponseWriter, r *http.Request) {
 		ms, _ := strconv.Atoi(r.URL.Query().Get("ms"))
 		time.Sleep(time.Duration(ms) * time.Millisecond)
 	}
+	if r.URL.Path == "/large" {
+		w.Write(make([]byte, 1<<20))
+		return
+	}
 	w.Write([]byte("hello\n"))
 }
 
 func main() {
 	server := &http.Server{Addr: ":8080", Handler: http.HandlerFunc(answer), IdleTimeout: 75 * time.Second}
+	server.Protocols = new(http.Protocols)
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, syscall.SIGTERM)
 	stopped := make(chan struct{})
