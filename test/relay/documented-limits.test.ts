@@ -13,6 +13,7 @@ import { CA_LIFE_MS, keptOf, missingFrom, type RelayIdentity } from "../../src/r
 import { createRelayLimits } from "../../src/relay/limits/relay-limits.ts";
 import { CONNECTION_LIMIT } from "../../src/relay/port/tls-server.ts";
 import { SLICE_PACE } from "../../src/relay/slices/pace.ts";
+import { HEAP_LIMIT_MIB } from "../../src/relay/thread/thread-runner.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/relay.md"), "utf8");
@@ -91,4 +92,5 @@ test("memory that the chart allows", () => {
   };
   const [, mebibytes = ""] = /^([0-9]+)Mi$/.exec(values.webhook.resources.limits.memory) ?? [];
   expect(row("memory of a replica")).toContain(`allows ${Number(mebibytes) / 1_024} GB`);
+  expect(row("heap of the relay's thread")).toContain(`${HEAP_LIMIT_MIB} MiB`);
 });

@@ -15,7 +15,7 @@ const REQUEST_LIMIT_MS = 5_000;
 const SILENCE_LIMIT_MS = 10_000;
 /** People and their command lines, through the API server's proxy. The answer to each may hold every drain. */
 const CONNECTION_LIMIT = 32;
-/** A whole list may take milliseconds in which the process answers no admission: then at most ten a second. */
+/** A whole list may take milliseconds in which no Pod that drains is told anything: then at most ten a second. */
 const ANSWERS: BucketSize = { most: 20, refillMs: 100 };
 
 const TOO_OFTEN = sentenceAnswer(429, "Too many requests: ten a second are answered.");

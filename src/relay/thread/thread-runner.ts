@@ -14,7 +14,7 @@ export type RunnerParts = Omit<KeeperParts, "begin" | "clock" | "random"> & {
  * In MiB, of the thread's JavaScript heap. A thread that needs more is ended and begun anew, before the whole process would
  * be: admissions must not end because of it.
  */
-const HEAP_LIMIT_MIB = 640;
+export const HEAP_LIMIT_MIB = 640;
 
 /** The word of the program that begins the thread. */
 const COMMAND = "relay-thread";
