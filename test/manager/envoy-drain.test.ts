@@ -8,6 +8,7 @@ import { rulesWith } from "../../src/manager/drivers/manager-driver.ts";
 import type { Driver } from "../../src/manager/ports.ts";
 import { hook, ONE_APP, ownHook, type PodAt, play, QUIET } from "./drain-script.ts";
 import { listenerLines, startFakeEnvoy } from "./fake-envoy.ts";
+import { until } from "./processes.ts";
 
 const ENVOY: DrainSettings = { ...ONE_APP, driver: "envoy" };
 const END = [hook(100, 1), ownHook(110, 2)];
@@ -75,6 +76,70 @@ describe("a drain with Envoy", () => {
   });
 });
 
+describe("a proxy that is gone for a moment", () => {
+  const GONE: PodAt = () => ({ ...QUIET, hasTcpListener: false });
+  const goneFrom =
+    (fromMs: number, untilMs: number): PodAt =>
+    (nowMs) =>
+      nowMs >= fromMs && nowMs < untilMs ? GONE(nowMs) : IDLE_CLIENT(nowMs);
+
+  test("ends no drain: its clients come back", () => {
+    const played = play({
+      settings: ENVOY,
+      events: END,
+      pod: goneFrom(7_000, 11_000),
+      active: (nowMs) => (nowMs >= 7_000 && nowMs < 11_000 ? -1 : nowMs < 20_000 ? 1 : 0),
+    });
+    expect(played.state.outcome).toBe("drained");
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(22_000);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(22_250);
+  });
+
+  test("ends no drain during the delays either, once it was counted", () => {
+    const played = play({
+      settings: { ...ENVOY, deregistrationDelayMs: 10_000 },
+      events: END,
+      pod: goneFrom(14_000, 16_000),
+      active: (nowMs) => (nowMs >= 14_000 && nowMs < 16_000 ? -1 : 0),
+    });
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS + 10_000);
+  });
+
+  test("and does not come back ends it five seconds after it was last counted", () => {
+    const played = play({
+      settings: ENVOY,
+      events: END,
+      pod: goneFrom(9_000, Number.POSITIVE_INFINITY),
+      active: (nowMs) => (nowMs < 9_000 ? 1 : -1),
+    });
+    expect(played.state).toMatchObject({
+      outcome: "drained",
+      why: expect.stringContaining("nothing listens any more"),
+    });
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(13_700);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(14_250);
+  });
+
+  test("ends it at once where nobody was ever counted", () => {
+    const played = play({ settings: ENVOY, events: END, pod: GONE });
+    expect(played.state.outcome).toBe("not-needed");
+    expect(played.answered.get(1)).toBeLessThanOrEqual(150);
+  });
+
+  test("ends the next drain at once where only an earlier one had counted it", () => {
+    const restart = { ...ENVOY, drainTimeoutMs: 1_000 };
+    const again = [hook(200_000, 3), ownHook(200_010, 4)];
+    const played = play({
+      settings: restart,
+      events: [...END, ...again],
+      pod: (nowMs) => (nowMs < 190_000 ? IDLE_CLIENT(nowMs) : GONE(nowMs)),
+      active: (nowMs) => (nowMs < 190_000 ? 1 : -1),
+      untilMs: 230_000,
+    });
+    expect(played.answered.get(4)).toBeLessThanOrEqual(200_300);
+  });
+});
+
 describe("the rules of the moment", () => {
   const blind = (sees: boolean): Driver => ({
     name: "envoy",
@@ -90,6 +155,45 @@ describe("the rules of the moment", () => {
     expect(rulesWith(blind(false), ENVOY).drainedWhen).toBe("quiet");
     const asked: DrainSettings = { ...ENVOY, drainedWhen: "requests" };
     expect(rulesWith(blind(false), asked).drainedWhen).toBe("requests");
+  });
+});
+
+describe("an Envoy that is another process than it was", () => {
+  const drainOf = (envoy: { readonly url: string }) =>
+    createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
+  const counted = (driver: Driver) => new Promise<number>((done) => driver.countActive(done));
+
+  test("is told all of it where it came while its predecessor was being told", async () => {
+    const envoy = await startFakeEnvoy();
+    const driver = drainOf(envoy);
+    await counted(driver);
+    envoy.faults.push(503);
+    const told = new Promise<string>((done) => driver.tellDraining(done));
+    // Refused once, the call is made again after 200 ms.
+    await until(() => envoy.calls.length === 1);
+    envoy.restart();
+    await counted(driver);
+    expect(await told).toBe("");
+    const before = envoy.calls.length;
+    await counted(driver);
+    await until(() => envoy.calls.length === before + 2);
+    expect(envoy.calls.slice(before)).toEqual(["POST /healthcheck/fail", "POST /drain_listeners?graceful&skip_exit"]);
+    await envoy.stop();
+  });
+
+  test("is told even where others have asked it more often than its predecessor", async () => {
+    const envoy = await startFakeEnvoy();
+    const driver = drainOf(envoy);
+    await counted(driver);
+    expect(await new Promise((done) => driver.tellDraining(done))).toBe("");
+    envoy.always = "refuse";
+    expect(await counted(driver)).toBe(-1);
+    envoy.always = undefined;
+    envoy.restart();
+    for (let n = 0; n < 9; n += 1) await fetch(envoy.url);
+    await counted(driver);
+    await until(() => envoy.health === "failed" && envoy.draining);
+    await envoy.stop();
   });
 });
 

@@ -23,8 +23,18 @@ export function canBeReached(observation: Observation): boolean {
 }
 
 /** Nothing in the Pod could be talked to, and nobody is connected. */
-export function nothingToDrain(observation: Observation): boolean {
+function nothingToDrain(observation: Observation): boolean {
   return observation.known && !canBeReached(observation) && observation.openConnections === 0;
+}
+
+/** A proxy that was there a moment ago may be starting anew: its ports and clients come back. */
+const STARTS_ANEW_MS = 5_000;
+
+/** Nobody can be reached, and it stays so. */
+export function isEmptied(settings: DrainSettings, state: DrainState, nowMs: number): boolean {
+  if (!nothingToDrain(state.observation)) return false;
+  const counted = seesBetweenCounts(settings) && state.knownCountAtMs >= 0;
+  return !counted || nowMs - state.knownCountAtMs >= STARTS_ANEW_MS;
 }
 
 /** Datagrams have no quiet: such a Pod gets its delays and no more. */

@@ -94,7 +94,8 @@ function begin(
 function takeCount(state: DrainState, active: number, moved: boolean, nowMs: number): DrainState {
   const firstMs = moved || state.activeZeroSinceMs < 0 ? nowMs : state.activeZeroSinceMs;
   const sinceMs = active === 0 ? firstMs : -1;
-  return { ...state, active, activeZeroSinceMs: sinceMs, countedAtMs: nowMs, counting: false };
+  const knownCountAtMs = active < 0 ? state.knownCountAtMs : nowMs;
+  return { ...state, active, activeZeroSinceMs: sinceMs, countedAtMs: nowMs, knownCountAtMs, counting: false };
 }
 
 /** The relay may confirm that the Pod ends and shorten the drain; its silence or denial changes nothing. */

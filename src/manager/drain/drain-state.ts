@@ -69,6 +69,8 @@ export type DrainState = {
   readonly active: number;
   readonly activeZeroSinceMs: number;
   readonly countedAtMs: number;
+  /** The last count that the driver knew: a proxy was there at that time. */
+  readonly knownCountAtMs: number;
   /** A question to the driver is under way. */
   readonly counting: boolean;
   /** SIGTERM came; leave when the drain is over. */
@@ -110,6 +112,7 @@ export function idleState(chained: readonly string[]): DrainState {
     active: -1,
     activeZeroSinceMs: -1,
     countedAtMs: -1,
+    knownCountAtMs: -1,
     counting: false,
     stopAsked: false,
     why: "No drain has run.",

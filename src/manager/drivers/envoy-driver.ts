@@ -27,6 +27,8 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
   let wanted = false;
   let told = false;
   let telling = false;
+  /** While it was being told another process may have come, which did not hear all of it. */
+  let toldAnother = false;
   let healthFailed = false;
   let listenersDrain = false;
 
@@ -55,7 +57,14 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
     blind = true;
   };
 
+  const mayBeAnother = (): void => {
+    told = false;
+    toldAnother = telling;
+  };
+
   const noteAbsence = (why: string, nowMs: number): void => {
+    // Who comes next may be a new process whose counts happen to be as high; saying it twice does no harm.
+    mayBeAnother();
     if (absentSinceMs < 0) absentSinceMs = nowMs;
     if (nowMs - absentSinceMs >= (seen ? GONE_AFTER_MS : NEVER_SEEN_AFTER_MS)) giveUp(why);
   };
@@ -63,7 +72,8 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
   const takeTold = (results: readonly Told[]): string => {
     telling = false;
     const failures: string[] = [];
-    told = true;
+    told = !toldAnother;
+    toldAnother = false;
     for (const result of results) {
       if (result.failure !== "") failures.push(result.failure);
       else if (result.path === FAIL_HEALTH) healthFailed = true;
@@ -95,7 +105,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
     seen = true;
     absentSinceMs = -1;
     const { restarted, moved } = evidence.take(answer.count, nowMs);
-    if (restarted) told = false;
+    if (restarted) mayBeAnother();
     tellAgain();
     done(answer.count.active, moved);
   };

@@ -1,0 +1,151 @@
+/** One Envoy as a process that can be killed and started again: HTTP and TCP, and an admin interface where a case wants it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { pause } from "../../manager/manager-process.ts";
+import type { FoundProgram } from "../install/program-of.ts";
+
+export const LONE_HTTP_PORT = 8_080;
+export const LONE_TCP_PORT = 8_081;
+
+/** Of a port on 127.0.0.1, or of a Unix socket. */
+export type AdminPlace = { readonly port: number } | { readonly path: string };
+
+export type LoneEnvoyParts = {
+  readonly program: FoundProgram;
+  readonly address: string;
+  readonly admin: AdminPlace;
+  readonly backendPort: number;
+  /** The file that its configuration is written to. */
+  readonly file: string;
+};
+
+export type LoneEnvoy = {
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Kills it without a word and waits until it has gone. */
+  readonly crash: () => Promise<void>;
+  /** Once it has gone: starts a new one and waits until that is ready. */
+  readonly startAgain: () => Promise<void>;
+};
+
+/** More than any start takes on a busy machine. */
+const START_LIMIT_MS = 60_000;
+
+/** @throws where it ends, or is not ready within a minute */
+export async function startLoneEnvoy(parts: LoneEnvoyParts): Promise<LoneEnvoy> {
+  await writeFile(parts.file, JSON.stringify(configOf(parts)));
+  let envoy = launch(parts);
+  await ready(envoy, parts.admin);
+  return {
+    kill: (signal) => envoy.kill(signal),
+    crash: async () => {
+      envoy.kill("SIGKILL");
+      if (!hasEnded(envoy)) await once(envoy, "exit");
+    },
+    startAgain: async () => {
+      envoy = launch(parts);
+      await ready(envoy, parts.admin);
+    },
+  };
+}
+
+function launch({ program, file }: LoneEnvoyParts): ChildProcess {
+  const [command = "", ...words] = program.command;
+  const flags = ["-c", file, "--concurrency", "2", "--drain-strategy", "immediate", "--drain-time-s", "60"];
+  const envoy = spawn(command, [...words, ...flags, "--disable-hot-restart", "--log-level", "error"], {
+    env: { PATH: process.env["PATH"] ?? "", ...program.environment },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const leave = () => envoy.kill("SIGKILL");
+  process.once("exit", leave);
+  envoy.once("exit", () => process.off("exit", leave));
+  return envoy;
+}
+
+function hasEnded(envoy: ChildProcess): boolean {
+  return envoy.exitCode !== null || envoy.signalCode !== null;
+}
+
+async function ready(envoy: ChildProcess, admin: AdminPlace): Promise<void> {
+  const untilMs = performance.now() + START_LIMIT_MS;
+  // One that was told to drain as soon as it was there is never `LIVE`.
+  while (!/^(LIVE|DRAINING)/.test(await stateAt(admin))) {
+    if (hasEnded(envoy)) throw new Error(`Envoy ended: status ${envoy.exitCode}, signal ${envoy.signalCode}`);
+    if (performance.now() > untilMs) throw new Error(`Envoy was not ready within ${START_LIMIT_MS} ms`);
+    await pause(50);
+  }
+}
+
+/** As the process says it, such as `INITIALIZING`; empty where nobody answers. */
+function stateAt(admin: AdminPlace): Promise<string> {
+  const place = "path" in admin ? { socketPath: admin.path } : { host: "127.0.0.1", port: admin.port };
+  return new Promise((done) => {
+    const sent = request({ ...place, path: "/ready", agent: false, timeout: 2_000 }, (res) => {
+      let state = "";
+      res.on("data", (chunk: Buffer) => {
+        state += chunk.toString("latin1");
+      });
+      res.on("close", () => done(state));
+    });
+    sent.on("error", () => done(""));
+    sent.on("timeout", () => sent.destroy());
+    sent.end();
+  });
+}
+
+function configOf({ address, admin, backendPort }: LoneEnvoyParts): object {
+  return {
+    admin: { address: "path" in admin ? { pipe: { path: admin.path } } : at("127.0.0.1", admin.port) },
+    static_resources: {
+      listeners: [
+        { name: "web", address: at(address, LONE_HTTP_PORT), filter_chains: [{ filters: [HTTP] }] },
+        { name: "raw", address: at(address, LONE_TCP_PORT), filter_chains: [{ filters: [TCP] }] },
+      ],
+      clusters: [
+        {
+          name: "app",
+          type: "STATIC",
+          load_assignment: {
+            cluster_name: "app",
+            endpoints: [{ lb_endpoints: [{ endpoint: { address: at("127.0.0.1", backendPort) } }] }],
+          },
+        },
+      ],
+    },
+  };
+}
+
+function at(address: string, port: number): object {
+  return { socket_address: { address, port_value: port } };
+}
+
+const FILTERS = "type.googleapis.com/envoy.extensions.filters";
+
+const TCP = {
+  name: "envoy.filters.network.tcp_proxy",
+  typed_config: { "@type": `${FILTERS}.network.tcp_proxy.v3.TcpProxy`, stat_prefix: "raw", cluster: "app" },
+};
+
+const HTTP = {
+  name: "envoy.filters.network.http_connection_manager",
+  typed_config: {
+    "@type": `${FILTERS}.network.http_connection_manager.v3.HttpConnectionManager`,
+    stat_prefix: "web",
+    route_config: {
+      virtual_hosts: [
+        {
+          name: "all",
+          domains: ["*"],
+          routes: [{ match: { prefix: "/" }, route: { cluster: "app", timeout: "0s" } }],
+        },
+      ],
+    },
+    http_filters: [
+      {
+        name: "envoy.filters.http.router",
+        typed_config: { "@type": `${FILTERS}.http.router.v3.Router` },
+      },
+    ],
+  },
+};

@@ -1,0 +1,148 @@
+/** A Pod of one Envoy, its app and a manager, ended as the kubelet ends it: SIGTERM to Envoy when its hook is answered. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, get, type Server } from "node:http";
+import { connect, createServer as createSocketServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Build } from "../../manager/builds.ts";
+import {
+  call,
+  hookPath,
+  type Manager,
+  ownAddress,
+  type Start,
+  startManager,
+  TOKEN,
+} from "../../manager/manager-process.ts";
+import type { FoundProgram } from "../install/program-of.ts";
+import { type AdminPlace, LONE_HTTP_PORT, LONE_TCP_PORT, type LoneEnvoy, startLoneEnvoy } from "./lone-envoy.ts";
+
+export const DELAY_MS = 2_000;
+export const QUIET_MS = 1_000;
+
+export type LonePod = {
+  readonly address: string;
+  readonly envoy: LoneEnvoy;
+  readonly manager: Manager;
+  /** Where Envoy's admin interface is. */
+  readonly admin: AdminPlace;
+  readonly end: () => Promise<PodEnd>;
+  readonly stop: () => Promise<void>;
+};
+
+export type PodEnd = {
+  readonly status: number;
+  readonly outcome: string;
+  readonly why: string;
+  /** From the trigger to the answer of Envoy's hook. */
+  readonly releasedAfterMs: number;
+};
+
+export type LonePodParts = {
+  readonly program: FoundProgram;
+  readonly build: Build;
+  /** The admin interface is a Unix socket in a folder of the Pod. */
+  readonly unix?: boolean;
+  readonly quietMs?: number;
+  readonly manager?: Partial<Start>;
+};
+
+export async function startLonePod(parts: LonePodParts): Promise<LonePod> {
+  const address = ownAddress();
+  const folder = await mkdtemp(join(tmpdir(), "lastcall-envoy-"));
+  const backend = await startBackend();
+  const admin: AdminPlace = parts.unix ? { path: join(folder, "admin.sock") } : { port: await freePort() };
+  const envoy = await startLoneEnvoy({
+    program: parts.program,
+    address,
+    admin,
+    backendPort: portOf(backend),
+    file: join(folder, "envoy.json"),
+  });
+  const manager = await startManager({
+    build: parts.build,
+    address,
+    flags: [
+      `--drain-delay=${DELAY_MS}ms`,
+      `--quiet-period=${parts.quietMs ?? QUIET_MS}ms`,
+      "--drain-timeout=60s",
+      "--driver=envoy",
+      `--driver-url=${"path" in admin ? `unix:${admin.path}` : `http://127.0.0.1:${admin.port}`}`,
+      "--hooks=envoy:app",
+    ],
+    ...parts.manager,
+  });
+  return {
+    address,
+    envoy,
+    manager,
+    admin,
+    end: async () => {
+      const startedMs = performance.now();
+      const own = call(manager, `/${TOKEN}/drain`, "POST");
+      const { status, body } = await call(manager, hookPath("envoy"));
+      const releasedAfterMs = performance.now() - startedMs;
+      envoy.kill("SIGTERM");
+      await own;
+      return { status, releasedAfterMs, ...JSON.parse(body) };
+    },
+    stop: async () => {
+      manager.kill("SIGKILL");
+      await manager.ended;
+      await envoy.crash();
+      backend.closeAllConnections();
+      await new Promise((done) => backend.close(done));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a client is told with the answer to its request; empty where nobody answers. */
+export function toldToClient(pod: { readonly address: string }): Promise<string> {
+  return new Promise((done) => {
+    const headers = { connection: "keep-alive" };
+    const sent = get(
+      { host: pod.address, port: LONE_HTTP_PORT, path: "/", agent: false, headers, timeout: 5_000 },
+      (res) => {
+        res.resume();
+        res.on("close", () => done(res.headers.connection ?? "kept"));
+      },
+    );
+    sent.on("error", () => done(""));
+    sent.on("timeout", () => sent.destroy());
+  });
+}
+
+/** A connection that Envoy passes on and nobody speaks on. */
+export function tcpSession(pod: { readonly address: string }): Promise<Socket> {
+  return new Promise((done, failed) => {
+    const socket = connect({ host: pod.address, port: LONE_TCP_PORT });
+    socket.once("error", failed);
+    socket.once("connect", () => {
+      socket.off("error", failed);
+      socket.on("error", () => socket.destroy());
+      done(socket);
+    });
+  });
+}
+
+/** Answers everything at once. */
+async function startBackend(): Promise<Server> {
+  const server = createServer((_, res) => res.end("done"));
+  server.keepAliveTimeout = 120_000;
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return server;
+}
+
+async function freePort(): Promise<number> {
+  const server = createSocketServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const port = portOf(server);
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+function portOf(server: { readonly address: Server["address"] }): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

@@ -1,0 +1,53 @@
+/** A real Envoy whose admin interface is a Unix socket, as Contour's, by both builds of the manager. */
+import { statSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { BUILDS } from "../../manager/builds.ts";
+import { endManagers, pause } from "../../manager/manager-process.ts";
+import { requiredProgram } from "../install/required-program.ts";
+import { DELAY_MS, QUIET_MS, startLonePod, tcpSession, toldToClient } from "./lone-pod.ts";
+
+afterAll(endManagers);
+
+/** Between two looks. */
+const GRAIN_MS = 500;
+/** Far from the deadline; the machine may be busy. */
+const LATE_MS = 20_000;
+const OTHER_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
+
+describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s on a Unix socket", (name) => {
+  test.for(BUILDS)("is told and counted over it by the $name build", async (build, context) => {
+    if (build.command === "") return context.skip("not built on this host");
+    const pod = await startLonePod({ program: await requiredProgram(name, context), build, unix: true });
+    try {
+      expect(await toldToClient(pod)).toBe("kept");
+      // Without a client the drain would be over with its delays.
+      const stays = await tcpSession(pod);
+      const ending = pod.end();
+      await pause(DELAY_MS + 300);
+      expect(await toldToClient(pod)).toBe("close");
+      stays.destroy();
+      const end = await ending;
+      expect(end).toMatchObject({ status: 200, outcome: "drained" });
+      expect(end.why).toContain("no request was active for");
+      expect(end.releasedAfterMs).toBeGreaterThan(DELAY_MS + 300 + QUIET_MS - GRAIN_MS);
+      expect(end.releasedAfterMs).toBeLessThan(LATE_MS);
+    } finally {
+      await pod.stop();
+    }
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("lets nobody but its own user in, and the log says so", async (context) => {
+    const [build] = BUILDS;
+    if (build === undefined) return;
+    const program = await requiredProgram(name, context);
+    const pod = await startLonePod({ program, build, unix: true, manager: { wrapper: OTHER_USER } });
+    try {
+      if ("path" in pod.admin) expect(statSync(pod.admin.path).mode & 0o022).toBe(0);
+      expect(await pod.end()).toMatchObject({ status: 200, outcome: "drained" });
+      const said = pod.manager.lines().map((line) => String(line["detail"]));
+      expect(said.join("\n")).toContain("may not be");
+    } finally {
+      await pod.stop();
+    }
+  });
+});
