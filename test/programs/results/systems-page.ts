@@ -8,8 +8,9 @@ const INTRODUCTION = `# Servers without a driver
 Each server below was rolled as a Deployment of two Pods, without lastcall and with its defaults, while clients asked it
 for answers. The Pods are local processes under the kubelet's rules in network namespaces of their own, the Service's
 proxy learns of endpoint changes 2 s late, and none of the clients tries a request twice. All connections live at most
-5 s; four clients always wait for an answer that takes 1 to 5 s. Programs come from Debian and PyPI; nginx, HAProxy,
-Apache httpd, lighttpd and Caddy pass requests on to a backend that is not rolled, the others answer themselves.
+5 s; four clients always wait for an answer that takes 1 to 5 s. Programs come from Debian, PyPI and npm, or are built with
+Go; nginx, HAProxy, Apache httpd, lighttpd and Caddy pass requests on to a backend that is not rolled, the others answer
+themselves.
 
 **Stop signal**: the one that the project's official image names, or SIGTERM, which the kubelet sends where the image
 names none. **Failed**: of all requests of the rollout; *refused* new connections, *cut* ones that ended without a whole
@@ -32,6 +33,9 @@ is just being sent, and no wait before it can help. What does: a graceful stop s
 Apache httpd show (official images name it; in a Pod it is \`lifecycle.stopSignal\`), a bounded life of the clients'
 connections, or something that sends such clients away, which is what drivers are for. gunicorn's sync worker sends
 every client away with its answer, so its drain ends by itself. One run per row: a 0 here is a measurement, not a promise.
+
+Not here: Traefik, which neither Debian nor PyPI nor npm has, and whose module \`go install\` refuses for its \`replace\`
+directives (3.7.13); and servers on Java, which were not tried.
 `;
 
 const HTTP2 = `
