@@ -36,15 +36,18 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
       arrivals.fill(nowMs);
       answers.fill(nowMs);
       if (before === undefined || isNew) return { restarted: isNew, moved: true };
-      const arrived = moved(before.arrivedTotal, count.arrivedTotal, arrivals.take);
-      const answered = moved(before.answeredTotal, count.answeredTotal, answers.take);
+      const arrived = moved(before.arrivedTotal, count.arrivedTotal, arrivals.takeAll);
+      const answered = moved(before.answeredTotal, count.answeredTotal, answers.takeAll);
       return { restarted: false, moved: arrived || answered };
     },
   };
 }
 
-/** A total that fell belonged to a listener that is gone: something happened, whatever it was. */
-function moved(before: number, now: number, allow: (wanted: number) => number): boolean {
+/**
+ * A total that fell belonged to a listener that is gone: something happened, whatever it was. Traffic leaves the probes'
+ * allowance alone: else the first probe after it would count as traffic, and the drain would last a quiet period longer.
+ */
+function moved(before: number, now: number, allow: (wanted: number) => boolean): boolean {
   const more = now - before;
-  return more < 0 || more > allow(more);
+  return more < 0 || !allow(more);
 }

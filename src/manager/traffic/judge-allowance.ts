@@ -6,6 +6,8 @@ export type Allowance = {
   readonly fill: (nowMs: number) => void;
   /** Takes up to `wanted` connections. @returns how many were allowed */
   readonly take: (wanted: number) => number;
+  /** Takes all `wanted` or, where that is more than probes can explain, nothing: then it was traffic. */
+  readonly takeAll: (wanted: number) => boolean;
 };
 
 /**
@@ -28,6 +30,11 @@ export function createAllowance(probes: readonly KubeletProbe[]): Allowance {
       const taken = Math.max(0, Math.min(wanted, Math.floor(left)));
       left = left - taken;
       return taken;
+    },
+    takeAll: (wanted) => {
+      if (wanted > left) return false;
+      left = left - wanted;
+      return true;
     },
   };
 }

@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createEnvoyEvidence } from "../../src/manager/drivers/envoy-evidence.ts";
+import type { EnvoyCount } from "../../src/manager/drivers/envoy-stats.ts";
+
+const PORT = 8_080;
+const PROBES = [{ port: PORT, periodMs: 1_000 }];
+const COUNT_MS = 200;
+
+/** The count of an Envoy that has taken and answered `requests` so far, each on a connection of its own. */
+function countAfter(requests: number, question: number): EnvoyCount {
+  return {
+    isEnvoy: true,
+    problem: "",
+    passing: false,
+    active: 0,
+    arrivedTotal: requests,
+    answeredTotal: requests,
+    adminTotal: question,
+    probedPorts: [PORT],
+  };
+}
+
+/** Whether each count, 200 ms apart, shows traffic. @param more what came since the count before */
+function movedBy(more: readonly number[]): readonly boolean[] {
+  const evidence = createEnvoyEvidence(PROBES);
+  let requests = 0;
+  return [0, ...more].map((came, index) => {
+    requests += came;
+    return evidence.take(countAfter(requests, index + 1), index * COUNT_MS).moved;
+  });
+}
+
+describe("what Envoy's totals say", () => {
+  test("that the first count only sets the mark, and counts as traffic", () => {
+    expect(movedBy([])).toEqual([true]);
+  });
+
+  test("that the kubelet's probes are no traffic", () => {
+    const probed = Array.from({ length: 50 }, (_, index) => (index % 5 === 3 ? 1 : 0));
+    expect(movedBy(probed).slice(1)).not.toContain(true);
+  });
+
+  test("that a probe right behind the last traffic is no traffic", () => {
+    const busy = [120, 118, 121, 119, 3];
+    expect(movedBy([...busy, 1, 0, 0, 0, 0, 1]).slice(1 + busy.length)).not.toContain(true);
+  });
+
+  test("that probes explain no more than their rate and two, however traffic comes", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }), (more) => {
+        const moved = movedBy(more).slice(1);
+        const explained = more.reduce((sum, came, index) => (moved[index] ? sum : sum + came), 0);
+        expect(explained).toBeLessThanOrEqual(2 + (more.length * COUNT_MS) / 1_000);
+      }),
+    );
+  });
+
+  test("that a total which fell is traffic", () => {
+    const evidence = createEnvoyEvidence(PROBES);
+    evidence.take(countAfter(10, 1), 0);
+    expect(evidence.take(countAfter(4, 2), COUNT_MS)).toEqual({ restarted: false, moved: true });
+  });
+});
