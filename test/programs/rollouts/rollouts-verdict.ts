@@ -93,10 +93,10 @@ function failuresOf(line: RolloutsLine, { nodes, drains }: RolloutsResult): read
   if (line.rate < LEAST_RATE)
     problems.push(`${line.rate} requests a second were answered, expected at least ${LEAST_RATE}`);
   if (line.drains !== line.rollouts * 2) problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2`);
+  if (!line.promised) return problems;
   // Kept connections are made anew every few seconds, so a Pod may miss them; many that do show nothing.
   const unused = drains.filter(({ served }) => !served).length;
   if (unused > drains.length / 10) problems.push(`${unused} of ${drains.length} Pods ended before any client came`);
-  if (!line.promised) return problems;
   if (total(line.failed) > 0) {
     const first = JSON.stringify(nodes.flatMap(({ failures }) => failures).slice(0, 5));
     const stall = `clients stood still for up to ${line.longestStallMs} ms`;
