@@ -56,9 +56,13 @@ function isReady(pod: RunningPod): boolean {
   return pod.isReady() && pod.events.some(({ container, what }) => container === "lastcall" && what === "line");
 }
 
-async function ended(one: EnvoyCase, { pod, managerPeakKib }: StagedPod, clients: Clients): Promise<EnvoyResult> {
+async function ended(
+  one: EnvoyCase,
+  { pod, managerPeakKib, waitedMs }: StagedPod,
+  clients: Clients,
+): Promise<EnvoyResult> {
   const { scene, version, manager } = one;
-  const lag = startLagLog();
+  const lag = startLagLog(waitedMs);
   const deletedMs = realClock.nowMs();
   const gone = pod.remove();
   const hook = hookStatus(pod.address, "envoy");

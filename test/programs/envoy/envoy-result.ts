@@ -15,7 +15,7 @@ export type EnvoyResult = {
   readonly overWaitSeconds: number;
   /** From the end of the delay to the last traffic, less the lag meanwhile: how long those who were told stayed. */
   readonly stayedSeconds: number;
-  /** How late the clock of the one who measured ticked meanwhile, in all. */
+  /** How long the machine kept from their turn those who measured and were measured meanwhile, in all. */
   readonly lagSeconds: number;
   /** The status of Envoy's hook, and whether the kubelet took any hook for failed. */
   readonly hookStatus: number;

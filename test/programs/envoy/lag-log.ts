@@ -1,30 +1,40 @@
-/** When the machine kept the one who measures from his turn: what he saw then, he saw late. */
+/**
+ * When the machine kept somebody from his turn: the one who measures, whose clock then ticks late, and those he measures,
+ * whose threads the kernel saw ready and waiting. What a drain lasts longer by that is not the drain's.
+ */
 
 const BEAT_MS = 20;
 /** Timers are that late on an idle machine. */
 const USUAL_MS = 3;
 
 export type LagLog = {
-  /** All lateness of the time between, in milliseconds. */
+  /** All that the time between has cost, in milliseconds. */
   readonly between: (fromMs: number, toMs: number) => number;
   readonly stop: () => void;
 };
 
-type Late = { readonly atMs: number; readonly ms: number };
+type Beat = { readonly atMs: number; readonly lateMs: number; readonly waitedMs: number };
 
-export function startLagLog(): LagLog {
-  const lates: Late[] = [];
+/** @param waitedMs of those who are measured, since they started; it falls when one of them is gone */
+export function startLagLog(waitedMs: () => number): LagLog {
+  const beats: Beat[] = [];
   let dueMs = performance.now() + BEAT_MS;
+  let before = waitedMs();
   const beat = () => {
     const atMs = performance.now();
-    if (atMs - dueMs > USUAL_MS) lates.push({ atMs, ms: atMs - dueMs });
-    dueMs = atMs + BEAT_MS;
+    const now = waitedMs();
+    const lateMs = atMs - dueMs > USUAL_MS ? atMs - dueMs : 0;
+    beats.push({ atMs, lateMs, waitedMs: Math.max(0, now - before) });
+    before = now;
+    dueMs = performance.now() + BEAT_MS;
   };
   const timer = setInterval(beat, BEAT_MS);
   return {
-    // A pause that lay across the edge counts whole: nobody knows which part of it hurt.
+    // A beat that lies across the edge counts whole: nobody knows which part of it hurt.
     between: (fromMs, toMs) =>
-      lates.filter(({ atMs, ms }) => atMs >= fromMs && atMs - ms <= toMs).reduce((sum, { ms }) => sum + ms, 0),
+      beats
+        .filter(({ atMs, lateMs }) => atMs >= fromMs && atMs - lateMs - BEAT_MS <= toMs)
+        .reduce((sum, one) => sum + one.lateMs + one.waitedMs, 0),
     stop: () => clearInterval(timer),
   };
 }

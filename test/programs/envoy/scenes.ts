@@ -101,7 +101,6 @@ export const SCENES: readonly Scene[] = [
     ends: "deadline",
     start: grpcStream(500, NEVER),
     ...NEAR,
-    onNodeToo: true,
   },
   { key: "udp", says: "datagrams for 8 s, sessions of 3 s", ends: "quiet", start: udpFlow(8_000) },
 ];

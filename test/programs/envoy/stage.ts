@@ -6,6 +6,7 @@ import { createProcessTable, type ProcessTable } from "../../../src/demo/pods/pr
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { realClock } from "../../../src/demo/real-clock.ts";
 import { injected, TOKEN } from "../../injection/given.ts";
+import { peakKibOf, waitedMsOf } from "./process-figures.ts";
 
 export type Stage = {
   readonly network: PodNetwork;
@@ -19,13 +20,15 @@ export type StagedPod = {
   readonly kill: () => Promise<void>;
   /** The most memory the manager's process has held, in KiB; 0 once it is gone. */
   readonly managerPeakKib: () => number;
+  /** How long the manager and Envoy have waited for a processor, in milliseconds. */
+  readonly waitedMs: () => number;
 };
 
 export { TOKEN };
 
 const UPSTREAM_PROGRAM = new URL("./upstream.ts", import.meta.url).pathname;
 
-export async function createStage(processes: ProcessTable, peakKibOf: (pid: number) => number): Promise<Stage> {
+export async function createStage(processes: ProcessTable): Promise<Stage> {
   const network = await createNamespaceNetwork();
   const upstream = network.kubeletAddress;
   const environment = { PATH: process.env["PATH"] ?? "" };
@@ -41,19 +44,25 @@ export async function createStage(processes: ProcessTable, peakKibOf: (pid: numb
     network,
     upstream,
     startPod: async (manifest, managerProgram) => {
-      let managerPid = 0;
+      const seen = { manager: 0, envoy: 0 };
       const runner = createPodRunner({
         clock: realClock,
         network,
         processes: watched(processes, (pid, argv) => {
-          if (managerPid === 0 && argv.includes("serve")) managerPid = pid;
+          if (argv.includes("serve")) seen.manager = pid;
+          if (argv.includes("--drain-time-s")) seen.envoy = pid;
         }),
         managerProgram,
         imageEnvironment: environment,
         onEvent: () => {},
       });
       const pod = await runner.start(injected(manifest));
-      return { pod, kill: runner.close, managerPeakKib: () => peakKibOf(managerPid) };
+      return {
+        pod,
+        kill: runner.close,
+        managerPeakKib: () => peakKibOf(seen.manager),
+        waitedMs: () => waitedMsOf(seen.manager) + waitedMsOf(seen.envoy),
+      };
     },
   };
 }

@@ -1,7 +1,6 @@
 /** Process 1 of the namespaces: ends all Pods of the mesh side by side, and writes what came of each. */
 import { readFileSync, writeFileSync } from "node:fs";
 import type { PlayRequest } from "../envoy/play-request.ts";
-import { peakKibOf } from "../envoy/process-memory.ts";
 import { createStage, newProcesses } from "../envoy/stage.ts";
 import { ISTIO_CASES, type IstioCase, istioName } from "./istio-case.ts";
 import type { IstioResult } from "./istio-result.ts";
@@ -28,7 +27,7 @@ try {
 }
 
 async function played(request: PlayRequest): Promise<IstioPlayed> {
-  const stage = await createStage(processes, peakKibOf);
+  const stage = await createStage(processes);
   const native = request.native !== "";
   const results: Record<string, IstioPlayed[string]> = {};
   const waiting = [...ISTIO_CASES];

@@ -58,8 +58,9 @@ function isReady(pod: StagedPod["pod"]): boolean {
   return pod.isReady() && told("lastcall") && told("app");
 }
 
-async function ended(one: IstioCase, parts: IstioParts, { pod, managerPeakKib }: StagedPod): Promise<IstioResult> {
+async function ended(one: IstioCase, parts: IstioParts, staged: StagedPod): Promise<IstioResult> {
   const { stage, manager } = parts;
+  const { pod, managerPeakKib, waitedMs } = staged;
   const place: Place = {
     clock: realClock,
     pod: pod.address,
@@ -71,7 +72,7 @@ async function ended(one: IstioCase, parts: IstioParts, { pod, managerPeakKib }:
   const clients = await http1Load(LOAD)(place);
   const scraper = await http1Load({ ...SCRAPES, path: "/stats/prometheus", port: ISTIO.stats })(place);
   await realClock.wait(STEADY_MS);
-  const lag = startLagLog();
+  const lag = startLagLog(waitedMs);
   const deletedMs = realClock.nowMs();
   const gone = pod.remove();
   const withdrawal = realClock.wait(LAG_MS).then(clients.withdraw);
