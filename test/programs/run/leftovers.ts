@@ -1,4 +1,5 @@
 /** Around a run: whatever it starts or writes has to be gone when it ends. A run that leaves something behind fails. */
+import { rmSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -15,7 +16,11 @@ export default async function setup(): Promise<() => Promise<void>> {
   const before = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
   process.env[MARK] = basename(folder);
+  // A run that is interrupted gets no further.
+  const sweep = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", sweep);
   return async () => {
+    process.off("exit", sweep);
     if (before === undefined) delete process.env["TMPDIR"];
     else process.env["TMPDIR"] = before;
     const processes = await processesLeft(`${MARK}=${basename(folder)}`);
