@@ -40,7 +40,8 @@ const lines: readonly RolloutsLine[] = BENCH_SCENES.map((scene) => verdictOf(sce
 
 describe("the page of rollouts", () => {
   test("tells of each promised scene what failed, at which rate, and how long its drains took", () => {
-    const row = "| HTTP/2 | short-lived | no | **0** of 11000 | 550 | 548 | 8.9 s, 12.0 s | 64 ms, 251 ms | 39 of 40 |";
+    const row =
+      "| HTTP/2 | short-lived | none | **0** of 11000 | 550 | 548 | 8.9 s, 12.0 s | 64 ms, 251 ms | 39 of 40 |";
     expect(rolloutsPage(lines)).toContain(row);
   });
 

@@ -55,8 +55,8 @@ function circumstances(lines: readonly RolloutsLine[]): string {
   const builds = [...new Set(lines.map(({ manager }) => (manager === "node" ? "Node" : manager)))].join(" or the ");
   return [
     `Settings: \`drain-delay\` ${seconds(delayMs)}, \`quiet-period\` ${seconds(quietMs)}, \`drain-timeout\` ${seconds(timeoutMs)}.`,
-    `The manager is the ${builds} build. The machine has ${first.processors} processors, and`,
-    `a load average of ${Math.min(...loads)} to ${Math.max(...loads)}: other work ran beside.\n`,
+    `The manager is the ${builds} build.\nThe machine has ${first.processors} processors, and had`,
+    `a load average of ${Math.min(...loads)} to ${Math.max(...loads)}; the processes of the run go before others where rights allow.\n`,
   ].join(" ");
 }
 
@@ -76,7 +76,7 @@ function promisedRow(line: RolloutsLine): readonly string[] {
   return [
     protocolNames(line.protocols),
     line.clients,
-    line.driver === "none" ? "no" : line.driver,
+    line.driver,
     failures(line),
     String(line.rate),
     String(line.slowestSecond),
