@@ -149,8 +149,11 @@ async function clusterFor(settings: WebhookSettings, beginnings: ClusterBeginnin
   return startCluster({ ...beginnings, connection, asksVersion: settings.kubeVersion === "auto" });
 }
 
-/** Longest time to begin without the relay; Pods that come before it has read its Secret are not given it. */
-const RELAY_READY_LIMIT_MS = 5_000;
+/**
+ * Longest time to begin without the relay: Pods that come before it has read its Secret are not given it. It waits two seconds
+ * for the API server itself; the rest is for a machine on which a thread takes long to begin.
+ */
+const RELAY_READY_LIMIT_MS = 15_000;
 
 type RelayBeginnings = Pick<RunnerParts, "newToken" | "registry"> & {
   readonly cluster: Cluster | undefined;

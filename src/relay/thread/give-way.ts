@@ -3,10 +3,10 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 
 /**
- * Of the relay: a tenth of the share of a thread that has no such number, where both want the same core. Admissions are
+ * Of the relay: a third of the share of a thread that has no such number, where both want the same core. Admissions are
  * waited for by a person or a controller, a word of the relay by a Pod that serves meanwhile.
  */
-export const RELAY_NICENESS = 10;
+export const RELAY_NICENESS = 5;
 
 /**
  * Linux keeps a priority for each thread, and lowering one's own takes no right.

@@ -23,7 +23,6 @@ export async function main(): Promise<number> {
     process.stderr.write("lastcall relay-thread: only lastcall webhook begins it, as a thread of its own.\n");
     return EXIT_USAGE;
   }
-  const niceness = giveWay(RELAY_NICENESS);
   const settings: ThreadSettings = workerData;
   const say = (word: ThreadWord): void => port.postMessage(word);
   const log = threadLog(say);
@@ -50,6 +49,8 @@ export async function main(): Promise<number> {
   port.on("message", (order: ThreadOrder) => void carryOut(order));
   await Promise.race([relay.look(), sleep(FIRST_LOOK_LIMIT_MS)]);
   const relayPort = await relay.listen(settings.host, settings.port);
+  // Not before: until now the admissions' thread has waited for this one.
+  const niceness = giveWay(RELAY_NICENESS);
   log.info({ relayPort, ...(niceness === "" ? {} : { goesFirst: niceness }) }, "the relay is listening");
   releaseStartupMemory();
   say({ kind: "ready" });
