@@ -1,6 +1,6 @@
 /**
  * When the machine kept somebody from his turn: the one who measures, whose clock then ticks late, and those he measures,
- * whose threads the kernel saw ready and waiting. What a drain lasts longer by that is not the drain's.
+ * whom the kernel saw ready and waiting. What a drain lasts longer by that is not the drain's.
  */
 
 const BEAT_MS = 20;

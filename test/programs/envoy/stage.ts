@@ -20,7 +20,7 @@ export type StagedPod = {
   readonly kill: () => Promise<void>;
   /** The most memory the manager's process has held, in KiB; 0 once it is gone. */
   readonly managerPeakKib: () => number;
-  /** How long the manager and Envoy have waited for a processor, in milliseconds. */
+  /** How long the manager and the thread of Envoy that answers it have waited for a processor, in milliseconds. */
   readonly waitedMs: () => number;
 };
 
