@@ -1,5 +1,6 @@
 """Clients of gRPC with grpcio: `ADDRESS PORT CHANNELS PACE_MS`. Each channel makes one call after the other and is kept for
-ever; the library itself goes elsewhere when it is sent away, and repeats nothing that was begun. Tells ok or `fail WHY`,
+ever; the library itself goes elsewhere when it is sent away, and repeats only what a server has certainly not begun, as it does
+for everybody who sets nothing. Tells ok or `fail WHY`,
 one per line, and leaves at the end of its input."""
 import os
 import sys
@@ -10,7 +11,7 @@ import grpc
 
 LIMIT_SECONDS = 10
 # Channels of one process share a connection unless they are told not to.
-OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
+OPTIONS = [("grpc.use_local_subchannel_pool", 1)]
 
 say_lock = threading.Lock()
 
