@@ -8,12 +8,12 @@ const PROBES = [{ port: PORT, periodMs: 1_000 }];
 const COUNT_MS = 200;
 
 /** The count of an Envoy that has taken and answered `requests` so far, each on a connection of its own. */
-function countAfter(requests: number, question: number): EnvoyCount {
+function countAfter(requests: number, question: number, active = 0): EnvoyCount {
   return {
     isEnvoy: true,
     problem: "",
     passing: false,
-    active: 0,
+    active,
     arrivedTotal: requests,
     answeredTotal: requests,
     adminTotal: question,
@@ -44,6 +44,21 @@ describe("what Envoy's totals say", () => {
   test("that a probe right behind the last traffic is no traffic", () => {
     const busy = [120, 118, 121, 119, 3];
     expect(movedBy([...busy, 1, 0, 0, 0, 0, 1]).slice(1 + busy.length)).not.toContain(true);
+  });
+
+  test("that the answers of slow requests leave the probes their explanation", () => {
+    const evidence = createEnvoyEvidence(PROBES);
+    const steps = [
+      { requests: 10, active: 3, moved: true },
+      { requests: 11, active: 2, moved: true },
+      { requests: 12, active: 1, moved: true },
+      { requests: 13, active: 0, moved: true },
+      { requests: 14, active: 0, moved: false },
+      { requests: 15, active: 0, moved: false },
+      { requests: 17, active: 0, moved: true },
+    ];
+    for (const [index, { requests, active, moved }] of steps.entries())
+      expect(evidence.take(countAfter(requests, index + 1, active), index * COUNT_MS)).toMatchObject({ moved });
   });
 
   test("that probes explain no more than their rate and two, however traffic comes", () => {

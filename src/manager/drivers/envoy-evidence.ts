@@ -36,6 +36,8 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
       arrivals.fill(nowMs);
       answers.fill(nowMs);
       if (before === undefined || isNew) return { restarted: isNew, moved: true };
+      // What is or was active is traffic in any case; its answers need no other explanation.
+      if (before.active > 0 || count.active > 0) return { restarted: false, moved: true };
       const arrived = moved(before.arrivedTotal, count.arrivedTotal, arrivals.takeAll);
       const answered = moved(before.answeredTotal, count.answeredTotal, answers.takeAll);
       return { restarted: false, moved: arrived || answered };
