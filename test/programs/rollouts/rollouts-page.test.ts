@@ -27,7 +27,6 @@ const result: RolloutsResult = {
       slowAnswered: 0,
       longestStallMs: 3,
       lastWorkMs: {},
-      keepersEnded: 0,
     },
   ],
   drains: [...Array.from({ length: 39 }, () => drain), { ...drain, drainMs: 12_010, overWaitMs: 251 }],

@@ -67,8 +67,6 @@ export type NodeResult = {
   readonly longestStallMs: number;
   /** By the Pod's address, on the shared clock: when it last did anything for a client of this node. */
   readonly lastWorkMs: Readonly<Record<string, number>>;
-  /** Silent connections that a Pod closed in good order, or broke. */
-  readonly keepersEnded: number;
 };
 
 export type DrainFacts = {

@@ -124,7 +124,6 @@ describe("the verdict", () => {
     slowAnswered: 10,
     longestStallMs: 20,
     lastWorkMs: {},
-    keepersEnded: 16,
   };
   const drain = {
     outcome: "drained",

@@ -115,11 +115,6 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
         idle.splice(idle.indexOf(kept), 1);
         leave(kept);
       }
-      for (const [pod, connection] of keepers) {
-        if (connection.isUsable() || ports.usablePods().includes(pod)) continue;
-        keepers.delete(pod);
-        book.keeperEnded();
-      }
     },
     stop: async () => {
       stopping = true;

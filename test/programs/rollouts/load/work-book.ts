@@ -9,7 +9,6 @@ export type WorkBook = {
   /** To another connection, before it was sent on the first. */
   readonly moved: (protocol: Protocol) => void;
   readonly slowAnswered: () => void;
-  readonly keeperEnded: () => void;
   readonly stalled: (ms: number) => void;
   /** From now on answers and seconds count; failures always do. */
   readonly measure: () => void;
@@ -28,7 +27,7 @@ export function createWorkBook(nowMs: () => number): WorkBook {
   const failures: FailedRequest[] = [];
   const perSecond: number[] = [];
   const lastWorkMs: Record<string, number> = {};
-  const sums = { slowAnswered: 0, keepersEnded: 0, longestStallMs: 0, measuredMs: 0 };
+  const sums = { slowAnswered: 0, longestStallMs: 0, measuredMs: 0 };
   let fromMs: number | undefined;
   let open = false;
   const worked = (pod: string) => {
@@ -53,9 +52,6 @@ export function createWorkBook(nowMs: () => number): WorkBook {
     },
     slowAnswered: () => {
       sums.slowAnswered += 1;
-    },
-    keeperEnded: () => {
-      sums.keepersEnded += 1;
     },
     stalled: (ms) => {
       if (open) sums.longestStallMs = Math.max(sums.longestStallMs, Math.round(ms));
