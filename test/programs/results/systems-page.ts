@@ -29,10 +29,11 @@ them waiting for an answer of 100 ms at any time, and how many requests the roll
 
 const AFTERWORD = `
 Where a number is not 0, the stop signal cuts answers under way, or closes a connection across a request that
-is just being sent, and no wait before it can help. What does: a graceful stop signal, as the rows of nginx, HAProxy and
-Apache httpd show (official images name it; in a Pod it is \`lifecycle.stopSignal\`), a bounded life of the clients'
-connections, or something that sends such clients away, which is what drivers are for. gunicorn's sync worker sends
-every client away with its answer, so its drain ends by itself. One run per row: a 0 here is a measurement, not a promise.
+is just being sent, and no wait before it can help. What does: a graceful stop signal, which finishes what is under way and
+loses only what crosses a closing connection, as the rows of nginx, HAProxy and Apache httpd show (official images name
+it; in a Pod it is \`lifecycle.stopSignal\`), a bounded life of the clients' connections, or something that sends such
+clients away, which is what drivers are for. gunicorn's sync worker sends every client away with its answer, so its drain
+ends by itself. One run per row, on a machine that did other work as well: a 0 here is a measurement, not a promise.
 
 Not here: Traefik, which neither Debian nor PyPI nor npm has, and whose module \`go install\` refuses for its \`replace\`
 directives (3.7.13); and servers on Java, which were not tried.
