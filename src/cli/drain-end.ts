@@ -1,9 +1,9 @@
 /** What ends the drain of a Pod, and what it cannot promise, by the rules of the manager of this version. */
 import type { DrainSettings, DriverName } from "../contract/drain-settings.ts";
 
-/** `none` also for a driver that the manager does not have yet: it then judges by the sockets. */
-export function workingDriver(settings: DrainSettings): Exclude<DriverName, "linkerd"> {
-  return settings.driver === "linkerd" ? "none" : settings.driver;
+/** `none` also where the manager has no use for the driver: it then judges by the sockets. */
+export function workingDriver(settings: DrainSettings): DriverName {
+  return settings.driver === "linkerd" && settings.drainedWhen !== "connections" ? "none" : settings.driver;
 }
 
 export function endedBy(settings: DrainSettings): "quiet" | "connections" | "requests" | "deadline" {
@@ -20,6 +20,7 @@ export function limitOf(settings: DrainSettings): string | undefined {
   if (working === "http") return settings.drainUrl === "" ? UNTOLD : undefined;
   if (working === "envoy") return SESSIONS;
   if (working === "istio") return `${GRADUAL} ${SESSIONS}`;
+  if (working === "linkerd") return KEPT;
   return `${undrivenBecause(settings)}, ${UNDRIVEN}`;
 }
 
@@ -45,3 +46,7 @@ const GRADUAL =
 const UNTOLD =
   "drain-url is not set, so the app does not know that it drains and cannot send away a client that keeps sending on a kept connection: " +
   "one racing request per such connection can be lost when the app closes it. With drain-url the app can answer Connection: close.";
+
+const KEPT =
+  "Clients are counted at the mesh's proxy, and nothing can send them away: proxies of clients keep their connections, so such a drain " +
+  "mostly waits to its deadline.";

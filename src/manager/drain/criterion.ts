@@ -6,11 +6,17 @@ import type { DrainState } from "./drain-state.ts";
 
 export type Criterion = "quiet" | "connections" | "requests" | "deadline";
 
-/** `auto` is requests where the driver can count them, else quiet. */
+/** `auto` is requests where the driver can count them, else quiet. What a driver counts ends a drain as requests do. */
 export function criterionOf(settings: DrainSettings): Criterion {
+  if (countsClients(settings)) return "requests";
   if (settings.drainedWhen !== "auto") return settings.drainedWhen;
   if (settings.driver === "none") return "quiet";
   return settings.driver === "http" && settings.activeUrl === "" ? "quiet" : "requests";
+}
+
+/** Clients end at Linkerd's proxy, where no drain port shows them: its driver counts them. */
+export function countsClients(settings: DrainSettings): boolean {
+  return settings.driver === "linkerd" && settings.drainedWhen === "connections";
 }
 
 /** The criterion is judged by looks at the sockets, which have to be dense to date the last traffic. */

@@ -2,7 +2,7 @@
 import type { OpenConnection } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { formatDuration } from "../../contract/duration.ts";
-import { criterionOf, onlyDatagrams } from "./criterion.ts";
+import { countsClients, criterionOf, onlyDatagrams } from "./criterion.ts";
 import { plannedDeadlineMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
 import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
@@ -58,6 +58,8 @@ export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: nu
 
 function whatStays(settings: DrainSettings, state: DrainState): string {
   const seen = state.observation;
+  if (countsClients(settings) && state.active > 0)
+    return `with ${count(state.active, "connection")} of clients to the mesh's proxy still open.`;
   if (criterionOf(settings) === "requests") {
     if (state.active < 0) return "and the driver could not tell how many requests were active.";
     if (state.active === 0) return `before no request had been active for ${span(settings.quietPeriodMs)}.`;
@@ -91,6 +93,7 @@ function reason(settings: DrainSettings, state: DrainState): string {
   if (onlyDatagrams(seen)) return "the Pod only takes datagrams, which have no quiet, so it got its delays";
   const criterion = criterionOf(settings);
   if (criterion === "connections") return "no connection was open";
+  if (countsClients(settings)) return `no client was connected to the mesh's proxy for ${span(settings.quietPeriodMs)}`;
   if (criterion === "requests") return `no request was active for ${span(settings.quietPeriodMs)}`;
   if (criterion === "deadline") return "the deadline came and nothing was open";
   const evidenceMs = seen.known ? seen.lastEvidenceMs : -1;

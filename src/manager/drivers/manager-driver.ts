@@ -5,6 +5,7 @@ import { createEnvoyDriver } from "./envoy-driver.ts";
 import { createHttpDriver } from "./http-driver.ts";
 import { type HttpStream, streamHttp } from "./http-stream.ts";
 import { isUnixTarget } from "./http-target.ts";
+import { createLinkerdDriver } from "./linkerd-driver.ts";
 import { streamUnix } from "./unix-stream.ts";
 
 /** Everything is judged from the sockets. */
@@ -17,8 +18,9 @@ const NO_DRIVER: Driver = {
   dials: () => 0,
 };
 
+/** Linkerd's proxy can only be asked for connections. */
 export function isKnownDriver(settings: DrainSettings): boolean {
-  return settings.driver !== "linkerd";
+  return settings.driver !== "linkerd" || settings.drainedWhen === "connections";
 }
 
 /** What is left to do without a driver: nobody counts requests, so sockets decide. */
@@ -30,6 +32,7 @@ export function withoutDriver(settings: DrainSettings): DrainSettings {
 /** @param libc for admin interfaces on Unix sockets */
 export function driverOf(settings: DrainSettings, libc: Libc, note: DriverNote): Driver {
   if (settings.driver === "http") return createHttpDriver(settings);
+  if (settings.driver === "linkerd") return createLinkerdDriver(settings, reachedBy(libc), note);
   return settings.driver === "envoy" || settings.driver === "istio"
     ? createEnvoyDriver(settings, reachedBy(libc), note)
     : NO_DRIVER;
@@ -44,6 +47,8 @@ export function reachedBy(libc: Libc): HttpStream {
 
 /** The rules of the moment: a driver that turns out to see nothing leaves `auto` to the sockets. */
 export function rulesWith(driver: Driver, settings: DrainSettings): DrainSettings {
-  if (settings.drainedWhen !== "auto" || driver.counts()) return settings;
+  if (driver.counts()) return settings;
+  if (settings.driver === "linkerd") return withoutDriver(settings);
+  if (settings.drainedWhen !== "auto") return settings;
   return { ...settings, drainedWhen: "quiet" };
 }

@@ -1,0 +1,97 @@
+/**
+ * Counts the clients that are connected to Linkerd's proxy, by its metrics. Nothing is told to it: all it knows is
+ * `/shutdown`, which most installations switch off and which refuses what the app calls out as well.
+ */
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import type { Driver, DriverNote } from "../ports.ts";
+import { createLineBuffer } from "../relay/line-buffer.ts";
+import { adminCall } from "./envoy-admin.ts";
+import type { HttpEnd, HttpStream } from "./http-stream.ts";
+import { parseHttpTarget } from "./http-target.ts";
+import { sumOfSamples } from "./metric-samples.ts";
+
+const USUAL_URL = "http://127.0.0.1:4191";
+const OPEN = 'tcp_open_connections{direction="inbound",peer="src"}';
+const FAMILY = "tcp_open_connections{";
+/** A page of a busy proxy is some megabytes of such lines. */
+const LINE_LIMIT_BYTES = 16_384;
+const LIMIT_MS = 2_000;
+const GONE_AFTER_MS = 2_000;
+
+export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream, note: DriverNote): Driver {
+  const admin = parseHttpTarget(settings.driverUrl === "" ? USUAL_URL : settings.driverUrl);
+  let dials = 0;
+  let blind = admin === undefined;
+  let absentSinceMs = -1;
+
+  const giveUp = (why: string): void => {
+    if (!blind) note("driver cannot count, sockets decide instead", why);
+    blind = true;
+  };
+
+  const noteAbsence = (why: string): void => {
+    const nowMs = performance.now();
+    if (absentSinceMs < 0) absentSinceMs = nowMs;
+    if (nowMs - absentSinceMs >= GONE_AFTER_MS) giveUp(`Linkerd's metrics cannot be read: ${why}`);
+  };
+
+  const takeFailure = (end: HttpEnd): void => {
+    // Somebody who is there and does not answer may still have clients.
+    if (end.timedOut) return;
+    if (end.status === 200) giveUp("Linkerd's metrics do not show the connections of clients");
+    else noteAbsence(end.status === 0 ? end.failure : `status ${end.status}`);
+  };
+
+  return {
+    name: "linkerd",
+    dials: () => dials,
+    counts: () => !blind,
+    tellDraining: (done) => done(""),
+    tellStaying: (done) => {
+      blind = admin === undefined;
+      absentSinceMs = -1;
+      done("");
+    },
+    countActive: (done) => {
+      if (admin === undefined) {
+        done(-1, false);
+        return;
+      }
+      dials = dials + 1;
+      const sum = createOpenSum();
+      stream({ target: adminCall(admin, "/metrics"), method: "GET", limitMs: LIMIT_MS }, sum.take, (end) => {
+        const open = end.status === 200 ? sum.open() : -1;
+        if (open >= 0) absentSinceMs = -1;
+        else takeFailure(end);
+        done(open, false);
+      });
+    },
+  };
+}
+
+type OpenSum = {
+  readonly take: (chunk: Buffer) => string;
+  /** -1 where no line said it, or one said no number. */
+  readonly open: () => number;
+};
+
+function createOpenSum(): OpenSum {
+  const lines = createLineBuffer(LINE_LIMIT_BYTES);
+  let sum = -1;
+  let broken = false;
+  const takeLine = (line: string): void => {
+    if (!line.startsWith(FAMILY) || !line.includes('direction="inbound"') || !line.includes('peer="src"')) return;
+    const value = sumOfSamples(line, OPEN);
+    if (Number.isFinite(value) && value >= 0) sum = Math.max(0, sum) + value;
+    else broken = true;
+  };
+  return {
+    take: (chunk) => {
+      const whole = lines.take(chunk);
+      if (whole === undefined) return `a line of the metrics is longer than ${LINE_LIMIT_BYTES} bytes`;
+      for (const line of whole) takeLine(line);
+      return "";
+    },
+    open: () => (broken ? -1 : sum),
+  };
+}

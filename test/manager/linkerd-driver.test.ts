@@ -1,0 +1,149 @@
+/** Linkerd's proxy as its documentation describes the admin interface, on both builds; never a real one. */
+import { createServer, type Server } from "node:http";
+import { afterAll, describe, expect, test } from "vitest";
+import { streamHttp } from "../../src/manager/drivers/http-stream.ts";
+import { createLinkerdDriver } from "../../src/manager/drivers/linkerd-driver.ts";
+import { describeBuilds } from "./builds.ts";
+import { ONE_APP } from "./drain-script.ts";
+import { call, endApp, endManagers, type Manager, pause, startApp, startManager, TOKEN } from "./manager-process.ts";
+import { until } from "./processes.ts";
+
+const leaving: (() => Promise<unknown>)[] = [];
+
+afterAll(async () => {
+  for (const leave of leaving.splice(0)) await leave();
+  endManagers();
+});
+
+type Proxy = {
+  readonly url: string;
+  /** `POST /shutdown` and so on. */
+  readonly calls: readonly string[];
+  /** Open connections of clients; undefined before the first one. */
+  clients: number | undefined;
+  hangs: boolean;
+};
+
+/** `/shutdown` is switched off unless somebody switches it on; `/metrics` is Prometheus text. */
+async function startProxy(): Promise<Proxy> {
+  const calls: string[] = [];
+  const server = createServer((req, res) => {
+    calls.push(`${req.method} ${req.url}`);
+    if (proxy.hangs) return;
+    if (req.url === "/metrics") res.end(metrics(proxy.clients));
+    else res.writeHead(req.url === "/live" || req.url === "/ready" ? 200 : 404).end();
+  });
+  leaving.push(() => closed(server));
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const at = server.address();
+  const port = typeof at === "object" && at !== null ? at.port : 0;
+  const proxy: Proxy = { url: `http://127.0.0.1:${port}`, calls, clients: 0, hangs: false };
+  return proxy;
+}
+
+function closed(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((done) => server.close(() => done()));
+}
+
+/** Clients of two kinds, what the proxy has open to the app, and what the app calls out. */
+function metrics(clients: number | undefined): string {
+  const inbound = (peer: string, tls: string, n: number) =>
+    `tcp_open_connections{direction="inbound",peer="${peer}",target_addr="10.0.0.5:8080",tls="${tls}"} ${n}\n`;
+  const ours =
+    clients === undefined
+      ? ""
+      : inbound("src", "true", clients) + inbound("src", "no_identity", 0) + inbound("dst", "loopback", 3);
+  return `# HELP tcp_open_connections Number of currently-open connections.
+# TYPE tcp_open_connections gauge
+${ours}tcp_open_connections{direction="outbound",peer="src",target_addr="10.0.0.9:80"} 7
+tcp_open_total{direction="inbound",peer="src"} 9
+process_start_time_seconds 1700000000
+`;
+}
+
+describeBuilds("a drain beside Linkerd's proxy", (build) => {
+  async function podOf(proxy: Proxy, timeout = "20s"): Promise<Manager> {
+    const flags = ["--drain-delay=500ms", "--quiet-period=500ms", `--drain-timeout=${timeout}`, "--hooks=app:app"];
+    const driver = ["--driver=linkerd", `--driver-url=${proxy.url}`, "--drained-when=connections"];
+    const manager = await startManager({ build, flags: [...flags, ...driver] });
+    const app = await startApp(manager.address);
+    leaving.push(async () => {
+      await endApp(app);
+      manager.kill("SIGKILL");
+      await manager.ended;
+    });
+    return manager;
+  }
+
+  const drained = async (manager: Manager): Promise<Record<string, unknown>> =>
+    JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
+
+  test.concurrent("by connections waits until no client is connected to it, and asks for nothing else", async () => {
+    const proxy = await startProxy();
+    proxy.clients = 2;
+    const manager = await podOf(proxy);
+    const ending = drained(manager);
+    await until(() => proxy.calls.length >= 3);
+    proxy.clients = 0;
+    const leftMs = performance.now();
+    expect(await ending).toMatchObject({
+      outcome: "drained",
+      why: expect.stringContaining("no client was connected to the mesh's proxy for 500ms"),
+    });
+    expect(performance.now() - leftMs).toBeGreaterThan(400);
+    expect([...new Set(proxy.calls)]).toEqual(["GET /metrics"]);
+  });
+
+  test.concurrent("is cut at its deadline where a client stays", async () => {
+    const proxy = await startProxy();
+    proxy.clients = 1;
+    const end = await drained(await podOf(proxy, "2s"));
+    expect(end).toMatchObject({ outcome: "timeout" });
+    expect(end["why"]).toContain("with 1 connection of clients to the mesh's proxy still open");
+  });
+
+  test.concurrent("is left to the sockets where the metrics do not show clients", async () => {
+    const proxy = await startProxy();
+    proxy.clients = undefined;
+    const manager = await podOf(proxy);
+    expect(await drained(manager)).toMatchObject({ outcome: "drained" });
+    const notes = manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
+    expect(notes.join("\n")).toContain(
+      "sockets decide instead: Linkerd's metrics do not show the connections of clients",
+    );
+  });
+});
+
+describe("the driver of Linkerd", () => {
+  const counted = (proxy: { readonly url: string }, notes: string[] = []) => {
+    const settings = { ...ONE_APP, driver: "linkerd" as const, driverUrl: proxy.url };
+    const driver = createLinkerdDriver(settings, streamHttp, (message, detail) => notes.push(`${message}: ${detail}`));
+    return { driver, count: () => new Promise<number>((done) => driver.countActive(done)) };
+  };
+
+  test("counts clients of every kind, and neither the app's connections nor what it calls", async () => {
+    const proxy = await startProxy();
+    proxy.clients = 4;
+    expect(await counted(proxy).count()).toBe(4);
+  });
+
+  test("takes a proxy that hangs for one that may have clients", async () => {
+    const proxy = await startProxy();
+    proxy.hangs = true;
+    const { driver, count } = counted(proxy);
+    expect(await count()).toBe(-1);
+    expect(driver.counts()).toBe(true);
+  });
+
+  test("gives up on a proxy that is not there for two seconds", async () => {
+    const notes: string[] = [];
+    const { driver, count } = counted({ url: "http://127.0.0.1:9" }, notes);
+    expect(await count()).toBe(-1);
+    expect(driver.counts()).toBe(true);
+    await pause(2_100);
+    await count();
+    expect(driver.counts()).toBe(false);
+    expect(notes.join()).toContain("Linkerd's metrics cannot be read");
+  });
+});
