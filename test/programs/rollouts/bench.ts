@@ -33,7 +33,11 @@ async function playAll(): Promise<void> {
     // One scene that could not be played does not take the others with it.
     await play(scene, played).catch((error: unknown) => complain(`${sceneName(scene)}: ${String(error)}`));
   }
-  process.stdout.write(`\n${promisedTable(played)}\n\n${otherTable(played)}\n`);
+  for (const [part, show] of [
+    [played.filter((line) => line.promised), promisedTable],
+    [played.filter((line) => !line.promised), otherTable],
+  ] as const)
+    if (part.length > 0) process.stdout.write(`\n${show(part)}\n`);
 }
 
 async function play(scene: RolloutScene, played: RolloutsLine[]): Promise<void> {
