@@ -89,8 +89,8 @@ function promisedRow(line: RolloutsLine): readonly string[] {
 const READING = `
 **Over-wait**: from the moment when everything was done (the drain delay over, the Pod out of rotation, a quiet period behind the
 last thing it did for any client) to the app's stop signal. The silent HTTP/1.1 connections were open at every release and
-held none of them. Clients with a GOAWAY in hand take what they had not sent yet to another connection, as every HTTP/2 library
-does; no server saw it, and it counts once.
+held none of them. Clients with a GOAWAY in hand take what they had not sent yet to another connection, as HTTP/2 libraries
+do; no server saw it, and it counts once.
 
 A client that asks less often than once in a quiet period on one kept connection is outside of this: it can meet the end of
 its server like any idle connection.
