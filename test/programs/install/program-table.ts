@@ -50,6 +50,7 @@ const TABLE = {
   puma: debian("puma", "puma", "ruby-rack"),
   passenger: debian("passenger", "passenger", "ruby-rack"),
   rabbitmq: debian("rabbitmq-server", "rabbitmq-server"),
+  iptables: debian("iptables", "iptables"),
   gunicorn: module("gunicorn", "gunicorn==27.0.1"),
   uvicorn: module("uvicorn", "uvicorn==0.54.0", "click==8.5.1", "h11==0.16.0"),
   hypercorn: module(

@@ -31,9 +31,10 @@ async function play(context: Context): Promise<IstioPlayed> {
     "1.36": await requiredProgram("envoy-1.36", context),
   };
   // The redirection tells the proxy from the app by whom they run as.
-  const [setpriv = "", ...words] = as(UIDS.proxy, ["iptables", "--version"]);
+  const iptables = await requiredProgram("iptables", context);
+  const [setpriv = "", ...words] = as(UIDS.proxy, [...iptables.command, "--version"]);
   const able = await attempt(setpriv, words);
-  if (able.status !== 0) return missing(`it takes root and iptables: ${able.complaint.trim()}`, context);
+  if (able.status !== 0) return missing(`it takes root: ${able.complaint.trim()}`, context);
   const request: PlayRequest = {
     envoys,
     http3: NOBODY,
