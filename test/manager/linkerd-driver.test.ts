@@ -132,6 +132,8 @@ describe("the driver of Linkerd", () => {
     const proxy = await startProxy();
     proxy.hangs = true;
     const { driver, count } = counted(proxy);
+    // Longer than one that is not there is waited for.
+    expect(await count()).toBe(-1);
     expect(await count()).toBe(-1);
     expect(driver.counts()).toBe(true);
   });
