@@ -11,7 +11,7 @@ import { startLagLog } from "./lag-log.ts";
 import { type Clients, DELAY_MS, dueMs, LAG_MS, type Place, QUIET_MS } from "./scene.ts";
 import { type Stage, type StagedPod, TOKEN, until } from "./stage.ts";
 
-export type CaseParts = {
+type CaseParts = {
   readonly stage: Stage;
   readonly managerProgram: readonly string[];
 } & Pick<Place, "http3" | "grpcio"> &

@@ -4,7 +4,7 @@ import { createLoops } from "./client-loops.ts";
 import type { Clients, Place } from "./scene.ts";
 import { PROXY, UPSTREAM } from "./upstream-ports.ts";
 
-export type Http1Load = {
+type Http1Load = {
   readonly clients: number;
   readonly paceMs: number;
   /** How long a client keeps its connection: 0 for one request, Infinity until it is sent away. */

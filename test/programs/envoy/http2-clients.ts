@@ -6,7 +6,7 @@ import { frame, readFrames } from "./grpc-frame.ts";
 import type { Clients, Place } from "./scene.ts";
 import { PROXY, UPSTREAM } from "./upstream-ports.ts";
 
-export type Http2Load = {
+type Http2Load = {
   readonly clients: number;
   /** Requests that each connection has open side by side. */
   readonly loopsEach: number;

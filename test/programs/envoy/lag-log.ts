@@ -7,7 +7,7 @@ const BEAT_MS = 20;
 /** Timers are that late on an idle machine. */
 const USUAL_MS = 3;
 
-export type LagLog = {
+type LagLog = {
   /** All that the time between has cost, in milliseconds. */
   readonly between: (fromMs: number, toMs: number) => number;
   readonly stop: () => void;

@@ -9,7 +9,7 @@ export type PeerProgram = {
   readonly environment: Readonly<Record<string, string>>;
 };
 
-export type Peer = { readonly stop: () => Promise<void> };
+type Peer = { readonly stop: () => Promise<void> };
 
 /** Resolves with the first line. Rejects when the process ends before. */
 export async function startPeer(

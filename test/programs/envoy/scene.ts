@@ -67,7 +67,7 @@ export type Tally = {
 };
 
 /** On the scene's clock; the trigger is the manager's first certainty that the Pod ends. */
-export type DueFacts = { readonly triggeredMs: number; readonly lastMs: number };
+type DueFacts = { readonly triggeredMs: number; readonly lastMs: number };
 
 /** When the drain has to end. */
 export function dueMs({ ends, timeoutMs = TIMEOUT_MS }: Scene, { triggeredMs, lastMs }: DueFacts): number {

@@ -15,7 +15,7 @@ import { istioPod } from "./istio-pod.ts";
 import { as, ISTIO, UIDS } from "./istio-ports.ts";
 import type { IstioResult } from "./istio-result.ts";
 
-export type IstioParts = {
+type IstioParts = {
   readonly stage: Stage;
   readonly envoy: EnvoyProgram;
   readonly manager: IstioResult["manager"];
