@@ -79,3 +79,8 @@ test("an app URL may have any IP but never a name", () => {
   expect(appUrl.parse("http://app.default.svc/drain")).toBeUndefined();
   expect(appUrl.parse("http://[not:an:ip]/")).toBeUndefined();
 });
+
+test("a list names each port or container once, in the order given", () => {
+  expect(codecOf("drainPorts").parse("443,80,443, 80,81")).toEqual([443, 80, 81]);
+  expect(codecOf("containers").parse("b,a,b")).toEqual(["b", "a"]);
+});
