@@ -93,8 +93,8 @@ async function ended(
     afterTrafficSeconds: seconds(Math.max(0, releasedMs - Math.max(deletedMs, lastMs))),
     overWaitSeconds: seconds(releasedMs - due),
     stayedSeconds: seconds(Math.max(0, lastMs - toldMs - lag.between(toldMs, lastMs))),
-    // What came before cannot have moved the end.
-    lagSeconds: seconds(lag.between(due - QUIET_MS, releasedMs)),
+    // The trigger is known by a line of the log that may be read late; what came later moves the end only near it.
+    lagSeconds: seconds(lag.between(deletedMs, triggeredMs) + lag.between(due - QUIET_MS, releasedMs)),
     hookStatus: hookSeen,
     hooksFailed: pod.events.filter(({ what }) => what === "FailedPreStopHook" || what === "hook-overran").length,
     answered: clients.tally.answered,

@@ -96,7 +96,7 @@ async function ended(one: IstioCase, parts: IstioParts, staged: StagedPod): Prom
     releasedSeconds: seconds(releasedMs - deletedMs),
     afterTrafficSeconds: seconds(Math.max(0, releasedMs - Math.max(deletedMs, lastMs))),
     overWaitSeconds: seconds(releasedMs - due),
-    lagSeconds: seconds(lag.between(due - QUIET_MS, releasedMs)),
+    lagSeconds: seconds(lag.between(deletedMs, end.triggeredMs) + lag.between(due - QUIET_MS, releasedMs)),
     hookStatus: hook,
     hooksFailed: pod.events.filter(({ what }) => what === "FailedPreStopHook" || what === "hook-overran").length,
     answered: clients.tally.answered,
