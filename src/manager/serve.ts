@@ -22,7 +22,7 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
     outside.log(noteLine(speaker, level, message, detail));
   const settings: DrainSettings = isKnownDriver(asked) ? asked : withoutDriver(asked);
   if (!isKnownDriver(asked))
-    note("warn", "driver is not part of this build", `${asked.driver}; sockets decide instead`);
+    note("info", "driver counts nothing here", `${asked.driver} does with drained-when=connections; sockets decide`);
   const chained = readChainedHooks(environment.original);
   if (chained.problem !== "") note("warn", "chained hooks are not performed", chained.problem);
 
