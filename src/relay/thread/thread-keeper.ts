@@ -67,7 +67,7 @@ export function keepRelayThread(parts: KeeperParts): RelayThread {
   const meters = threadMeters(parts.registry);
   const stopped = new AbortController();
   const ready = promised<void>();
-  const left = promised<void>();
+  let left = promised<void>();
   let identity: AccessIdentity = { generations: [], keys: [] };
   let thread: Thread | undefined;
   let failures = 0;
@@ -90,22 +90,22 @@ export function keepRelayThread(parts: KeeperParts): RelayThread {
   const begin = (): void => {
     const beganMs = clock.nowMs();
     meters.begun();
-    thread = parts.begin({
-      said: hear,
-      ended: (why) => {
-        thread = undefined;
-        answered("");
-        ready.resolve();
-        left.resolve();
-        if (stopped.signal.aborted) return;
-        failures = clock.nowMs() - beganMs < STEADY_MS ? failures + 1 : 1;
-        const pauseMs = retryDelayMs(failures, parts.random());
-        log.error({ err: why, pauseMs }, "the relay's thread ended, another one is begun; admissions go on");
-        void clock.sleep(pauseMs, stopped.signal).then(() => {
-          if (!stopped.signal.aborted && leaving === undefined) begin();
-        });
-      },
-    });
+    // Of this one: what an earlier one left behind says nothing of it.
+    left = promised();
+    const ended = (why: unknown): void => {
+      thread = undefined;
+      answered("");
+      ready.resolve();
+      left.resolve();
+      if (stopped.signal.aborted) return;
+      failures = clock.nowMs() - beganMs < STEADY_MS ? failures + 1 : 1;
+      const pauseMs = retryDelayMs(failures, parts.random());
+      log.error({ err: why, pauseMs }, "the relay's thread ended, another one is begun; admissions go on");
+      void clock.sleep(pauseMs, stopped.signal).then(() => {
+        if (!stopped.signal.aborted && leaving === undefined) begin();
+      });
+    };
+    thread = parts.begin({ said: hear, ended });
   };
 
   /** Whoever asks meanwhile shares the answer: a busy thread must not find a heap of questions. */

@@ -169,6 +169,19 @@ describe("the process waits for the relay", () => {
     expect(kept.threads).toHaveLength(1);
   });
 
+  test("at its end for the thread that lives, whatever became of the one before", async () => {
+    const kept = keptThread();
+    kept.newest().fail("it threw");
+    await kept.turn(250);
+    void kept.leave();
+    const stopped = kept.stop();
+    await kept.turn(LEAVE_LIMIT_MS - 1);
+    expect([kept.newest().orders, kept.newest().wasEnded()]).toEqual([["leave"], false]);
+    kept.newest().say({ kind: "left" });
+    await stopped;
+    expect(kept.newest().wasEnded()).toBe(true);
+  });
+
   test("not at all when it never told it to leave", async () => {
     const kept = keptThread();
     await kept.stop();
