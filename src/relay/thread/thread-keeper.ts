@@ -27,6 +27,7 @@ export type Hearing = {
 };
 
 export type KeeperParts = {
+  /** Throws where the system gives no thread; then nothing is heard. */
   readonly begin: (hearing: Hearing) => Thread;
   /** As it was given: without an IP address and port in it, Pods get no relay. */
   readonly address: string;
@@ -105,7 +106,11 @@ export function keepRelayThread(parts: KeeperParts): RelayThread {
         if (!stopped.signal.aborted && leaving === undefined) begin();
       });
     };
-    thread = parts.begin({ said: hear, ended });
+    try {
+      thread = parts.begin({ said: hear, ended });
+    } catch (error) {
+      ended(error);
+    }
   };
 
   /** Whoever asks meanwhile shares the answer: a busy thread must not find a heap of questions. */

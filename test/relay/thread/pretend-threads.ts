@@ -25,7 +25,9 @@ export type KeptThread = RelayThread & {
 
 export const ADDRESS = "10.96.0.7:8444";
 
-export function keptThread(address = ADDRESS): KeptThread {
+/** @param refusals how many of the first threads the system does not give */
+export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
+  let refused = 0;
   const threads: PretendThread[] = [];
   const notes: Note[] = [];
   const lines: string[] = [];
@@ -34,6 +36,8 @@ export function keptThread(address = ADDRESS): KeptThread {
   const line = (level: string) => (_keys: object, sentence: string) => lines.push(`${level}: ${sentence}`);
   const kept = keepRelayThread({
     begin: (hearing) => {
+      refused += 1;
+      if (refused <= refusals) throw new Error("the limit of processes is reached");
       const { thread, pretend } = pretendThread(hearing);
       threads.push(pretend);
       return thread;

@@ -4,7 +4,7 @@ import type { RelayAccessQuestion } from "../../../src/contract/relay-access.ts"
 import { accessIdentityOf } from "../../../src/relay/identity/identity.ts";
 import { FIGURES_LIMIT_MS, LEAVE_LIMIT_MS } from "../../../src/relay/thread/thread-keeper.ts";
 import { pretendGeneration, pretendKey } from "../identity/pretend-tools.ts";
-import { type KeptThread, keptThread } from "./pretend-threads.ts";
+import { ADDRESS, type KeptThread, keptThread } from "./pretend-threads.ts";
 
 const QUESTION: RelayAccessQuestion = {
   namespace: "shop",
@@ -83,6 +83,16 @@ describe("a thread that ends by itself", () => {
     kept.newest().fail("it threw");
     await kept.turn(250);
     expect(kept.threads).toHaveLength(3);
+  });
+
+  test("or that the system does not give is asked for again, and nobody waits for it", async () => {
+    const kept = keptThread(ADDRESS, 2);
+    await kept.ready(5_000);
+    expect(await kept.figures()).toBe("");
+    await kept.turn(250);
+    expect([kept.threads.length, kept.lines.length]).toEqual([0, 2]);
+    await kept.turn(500);
+    expect(kept.threads).toHaveLength(1);
   });
 
   test("is followed by none once the process leaves", async () => {
