@@ -1,15 +1,30 @@
 /** The Unix socket of a driver: how the manager gets to see it, and as whom it may connect. */
 import { containersOf, initContainersOf, lastingContainersOf } from "../kubernetes/pod.ts";
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
+import { isEnvoy } from "./envoy-image.ts";
+import { isManager } from "./manager-container.ts";
+
+/** Its volume is never writable, so no socket is made there. */
+const READ_ONLY_VOLUMES: readonly string[] = ["configMap", "downwardAPI", "image", "projected", "secret"];
+/** Where the API server mounts the Pod's token in every container. */
+const TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
+/** Takes the right to run privileged, or a variable of the container it was made for. */
+const UNCOPIED: readonly string[] = ["mountPropagation", "subPathExpr"];
 
 /**
- * The mount that lets the manager reach `unix:/folder/socket`: a read-only copy of the one some container has.
+ * The mount that lets the manager reach `unix:/folder/socket`: a copy of the one some container has, read-only unless the
+ * runtime has to make the token's folder in it.
  *
- * @returns `undefined` when nobody mounts the folder, and for URLs of another kind
+ * @returns `undefined` when nobody mounts the folder in a way that can be copied, and for URLs of another kind
  */
 export function socketMount(pod: RawObject, driverUrl: string): RawObject | undefined {
-  const nearest = nearestMount([...containersOf(pod), ...initContainersOf(pod)], driverUrl);
-  return nearest === undefined ? undefined : { ...nearest, readOnly: true };
+  const all = [...containersOf(pod), ...initContainersOf(pod)];
+  // Each container may have a folder of that name for itself: the proxy's is the one.
+  const nearest = nearestMount(pod, all.filter(isEnvoy), driverUrl) ?? nearestMount(pod, all, driverUrl);
+  if (nearest === undefined || (textAt(nearest, "subPathExpr") ?? "") !== "") return undefined;
+  const kept = Object.entries(nearest).filter(([key]) => !UNCOPIED.includes(key));
+  const holdsToken = isAbove(textAt(nearest, "mountPath") ?? "", TOKEN_FOLDER);
+  return { ...Object.fromEntries(kept), ...(holdsToken ? {} : { readOnly: true }) };
 }
 
 /**
@@ -20,32 +35,48 @@ export function socketMount(pod: RawObject, driverUrl: string): RawObject | unde
  */
 export function socketUser(pod: RawObject, driverUrl: string): number | undefined {
   // One that cannot write to the folder does not make the socket.
-  const maker = lastingContainersOf(pod).find((container) => {
-    const mount = nearestMount([container], driverUrl);
-    return mount !== undefined && mount["readOnly"] !== true;
+  const makers = lastingContainersOf(pod).filter((container) => {
+    const mount = nearestMount(pod, [container], driverUrl);
+    return mount !== undefined && mount["readOnly"] !== true && !isManager(container);
   });
+  const maker = makers.find(isEnvoy) ?? makers[0];
   if (maker === undefined) return undefined;
   const ofPod = wholeNumberAt(objectAt(objectAt(pod, "spec"), "securityContext"), "runAsUser");
   const user = wholeNumberAt(objectAt(maker, "securityContext"), "runAsUser") ?? ofPod ?? 0;
   return user > 0 ? user : undefined;
 }
 
-function nearestMount(containers: readonly RawObject[], driverUrl: string): RawObject | undefined {
+function nearestMount(pod: RawObject, containers: readonly RawObject[], driverUrl: string): RawObject | undefined {
   if (!driverUrl.startsWith("unix:")) return undefined;
-  const path = driverUrl.slice("unix:".length);
+  const path = plainPath(driverUrl.slice("unix:".length));
   const holders = containers
     .flatMap((container) => objectsAt(container, "volumeMounts"))
-    .filter((mount) => isAbove(textAt(mount, "mountPath") ?? "", path));
+    .filter((mount) => isAbove(textAt(mount, "mountPath") ?? "", path) && canHoldSocket(pod, mount));
   // The nearest folder: a mount inside a mount hides what lies under it.
   const [nearest] = holders.sort((a, b) => pathLength(b) - pathLength(a));
   return nearest;
 }
 
+function canHoldSocket(pod: RawObject, mount: RawObject): boolean {
+  const volumes = objectsAt(objectAt(pod, "spec"), "volumes");
+  const volume = volumes.find((candidate) => candidate["name"] === mount["name"]);
+  return !READ_ONLY_VOLUMES.some((kind) => objectAt(volume, kind) !== undefined);
+}
+
 function isAbove(folder: string, path: string): boolean {
-  const clean = folder.replace(/\/+$/, "");
+  const clean = withoutEnd(folder);
   return clean !== "" && path.startsWith(`${clean}/`);
 }
 
 function pathLength(mount: RawObject): number {
-  return (textAt(mount, "mountPath") ?? "").replace(/\/+$/, "").length;
+  return withoutEnd(textAt(mount, "mountPath") ?? "").length;
+}
+
+function withoutEnd(folder: string): string {
+  return plainPath(folder).replace(/\/$/, "");
+}
+
+/** `unix:///run//envoy/./admin.sock` names the same file as `/run/envoy/admin.sock`. */
+function plainPath(path: string): string {
+  return path.replace(/\/(\.?\/)+/g, "/");
 }

@@ -4,6 +4,7 @@ import { containersOf, initContainersOf, labelsOf, lastingContainersOf } from ".
 import { listAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../policy/pod-policy.ts";
 import { socketMount } from "./driver-socket.ts";
+import { isEnvoy } from "./envoy-image.ts";
 import { isIstioGateway, meshProxyIn } from "./mesh.ts";
 
 /** The mesh first: its sidecar is an Envoy too and needs more care. URLs of an app name the `http` driver. */
@@ -70,13 +71,4 @@ function isOfContour(pod: RawObject): boolean {
     const program = listAt(container, "command")[0];
     return program === "contour" || program === "/bin/contour";
   });
-}
-
-/** `envoyproxy/envoy:v1.31`, `registry.local/envoy@sha256:…`, `envoy-distroless`, `contour-envoy`. */
-function isEnvoy(container: RawObject): boolean {
-  const image = textAt(container, "image") ?? "";
-  if (!image.includes("envoy")) return false;
-  const repository = image.split("@")[0]?.replace(/:[^/:]*$/, "") ?? "";
-  const name = repository.slice(repository.lastIndexOf("/") + 1);
-  return /^(envoy|envoy-distroless|envoy-contrib|envoy-debug|envoy-dev|envoyproxy|[a-z]+-envoy)$/.test(name);
 }

@@ -35,7 +35,9 @@ export function resourceProblems(
 
 export function socketProblems(pod: RawObject, driverUrl: string, where: string): readonly Problem[] {
   if (!driverUrl.startsWith("unix:") || socketMount(pod, driverUrl) !== undefined) return [];
-  const message = `No container mounts the folder of ${quote(driverUrl)}, so the driver cannot be reached.`;
+  const message =
+    `No container mounts the folder of ${quote(driverUrl)} from a volume that can hold a socket and without ` +
+    "subPathExpr, so the driver cannot be reached.";
   return [{ code: "socket_unmounted", where: `${where}, lastcall.dev/driver-url`, message }];
 }
 
