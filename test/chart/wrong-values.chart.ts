@@ -126,6 +126,11 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "relay.adminPort and relay.port are both 9443",
   ],
   [
+    "callers of the webhook that no policy keeps apart",
+    { networkPolicy: { webhookFrom: [{ ipBlock: { cidr: "10.0.0.1/32" } }] } },
+    "networkPolicy.webhookFrom is set and networkPolicy.enabled is false",
+  ],
+  [
     "a page of drains on the node's address",
     { webhook: { hostNetwork: true } },
     "webhook.hostNetwork is true and relay.adminPort is 8081",

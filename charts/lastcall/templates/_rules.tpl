@@ -109,6 +109,9 @@
 {{- if gt (include "lastcall.wholeSeconds" .Values.webhook.drainDelay | int64) 86400 -}}
 {{- $problems = append $problems (printf "webhook.drainDelay is %s: the server takes 24h at most." .Values.webhook.drainDelay) -}}
 {{- end -}}
+{{- if and .Values.networkPolicy.webhookFrom (not .Values.networkPolicy.enabled) -}}
+{{- $problems = append $problems "networkPolicy.webhookFrom is set and networkPolicy.enabled is false, which would ignore it and leave the webhook's port open to everybody: enable the policy, or empty the list." -}}
+{{- end -}}
 {{- $refused := list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace -}}
 {{- if and .Values.selfTest.enabled (has .Values.selfTest.namespace $refused) -}}
 {{- $problems = append $problems (printf "selfTest.namespace is %s, where nothing is ever injected (the release's namespace is %s): install into a namespace of its own, or name another one for the test." .Values.selfTest.namespace .Release.Namespace) -}}
