@@ -56,6 +56,8 @@ export type Script = {
   /** Every timer fires this much late. */
   readonly lateMs?: number;
   readonly active?: (nowMs: number) => number;
+  /** How long the driver takes for a count that is asked for at that time. */
+  readonly countMs?: (nowMs: number) => number;
   readonly chained?: readonly string[];
   readonly chainMs?: number;
   readonly untilMs?: number;
@@ -117,7 +119,8 @@ function lookOf(script: Script, nowMs: number, lookAtMs: number): Look | undefin
 /** What the world answers to an action. */
 function consequences(script: Script, action: DrainAction, nowMs: number): DrainEvent[] {
   if (action.kind === "count-active") {
-    return [{ kind: "active-counted", nowMs: nowMs + 1, active: script.active?.(nowMs) ?? -1, moved: false }];
+    const countedMs = nowMs + (script.countMs?.(nowMs) ?? 1);
+    return [{ kind: "active-counted", nowMs: countedMs, active: script.active?.(nowMs) ?? -1, moved: false }];
   }
   if (action.kind !== "perform-chain") return [];
   return [{ kind: "chain-performed", nowMs: nowMs + (script.chainMs ?? 100), container: action.container }];

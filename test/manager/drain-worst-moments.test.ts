@@ -183,3 +183,45 @@ describe("a Pod that lives on after a drain", () => {
     expect(played.state.outcome).toBe("drained");
   });
 });
+
+describe("a proxy that is gone in its drain", () => {
+  const settings: DrainSettings = { ...ONE_APP, driver: "envoy" };
+  const away = { ...QUIET, hasTcpListener: false };
+
+  test("and comes back while it is being asked is not taken for gone by what was seen before", () => {
+    const played = play({
+      settings,
+      events: END,
+      pod: (nowMs) => (nowMs < 6_000 ? QUIET : nowMs < 10_000 ? away : busyUntil(20_000)(nowMs)),
+      active: (nowMs) => (nowMs < 6_000 ? 3 : nowMs < 11_000 ? -1 : nowMs < 20_000 ? 1 : 0),
+      // The last question before it is back hangs until a proxy that was gone would have been given up.
+      countMs: (nowMs) => (nowMs >= 9_500 && nowMs < 10_000 ? 2_000 : 1),
+    });
+    expect(played.state.outcome).toBe("drained");
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(22_000);
+  });
+
+  test("for five seconds ends the drain", () => {
+    const played = play({
+      settings,
+      events: END,
+      pod: (nowMs) => (nowMs < 6_000 ? QUIET : away),
+      active: (nowMs) => (nowMs < 6_000 ? 3 : -1),
+    });
+    expect(played.state.outcome).toBe("drained");
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(10_500);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
+  });
+
+  test("at the deadline leaves nobody behind, which is no timeout", () => {
+    const played = play({
+      settings: { ...settings, drainTimeoutMs: 3_000 },
+      events: END,
+      pod: (nowMs) => (nowMs < 6_000 ? QUIET : away),
+      active: (nowMs) => (nowMs < 6_000 ? 3 : -1),
+    });
+    expect(played.answered.get(1)).toBe(8_100);
+    expect(played.state.outcome).toBe("drained");
+    expect(played.state.why).toContain("nothing listens any more and nobody is connected");
+  });
+});

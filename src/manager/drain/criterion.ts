@@ -36,11 +36,15 @@ function nothingToDrain(observation: Observation): boolean {
 /** A proxy that was there a moment ago may be starting anew: its ports and clients come back. */
 const STARTS_ANEW_MS = 5_000;
 
-/** Nobody can be reached, and it stays so. */
-export function isEmptied(settings: DrainSettings, state: DrainState, nowMs: number): boolean {
+/**
+ * Nobody could be reached at the last look, and that lasts: at the deadline nobody waits for a proxy any more. By the
+ * time of the look, because while an answer of the driver is awaited none is taken, and the proxy may be back.
+ */
+export function isEmptied(settings: DrainSettings, state: DrainState): boolean {
   if (!nothingToDrain(state.observation)) return false;
   const counted = seesBetweenCounts(settings) && state.knownCountAtMs >= 0;
-  return !counted || nowMs - state.knownCountAtMs >= STARTS_ANEW_MS;
+  if (!counted || state.lookedAtMs >= state.deadlineMs) return true;
+  return state.lookedAtMs - state.knownCountAtMs >= STARTS_ANEW_MS;
 }
 
 /** Datagrams have no quiet: such a Pod gets its delays and no more. */

@@ -107,7 +107,7 @@ function advanceWithdrawing(
     // Proxies too: nobody is left whom they could serve.
     return answerAll(finish(state, "not-needed", APPS_FINISHED, nowMs), actions);
   }
-  if (isEmptied(settings, state, nowMs)) return finishEmpty(state, nowMs);
+  if (isEmptied(settings, state)) return finishEmpty(state, nowMs);
   const withdrawnMs = withdrawnByMs(settings, state);
   // What a lost relay has held up already was part of the withdrawal; the plan is made without it.
   const knownMs = Math.max(withdrawnMs, state.withheldUntilMs);
@@ -130,7 +130,7 @@ function advanceDraining(
   nowMs: number,
   actions: DrainAction[],
 ): DrainState {
-  if (isEmptied(settings, state, nowMs)) return finishEmpty(state, nowMs);
+  if (isEmptied(settings, state)) return finishEmpty(state, nowMs);
   if (isDrained(settings, state, nowMs)) {
     return finish(state, "drained", whyDrained(settings, state, nowMs), nowMs);
   }
