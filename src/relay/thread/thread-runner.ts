@@ -16,11 +16,26 @@ export type RunnerParts = Omit<KeeperParts, "begin" | "clock" | "random"> & {
  */
 export const HEAP_LIMIT_MIB = 640;
 
+/** Of the container's memory; the rest is for admissions and for what TLS holds outside of that heap. */
+const HEAP_SHARE = 5 / 12;
+const MIB = 1_048_576;
+
+/**
+ * Less than the limit where the container is small: there the whole process would be ended first.
+ *
+ * @param containerBytes 0 when there is no limit or it is not known
+ */
+export function heapLimitMiB(containerBytes: number): number {
+  if (containerBytes === 0) return HEAP_LIMIT_MIB;
+  return Math.min(HEAP_LIMIT_MIB, Math.floor((containerBytes / MIB) * HEAP_SHARE));
+}
+
 /** The word of the program that begins the thread. */
 const COMMAND = "relay-thread";
 
 export function startRelayThread({ program, settings, ...parts }: RunnerParts): RelayThread {
-  const begin = (hearing: Hearing): Thread => threadOf(program, { settings, heapMiB: HEAP_LIMIT_MIB }, hearing);
+  const heapMiB = heapLimitMiB(process.constrainedMemory());
+  const begin = (hearing: Hearing): Thread => threadOf(program, { settings, heapMiB }, hearing);
   return keepRelayThread({ ...parts, begin, clock: REAL_CLOCK, random: Math.random });
 }
 

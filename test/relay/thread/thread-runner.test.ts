@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Fault } from "../../../src/fault.ts";
 import type { Thread } from "../../../src/relay/thread/thread-keeper.ts";
 import { threadLog } from "../../../src/relay/thread/thread-log.ts";
-import { threadOf } from "../../../src/relay/thread/thread-runner.ts";
+import { HEAP_LIMIT_MIB, heapLimitMiB, threadOf } from "../../../src/relay/thread/thread-runner.ts";
 import type { ThreadSettings, ThreadWord } from "../../../src/relay/thread/thread-words.ts";
 
 const LIMIT = { timeout: 120_000 };
@@ -67,6 +67,13 @@ test("one that leaves without a word has ended", LIMIT, async () => {
 test("one whose heap is full ends, and nobody else", LIMIT, async () => {
   const { ended } = running("const all = []; for (;;) all.push({ at: all.length });", 16);
   expect(await ended).toMatchObject({ code: "ERR_WORKER_OUT_OF_MEMORY" });
+});
+
+test("its heap is smaller where the container is", () => {
+  const MIB = 1_048_576;
+  expect(heapLimitMiB(512 * MIB)).toBe(213);
+  // What the chart allows, more than that, and both ways to say that nothing limits it.
+  for (const bytes of [1_536 * MIB, 4_096 * MIB, 0, 2 ** 64]) expect(heapLimitMiB(bytes)).toBe(HEAP_LIMIT_MIB);
 });
 
 test("one that never comes to an end is ended all the same", LIMIT, async () => {
