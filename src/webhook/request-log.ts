@@ -6,7 +6,12 @@ import type { LogLevel } from "./settings.ts";
 export type Log = Logger;
 
 export function createLog(level: LogLevel, destination: DestinationStream): Log {
-  return pino({ level, base: null, timestamp: isoTimestamp() }, destination);
+  return pino({ level, base: null, timestamp: isoTimestamp(), serializers: { err: shownError } }, destination);
+}
+
+/** What came from another thread is plain already; taken for an error again it would be of type Object. */
+function shownError(error: unknown): unknown {
+  return error instanceof Error ? pino.stdSerializers.err(error) : error;
 }
 
 /** Formats the second once and not per line; pino wants the text of a whole JSON member. */

@@ -9,6 +9,7 @@ import type { Thread } from "../../../src/relay/thread/thread-keeper.ts";
 import { threadLog } from "../../../src/relay/thread/thread-log.ts";
 import { HEAP_LIMIT_MIB, heapLimitMiB, threadOf } from "../../../src/relay/thread/thread-runner.ts";
 import type { ThreadSettings, ThreadWord } from "../../../src/relay/thread/thread-words.ts";
+import { createLog } from "../../../src/webhook/request-log.ts";
 
 const LIMIT = { timeout: 120_000 };
 
@@ -109,4 +110,15 @@ test("a line about an error crosses with its code, whatever else hangs on it", (
     sentence: "it failed",
     keys: { err: { type: "Fault", code: "ERR_LISTEN_FAILED", message: expect.stringContaining("port 1") } },
   });
+});
+
+test("an error of the thread is logged under its own name, as one of this thread is", () => {
+  const printed: { readonly err: object }[] = [];
+  const log = createLog("info", { write: (line) => printed.push(JSON.parse(line)) });
+  const fault = new Fault("ERR_LISTEN_FAILED", "port 1");
+  const across = threadLog((line) => log[line.level](structuredClone(line.keys), line.sentence));
+  for (const each of [log, across]) each.error({ err: fault }, "it failed");
+  const { message, stack } = fault;
+  const shown = { type: "Fault", message, stack, code: "ERR_LISTEN_FAILED" };
+  expect(printed).toMatchObject([{ err: shown }, { err: shown }]);
 });
