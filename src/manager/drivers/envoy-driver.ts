@@ -99,6 +99,8 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
     if (answer.kind !== "counted") {
       if (answer.kind === "useless") giveUp(answer.why);
       else if (answer.kind === "absent") noteAbsence(answer.why, nowMs);
+      // Somebody is there again: an absence before has ended, and the next one is another.
+      else absentSinceMs = -1;
       done(-1, false);
       return;
     }

@@ -37,8 +37,8 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
 
   const takeFailure = (end: HttpEnd): void => {
     // Somebody who is there and does not answer may still have clients.
-    if (end.timedOut) return;
-    if (end.status === 200) giveUp("Linkerd's metrics do not show the connections of clients");
+    if (end.timedOut) absentSinceMs = -1;
+    else if (end.status === 200) giveUp("Linkerd's metrics do not show the connections of clients");
     else noteAbsence(end.status === 0 ? end.failure : `status ${end.status}`);
   };
 
