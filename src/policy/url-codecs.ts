@@ -44,7 +44,8 @@ function isLoopback(host: string): boolean {
   return host === "[::1]" || host.startsWith("127.");
 }
 
-/** A Unix socket address holds 108 bytes with its final zero. */
+/** A Unix socket address holds 108 bytes with its final zero. What ends in a slash is a folder. */
 function isSocketPath(path: string): boolean {
-  return path.startsWith("/") && path.length <= 107 && !/[^\x21-\x7e]/.test(path) && !path.split("/").includes("..");
+  if (path.length > 107 || /[^\x21-\x7e]/.test(path)) return false;
+  return path.startsWith("/") && !path.endsWith("/") && !path.split("/").includes("..");
 }

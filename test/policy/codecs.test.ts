@@ -68,6 +68,8 @@ test.for([
   "http://127.0.0.01/",
   "unix:relative.sock",
   "unix:/a/../b.sock",
+  "unix:/",
+  "unix:/admin/",
   `unix:/${"x".repeat(200)}`,
 ])("a driver URL like %j is refused", (text) => {
   expect(driverUrl.parse(text)).toBeUndefined();
