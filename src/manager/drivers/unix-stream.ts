@@ -4,6 +4,7 @@
  */
 import { accessSync } from "node:fs";
 import type { Libc } from "../ports.ts";
+import { readTextFile } from "../read-text.ts";
 import { createHttpAnswerReader, type HttpAnswerReader } from "./http-answer.ts";
 import { BROKEN_OFF, type HttpCall, type HttpEnd, tooLate } from "./http-stream.ts";
 
@@ -31,7 +32,8 @@ export function streamUnix(
   const startedMs = performance.now();
   const { fd, failure } = dial(libc, call);
   if (failure !== "") {
-    setTimeout(() => done({ status: 0, failure, timedOut: false }), 0);
+    const timedOut = failure === FULL;
+    setTimeout(() => done({ status: 0, failure, timedOut }), 0);
     return;
   }
   const answer = createHttpAnswerReader(onChunk);
@@ -84,7 +86,18 @@ function addressOf(path: string): Buffer {
 function whyNot(path: string): string {
   if (!isAllowed(path, F_OK)) return `there is no ${path}, or its folder may not be entered`;
   if (!isAllowed(path, W_OK)) return `${path} may not be written to by the manager's user, which connecting takes`;
-  return `nobody listens on ${path}`;
+  return isListening(path) ? FULL : `nobody listens on ${path}`;
+}
+
+/** As an answer that never comes: somebody is there, and has not taken those who came before either. */
+const FULL = "somebody listens on the socket and takes no more connections";
+/** SO_ACCEPTCON, in the fourth column. */
+const LISTENS = " 00010000 ";
+
+/** By the kernel's list; where that is missing, nobody. */
+function isListening(path: string): boolean {
+  const lines = (readTextFile("/proc/net/unix") ?? "").split("\n");
+  return lines.some((line) => line.includes(LISTENS) && line.endsWith(` ${path}`));
 }
 
 const F_OK = 0;
