@@ -9,7 +9,6 @@ import {
   timesQuiet,
 } from "./relay-figures.ts";
 import { goalsOf } from "./relay-goals.ts";
-import { YIELDING } from "./relay-messages.ts";
 
 export function textOf(figures: RelayFigures): string {
   const { world, memory, cpu, told, admissions, streams, eventsPerSecond } = figures;
@@ -17,7 +16,7 @@ export function textOf(figures: RelayFigures): string {
   const lines = [
     `${figures.cores} cores for the webhook, the API server, the Pods and the load; load average ${before.toFixed(2)} before, ${after.toFixed(2)} after.`,
     `${world.endpoints} endpoints in ${world.slices} slices of ${world.sliceBytes} bytes, ${world.namespaces} namespaces; ${streams} Pods drain at once.`,
-    `What stands for other machines, the Pods and the API server, runs at nice ${YIELDING}, the admissions' load at 0: shared evenly, two cores would measure those.`,
+    `What stands for other machines, the Pods and the API server, runs only in the time that the webhook and the admissions' load leave: shared evenly, two cores would measure those.`,
     "",
     `memory of the process: ${megabytes(memory.idle)} idle, ${megabytes(memory.open)} with all streams open,`,
     `  ${megabytes(memory.told)} when all were told, ${megabytes(memory.left)} with nobody left;`,
