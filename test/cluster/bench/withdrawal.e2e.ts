@@ -1,6 +1,7 @@
 /**
- * How long after its slice changed does a manager know? Of 200 drains on this cluster, 40 at a time: from the moment
- * another watcher of the same API server saw the change to the line in the manager's log. Prints, and judges nothing.
+ * How long after its slice changed does a manager know? Of 200 drains on this cluster: from the moment another watcher of the
+ * same API server saw the change to the line in the manager's log. Four begin each second, because nodes, API server and Pods
+ * share the cores here; then 40 at once, for comparison. Prints, and judges nothing.
  */
 import type { V1EndpointSlice, V1Pod } from "@kubernetes/client-node";
 import { expect, test } from "vitest";
@@ -10,18 +11,21 @@ import { OPT_IN } from "../client/installation.ts";
 import { APP, APP_PORT, barePod, nodeContainer, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { documents } from "../client/timeline.ts";
-import { waitUntil } from "../host/wait.ts";
+import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const BATCHES = 5;
 const PODS = 40;
+const A_SECOND = 4;
 const GOAL_MS = 250;
+/** Slices call a Pod terminating within a second or two of its deletion. */
+const QUIET_MS = 5_000;
 
 const suite = readSuite(process.env);
 
 /** Outlives its stop signal, so that the managers' logs can be read before their Pods are gone. */
 const LINGERING = `
 require("node:http").createServer((_, answer) => answer.end()).listen(${APP_PORT});
-process.on("SIGTERM", () => setTimeout(() => process.exit(0), 20000));`;
+process.on("SIGTERM", () => setTimeout(() => process.exit(0), 25000));`;
 
 test("a manager hears of its Pod's withdrawal soon after the slices changed", { timeout: 1_200_000 }, async () => {
   await inNamespace(suite, "bench-withdrawal", { labels: OPT_IN, timeline: "pods" }, async (namespace) => {
@@ -33,35 +37,51 @@ test("a manager hears of its Pod's withdrawal soon after the slices changed", { 
       documents<V1EndpointSlice>((slice) => noteWithdrawals(slice, seen)),
     );
     const lags: number[] = [];
+    let atOnce: number[] = [];
     try {
-      for (let batch = 0; batch < BATCHES; batch += 1) lags.push(...(await lagsOf(namespace, batch, seen)));
+      for (let number = 0; number < BATCHES; number += 1)
+        lags.push(...(await lagsOf(namespace, { number, aSecond: A_SECOND }, seen)));
+      atOnce = await lagsOf(namespace, { number: BATCHES, aSecond: PODS }, seen);
     } finally {
       watch.kill();
     }
-    lags.sort((one, other) => one - other);
-    const at = (share: number) => lags[Math.min(lags.length - 1, Math.floor(lags.length * share))] ?? Number.NaN;
-    const figures = { drains: lags.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
-    namespace.keep("lags.json", JSON.stringify({ figures, lags }));
+    const figures = figuresOf(lags);
+    namespace.keep("lags.json", JSON.stringify({ figures, lags, atOnce }));
     const verdict = figures.p99 <= GOAL_MS ? "met" : "missed";
-    process.stdout.write(`withdrawal to manager, ms: ${JSON.stringify(figures)}; goal p99 ${GOAL_MS}: ${verdict}\n`);
+    const told = `${A_SECOND} drains a second: ${JSON.stringify(figures)}; goal p99 ${GOAL_MS}: ${verdict}`;
+    process.stdout.write(`withdrawal to manager, ms: ${told}; all at once: ${JSON.stringify(figuresOf(atOnce))}\n`);
     expect(lags).toHaveLength(BATCHES * PODS);
+    expect([...lags, ...atOnce].filter((ms) => !Number.isFinite(ms))).toEqual([]);
   });
 });
 
-async function lagsOf(namespace: CaseNamespace, batch: number, seen: ReadonlyMap<string, number>): Promise<number[]> {
+function figuresOf(lags: readonly number[]) {
+  const sorted = lags.toSorted((one, other) => one - other);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  return { drains: sorted.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
+}
+
+type Batch = { readonly number: number; readonly aSecond: number };
+
+async function lagsOf(namespace: CaseNamespace, batch: Batch, seen: ReadonlyMap<string, number>): Promise<number[]> {
   const annotations = { "lastcall.dev/drain-delay": "2s", "lastcall.dev/quiet-period": "1s" };
   const container = {
     ...nodeContainer(namespace, "app", ["-e", LINGERING]),
     readinessProbe: { tcpSocket: { port: APP_PORT }, periodSeconds: 2 },
     ports: [{ containerPort: APP_PORT }],
   };
-  const label = { app: APP, batch: `${batch}` };
-  const names = Array.from({ length: PODS }, (_, at) => `${APP}-${batch}-${at}`);
+  const label = { app: APP, batch: `${batch.number}` };
+  const names = Array.from({ length: PODS }, (_, at) => `${APP}-${batch.number}-${at}`);
   await namespace.apply(names.map((name) => barePod(namespace, name, [container], { annotations, labels: label })));
-  const selector = `batch=${batch}`;
+  const selector = `batch=${batch.number}`;
   await namespace.here.run(["wait", "--for=condition=Ready", "pods", `--selector=${selector}`, "--timeout=240s"]);
   const pods = await injectedPods(namespace, selector);
-  await namespace.here.run(["delete", "pods", `--selector=${selector}`, "--wait=false"]);
+  for (let first = 0; first < PODS; first += batch.aSecond) {
+    if (first > 0) await pauseMs(1_000);
+    await namespace.here.run(["delete", "pods", ...names.slice(first, first + batch.aSecond), "--wait=false"]);
+  }
+  // To read 40 logs takes the cores from what is measured.
+  await pauseMs(QUIET_MS);
   const heard = await waitUntil({ what: "every manager has told its drain", withinMs: 120_000, everyMs: 2_000 }, () =>
     heardOf(namespace, selector),
   );
