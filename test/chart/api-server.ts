@@ -11,6 +11,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
+import { complaintsIn } from "./helm-complaints.ts";
 import { at, CHART, type Helm, type Values } from "./rendering.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -177,7 +178,7 @@ function helmFor(port: number, token: string, folder: string): ApiServer["helm"]
     const words = [command, "lastcall", ...chart, "--namespace=lastcall", ...server, ...args];
     return new Promise((resolve) => {
       const run = execFile(inject("helm"), words, { env, encoding: "utf8" }, (error, stdout, stderr) => {
-        resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
+        resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr: complaintsIn(stderr) });
       });
       run.stdin?.end(JSON.stringify(values ?? {}));
     });
