@@ -52,7 +52,7 @@ export type Relay = {
 };
 
 /** For answers and the ends of streams to arrive, in milliseconds; what is open then is silent or slow. */
-export const LEAVING_MS = 1_000;
+const LEAVING_MS = 1_000;
 /** A record takes 3 KiB at most. */
 const DRAINS_REMEMBERED = 1_000;
 

@@ -11,7 +11,6 @@ import { relayAccess } from "../identity/relay-access.ts";
 import { readRelayAddress } from "../identity/relay-address.ts";
 import type { RelayLog } from "../relay.ts";
 import type { Clock } from "../slices/clock.ts";
-import { type Promised, promised } from "./promised.ts";
 import type { ThreadOrder, ThreadWord } from "./thread-words.ts";
 
 export type Thread = {
@@ -67,13 +66,13 @@ export function keepRelayThread(parts: KeeperParts): RelayThread {
   const { clock, log } = parts;
   const meters = threadMeters(parts.registry);
   const stopped = new AbortController();
-  const ready = promised<void>();
-  let left = promised<void>();
+  const ready = Promise.withResolvers<void>();
+  let left = Promise.withResolvers<void>();
   let identity: AccessIdentity = { generations: [], keys: [] };
   let thread: Thread | undefined;
   let failures = 0;
   let leaving: Promise<void> | undefined;
-  let asked: Promised<string> | undefined;
+  let asked: PromiseWithResolvers<string> | undefined;
 
   const hear = (word: ThreadWord): void => {
     if (word.kind === "identity") identity = word.identity;
@@ -92,7 +91,7 @@ export function keepRelayThread(parts: KeeperParts): RelayThread {
     const beganMs = clock.nowMs();
     meters.begun();
     // Of this one: what an earlier one left behind says nothing of it.
-    left = promised();
+    left = Promise.withResolvers();
     const ended = (why: unknown): void => {
       thread = undefined;
       answered("");
@@ -117,7 +116,7 @@ export function keepRelayThread(parts: KeeperParts): RelayThread {
   const ask = (): Promise<string> => {
     if (thread === undefined) return Promise.resolve("");
     if (asked === undefined) {
-      asked = promised<string>();
+      asked = Promise.withResolvers<string>();
       thread.order({ kind: "figures" });
     }
     return asked.promise;

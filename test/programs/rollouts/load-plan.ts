@@ -4,7 +4,7 @@ import type { Driver } from "./deployments.ts";
 import { type LoadPlan, type PerProtocol, type Protocol, perProtocol } from "./rollouts-request.ts";
 
 /** What is asked each second, of all protocols together. */
-export const ASKED_RATE = 570;
+const ASKED_RATE = 570;
 /** The longest life of a connection whose client is not endless. */
 const LONGEST_LIFE_MS = 10_000;
 

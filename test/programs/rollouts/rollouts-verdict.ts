@@ -4,7 +4,7 @@ import { type RolloutScene, sceneName } from "./rollout-scenes.ts";
 import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 
 /** Answers each second, over the whole run. */
-export const LEAST_RATE = 500;
+const LEAST_RATE = 500;
 /** What a drain may take past the moment when everything was done. */
 export const OVER_WAIT_GOAL_MS = 250;
 /** With an idle HTTP/1.1 connection open: this much past the quiet period behind the last answer. */

@@ -22,7 +22,7 @@ export type ServerRow = {
 };
 
 /** Where `wsgi.py`, `asgi.py` and `config.ru` are: every script starts there. */
-export const APPS = join(import.meta.dirname, "apps");
+const APPS = join(import.meta.dirname, "apps");
 
 type Start = Pick<ServerRow, "system" | "program" | "script" | "configuration" | "environment">;
 
