@@ -53,3 +53,10 @@ test("a drain ends in time however many sockets its looks read", () => {
     }),
   );
 });
+
+test("a timer that fires a fraction of a millisecond early does not part the end of the delay from its look", () => {
+  const endMs = 110 + DRAIN_DELAY_MS;
+  const nothing = (nowMs: number) => ({ kind: "caller-left" as const, nowMs, holdId: 99 });
+  const played = play({ events: [...END, nothing(endMs - 0.4), nothing(endMs + 0.1)], lateMs: 0.05 });
+  expect(played.answered.get(1)).toBeCloseTo(endMs + 0.05, 5);
+});

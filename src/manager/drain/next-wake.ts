@@ -41,7 +41,9 @@ export function nextWake(settings: DrainSettings, state: DrainState, nowMs: numb
 }
 
 function duringWithdrawal(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
-  const endMs = Math.max(withdrawalEndMs(settings, state), nowMs + 1);
+  // The runtimes' timers may fire a fraction of a millisecond early: the look still belongs to the end itself.
+  const plannedMs = withdrawalEndMs(settings, state);
+  const endMs = plannedMs > nowMs ? plannedMs : nowMs + 1;
   const timerMs = earliest(
     earliest(state.deadlineMs, endMs),
     completionDueMs(settings, state.joins, state.triggeredAtMs),
