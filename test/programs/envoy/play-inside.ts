@@ -1,13 +1,14 @@
 /** Process 1 of the namespaces: plays all cases, several that mostly wait beside one that works, and writes what came. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeCaPair, makeServerPair } from "../../../src/certificates/signing.ts";
 import { realClock } from "../../../src/demo/real-clock.ts";
+import { answerRequest, type Workshop } from "../harness/answer-request.ts";
 import { runCase } from "./case-run.ts";
 import { type EnvoyCase, envoyCases, nameOf } from "./cases.ts";
 import type { EnvoyProgram } from "./gateway-pod.ts";
 import type { Played, PlayRequest } from "./play-request.ts";
-import { createStage, newProcesses } from "./stage.ts";
+import { createStage } from "./stage.ts";
 
 /** Cases that wait side by side; each is an Envoy that starts and one that is gone. */
 const LANES = 7;
@@ -15,23 +16,11 @@ const LANES_ON_NODE = 2;
 const NODE_MANAGER = new URL("../../../src/manager/node-main.ts", import.meta.url).pathname;
 const DAY_MS = 86_400_000;
 
-const [requestFile = "", resultFile = "", folder = ""] = process.argv.slice(2);
-const processes = newProcesses();
-// The leash of whoever started this.
-const leave = () => process.exit(130);
-process.stdin.once("end", leave).once("error", leave).resume();
+await answerRequest(played);
 
-try {
-  writeFileSync(resultFile, JSON.stringify(await played(JSON.parse(readFileSync(requestFile, "utf8")))));
-  process.exit(0);
-} catch (error) {
-  process.stderr.write(`${(error as Error).stack}\n`);
-  process.exit(1);
-}
-
-async function played(request: PlayRequest): Promise<Record<string, Played>> {
+async function played(request: PlayRequest, { processes, scratch: folder }: Workshop): Promise<Record<string, Played>> {
   const stage = await createStage(processes);
-  const certificate = await writeCertificate();
+  const certificate = await writeCertificate(folder);
   const results: Record<string, Played> = {};
   const play = async (one: EnvoyCase) => {
     const envoy: EnvoyProgram = request.envoys[one.version] ?? { command: [], environment: {} };
@@ -83,7 +72,7 @@ function length({ scene }: EnvoyCase): number {
   return scene.timeoutMs ?? 60_000;
 }
 
-async function writeCertificate(): Promise<{ chain: string; key: string }> {
+async function writeCertificate(folder: string): Promise<{ chain: string; key: string }> {
   const nowMs = Date.now();
   const validity = { fromMs: nowMs - DAY_MS, untilMs: nowMs + DAY_MS };
   const pair = await makeServerPair(await makeCaPair("scenes", validity), { dns: ["pod.test"] }, validity);

@@ -2,7 +2,7 @@
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../../../src/demo/network/pod-network.ts";
 import { createPodRunner } from "../../../src/demo/pods/pod-runner.ts";
-import { createProcessTable, type ProcessTable } from "../../../src/demo/pods/process-table.ts";
+import type { ProcessTable } from "../../../src/demo/pods/process-table.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { realClock } from "../../../src/demo/real-clock.ts";
 import { injected, TOKEN } from "../../injection/given.ts";
@@ -88,10 +88,4 @@ export async function until(pod: RunningPod, what: string, seen: () => boolean):
     }
     await realClock.wait(50);
   }
-}
-
-export function newProcesses(): ProcessTable {
-  const processes = createProcessTable();
-  process.on("exit", processes.killAll);
-  return processes;
 }

@@ -8,7 +8,7 @@ import { missing, type Skipping } from "../install/required-program.ts";
 export type Stoppable = Skipping & { readonly signal: AbortSignal };
 
 /**
- * What the script answers to a request, both plain JSON; `inside-script.ts` is its side of this. Rejects when it fails, with
+ * What the script answers to a request, both plain JSON; `answer-request.ts` is its side of this. Rejects when it fails, with
  * its last words above. Leaves the case where namespaces are impossible.
  */
 export async function insideNamespaces(script: string, request: object, context: Stoppable): Promise<unknown> {

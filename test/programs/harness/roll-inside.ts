@@ -2,16 +2,13 @@
 import { join } from "node:path";
 import { placeOf } from "../../../src/demo/rollout/deployment.ts";
 import { untilAccepting } from "./accepting.ts";
-import { answerInside, type Surroundings } from "./inside-script.ts";
+import { answerInside, type Surroundings } from "./answer-inside.ts";
 import { type RollOutcome, type RollRequest, type RollResult, UPSTREAM } from "./roll-request.ts";
 import { rollVariant } from "./roll-variant.ts";
 
 const SAMPLE_APP = join(import.meta.dirname, "../../../src/demo/sample-app.ts");
 
-await answerInside(
-  (request, surroundings) => rolled(request as RollRequest, surroundings),
-  (request) => placeOf((request as RollRequest).deployment).namespace,
-);
+await answerInside(rolled, (request) => placeOf(request.deployment).namespace);
 
 async function rolled(request: RollRequest, surroundings: Surroundings): Promise<RollResult> {
   const [host = "", port = ""] = UPSTREAM.split(":");

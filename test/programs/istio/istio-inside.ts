@@ -1,7 +1,7 @@
 /** Process 1 of the namespaces: ends all Pods of the mesh side by side, and writes what came of each. */
-import { readFileSync, writeFileSync } from "node:fs";
 import type { PlayRequest } from "../envoy/play-request.ts";
-import { createStage, newProcesses } from "../envoy/stage.ts";
+import { createStage } from "../envoy/stage.ts";
+import { answerRequest, type Workshop } from "../harness/answer-request.ts";
 import { ISTIO_CASES, type IstioCase, istioName } from "./istio-case.ts";
 import type { IstioResult } from "./istio-result.ts";
 import { runIstio } from "./istio-run.ts";
@@ -12,21 +12,9 @@ export type IstioPlayed = Readonly<Record<string, { readonly result: IstioResult
 const LANES = 4;
 const NODE_MANAGER = new URL("../../../src/manager/node-main.ts", import.meta.url).pathname;
 
-const [requestFile = "", resultFile = "", folder = ""] = process.argv.slice(2);
-const processes = newProcesses();
-// The leash of whoever started this.
-const leave = () => process.exit(130);
-process.stdin.once("end", leave).once("error", leave).resume();
+await answerRequest(played);
 
-try {
-  writeFileSync(resultFile, JSON.stringify(await played(JSON.parse(readFileSync(requestFile, "utf8")))));
-  process.exit(0);
-} catch (error) {
-  process.stderr.write(`${(error as Error).stack}\n`);
-  process.exit(1);
-}
-
-async function played(request: PlayRequest): Promise<IstioPlayed> {
+async function played(request: PlayRequest, { processes, scratch: folder }: Workshop): Promise<IstioPlayed> {
   const stage = await createStage(processes);
   const native = request.native !== "";
   const results: Record<string, IstioPlayed[string]> = {};

@@ -1,5 +1,5 @@
 /** Process 1 of the namespaces of the queue cases: one broker for all consumers, and a broker in a Pod for each client. */
-import { answerInside } from "../harness/inside-script.ts";
+import { answerInside } from "../harness/answer-inside.ts";
 import { startBroker } from "./broker-process.ts";
 import { playBroker } from "./play-broker.ts";
 import { playConsumer } from "./play-consumer.ts";
@@ -7,8 +7,7 @@ import { type BrokerEnd, type ConsumerEnd, NAMESPACE, type QueueRequest, type Qu
 import { createStage } from "./queue-stage.ts";
 
 await answerInside(
-  async (read, surroundings): Promise<QueueResult> => {
-    const request = read as QueueRequest;
+  async (request: QueueRequest, surroundings): Promise<QueueResult> => {
     const stage = createStage(request, surroundings);
     const consumers: Record<string, ConsumerEnd> = {};
     const brokers: Record<string, BrokerEnd> = {};

@@ -6,7 +6,7 @@ import type { LocalProcess } from "../../../src/demo/pods/process-table.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { namedPod } from "../../../src/demo/rollout/deployment.ts";
-import type { Surroundings } from "../harness/inside-script.ts";
+import type { Surroundings } from "../harness/answer-inside.ts";
 import type { QueueRequest } from "./queue-request.ts";
 
 const CLIENTS = join(import.meta.dirname, "clients");

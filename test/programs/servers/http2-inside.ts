@@ -8,7 +8,7 @@ import { endOf } from "../../../src/demo/pod-end.ts";
 import { createPodRunner, type PodRunner } from "../../../src/demo/pods/pod-runner.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { namedPod, podOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
-import { answerInside, type Surroundings } from "../harness/inside-script.ts";
+import { answerInside, type Surroundings } from "../harness/answer-inside.ts";
 import { factsOf, type PodEndFacts } from "../harness/pod-end-facts.ts";
 import { UPSTREAM } from "../harness/roll-request.ts";
 import { type Http2Request, type Http2Result, QUESTIONS, type Questions } from "./http2-request.ts";
@@ -21,8 +21,7 @@ const PAUSE_MS = 500;
 const READY_LIMIT_MS = 60_000;
 
 await answerInside(
-  async (read, surroundings): Promise<Http2Result> => {
-    const { deployments } = read as Http2Request;
+  async ({ deployments }: Http2Request, surroundings): Promise<Http2Result> => {
     await startUpstream();
     const runner = createPodRunner({ ...surroundings, onEvent: () => {} });
     const ends: Record<string, Record<Questions, PodEndFacts>> = {};

@@ -1,12 +1,12 @@
-/** The other side of `inside-namespaces.ts`: reads the request, works, writes the result, leaves. Leaves when told to. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+/** Answers a request from among Pods: with a network for them, and the webhook and the relay that they know. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../../../src/demo/network/pod-network.ts";
-import { createProcessTable, type ProcessTable } from "../../../src/demo/pods/process-table.ts";
+import type { ProcessTable } from "../../../src/demo/pods/process-table.ts";
 import { realClock } from "../../../src/demo/real-clock.ts";
 import { type Servers, startServers } from "../../../src/demo/servers.ts";
-import { Fault } from "../../../src/fault.ts";
+import { answerRequest, type Workshop } from "./answer-request.ts";
 
 const SOURCE = join(import.meta.dirname, "../../../src");
 const LASTCALL = join(SOURCE, "lastcall.ts");
@@ -27,30 +27,19 @@ export type Surroundings = {
 };
 
 /** @param work gets the request as it was written; `namespace` is where its Pods are. */
-export async function answerInside(
-  work: (request: unknown, surroundings: Surroundings) => Promise<object>,
-  namespaceOf: (request: unknown) => string,
-): Promise<void> {
-  const [requestFile = "", resultFile = "", scratch = ""] = process.argv.slice(2);
-  const processes = createProcessTable();
-  process.on("exit", processes.killAll);
-  // The leash of whoever started this.
-  const leave = () => process.exit(130);
-  process.stdin.once("end", leave).once("error", leave).resume();
-  try {
-    const request: unknown = JSON.parse(readFileSync(requestFile, "utf8"));
-    const surroundings = await surround(processes, scratch, namespaceOf(request));
+export function answerInside<Request>(
+  work: (request: Request, surroundings: Surroundings) => Promise<object>,
+  namespaceOf: (request: Request) => string,
+): Promise<never> {
+  return answerRequest<Request>(async (request, workshop) => {
+    const surroundings = await surround(workshop, namespaceOf(request));
     const result = await work(request, surroundings);
     await surroundings.servers.stop();
-    writeFileSync(resultFile, JSON.stringify(result));
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Fault ? error.message : (error as Error).stack}\n`);
-    process.exit(1);
-  }
+    return result;
+  });
 }
 
-async function surround(processes: ProcessTable, scratch: string, namespace: string): Promise<Surroundings> {
+async function surround({ processes, scratch }: Workshop, namespace: string): Promise<Surroundings> {
   const network = await createNamespaceNetwork();
   const imageEnvironment = environmentOfImages();
   const servers = await startServers(
