@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/longest-first.ts";
 
 const ALL = ["test/**/*.test.ts"];
 
@@ -9,7 +10,7 @@ const PROGRAMS = [
   "test/{cluster,native}/**/*.test.ts",
   "test/api-server/connection.test.ts",
   "test/demo/{container-command,demo,pod-runner,servers}.test.ts",
-  "test/manager/{differential,envoy-driver,envoy-unix-socket,hostile-callers,http-driver,kernel-without-ipv6}.test.ts",
+  "test/manager/{differential-*,envoy-driver,envoy-unix-socket,hostile-callers,http-driver,kernel-without-ipv6}.test.ts",
   "test/manager/{neighbours,netlink-sources,observation-*,original-hooks,raw-http,relay-*}.test.ts",
   "test/manager/{manager-*,stalled-manager}.test.ts",
   "test/manager/fuzz/*.test.ts",
@@ -35,6 +36,7 @@ export default defineConfig({
     globalSetup: ["test/lean-client-build.ts", "test/native-build.ts"],
     // Most cases wait for real time: more workers than cores keep the cores busy.
     maxWorkers: 8,
+    sequence: { sequencer: LongestFirst },
     projects: [
       { test: { ...forAll, name: "programs", include: PROGRAMS } },
       // The rest keeps no state in modules: its files share processes, which costs half of what a process for each does.

@@ -1,0 +1,21 @@
+/** The order of files in a clone that has not run yet. Later runs know how long each took; without that, size would decide. */
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Small files that play long stories, the longest first: begun last, they would be waited for alone. */
+const LONGEST = [
+  "test/relay/relay-in-webhook.test.ts",
+  "test/manager/differential-drains.test.ts",
+  "test/webhook/cluster/webhook-in-cluster.test.ts",
+  "test/manager/differential-calls.test.ts",
+];
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
+  }
+}

@@ -1,0 +1,20 @@
+/** Both builds, side by side, in drains; `differential/both-builds.ts` says how. */
+import { afterAll, describe, test } from "vitest";
+import { describeBoth } from "./builds.ts";
+import { compare } from "./differential/both-builds.ts";
+import { DRAINS } from "./differential/drains.ts";
+import { RELAYS } from "./differential/relays.ts";
+import { endRelays } from "./fake-relay.ts";
+import { endManagers } from "./manager-process.ts";
+
+afterAll(endRelays);
+afterAll(endManagers);
+
+describeBoth("both builds do the same", { timeout: 60_000 }, () => {
+  describe("in a Pod that ends", () => {
+    test.concurrent.for([...DRAINS])("when $says", (scenario) => compare(scenario));
+  });
+  describe("with a relay", () => {
+    test.concurrent.for([...RELAYS])("when $says", (scenario) => compare(scenario));
+  });
+});
