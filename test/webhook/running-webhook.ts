@@ -18,7 +18,7 @@ export type RunningWebhook = {
   readonly output: () => string;
   readonly signal: (signal: NodeJS.Signals) => void;
   readonly ended: Promise<ProcessEnd>;
-  /** Ends the process at once and takes its folder away; for after a test. */
+  /** Ends the process at once; for after a test. */
   readonly destroy: () => Promise<void>;
 };
 
@@ -48,20 +48,30 @@ export async function startWebhook(args: readonly string[] = [], ownCa?: string)
   const destroy = async () => {
     child.kill("SIGKILL");
     await ended;
-    rmSync(folder, { recursive: true, force: true });
   };
-  const startedMs = performance.now();
-  let port = 0;
-  while (port === 0) {
-    if (child.exitCode !== null || performance.now() - startedMs > START_LIMIT_MS) {
-      await destroy();
-      throw new Error(`the webhook did not start: ${output()}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    port = Number(/"port":([0-9]+).*"msg":"listening"/.exec(output())?.[1] ?? 0);
+  try {
+    const port = await portOf(child, output);
+    const ca = ownCa ?? readFileSync(caFile, "utf8");
+    return { port, pid: child.pid ?? 0, ca, output, signal: (name) => child.kill(name), ended, destroy };
+  } catch (error) {
+    await destroy();
+    throw error;
+  } finally {
+    // It has told its CA once it listens; whoever ends the process how he likes leaves nothing behind.
+    rmSync(folder, { recursive: true, force: true });
   }
-  const ca = ownCa ?? readFileSync(caFile, "utf8");
-  return { port, pid: child.pid ?? 0, ca, output, signal: (name) => child.kill(name), ended, destroy };
+}
+
+async function portOf(child: ChildProcess, output: () => string): Promise<number> {
+  const startedMs = performance.now();
+  for (;;) {
+    const port = Number(/"port":([0-9]+).*"msg":"listening"/.exec(output())?.[1] ?? 0);
+    if (port !== 0) return port;
+    const isLate = performance.now() - startedMs > START_LIMIT_MS;
+    if (isLate || child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the webhook did not start: ${output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 export type Reply = { readonly status: number; readonly body: string; readonly connection: string };

@@ -9,15 +9,15 @@ import { call, type RunningWebhook, spawnWebhook, startWebhook } from "../runnin
 import { samplesOf } from "../server-under-test.ts";
 
 // Each case starts the program once or more, and loading what reads kubeconfigs takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 150_000 });
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const NAMESPACES = "/api/v1/namespaces";
 const OWNER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "u-1", controller: true };
 
 let server: FakeApiServer;
 let folder: string;
-let webhook: RunningWebhook | undefined;
+const webhooks: Promise<RunningWebhook>[] = [];
 
 beforeEach(async () => {
   server = await fakeApiServer();
@@ -29,8 +29,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await webhook?.destroy();
-  webhook = undefined;
+  await Promise.all(webhooks.splice(0).map((each) => each.then(({ destroy }) => destroy()).catch(() => undefined)));
   await server.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -54,9 +53,14 @@ function inCluster(...args: readonly string[]): readonly string[] {
   return ["--opt-in=all", "--drain-delay=0s", "--cluster=watch", `--kubeconfig=${kubeconfig}`, ...args];
 }
 
-async function started(...args: readonly string[]): Promise<RunningWebhook> {
-  webhook = await startWebhook(inCluster(...args));
-  return webhook;
+function started(...args: readonly string[]): Promise<RunningWebhook> {
+  return startedWith(inCluster(...args));
+}
+
+function startedWith(words: readonly string[]): Promise<RunningWebhook> {
+  const starting = startWebhook(words);
+  webhooks.push(starting);
+  return starting;
 }
 
 type Question = { readonly namespace?: string; readonly annotations?: object; readonly dryRun?: boolean };
@@ -120,7 +124,7 @@ test("without an API server it starts, is ready, answers, and says so once", asy
 test("an API server that refuses connections does not end it before it began", async () => {
   const words = inCluster("--kube-version=auto");
   await server.close();
-  webhook = await startWebhook(words);
+  const webhook = await startedWith(words);
   expect((await call(webhook, { path: "/readyz" })).status).toBe(200);
   expect(webhook.output()).toMatch(/"cache":"nodes".*ECONNREFUSED/);
   server = await fakeApiServer();
