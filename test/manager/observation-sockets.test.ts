@@ -2,26 +2,23 @@ import { once } from "node:events";
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, createServer as createTcpServer, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import { ownAddress } from "./manager-process.ts";
 import { type Known, listen, pause, startNode, stop, until, watching } from "./observation-room.ts";
 
 /** How far the kernel's date of an event may lie outside of the moments we saw around it: jiffies, 10 ms at the coarsest. */
 const JIFFIES_MS = 20;
 
 const endings: (() => unknown)[] = [];
-let hosts = 10;
 
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
-/** A loopback address nobody else in this run uses. */
-function ownAddress(): string {
-  hosts += 1;
-  return `127.83.${process.pid % 250}.${hosts}`;
-}
+type Handle = (req: IncomingMessage, res: ServerResponse) => void;
 
-async function web(host: string, handle: (req: IncomingMessage, res: ServerResponse) => void): Promise<number> {
+async function web(host: string, handle: Handle, onSocket: (socket: Socket) => void = () => {}): Promise<number> {
   const server = createServer({ keepAliveTimeout: 60_000 }, handle);
+  server.on("connection", onSocket);
   endings.push(() => {
     server.closeAllConnections();
     server.close();
@@ -221,15 +218,25 @@ describe("real sockets", () => {
   ])("of a short connection that $says closed between two looks are dated by what it left", async ({ header }) => {
     const host = ownAddress();
     const look = watching({ addressScope: host });
-    const port = await web(host, (_, res) => res.setHeader("connection", header).end("bye"));
+    let served = Promise.resolve();
+    const port = await web(
+      host,
+      (_, res) => res.setHeader("connection", header).end("bye"),
+      (socket) => {
+        served = new Promise((resolve) => socket.on("close", () => resolve()));
+      },
+    );
     look();
     const agent = new Agent({ keepAlive: true });
-    const answered = await fetchOnce(host, port, agent);
+    const { fromMs } = await fetchOnce(host, port, agent);
     agent.destroy();
+    // What it leaves is dated by its end, which on a busy machine comes well after the answer.
+    await served;
+    const toMs = performance.now();
     await pause(500);
     const seen = look();
     expect(seen).toMatchObject({ calm: true, openConnections: 0 });
-    expectDated(seen, answered);
+    expectDated(seen, { fromMs, toMs });
   });
 
   test("of an IPv6 listener on a mapped address are seen as IPv4", async () => {
