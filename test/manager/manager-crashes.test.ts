@@ -24,6 +24,7 @@ import {
   TOKEN,
 } from "./manager-process.ts";
 import { cpuMs, openSockets } from "./process-load.ts";
+import { until } from "./processes.ts";
 
 afterAll(endManagers);
 afterAll(endRelays);
@@ -162,7 +163,8 @@ describeBuilds("a manager that is crowded", (build) => {
     expect(openSockets(manager.pid) - before).toBeLessThanOrEqual(256 + 2);
     expect(await outcomeNow(manager)).toBe("drained");
     await Promise.all(sockets.map((socket) => (socket.destroyed ? 0 : closed(socket))));
-    expect(openSockets(manager.pid)).toBeLessThanOrEqual(before + 1);
+    // A caller sees the end of its connection before the manager has closed its own side of it.
+    await until(() => openSockets(manager.pid) <= before + 1);
     manager.kill("SIGKILL");
     await endApp(app);
   });
@@ -198,12 +200,14 @@ describeBuilds(
       const manager = await startManager({ build, wrapper, flags: SHORT });
       const app = await startApp(manager.address);
       const sockets = await crowd(manager, 200);
-      const cpuBeforeMs = cpuMs(manager.pid);
+      // The clock is read around the CPU's count: the test may lose its turn between the two.
       const startedMs = performance.now();
+      const cpuBeforeMs = cpuMs(manager.pid);
       expect(await statusOf(manager)).toMatchObject({ version: 1 });
+      const usedMs = cpuMs(manager.pid) - cpuBeforeMs;
       const tookMs = performance.now() - startedMs;
       // While the table is full the runtime asks again and again: a core at most, and only as long as strangers may stay.
-      expect(cpuMs(manager.pid) - cpuBeforeMs).toBeLessThanOrEqual(tookMs + 100);
+      expect(usedMs).toBeLessThanOrEqual(tookMs + 100);
       for (const socket of sockets) socket.destroy();
       expect(await outcomeNow(manager)).toBe("drained");
       const restMs = cpuMs(manager.pid);
@@ -243,9 +247,18 @@ describeBuilds(
 
     test.concurrent("of memory ends with a message", async () => {
       const manager = await startManager({ build, wrapper: ["prlimit", "--as=4000000", "--"], flags: LONG });
-      const sockets = await crowd(manager, 200);
-      // Headers that never end have to be kept.
-      for (const socket of sockets) socket.write(`GET / HTTP/1.1\r\nA: ${"a".repeat(60_000)}`);
+      let over = false;
+      void manager.ended.then(() => {
+        over = true;
+      });
+      const sockets: Socket[] = [];
+      // Headers that never end have to be kept, each for two seconds: one crowd may come too slowly to be there at once.
+      while (!over) {
+        const some = await crowd(manager, 200);
+        for (const socket of some) socket.write(`GET / HTTP/1.1\r\nA: ${"a".repeat(60_000)}`);
+        sockets.push(...some);
+        await Promise.race([manager.ended, pause(500)]);
+      }
       const end = await manager.ended;
       expect(end.err).toContain("out of memory");
       expect(end.code).not.toBe(0);

@@ -14,19 +14,22 @@ if (!mayIsolate) process.stdout.write(`skipped: no network namespaces here: ${re
 
 const ROOM = new URL("./observation-room.ts", import.meta.url).href;
 
-/** Serves on all addresses; tells one look as JSON per line of input. */
+/** Serves on all addresses, `/slow` not before it is told to; tells one look as JSON per line of input. */
 const POD_PROGRAM = `
 import { createServer } from "node:http"; import { createInterface } from "node:readline"; import { readFileSync, writeSync } from "node:fs";
 import { watching } from ${JSON.stringify(ROOM)};
 const look = watching({ kubeletProbes: [] });
+let slow;
 const server = createServer({ keepAliveTimeout: 60000 }, (req, res) => {
-  setTimeout(() => res.end("x"), req.url === "/slow" ? 1500 : 0); });
+  if (req.url === "/slow") slow = res; else res.end("x"); });
 // Until the kernel shows no connection of port 8080 (1F90) beside the listener (state 0A).
 const settle = () => / [0-9A-F]+:1F90 [0-9A-F]+:[0-9A-F]+ (?!0A)/.test(readFileSync("/proc/self/net/tcp6", "utf8"))
   ? setTimeout(settle, 5) : writeSync(1, "settled\\n");
+const answer = () => slow === undefined ? setTimeout(answer, 5) : slow.end("x", () => writeSync(1, "answered\\n"));
 createInterface({ input: process.stdin }).on("line", (line) => {
   if (line === "look") writeSync(1, JSON.stringify(look()) + "\\n");
   if (line === "settle") settle();
+  if (line === "answer") answer();
   if (line === "listen") server.listen(8080, "::", () => writeSync(1, "listening\\n"));
 });
 writeSync(1, "ready\\n");`;
@@ -102,6 +105,7 @@ describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { time
     let seen = await look(pod);
     while (seen["lastEvidenceMs"] !== seen["atMs"]) seen = await look(pod);
     expect(seen).toMatchObject({ calm: false, openConnections: 1 });
+    expect(await ask(pod, "answer")).toBe("answered");
   });
 
   test("finds no evidence where nothing happened between two looks", async () => {

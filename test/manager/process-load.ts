@@ -16,6 +16,12 @@ function targetOf(path: string): string {
   }
 }
 
+/** Nothing of it runs until it is told to go on. */
+export function isStopped(pid: number): boolean {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return text.slice(text.lastIndexOf(")") + 2).startsWith("T");
+}
+
 const TICKS_PER_SECOND = 100;
 
 /** CPU time of user and kernel since its start, in milliseconds; the kernel counts in steps of ten. */

@@ -1,9 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
 import { BROKEN_RELAYS, endBrokenRelays } from "./broken-relays.ts";
 import { type Build, describeBuilds } from "./builds.ts";
 import { type Authority, authority, CREDENTIAL, endRelays, line, startRelay } from "./fake-relay.ts";
+import { until } from "./processes.ts";
 
 const running = new Set<ChildProcessWithoutNullStreams>();
 
@@ -93,10 +95,14 @@ describeBuilds("the relay's client", (build) => {
     const relay = await startRelay();
     const client = startClient(build, relay.env);
     await client.until(/^said /);
-    client.child.stdin.write('rest\nreport {"version":1,"why":"Ümläut"}\n');
+    client.child.stdin.write("rest\n");
+    await until(() => relay.streams() === 0);
+    const asked = () => relay.questions.filter(({ path }) => path.startsWith(WITHDRAWAL_PATH)).length;
+    const before = asked();
+    client.child.stdin.write('report {"version":1,"why":"Ümläut"}\n');
     await client.until(/^delivered$/);
     expect(await client.ended).toBe(0);
-    expect(relay.streams()).toBe(0);
+    expect(asked()).toBe(before);
     expect(relay.notices).toEqual([
       { namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"], report: { version: 1, why: "Ümläut" } },
     ]);

@@ -23,7 +23,7 @@ const STANDS_STILL = `
 const { parentPort, workerData } = require("node:worker_threads");
 require("node:net").createServer().listen({ path: workerData, backlog: 2 }, () => {
   parentPort.postMessage("listens");
-  setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 0);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 });`;
 
 function ask(): Promise<HttpEnd> {
@@ -35,7 +35,6 @@ test("a socket that takes no more callers is somebody who does not answer, and a
   const worker = new Worker(STANDS_STILL, { eval: true, workerData: path });
   leaving.push(() => worker.terminate());
   await new Promise((done) => worker.once("message", done));
-  await new Promise((done) => setTimeout(done, 300));
   const ends: HttpEnd[] = [];
   for (let asked = 0; asked < 5; asked += 1) ends.push(await ask());
   expect(ends.map((end) => end.timedOut)).toEqual([true, true, true, true, true]);
