@@ -74,7 +74,7 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     async ({ signal, during }, context) => {
       const run = demo(context, "--network=namespace", ...SHORT);
       await run.says(during);
-      expect(processesOf(run.home).length).toBeGreaterThan(2);
+      await context.expect.poll(() => processesOf(run.home).length, { timeout: 30_000 }).toBeGreaterThan(2);
       run.child.kill(signal);
       expect(await run.ended).toBe(130);
       expect(await run.remains()).toEqual([]);

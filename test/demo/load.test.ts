@@ -37,7 +37,7 @@ async function counting(delayMs = 0) {
       host: "127.0.0.1",
       port,
       localAddress: "127.0.0.1",
-      timeoutMs: 10_000,
+      timeoutMs: 40_000,
       wasRefused: () => false,
     },
   };
@@ -47,7 +47,7 @@ async function counting(delayMs = 0) {
 test("a client of new connections never asks twice on one", async () => {
   const { ports, perConnection, counter } = await counting();
   const load = startLoad({ ...NOBODY, newConnectionClients: 2 }, ports);
-  await expect.poll(() => perConnection.length, { timeout: 10_000 }).toBeGreaterThan(10);
+  await expect.poll(() => perConnection.length, { timeout: 40_000 }).toBeGreaterThan(10);
   await load.stop();
   expect(Math.max(...perConnection)).toBe(1);
   expect(counter.tally()).toMatchObject({ requests: perConnection.length, failed: 0 });
@@ -56,7 +56,7 @@ test("a client of new connections never asks twice on one", async () => {
 test("a pooled connection ends after its life, between two requests, and the next one takes over", async () => {
   const { ports, perConnection, counter } = await counting();
   const load = startLoad({ ...NOBODY, pooledClients: 1, poolLifeMs: 400 }, ports);
-  await expect.poll(() => perConnection.length, { timeout: 10_000 }).toBeGreaterThan(3);
+  await expect.poll(() => perConnection.length, { timeout: 40_000 }).toBeGreaterThan(3);
   await load.stop();
   expect(Math.max(...perConnection)).toBeGreaterThan(1);
   expect(counter.tally().failed).toBe(0);
@@ -65,7 +65,7 @@ test("a pooled connection ends after its life, between two requests, and the nex
 test("an endless client stays on its connection", async () => {
   const { ports, perConnection } = await counting();
   const load = startLoad({ ...NOBODY, endlessClients: 1, poolLifeMs: 100 }, ports);
-  await expect.poll(() => perConnection[0] ?? 0, { timeout: 10_000 }).toBeGreaterThan(20);
+  await expect.poll(() => perConnection[0] ?? 0, { timeout: 40_000 }).toBeGreaterThan(20);
   await load.stop();
   expect(perConnection).toHaveLength(1);
 });
@@ -74,7 +74,7 @@ test("stopping waits for the answers under way and counts them", async () => {
   const { ports, counter, paths, port } = await counting(700);
   const load = startLoad(NOBODY, ports);
   load.askLong("127.0.0.1", port, 5_000);
-  await expect.poll(() => paths, { timeout: 10_000 }).toEqual(["/slow?ms=5000"]);
+  await expect.poll(() => paths, { timeout: 40_000 }).toEqual(["/slow?ms=5000"]);
   await load.stop();
   expect(counter.tally().clients.long).toEqual({ requests: 1, failed: 0 });
 });

@@ -39,9 +39,9 @@ export function createTestRunner(): PodRunner {
   });
 }
 
-/** Waits, at most 10 s, until the Pod has told what is looked for. */
+/** Waits, at most 40 s, until the Pod has told what is looked for. */
 export async function until(pod: RunningPod, ...wanted: readonly string[]): Promise<void> {
-  for (let i = 0; i < 500; i++) {
+  for (let i = 0; i < 2_000; i++) {
     const told = story(pod);
     if (wanted.every((line) => told.includes(line))) return;
     await realClock.wait(20);

@@ -11,12 +11,21 @@ const NETWORK = createLoopbackNetwork(process.pid * 64 + 32);
 const PORT = 20_000 + (process.pid % 10_000);
 const LATE_MS = 700;
 
+let arrive = (): void => undefined;
+let arrivals = new Promise<void>(() => undefined);
+const arrival = (stop?: AbortSignal): Promise<void> =>
+  Promise.race([arrivals, new Promise<void>((resolve) => stop?.addEventListener("abort", () => resolve()))]);
+
 let proxy: ServiceProxy;
 let servers: Server[] = [];
 
 beforeEach(async () => {
+  arrivals = new Promise((resolve) => {
+    arrive = resolve;
+  });
   proxy = await startServiceProxy({
-    clock: realClock,
+    // The change arrives when the test says so; nothing else of the proxy is late enough to be seen.
+    clock: { nowMs: realClock.nowMs, wait: (ms, stop) => (ms === LATE_MS ? arrival(stop) : realClock.wait(ms, stop)) },
     network: NETWORK,
     port: 0,
     targetPort: PORT,
@@ -49,7 +58,7 @@ function client() {
     host: NETWORK.serviceAddress,
     port: proxy.port,
     localAddress: NETWORK.trafficAddress,
-    timeoutMs: 10_000,
+    timeoutMs: 40_000,
     wasRefused: proxy.wasRefused,
   });
 }
@@ -66,7 +75,9 @@ test("new connections go to a Pod that ends until the change has arrived, and to
   await ask();
   await ask();
   expect([a.requests(), b.requests()]).toEqual([1, 1]);
-  await realClock.wait(LATE_MS + 300);
+  arrive();
+  // What waits for the change goes on first.
+  await realClock.wait(0);
   await ask();
   await ask();
   expect([a.requests(), b.requests()]).toEqual([1, 3]);
@@ -122,7 +133,7 @@ test("a thousand requests through the proxy lose nothing, and every connection t
     expect(results.filter((result) => result.failure !== undefined)).toEqual([]);
   }
   expect(a.requests()).toBe(1_000);
-  await expect.poll(() => proxy.forwarded().filter((one) => one.toMs < 0).length, { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => proxy.forwarded().filter((one) => one.toMs < 0).length, { timeout: 40_000 }).toBe(0);
 });
 
 test("a client that vanishes within a request takes its connection to the Pod along", async () => {
@@ -136,12 +147,12 @@ test("a client that vanishes within a request takes its connection to the Pod al
     servers.push(server);
     server.listen(PORT, address);
   });
-  await expect.poll(() => servers.at(-1)?.listening).toBe(true);
+  await expect.poll(() => servers.at(-1)?.listening, { timeout: 40_000 }).toBe(true);
   proxy.tell(ready(address));
   proxy.catchUp();
   const socket = connectTcp(proxy.port, NETWORK.serviceAddress);
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-  await expect.poll(() => proxy.forwarded().length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => proxy.forwarded().length, { timeout: 40_000 }).toBe(1);
   socket.resetAndDestroy();
   await closed;
 });

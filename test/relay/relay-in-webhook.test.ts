@@ -7,6 +7,7 @@ import { connect } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { RELAY_NICENESS } from "../../src/relay/thread/give-way.ts";
 import { someReport } from "../drain-history/some-drain.ts";
+import { listenUnclaimed } from "../unclaimed-port.ts";
 import { type PretendApi, SECRETS } from "../webhook/certificates-authority/pretend-api-server.ts";
 import { POD } from "../webhook/pod-review.ts";
 import { call } from "../webhook/running-webhook.ts";
@@ -163,7 +164,7 @@ describe("admissions go on", () => {
     expect(Object.keys((await admitted(one, OWNED)).variables)).toContain("LASTCALL_TOKEN");
     expect(Object.keys((await admitted(one, OWNED)).variables)).not.toContain("LASTCALL_RELAY_CA");
     expect((await call(one, { path: "/readyz" })).status).toBe(200);
-    expect((await call(one, { path: "/metrics" })).body).toContain("lastcall_relay_identity_ready 0");
+    expect(await withRelayFigures(one)).toContain("lastcall_relay_identity_ready 0");
     await until(() => one.output().includes("looking after the relay's Secret failed"));
     refusing.refuses = false;
     await until(async () => Object.keys((await admitted(one, OWNED)).variables).includes("LASTCALL_RELAY_CA"));
@@ -182,22 +183,20 @@ describe("admissions go on", () => {
 
   test("while somebody has the relay's port, and Pods are given a relay that other replicas serve", LIMIT, async () => {
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const port = await listenUnclaimed(taken, "127.0.0.1");
     cleanups.push(() => taken.close());
-    const { port } = taken.address() as AddressInfo;
     const args = ["--relay-address=10.96.0.7:443", `--relay-port=${port}`];
     const one = await replica(await api(), args);
     await until(() => one.output().split("another one is begun").length > 2);
     const { variables } = await given(one, OWNED);
     expect((await call(one, { path: "/readyz" })).status).toBe(200);
     const without = (await call(one, { path: "/metrics" })).body;
-    expect(without).toMatch(/^lastcall_relay_thread_starts_total [2-9]/m);
+    expect(without).toMatch(/^lastcall_relay_thread_starts_total ([2-9]|[1-9][0-9]+)$/m);
     expect(without).toContain("lastcall_admissions_total");
     expect(one.output()).toContain(`the relay's port ${port}: EADDRINUSE`);
     await new Promise((resolve) => taken.close(resolve));
     expect((await askRelay(one, variables, NOTICE)).status).toBe(204);
-    const figures = (await call(one, { path: "/metrics" })).body;
-    expect(figures).toMatch(/^lastcall_relay_answering 1$/m);
+    const figures = await withRelayFigures(one);
     expect(figures).toMatch(/^lastcall_drains_total\{outcome="drained"\} 1$/m);
   });
 
@@ -214,9 +213,8 @@ describe("admissions go on", () => {
 
   test("and recent drains are shown on the admin port, or not at all when somebody has it", LIMIT, async () => {
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, "::", resolve));
+    const port = await listenUnclaimed(taken, "::");
     cleanups.push(() => taken.close());
-    const { port } = taken.address() as AddressInfo;
     const args = ["--relay-address=10.96.0.7:443", `--admin-port=${port}`];
     const server = await api();
     const without = await replica(server, args);
@@ -233,6 +231,16 @@ describe("admissions go on", () => {
     });
   });
 });
+
+/** The page once the relay's figures are on it, which a busy thread may be too late for. */
+async function withRelayFigures(one: Replica): Promise<string> {
+  let page = "";
+  await until(async () => {
+    page = (await call(one, { path: "/metrics" })).body;
+    return /^lastcall_relay_answering 1$/m.test(page);
+  });
+  return page;
+}
 
 /** A connection under the relay's name on which nothing more is said than this. */
 function silentAt({ relayPort }: Replica, variables: Variables, said: string): Promise<void> {
