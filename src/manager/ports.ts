@@ -20,17 +20,20 @@ export type NowMs = () => number;
 /** A whole small file of /proc, or undefined when it cannot be read. */
 export type ReadText = (path: string) => string | undefined;
 
+/** Instead of a count: nobody was there, or nobody was ready. A proxy may be starting. */
+export const NOT_ANSWERED = -2;
+
 /** Speaks to a proxy or app that can drain itself. Callbacks are always called exactly once, within the driver's own time limit. */
 export type Driver = {
   readonly name: string;
   /** Told once, when draining starts. `failure` is empty on success, else a sentence for the log. */
   readonly tellDraining: (done: (failure: string) => void) => void;
   /**
-   * Active requests now; -1 when unknown (unknown is never zero). `moved`: others came and went since the last count,
+   * Active requests now; below 0 when unknown (unknown is never zero): -1 or {@link NOT_ANSWERED}. `moved`: others came and went since the last count,
    * as far as the driver can tell.
    */
   readonly countActive: (done: (active: number, moved: boolean) => void) => void;
-  /** False once it is certain that it will not count in this drain: the sockets decide then. */
+  /** False while it does not count: the sockets decide then. Only a proxy that comes back after all changes it again. */
   readonly counts: () => boolean;
   /** The drain is over and the Pod stays after all: takes back what can be taken back. `failure` as above. */
   readonly tellStaying: (done: (failure: string) => void) => void;

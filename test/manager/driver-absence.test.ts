@@ -2,9 +2,10 @@
 import { expect, test } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy-driver.ts";
-import type { HttpEnd, HttpStream } from "../../src/manager/drivers/http-stream.ts";
+import { type HttpEnd, type HttpStream, streamHttp } from "../../src/manager/drivers/http-stream.ts";
 import { createLinkerdDriver } from "../../src/manager/drivers/linkerd-driver.ts";
-import type { Driver } from "../../src/manager/ports.ts";
+import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
+import { startFakeEnvoy } from "./fake-envoy.ts";
 
 const GONE: HttpEnd = { status: 0, failure: "refused", timedOut: false };
 const HANGS: HttpEnd = { status: 0, failure: "no whole answer within 2000 ms", timedOut: true };
@@ -35,11 +36,31 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 test.concurrent.for(["envoy", "linkerd"])("%s that hung between two short absences is not given up", async (name) => {
   const { ask, counts } = asking(name);
-  expect(await ask(GONE)).toBe(-1);
+  const unknown = name === "envoy" ? NOT_ANSWERED : -1;
+  expect(await ask(GONE)).toBe(unknown);
   await pause(LONG_MS);
-  expect(await ask(HANGS)).toBe(-1);
-  expect(await ask(GONE)).toBe(-1);
+  expect(await ask(HANGS)).toBe(unknown);
+  expect(await ask(GONE)).toBe(unknown);
   expect(counts()).toBe(true);
+});
+
+test.concurrent("an Envoy that comes back after it was given up counts again, and that is told", async () => {
+  const notes: string[] = [];
+  const envoy = await startFakeEnvoy();
+  envoy.always = "refuse";
+  const settings = { ...settingsOf("envoy"), driverUrl: envoy.url };
+  const driver = createEnvoyDriver(settings, streamHttp, (message) => notes.push(message));
+  const ask = () => new Promise((done) => driver.countActive(done));
+  await ask();
+  await pause(LONG_MS);
+  await ask();
+  await ask();
+  expect(driver.counts()).toBe(false);
+  envoy.always = undefined;
+  expect(await ask()).toBe(0);
+  expect(driver.counts()).toBe(true);
+  expect(notes).toEqual(["driver cannot count, sockets decide instead", "driver counts again"]);
+  await envoy.stop();
 });
 
 test.concurrent.for(["envoy", "linkerd"])("%s that was gone all the time is given up", async (name) => {

@@ -5,8 +5,8 @@ import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy-driver.ts";
 import { streamHttp } from "../../src/manager/drivers/http-stream.ts";
 import { rulesWith } from "../../src/manager/drivers/manager-driver.ts";
-import type { Driver } from "../../src/manager/ports.ts";
-import { hook, ONE_APP, ownHook, type PodAt, play, QUIET } from "./drain-script.ts";
+import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
+import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, type Script, sigterm } from "./drain-script.ts";
 import { listenerLines, startFakeEnvoy } from "./fake-envoy.ts";
 import { until } from "./processes.ts";
 
@@ -120,23 +120,121 @@ describe("a proxy that is gone for a moment", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(14_250);
   });
 
-  test("ends it at once where nobody was ever counted", () => {
-    const played = play({ settings: ENVOY, events: END, pod: GONE });
-    expect(played.state.outcome).toBe("not-needed");
-    expect(played.answered.get(1)).toBeLessThanOrEqual(150);
-  });
-
-  test("ends the next drain at once where only an earlier one had counted it", () => {
+  test("gets its five seconds anew in the next drain, and not those of an earlier one", () => {
     const restart = { ...ENVOY, drainTimeoutMs: 1_000 };
     const again = [hook(200_000, 3), ownHook(200_010, 4)];
     const played = play({
       settings: restart,
       events: [...END, ...again],
       pod: (nowMs) => (nowMs < 190_000 ? IDLE_CLIENT(nowMs) : GONE(nowMs)),
-      active: (nowMs) => (nowMs < 190_000 ? 1 : -1),
+      active: (nowMs) => (nowMs < 190_000 ? 1 : NOT_ANSWERED),
       untilMs: 230_000,
     });
-    expect(played.answered.get(4)).toBeLessThanOrEqual(200_300);
+    expect(played.answered.get(4)).toBeGreaterThanOrEqual(205_000);
+    expect(played.answered.get(4)).toBeLessThanOrEqual(205_020);
+  });
+});
+
+describe("a proxy that is not there when its Pod is told to end", () => {
+  const GONE = { ...QUIET, hasTcpListener: false };
+  const TRIGGER_MS = 110;
+  const WAIT_MS = 5_000;
+  const RULES = ["auto", "requests", "quiet", "connections", "deadline"] as const;
+  const never: Script = { settings: ENVOY, events: END, pod: () => GONE, active: () => NOT_ANSWERED };
+  /** Back at a time, with a client who stays for ten seconds. */
+  const backAt = (backMs: number): Script => ({
+    ...never,
+    pod: (nowMs) => (nowMs < backMs ? GONE : busyUntil(backMs + 10_000)(nowMs)),
+    active: (nowMs) => (nowMs < backMs ? NOT_ANSWERED : nowMs < backMs + 10_000 ? 1 : 0),
+  });
+
+  test("is waited for until it is back, and then until its clients have gone", () => {
+    const played = play(backAt(4_500));
+    expect(played.state.outcome).toBe("drained");
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(16_500);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(16_750);
+  });
+
+  test.for(RULES)("and never comes holds its Pod for five seconds, where %s ends the drain", (drainedWhen) => {
+    const played = play({ ...never, settings: { ...ENVOY, drainedWhen } });
+    expect(played.state).toMatchObject({
+      outcome: "not-needed",
+      why: "Nothing in the Pod listens on an outside address, so there was nothing to drain; its proxy was waited for and did not come within 5s.",
+    });
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(TRIGGER_MS + WAIT_MS);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
+  });
+
+  test("and whose admin interface hangs holds its Pod no longer", () => {
+    const played = play({ ...never, countMs: () => 4_000 });
+    expect(played.state.outcome).toBe("not-needed");
+    expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
+  });
+
+  test("is not waited for beyond the deadline", () => {
+    const played = play({ ...never, settings: { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 } });
+    expect(played.state.outcome).toBe("not-needed");
+    expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 1_505);
+    const stopped = play({ ...never, events: [hook(100, 1), sigterm(TRIGGER_MS)] });
+    expect(stopped.state.outcome).toBe("not-needed");
+    expect(stopped.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 1_805);
+  });
+
+  test("holds nobody up where something answers and its statistics tell nothing", () => {
+    const played = play({ ...never, active: () => -1 });
+    expect(played.state).toMatchObject({ outcome: "not-needed", why: expect.stringMatching(/nothing to drain\.$/) });
+    expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
+  });
+
+  test("holds nobody up where Istio's proxy is there and its app listens nowhere", () => {
+    const played = play({ ...never, settings: { ...ENVOY, driver: "istio" }, active: () => 0 });
+    expect(played.state.outcome).toBe("not-needed");
+    expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
+  });
+
+  test("is waited for while its statistics show listeners before it listens", () => {
+    const played = play({ ...backAt(3_000), active: (nowMs) => (nowMs < 13_000 ? 1 : 0) });
+    expect(played.state.outcome).toBe("drained");
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(15_000);
+    const listensNever = play({ ...never, active: () => 0, settings: { ...ENVOY, drainDelayMs: 60_000 } });
+    expect(listensNever.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
+  });
+
+  test("holds up no Pod without such a driver", () => {
+    for (const driver of ["none", "http", "linkerd"] as const) {
+      const played = play({ ...never, settings: { ...ENVOY, driver } });
+      expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
+    }
+  });
+
+  test("is found again whenever it comes within its time, and costs no more than that", () => {
+    const plans = fc.record({
+      driver: fc.constantFrom("envoy" as const, "istio" as const),
+      drainedWhen: fc.constantFrom(...RULES),
+      drainDelayMs: fc.integer({ min: 1, max: 12_000 }),
+      drainTimeoutMs: fc.integer({ min: 0, max: 60_000 }),
+    });
+    const times = fc.record({
+      backMs: fc.integer({ min: 111, max: 12_000 }),
+      countMs: fc.integer({ min: 0, max: 4_000 }),
+    });
+    fc.assert(
+      fc.property(plans, times, (plan, { backMs, countMs }) => {
+        const settings = { ...ENVOY, ...plan };
+        const deadlineMs = TRIGGER_MS + plan.drainDelayMs + plan.drainTimeoutMs;
+        const awaitedMs = Math.min(TRIGGER_MS + WAIT_MS, deadlineMs);
+        const played = play({ ...backAt(backMs), settings, countMs: () => countMs });
+        const atMs = played.answered.get(1);
+        if (backMs < awaitedMs) expect(played.state.outcome).not.toBe("not-needed");
+        if (backMs > awaitedMs + 5) {
+          expect(played.state.outcome).toBe("not-needed");
+          expect(atMs).toBeGreaterThanOrEqual(awaitedMs);
+          expect(atMs).toBeLessThanOrEqual(awaitedMs + 5);
+        }
+        expect(atMs).toBeLessThanOrEqual(Math.max(deadlineMs, TRIGGER_MS) + 5);
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 
@@ -187,7 +285,7 @@ describe("an Envoy that is another process than it was", () => {
     await counted(driver);
     expect(await new Promise((done) => driver.tellDraining(done))).toBe("");
     envoy.always = "refuse";
-    expect(await counted(driver)).toBe(-1);
+    expect(await counted(driver)).toBe(NOT_ANSWERED);
     envoy.always = undefined;
     envoy.restart();
     for (let n = 0; n < 9; n += 1) await fetch(envoy.url);

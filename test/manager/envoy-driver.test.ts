@@ -200,6 +200,30 @@ describeBuilds("an Envoy that drains", (build) => {
     expect(notes(pod).join("\n")).toContain("sockets decide instead: Envoy's admin interface cannot be reached");
   });
 
+  test.concurrent("that starts anew as its Pod is told to end is waited for, told, and drained", async () => {
+    const pod = await podWith();
+    await endApp(pod.app);
+    pod.envoy.always = "refuse";
+    const end = drained(pod);
+    await until(() => pod.envoy.asked() >= 3);
+    pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
+    pods.push({ ...pod, app: await startApp(pod.manager.address) });
+    pod.envoy.always = undefined;
+    await until(() => pod.envoy.health === "failed" && pod.envoy.draining);
+    pod.envoy.stats = () => listenerLines("0.0.0.0_8080");
+    expect(await end).toMatchObject({ outcome: "drained", why: expect.stringContaining("no request was active") });
+  });
+
+  test.concurrent("that never starts holds its Pod for five seconds", async () => {
+    const pod = await podWith();
+    await endApp(pod.app);
+    await pod.envoy.stop();
+    const end = await drained(pod);
+    expect(end).toMatchObject({ outcome: "not-needed", why: expect.stringContaining("did not come within 5s") });
+    expect(end.ms).toBeGreaterThan(4_950);
+    expect(end.ms).toBeLessThan(LATE_MS);
+  });
+
   test.concurrent("that hangs is waited for to the deadline: traffic may still flow", async () => {
     const pod = await podWith("--drain-timeout=4s");
     pod.envoy.always = "hang";

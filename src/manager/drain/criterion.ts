@@ -1,5 +1,6 @@
 /** What ends the draining phase before its deadline. Unknown never does. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { NOT_ANSWERED } from "../ports.ts";
 import type { Observation } from "../traffic/observation.ts";
 import { floorEndMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
@@ -33,18 +34,38 @@ function nothingToDrain(observation: Observation): boolean {
   return observation.known && !canBeReached(observation) && observation.openConnections === 0;
 }
 
-/** A proxy that was there a moment ago may be starting anew: its ports and clients come back. */
-const STARTS_ANEW_MS = 5_000;
-
 /**
- * Nobody could be reached at the last look, and that lasts: at the deadline nobody waits for a proxy any more. By the
- * time of the look, because while an answer of the driver is awaited none is taken, and the proxy may be back.
+ * Nobody could be reached at the last look, and that lasts. By the time of the look: an answer of the driver may come
+ * later than the proxy.
  */
 export function isEmptied(settings: DrainSettings, state: DrainState): boolean {
-  if (!nothingToDrain(state.observation)) return false;
-  const counted = seesBetweenCounts(settings) && state.knownCountAtMs >= 0;
-  if (!counted || state.lookedAtMs >= state.deadlineMs) return true;
-  return state.lookedAtMs - state.knownCountAtMs >= STARTS_ANEW_MS;
+  return nothingToDrain(state.observation) && state.lookedAtMs >= proxyAwaitedUntilMs(settings, state);
+}
+
+/** Nobody can be reached, and a proxy that starts anew may change that: somebody has to go on looking and asking. */
+export function isProxyAwaited(settings: DrainSettings, state: DrainState): boolean {
+  return nothingToDrain(state.observation) && state.lookedAtMs < proxyAwaitedUntilMs(settings, state);
+}
+
+/** A proxy that is gone may be starting anew: its ports and clients come back. */
+const STARTS_ANEW_MS = 5_000;
+
+/** Nobody waits for a proxy beyond the deadline. @returns -1 where none is to be expected */
+export function proxyAwaitedUntilMs(settings: DrainSettings, state: DrainState): number {
+  if (settings.driver !== "envoy" && settings.driver !== "istio") return -1;
+  const counted = seesBetweenCounts(settings) && state.listened && state.knownCountAtMs >= state.triggeredAtMs;
+  // One that never listened in this drain gets its time once, however often it answers.
+  const goneFromMs = counted ? state.knownCountAtMs : state.triggeredAtMs;
+  if (!counted && isProxyUp(settings, state)) return -1;
+  return Math.min(state.deadlineMs, goneFromMs + STARTS_ANEW_MS);
+}
+
+/** It answered, and a look since then still finds nobody: what cannot be reached is not the proxy. */
+function isProxyUp(settings: DrainSettings, state: DrainState): boolean {
+  if (state.countedAtMs < state.triggeredAtMs || state.active === NOT_ANSWERED) return false;
+  if (state.lookedAtMs <= state.countedAtMs) return false;
+  // An Envoy shows its listeners in the statistics before it listens; Istio's are none of the Pod's own ports.
+  return state.active < 0 || settings.driver === "istio";
 }
 
 /** Datagrams have no quiet: such a Pod gets its delays and no more. */
@@ -83,7 +104,8 @@ export function isDrained(settings: DrainSettings, state: DrainState, nowMs: num
   const seen = state.observation;
   if (state.lookedAtMs !== nowMs || !seen.known) return false;
   if (onlyDatagrams(seen)) return true;
-  if (!seen.calm) return false;
+  // The silence of a proxy that is not there tells nothing of its clients.
+  if (!seen.calm || isProxyAwaited(settings, state)) return false;
   if (criterion === "connections") return seen.openConnections === 0;
   return nowMs >= quietDueMs(settings, state);
 }

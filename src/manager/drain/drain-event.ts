@@ -36,7 +36,7 @@ export type DrainEvent =
   | { readonly kind: "caller-left"; readonly nowMs: number; readonly holdId: number }
   | { readonly kind: "chain-performed"; readonly nowMs: number; readonly container: string }
   | { readonly kind: "tick"; readonly nowMs: number; readonly look: Look | undefined }
-  /** -1 when the driver does not know. `moved`: there was traffic since the last count, whatever is active now. */
+  /** Below 0 when the driver does not know, `NOT_ANSWERED` among these. `moved`: there was traffic since the last count, whatever is active now. */
   | { readonly kind: "active-counted"; readonly nowMs: number; readonly active: number; readonly moved: boolean }
   | { readonly kind: "sigterm"; readonly nowMs: number };
 

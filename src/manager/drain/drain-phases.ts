@@ -10,6 +10,7 @@ import {
   earlyCountMs,
   isDrained,
   isEmptied,
+  isProxyAwaited,
   seesBetweenCounts,
 } from "./criterion.ts";
 import { holdingBoundMs } from "./deadline.ts";
@@ -17,11 +18,11 @@ import type { DrainAction } from "./drain-event.ts";
 import { type DrainState, idleState, NOTHING_KNOWN } from "./drain-state.ts";
 import {
   APPS_FINISHED,
-  NOTHING_LISTENS,
   NOTHING_OPEN,
   ONE_CONTAINER,
   whyDrained,
   whyGone,
+  whyNothing,
   whyTimeout,
 } from "./drain-words.ts";
 import { answerAll, releaseContainer, releaseRole } from "./holds.ts";
@@ -135,7 +136,8 @@ function advanceDraining(
     return finish(state, "drained", whyDrained(settings, state, nowMs), nowMs);
   }
   if (nowMs >= state.deadlineMs) return finishAtDeadline(settings, state, nowMs);
-  if (criterionOf(settings) !== "requests" || state.counting || state.countedAtMs === nowMs) return state;
+  const asks = criterionOf(settings) === "requests" || isProxyAwaited(settings, state);
+  if (!asks || state.counting || state.countedAtMs === nowMs) return state;
   return asking(state, actions);
 }
 
@@ -146,18 +148,21 @@ function asking(state: DrainState, actions: DrainAction[]): DrainState {
 
 /** A proxy without a client is quiet at the end of the delays only if it was so for a quiet period before. */
 function countsEarly(settings: DrainSettings, state: DrainState, nowMs: number): boolean {
-  if (!seesBetweenCounts(settings) || state.counting || state.countedAtMs === nowMs) return false;
-  return nowMs >= earlyCountMs(settings, state.triggeredAtMs) && nowMs >= state.countedAtMs + COUNT_MS;
+  if (state.counting) return false;
+  const isNext = state.countedAtMs < state.triggeredAtMs || nowMs >= state.countedAtMs + COUNT_MS;
+  if (isProxyAwaited(settings, state)) return isNext;
+  return seesBetweenCounts(settings) && isNext && nowMs >= earlyCountMs(settings, state.triggeredAtMs);
 }
 
 /** Nobody can be reached: either nobody ever could, or the app has gone by itself and its work with it. */
 function finishEmpty(state: DrainState, nowMs: number): DrainState {
-  if (!state.listened) return finish(state, "not-needed", NOTHING_LISTENS, nowMs);
+  if (!state.listened) return finish(state, "not-needed", whyNothing(state, nowMs), nowMs);
   return finish(state, "drained", whyGone(state, nowMs), nowMs);
 }
 
 /** Reaching the deadline is the plan of `deadline`, and only there an empty Pod makes it a success. */
 function finishAtDeadline(settings: DrainSettings, state: DrainState, nowMs: number): DrainState {
+  if (isProxyAwaited(settings, state)) return finishEmpty(state, nowMs);
   const empty = state.observation.known && state.observation.leftTotal === 0;
   return empty && criterionOf(settings) === "deadline"
     ? finish(state, "drained", whyDrained(settings, state, nowMs), nowMs)

@@ -2,13 +2,13 @@
 import type { OpenConnection } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { formatDuration } from "../../contract/duration.ts";
+import { NOT_ANSWERED } from "../ports.ts";
 import { countsClients, criterionOf, onlyDatagrams } from "./criterion.ts";
 import { plannedDeadlineMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
 import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
 
 export const DRAIN_RUNS = "The drain is running.";
-export const NOTHING_LISTENS = "Nothing in the Pod listens on an outside address, so there was nothing to drain.";
 export const APPS_FINISHED =
   "No app container called its hook: they had finished, and only the manager was being stopped.";
 export const ONE_CONTAINER =
@@ -22,6 +22,15 @@ const NAMED = 3;
 export function whyDrained(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const took = `Released ${span(nowMs - state.triggeredAtMs)} after the trigger`;
   return `${took}: ${reason(settings, state)}.${rotation(state)}`;
+}
+
+/** Nobody could be reached at any time of the drain. */
+export function whyNothing(state: DrainState, nowMs: number): string {
+  const start = "Nothing in the Pod listens on an outside address, so there was nothing to drain";
+  const answered = state.countedAtMs < state.triggeredAtMs || state.active !== NOT_ANSWERED;
+  return answered
+    ? `${start}.`
+    : `${start}; its proxy was waited for and did not come within ${span(nowMs - state.triggeredAtMs)}.`;
 }
 
 /** The app closed its ports during the drain, and nobody was connected any more. */

@@ -1,6 +1,16 @@
 /** When the machine wants to be woken: never while idle, seldom in a drain, often only where the end is near. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { COUNT_MS, criterionOf, earlyCountMs, quietDueMs, seesBetweenCounts, watchesSockets } from "./criterion.ts";
+import { NOT_ANSWERED } from "../ports.ts";
+import {
+  COUNT_MS,
+  criterionOf,
+  earlyCountMs,
+  isProxyAwaited,
+  proxyAwaitedUntilMs,
+  quietDueMs,
+  seesBetweenCounts,
+  watchesSockets,
+} from "./criterion.ts";
 import { floorEndMs, holdingBoundMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
 import { completionDueMs, restartDueMs } from "./trigger-rules.ts";
@@ -50,6 +60,8 @@ function duringWithdrawal(settings: DrainSettings, state: DrainState, nowMs: num
   );
   // The first look says whether there is anything to drain; the next ones only serve the end of the delays.
   if (state.lookedAtMs < state.triggeredAtMs) return at(timerMs, nowMs);
+  const awaitedMs = awaitedLookMs(settings, state, nowMs);
+  if (awaitedMs >= 0) return at(timerMs, awaitedMs);
   if (seesBetweenCounts(settings)) {
     const countMs = Math.max(earlyCountMs(settings, state.triggeredAtMs), state.countedAtMs + COUNT_MS, nowMs + 1);
     return at(timerMs, state.counting ? state.deadlineMs : Math.min(countMs, endMs));
@@ -61,6 +73,20 @@ function duringWithdrawal(settings: DrainSettings, state: DrainState, nowMs: num
 }
 
 function duringDraining(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
+  const wake = duringTraffic(settings, state, nowMs);
+  const awaitedMs = awaitedLookMs(settings, state, nowMs);
+  return awaitedMs < 0 ? wake : at(wake.wakeAtMs, Math.min(wake.lookAtMs, awaitedMs));
+}
+
+/** Where nobody can be reached and a proxy may come back; -1 elsewhere. An answer that tells is followed by a look. */
+function awaitedLookMs(settings: DrainSettings, state: DrainState, nowMs: number): number {
+  if (!isProxyAwaited(settings, state)) return -1;
+  const told = state.countedAtMs >= state.lookedAtMs && state.active !== NOT_ANSWERED;
+  const regularMs = told ? nowMs : state.lookedAtMs + COUNT_MS;
+  return Math.min(Math.max(nowMs + 1, regularMs), proxyAwaitedUntilMs(settings, state));
+}
+
+function duringTraffic(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
   const criterion = criterionOf(settings);
   if (criterion === "deadline") return at(state.deadlineMs, state.deadlineMs);
   if (criterion === "requests") {

@@ -1,6 +1,6 @@
 /** Tells Envoy that it drains and counts what it still works on. As `istio` it only speaks of what comes in. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { Driver, DriverNote } from "../ports.ts";
+import { type Driver, type DriverNote, NOT_ANSWERED } from "../ports.ts";
 import { adminsOf, drainPathsOf, FAIL_HEALTH, PASS_HEALTH } from "./envoy-admin.ts";
 import { askEnvoy, type EnvoyAnswer } from "./envoy-count.ts";
 import { createEnvoyEvidence } from "./envoy-evidence.ts";
@@ -24,6 +24,8 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
   let seen = false;
   let absentSinceMs = -1;
   let blind = admins.length === 0;
+  /** It was given up because nobody was there, and may come back. */
+  let gone = false;
   let wanted = false;
   let told = false;
   let telling = false;
@@ -52,9 +54,8 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
     });
   };
 
-  const giveUp = (why: string): void => {
-    if (!blind) note("driver cannot count, sockets decide instead", why);
-    blind = true;
+  const noteBlindness = (why: string): void => {
+    if (!blind && !gone) note("driver cannot count, sockets decide instead", why);
   };
 
   const mayBeAnother = (): void => {
@@ -66,7 +67,9 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
     // Who comes next may be a new process whose counts happen to be as high; saying it twice does no harm.
     mayBeAnother();
     if (absentSinceMs < 0) absentSinceMs = nowMs;
-    if (nowMs - absentSinceMs >= (seen ? GONE_AFTER_MS : NEVER_SEEN_AFTER_MS)) giveUp(why);
+    if (nowMs - absentSinceMs < (seen ? GONE_AFTER_MS : NEVER_SEEN_AFTER_MS)) return;
+    noteBlindness(why);
+    gone = true;
   };
 
   const takeTold = (results: readonly Told[]): string => {
@@ -96,14 +99,21 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
 
   const takeAnswer = (answer: EnvoyAnswer, done: (active: number, moved: boolean) => void): void => {
     const nowMs = performance.now();
-    if (answer.kind !== "counted") {
-      if (answer.kind === "useless") giveUp(answer.why);
-      else if (answer.kind === "absent") noteAbsence(answer.why, nowMs);
-      // Somebody is there again: an absence before has ended, and the next one is another.
-      else absentSinceMs = -1;
+    if (answer.kind === "useless") {
+      noteBlindness(answer.why);
+      blind = true;
       done(-1, false);
       return;
     }
+    if (answer.kind !== "counted") {
+      if (answer.kind === "absent") noteAbsence(answer.why, nowMs);
+      // Somebody is there again: an absence before has ended, and the next one is another.
+      else absentSinceMs = -1;
+      done(NOT_ANSWERED, false);
+      return;
+    }
+    if (gone && !blind) note("driver counts again", "Envoy answers after all");
+    gone = false;
     seen = true;
     absentSinceMs = -1;
     const { restarted, moved } = evidence.take(answer.count, nowMs);
@@ -115,7 +125,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
   return {
     name: settings.driver,
     dials: () => dials,
-    counts: () => !blind,
+    counts: () => !blind && !gone,
     countActive: (done) => {
       if (admins.length === 0) done(-1, false);
       else ask(0, (answer) => takeAnswer(answer, done));
@@ -143,6 +153,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
       healthFailed = false;
       listenersDrain = false;
       blind = admins.length === 0;
+      gone = false;
       absentSinceMs = -1;
       evidence = createEnvoyEvidence(settings.kubeletProbes);
       if (!undo || admin === undefined) {
