@@ -186,6 +186,24 @@ describe("a proxy that is not there when its Pod is told to end", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
   });
 
+  test("and whose ports opened while it answered is not judged by what was seen before", () => {
+    const back = backAt(150);
+    const played = play({
+      ...back,
+      settings: { ...ENVOY, drainedWhen: "quiet" },
+      active: () => -1,
+      countMs: () => 100,
+    });
+    expect(played.state.outcome).toBe("drained");
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(12_150);
+  });
+
+  test("is no timeout at the deadline, where an answer comes in the same moment", () => {
+    const settings: DrainSettings = { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 };
+    const played = play({ ...never, settings, countMs: (nowMs) => TRIGGER_MS + 1_500 - nowMs });
+    expect(played.state.outcome).toBe("not-needed");
+  });
+
   test("holds nobody up where Istio's proxy is there and its app listens nowhere", () => {
     const played = play({ ...never, settings: { ...ENVOY, driver: "istio" }, active: () => 0 });
     expect(played.state.outcome).toBe("not-needed");
