@@ -26,7 +26,7 @@ function senderUnderTest(answer: (question: ApiQuestion) => Promise<ApiAnswer>) 
     count: (result) => counts.set(result, (counts.get(result) ?? 0) + 1),
   });
   const settled = (counted: Readonly<Record<string, number>>) =>
-    vi.waitFor(() => expect(Object.fromEntries(counts)).toEqual(counted));
+    vi.waitFor(() => expect(Object.fromEntries(counts)).toEqual(counted), { timeout: 15_000 });
   return { tell, clock, asked, settled };
 }
 

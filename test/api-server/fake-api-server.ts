@@ -5,8 +5,8 @@
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { KubeConfig } from "@kubernetes/client-node";
+import { listenUnclaimed } from "../unclaimed-port.ts";
 
 export type FakeObject = {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly [key: string]: unknown };
@@ -164,8 +164,8 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     else if (request.method === "POST") void receive(request, reply, posted);
     else get(new URL(request.url ?? "/", "http://fake"), reply);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  // It comes back on this port, so nobody may have been given it meanwhile.
+  const port = await listenUnclaimed(server, "127.0.0.1");
   const connection = new KubeConfig();
   connection.loadFromClusterAndUser(
     { name: "fake", server: `http://127.0.0.1:${port}`, skipTLSVerify: true },

@@ -8,7 +8,7 @@ import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
 
 const PATH = "/api/v1/namespaces";
-const PATIENCE = { timeout: 12_000, interval: 10 };
+const PATIENCE = { timeout: 30_000, interval: 10 };
 
 let server: FakeApiServer;
 let api: ApiRunner;
@@ -271,8 +271,9 @@ describe("a watch of a short life", () => {
   test("that says a bookmark does not", async () => {
     server.faults.bookmarks = true;
     put("a", "1");
-    start({ followed: { watchMs: 1_000, silenceMs: () => 1_500 } });
-    await vi.waitFor(() => expect(watches()).toBe(4), PATIENCE);
+    start({ followed: { watchMs: 1_000, silenceMs: () => 2_500 } });
+    // Four of them have ended: without a word in them the silence would have lasted.
+    await vi.waitFor(() => expect(watches()).toBe(5), PATIENCE);
     expect(lists()).toBe(1);
   });
 

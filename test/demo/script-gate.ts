@@ -7,6 +7,9 @@ import { onTestFinished } from "vitest";
 export type ScriptGate = {
   /** Shell that goes on once the gate is open. */
   readonly wait: string;
+  /** Shell that opens it, and shell that is true once it is open. */
+  readonly openIt: string;
+  readonly isOpen: string;
   readonly open: () => void;
 };
 
@@ -15,5 +18,11 @@ export function scriptGate(): ScriptGate {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-gate-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "open");
-  return { wait: `until [ -e ${file} ]; do sleep 0.05; done`, open: () => writeFileSync(file, "") };
+  const isOpen = `[ -e ${file} ]`;
+  return {
+    wait: `until ${isOpen}; do sleep 0.05; done`,
+    openIt: `: > ${file}`,
+    isOpen,
+    open: () => writeFileSync(file, ""),
+  };
 }

@@ -1,4 +1,5 @@
 /** Whom the relay's port lets in, and who has to go when there are too many. */
+import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { type RequestOptions, request } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -16,18 +17,23 @@ afterEach(() => {
 const LIFE = { fromMs: Date.now() - 3_600_000, untilMs: Date.now() + 86_400_000 };
 const NAME = "relay-a.lastcall.internal";
 
-type Relay = { readonly port: number; readonly ca: string; readonly endStreams: () => void; known: boolean };
+type Relay = {
+  readonly port: number;
+  readonly ca: string;
+  readonly endStreams: () => Promise<unknown>;
+  known: boolean;
+};
 
 async function relay(connectionLimit?: number): Promise<Relay> {
   const ca = await makeCaPair("relay CA", LIFE);
   const { cert, key } = await makeServerPair(ca, { dns: [NAME] }, LIFE);
   const context = createSecureContext({ cert, key });
-  const streams: (() => void)[] = [];
+  const streams: (() => Promise<unknown>)[] = [];
   const handle: RequestListener = ({ url }, response) => {
     if (url !== "/stream") response.end("relay");
     else {
       response.write("first");
-      streams.push(() => response.end());
+      streams.push(() => once(response.end(), "close"));
     }
   };
   const contextFor = async (name: string) => (name === NAME && built.known ? context : undefined);
@@ -38,9 +44,7 @@ async function relay(connectionLimit?: number): Promise<Relay> {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const endStreams = (): void => {
-    for (const end of streams.splice(0)) end();
-  };
+  const endStreams = () => Promise.all(streams.splice(0).map((end) => end()));
   const built: Relay = { port, ca: ca.cert, endStreams, known: true };
   return built;
 }
@@ -103,8 +107,7 @@ test("an answer that is under way is not cut for a newcomer", LIMIT, async () =>
   expect(await answerOf(built)).not.toBe("relay");
   expect(streams.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
   // Over, and the connection is kept: it is as good as any other to be cut.
-  built.endStreams();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await built.endStreams();
   for (let asked = 0; asked < 4; asked += 1) expect(await answerOf(built)).toBe("relay");
   expect((await streams[0]?.closed)?.slice(-5)).toBe("0\r\n\r\n");
 });

@@ -99,10 +99,14 @@ describe("a manager that asks", () => {
 
   test("and sits on an open stream longer than a request may take is not cut", async () => {
     await relay.close();
-    relay = await streamingRelay({ requestTimeoutMs: 300 });
+    relay = await streamingRelay({ requestTimeoutMs: 2_000 });
     const answer = await relay.ask();
     await shows(answer, [IN]);
-    await pause(1_200);
+    // Whoever came later and asks nothing is cut: so long was more than a request may take.
+    const later = await relay.dial();
+    const cut = new Promise((resolve) => later.once("close", resolve));
+    later.resume();
+    await cut;
     relay.watchers[0]?.say(OUT);
     await shows(answer, [IN, OUT]);
   });
