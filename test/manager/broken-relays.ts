@@ -2,8 +2,17 @@
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { WithdrawalLine } from "../../src/contract/relay-wire.ts";
-import { type Authority, authority, type FakeRelay, leafOf, line, relayEnvironment, startRelay } from "./fake-relay.ts";
-import { pause } from "./manager-process.ts";
+import {
+  type Authority,
+  authority,
+  type FakeRelay,
+  leafOf,
+  line,
+  type RelayAt,
+  relayEnvironment,
+  startRelay,
+} from "./fake-relay.ts";
+import { ownAddress, pause } from "./manager-process.ts";
 
 /** Where the manager is to ask, and what happens there later. */
 export type Broken = { readonly env: Record<string, string>; readonly during?: () => Promise<void> };
@@ -20,7 +29,8 @@ export function endBrokenRelays(): void {
   }
 }
 
-async function listening(server: Server): Promise<number> {
+async function listening(server: Server): Promise<RelayAt> {
+  const address = ownAddress();
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
     sockets.add(socket);
@@ -28,8 +38,8 @@ async function listening(server: Server): Promise<number> {
     socket.on("close", () => sockets.delete(socket));
   });
   running.push({ server, sockets });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  return { address, port: (server.address() as AddressInfo).port };
 }
 
 /** A server of bare TCP. */
@@ -41,7 +51,7 @@ const bare = (says: string, onSocket: (socket: Socket) => void): BrokenRelay => 
 /** A relay with another certificate than it should have. */
 const impostor = (says: string, leaf: (ca: Authority) => Promise<Authority>): BrokenRelay => ({
   says,
-  start: async (ca) => ({ env: relayEnvironment((await startRelay({ ca, leaf: await leaf(ca) })).port, ca) }),
+  start: async (ca) => ({ env: (await startRelay({ ca, leaf: await leaf(ca) })).env }),
 });
 
 /** A relay that lets itself be talked to and answers like this. */
@@ -75,9 +85,9 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
     says: "is not there",
     start: async (ca) => {
       const server = createServer();
-      const port = await listening(server);
+      const at = await listening(server);
       server.close();
-      return { env: relayEnvironment(port, ca) };
+      return { env: relayEnvironment(at, ca) };
     },
   },
   bare("takes connections and says nothing", () => {}),
@@ -128,38 +138,38 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
     says: "offers the Pod and is cut off",
     start: async (ca) => {
       const relay = await startRelay({ ca });
-      const cable = await startCable(relay.port);
+      const cable = await startCable(relay.at);
       const during = async () => {
         await relay.asked();
         // The first answer still comes through.
         await pause(300);
         cable.cut();
       };
-      return { env: relayEnvironment(cable.port, ca), during };
+      return { env: relayEnvironment(cable.at, ca), during };
     },
   },
 ];
 
 export type Cable = {
-  readonly port: number;
+  readonly at: RelayAt;
   /** From now on nothing comes through, and no end is told the other's. */
   readonly cut: () => void;
 };
 
-async function startCable(toPort: number): Promise<Cable> {
+async function startCable(to: RelayAt): Promise<Cable> {
   let whole = true;
   const server = createServer({ allowHalfOpen: true }, (near) => {
     if (!whole) return;
-    const far = connect({ host: "127.0.0.1", port: toPort });
+    const far = connect({ host: to.address, port: to.port });
     far.on("error", () => {});
     near.on("data", (chunk) => (whole ? far.write(chunk) : undefined));
     far.on("data", (chunk) => (whole ? near.write(chunk) : undefined));
     near.on("close", () => far.destroy());
     far.on("close", () => (whole ? near.destroy() : undefined));
   });
-  const port = await listening(server);
+  const at = await listening(server);
   return {
-    port,
+    at,
     cut: () => {
       whole = false;
     },

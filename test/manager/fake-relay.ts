@@ -1,9 +1,8 @@
-/** A relay as bad or as good as a test wants it, on a loopback address of its own. */
-import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
+/**
+ * A relay as bad or as good as a test wants it, on a loopback address of its own: where it dies, nobody else is given
+ * its port.
+ */
+import { Worker } from "node:worker_threads";
 import { generate } from "selfsigned";
 import {
   RELAY_ADDRESS_VARIABLE,
@@ -11,7 +10,17 @@ import {
   RELAY_CREDENTIAL_VARIABLE,
   RELAY_NAME_VARIABLE,
 } from "../../src/contract/manager-environment.ts";
-import { DRAINS_PATH, RELAY_PULSE_MS, type WithdrawalLine } from "../../src/contract/relay-wire.ts";
+import { DRAINS_PATH, type WithdrawalLine } from "../../src/contract/relay-wire.ts";
+import {
+  openRelay,
+  type Question,
+  type RelayAnswers,
+  type RelayNews,
+  type RelayPlan,
+  type RelayServer,
+} from "./fake-relay-server.ts";
+import type { RelayOrder, ThreadNews } from "./fake-relay-thread.ts";
+import { ownAddress } from "./manager-process.ts";
 
 export const RELAY_NAME = "relay-1.lastcall.internal";
 export const CREDENTIAL = "k1.cGF5bG9hZA.bWFj";
@@ -44,10 +53,12 @@ export async function leafOf(ca: Authority, leaf: Leaf = {}): Promise<Authority>
   return { cert: made.cert, key: made.private };
 }
 
+export type RelayAt = { readonly address: string; readonly port: number };
+
 /** What a manager is given to reach a relay there. */
-export function relayEnvironment(port: number, ca: Authority, address = "127.0.0.1"): Record<string, string> {
+export function relayEnvironment(at: RelayAt, ca: Authority): Record<string, string> {
   return {
-    [RELAY_ADDRESS_VARIABLE]: `${address}:${port}`,
+    [RELAY_ADDRESS_VARIABLE]: `${at.address}:${at.port}`,
     [RELAY_NAME_VARIABLE]: RELAY_NAME,
     [RELAY_CA_VARIABLE]: ca.cert.replace(/-----[A-Z ]+-----|\s/g, ""),
     [RELAY_CREDENTIAL_VARIABLE]: CREDENTIAL,
@@ -66,15 +77,8 @@ export const line = (over: Partial<WithdrawalLine> = {}): WithdrawalLine => ({
   ...over,
 });
 
-export type Question = {
-  readonly path: string;
-  readonly authorization: string | undefined;
-  readonly body: Record<string, unknown>;
-  readonly servername: string | false | null;
-};
-
 export type FakeRelay = {
-  readonly port: number;
+  readonly at: RelayAt;
   readonly env: Record<string, string>;
   /** Tells this to all who ask, now and later. */
   readonly say: (what: WithdrawalLine) => void;
@@ -98,20 +102,21 @@ export type Relaying = {
   readonly leaf?: Authority;
   readonly first?: WithdrawalLine;
   readonly pulses?: boolean;
-  readonly port?: number;
-  /** Answers in the relay's place. */
-  readonly answers?: (req: IncomingMessage, res: ServerResponse, body: string) => void;
+  /** Answers in the relay's place, on the thread of the test. */
+  readonly answers?: RelayAnswers;
 };
 
 export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
   const ca = relaying.ca ?? (await authority());
-  const leaf = relaying.leaf ?? (await leafOf(ca));
-  const sockets = new Set<Duplex>();
+  const plan: RelayPlan = {
+    address: ownAddress(),
+    leaf: relaying.leaf ?? (await leafOf(ca)),
+    first: relaying.first ?? line(),
+    pulses: relaying.pulses !== false,
+  };
   const questions: Question[] = [];
   const notices: Record<string, unknown>[] = [];
-  let streams: { readonly res: ServerResponse; readonly pulse: boolean }[] = [];
-  let now = relaying.first ?? line();
-  let frozen = false;
+  let streams = 0;
   const watchers = new Set<() => void>();
   const until = (what: () => boolean) =>
     new Promise<void>((resolve) => {
@@ -123,63 +128,21 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
       watchers.add(look);
       look();
     });
-  const write = (res: ServerResponse) => {
-    if (frozen) return;
-    res.write(`${JSON.stringify(now)}\n`);
-  };
-  const handle = (req: IncomingMessage, res: ServerResponse, text: string) => {
-    const path = req.url ?? "";
-    const body: Record<string, unknown> = JSON.parse(text);
-    const servername = "servername" in req.socket ? (req.socket.servername as string) : null;
-    if (frozen) return;
-    questions.push({ path, authorization: req.headers.authorization, body, servername });
-    if (path === DRAINS_PATH) {
-      notices.push(body);
-      res.writeHead(204).end();
-    } else {
-      res.writeHead(200, { "content-type": "application/x-ndjson" });
-      const stream = { res, pulse: path.includes("?pulse") && relaying.pulses !== false };
-      streams.push(stream);
-      res.on("close", () => {
-        streams = streams.filter((one) => one !== stream);
-      });
-      write(res);
-    }
+  const hear = (news: RelayNews) => {
+    if (news.kind === "question") questions.push(news.question);
+    else if (news.kind === "notice") notices.push(news.notice);
+    else streams = news.count;
     for (const watcher of watchers) watcher();
   };
-  const listen = async (port: number): Promise<Server> => {
-    const server = createServer({ cert: leaf.cert, key: leaf.key }, (req, res) => {
-      let text = "";
-      req.on("data", (chunk: Buffer) => {
-        text += chunk.toString("utf8");
-      });
-      req.on("end", () => (relaying.answers ?? handle)(req, res, text));
-    });
-    server.on("connection", (socket) => {
-      sockets.add(socket);
-      socket.on("error", () => {});
-      socket.on("close", () => sockets.delete(socket));
-    });
-    server.on("tlsClientError", () => {});
-    await new Promise<void>((resolve, reject) => {
-      server.on("error", reject);
-      server.listen(port, "127.0.0.1", resolve);
-    });
-    return server;
-  };
-  let server = await listen(relaying.port ?? 0);
-  const port = (server.address() as AddressInfo).port;
-  const pulse = setInterval(() => {
-    for (const stream of streams) if (stream.pulse) write(stream.res);
-  }, RELAY_PULSE_MS);
-  pulse.unref();
-  const relay: FakeRelay = {
-    port,
-    env: relayEnvironment(port, ca),
-    say: (what) => {
-      now = what;
-      for (const stream of streams) write(stream.res);
-    },
+  const { answers } = relaying;
+  const { port, say, die, rise, freeze, end } = await (answers === undefined
+    ? openOnThread(plan, hear)
+    : openHere(plan, hear, answers));
+  running.push(end);
+  const at = { address: plan.address, port };
+  return {
+    at,
+    env: relayEnvironment(at, ca),
     questions,
     notices,
     asked: (count = 1) => until(() => questions.filter((one) => one.path !== DRAINS_PATH).length >= count),
@@ -187,29 +150,50 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
       await until(() => notices.length > 0);
       return notices[0] ?? {};
     },
-    streams: () => streams.length,
-    die: async () => {
-      const closing = server.listening ? once(server.close(), "close") : Promise.resolve();
-      for (const socket of sockets) socket.destroy();
-      await closing;
-    },
-    rise: async () => {
-      server = await listen(port);
-    },
-    freeze: () => {
-      frozen = true;
-    },
+    streams: () => streams,
+    say,
+    die,
+    rise,
+    freeze,
   };
-  running.push({ relay, pulse });
-  return relay;
 }
 
-const running: { readonly relay: FakeRelay; readonly pulse: NodeJS.Timeout }[] = [];
+type Running = RelayServer & { readonly end: () => Promise<unknown> };
+
+async function openHere(plan: RelayPlan, hear: (news: RelayNews) => void, answers: RelayAnswers): Promise<Running> {
+  const server = await openRelay(plan, hear, answers);
+  return { ...server, end: server.die };
+}
+
+async function openOnThread(plan: RelayPlan, hear: (news: RelayNews) => void): Promise<Running> {
+  const thread = new Worker(new URL("fake-relay-thread.ts", import.meta.url), { workerData: plan });
+  const obeyed: (() => void)[] = [];
+  const port = await new Promise<number>((resolve, reject) => {
+    thread.on("error", reject);
+    thread.on("message", (news: ThreadNews) => {
+      if (news.kind === "listens") resolve(news.port);
+      else if (news.kind === "obeyed") obeyed.shift()?.();
+      else hear(news);
+    });
+  });
+  const order = (what: RelayOrder) =>
+    new Promise<void>((resolve) => {
+      obeyed.push(resolve);
+      thread.postMessage(what);
+    });
+  return {
+    port,
+    say: (what) => void order({ kind: "say", what }),
+    die: () => order({ kind: "die" }),
+    rise: () => order({ kind: "rise" }),
+    freeze: () => void order({ kind: "freeze" }),
+    end: () => thread.terminate(),
+  };
+}
+
+const running: (() => Promise<unknown>)[] = [];
 
 /** Ends whatever the tests of a file left. */
 export async function endRelays(): Promise<void> {
-  for (const { relay, pulse } of running.splice(0)) {
-    clearInterval(pulse);
-    await relay.die();
-  }
+  for (const end of running.splice(0)) await end();
 }

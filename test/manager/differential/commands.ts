@@ -84,7 +84,7 @@ export const COMMANDS: readonly Scenario[] = [
   {
     says: "the relay is written wrongly",
     play: async (world) => {
-      const right = relayEnvironment(8_443, await authority());
+      const right = relayEnvironment({ address: "127.0.0.1", port: 8_443 }, await authority());
       const wrong: readonly Record<string, string>[] = [
         { LASTCALL_RELAY_ADDRESS: "relay:8443" },
         { LASTCALL_RELAY_ADDRESS: "10.0.0.300:8443" },
