@@ -297,6 +297,21 @@ describe("an Envoy that is another process than it was", () => {
     await envoy.stop();
   });
 
+  test("is told where it took over all of its predecessor's counts", async () => {
+    const envoy = await startFakeEnvoy();
+    const driver = drainOf(envoy);
+    await counted(driver);
+    expect(await new Promise((done) => driver.tellDraining(done))).toBe("");
+    await counted(driver);
+    expect(envoy.calls).toHaveLength(2);
+    envoy.takeOver();
+    await counted(driver);
+    await until(() => envoy.health === "failed" && envoy.draining);
+    await counted(driver);
+    expect(envoy.calls).toHaveLength(4);
+    await envoy.stop();
+  });
+
   test("is told even where others have asked it more often than its predecessor", async () => {
     const envoy = await startFakeEnvoy();
     const driver = drainOf(envoy);

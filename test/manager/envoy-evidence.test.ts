@@ -17,6 +17,7 @@ function countAfter(requests: number, question: number, active = 0): EnvoyCount 
     arrivedTotal: requests,
     answeredTotal: requests,
     adminTotal: question,
+    epoch: 0,
     probedPorts: [PORT],
   };
 }

@@ -74,6 +74,7 @@ describe("the statistics of Envoy", () => {
       arrivedTotal: 21,
       answeredTotal: 30,
       adminTotal: 3,
+      epoch: 0,
     });
   });
 
@@ -194,6 +195,7 @@ describe("two counts together", () => {
     arrivedTotal: 0,
     answeredTotal: 0,
     adminTotal: 1,
+    epoch: 0,
     probedPorts: [],
     ...over,
   });
@@ -217,6 +219,8 @@ describe("two counts together", () => {
   test("tell another process by our own questions, which it has not heard", () => {
     expect(judge([], { adminTotal: 9 }, { adminTotal: 1 })).toMatchObject({ restarted: true });
     expect(judge([], { adminTotal: 1 }, { adminTotal: 1 })).toMatchObject({ restarted: true });
+    expect(judge([], { adminTotal: 1 }, { adminTotal: 9, epoch: 1 })).toMatchObject({ restarted: true, moved: true });
+    expect(judge([], { epoch: 1 }, { epoch: 1 })).toMatchObject({ restarted: false });
   });
 
   test("do not take the kubelet's probes for traffic, nor clients for probes", () => {

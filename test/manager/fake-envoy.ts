@@ -19,6 +19,8 @@ export type FakeEnvoy = {
   always: Fault | undefined;
   /** A new process: nothing of what it was told is left. */
   readonly restart: () => void;
+  /** A new process that takes over the counts of its predecessor, and nothing else. */
+  readonly takeOver: () => void;
   health: "ok" | "failed";
   draining: boolean;
   readonly stop: () => Promise<void>;
@@ -30,6 +32,7 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   const faults: Fault[] = [];
   let admin = 0;
   let asked = 0;
+  let epoch = 0;
   const server = createServer((req, res) => {
     const fault = faults.shift() ?? fake.always;
     if (req.url?.startsWith("/stats")) asked += 1;
@@ -48,7 +51,7 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
     if (req.url?.startsWith("/drain_listeners")) fake.draining = true;
     if (!req.url?.startsWith("/stats?filter=")) res.end("OK\n");
     else {
-      const lines = fake.bareStats?.() ?? [...adminLines(admin), ...fake.stats()];
+      const lines = fake.bareStats?.() ?? [...adminLines(admin, epoch), ...fake.stats()];
       res.end(lines.map((line) => `${line}\n`).join(""));
     }
   };
@@ -64,6 +67,12 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
     always: undefined,
     restart: () => {
       admin = 0;
+      epoch = 0;
+      fake.health = "ok";
+      fake.draining = false;
+    },
+    takeOver: () => {
+      epoch += 1;
       fake.health = "ok";
       fake.draining = false;
     },
@@ -84,8 +93,9 @@ async function listening(server: Server): Promise<number> {
 }
 
 /** What every Envoy tells about the question itself. */
-export function adminLines(total: number): string[] {
+export function adminLines(total: number, epoch = 0): string[] {
   return [
+    `server.hot_restart_epoch: ${epoch}`,
     "http.admin.downstream_cx_active: 1",
     "http.admin.downstream_cx_upgrades_active: 0",
     "http.admin.downstream_rq_active: 1",

@@ -35,7 +35,8 @@ export const STATS = `/stats?filter=${encodeURIComponent(
   "^(listener\\..*\\.downstream_cx_(active|total)" +
     "|listener\\..*\\.http\\..*\\.downstream_rq_completed" +
     "|http\\..*\\.downstream_(rq_active|rq_total|cx_active|cx_upgrades_active)" +
-    "|udp\\..*\\.downstream_sess_(active|total))$",
+    "|udp\\..*\\.downstream_sess_(active|total)" +
+    "|server\\.hot_restart_epoch)$",
 )}`;
 
 /** @param admin the URL of the settings; what stands in its path is kept, for a proxy in front of the interface */

@@ -30,8 +30,7 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
     take: (count, nowMs) => {
       const before = last;
       last = count;
-      // Every question of ours is counted there, so a proxy that lives on shows more each time.
-      const isNew = before !== undefined && count.adminTotal <= before.adminTotal;
+      const isNew = before !== undefined && isAnother(before, count);
       if (before === undefined || isNew) begin(count);
       arrivals.fill(nowMs);
       answers.fill(nowMs);
@@ -43,6 +42,14 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
       return { restarted: false, moved: arrived || answered };
     },
   };
+}
+
+/**
+ * Every question of ours is counted, so a proxy that lives on shows more each time. One that took over from another
+ * goes on with its counts, and with nothing that it was told.
+ */
+function isAnother(before: EnvoyCount, now: EnvoyCount): boolean {
+  return now.adminTotal <= before.adminTotal || now.epoch !== before.epoch;
 }
 
 /**

@@ -21,6 +21,8 @@ export type EnvoyCount = {
   readonly answeredTotal: number;
   /** Requests to the admin interface, ours among them: it only grows, unless the proxy was started anew. */
   readonly adminTotal: number;
+  /** How many processes took over from each other before this one, their counts among the rest; -1 where it is not said. */
+  readonly epoch: number;
   /** Of the kubelet's probed ports, those on which the proxy listens. */
   readonly probedPorts: readonly number[];
 };
@@ -50,6 +52,7 @@ type Sums = {
   answered: number;
   sessions: number;
   admin: AdminSums;
+  epoch: number;
   probedPorts: number[];
   broken: string;
 };
@@ -67,6 +70,7 @@ export function createEnvoyStats(settings: DrainSettings): EnvoyStats {
     answered: 0,
     sessions: 0,
     admin: { connections: -1, arrived: -1, answered: -1, total: -1 },
+    epoch: -1,
     probedPorts: [],
     broken: "",
   };
@@ -94,6 +98,7 @@ function takeLine(sums: Sums, line: string, settings: DrainSettings): void {
   if (name.startsWith("listener.")) takeListener(sums, words, settings);
   else if (name.startsWith("http.")) takePrefix(sums, words);
   else if (name.startsWith("udp.")) takeDatagrams(sums, words);
+  else if (name === "server.hot_restart_epoch") sums.epoch = words.value;
 }
 
 /** `listener.0.0.0.0_80` and `downstream_cx_active`. */
@@ -163,6 +168,7 @@ function countOf(sums: Sums): EnvoyCount {
     arrivedTotal: sums.arrived,
     answeredTotal: sums.answered,
     adminTotal: sums.admin.total,
+    epoch: sums.epoch,
     probedPorts: sums.probedPorts,
   };
 }

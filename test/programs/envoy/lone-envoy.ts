@@ -1,7 +1,7 @@
 /** One Envoy as a process that can be killed and started again: HTTP and TCP, and an admin interface where a case wants it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { pause } from "../../manager/manager-process.ts";
 import type { FoundProgram } from "../install/program-of.ts";
@@ -19,6 +19,8 @@ export type LoneEnvoyParts = {
   readonly backendPort: number;
   /** The file that its configuration is written to. */
   readonly file: string;
+  /** It can be taken over from; takes an admin interface on a port. */
+  readonly hotRestart?: boolean;
 };
 
 export type LoneEnvoy = {
@@ -27,6 +29,8 @@ export type LoneEnvoy = {
   readonly crash: () => Promise<void>;
   /** Once it has gone: starts a new one and waits until that is ready. */
   readonly startAgain: () => Promise<void>;
+  /** A hot restart: a new one takes over sockets and counts. Waits until the old one has left. */
+  readonly takeOver: () => Promise<void>;
 };
 
 /** More than any start takes on a busy machine. */
@@ -35,25 +39,54 @@ const START_LIMIT_MS = 60_000;
 /** @throws where it ends, or is not ready within a minute */
 export async function startLoneEnvoy(parts: LoneEnvoyParts): Promise<LoneEnvoy> {
   await writeFile(parts.file, JSON.stringify(configOf(parts)));
-  let envoy = launch(parts);
+  let epoch = 0;
+  let envoy = launch(parts, epoch);
   await ready(envoy, parts.admin);
   return {
     kill: (signal) => envoy.kill(signal),
     crash: async () => {
       envoy.kill("SIGKILL");
       if (!hasEnded(envoy)) await once(envoy, "exit");
+      if (parts.hotRestart) await rm(`/dev/shm/envoy_shared_memory_${baseIdOf(parts)}0`, { force: true });
     },
     startAgain: async () => {
-      envoy = launch(parts);
+      epoch = 0;
+      envoy = launch(parts, epoch);
+      await ready(envoy, parts.admin);
+    },
+    takeOver: async () => {
+      const old = envoy;
+      epoch += 1;
+      envoy = launch(parts, epoch);
+      if (!hasEnded(old)) await once(old, "exit");
       await ready(envoy, parts.admin);
     },
   };
 }
 
-function launch({ program, file }: LoneEnvoyParts): ChildProcess {
+/** How long an Envoy that was taken over from still serves, in seconds. */
+const PARENT_SECONDS = 3;
+
+/** Several may run at once. */
+function baseIdOf({ admin }: LoneEnvoyParts): number {
+  return "port" in admin ? admin.port : 0;
+}
+
+function restartFlags(parts: LoneEnvoyParts, epoch: number): readonly string[] {
+  if (!parts.hotRestart) return ["--disable-hot-restart"];
+  const numbers = {
+    "--base-id": baseIdOf(parts),
+    "--restart-epoch": epoch,
+    "--parent-shutdown-time-s": PARENT_SECONDS,
+  };
+  return Object.entries(numbers).flatMap(([flag, number]) => [flag, String(number)]);
+}
+
+function launch(parts: LoneEnvoyParts, epoch: number): ChildProcess {
+  const { program, file } = parts;
   const [command = "", ...words] = program.command;
   const flags = ["-c", file, "--concurrency", "2", "--drain-strategy", "immediate", "--drain-time-s", "60"];
-  const envoy = spawn(command, [...words, ...flags, "--disable-hot-restart", "--log-level", "error"], {
+  const envoy = spawn(command, [...words, ...flags, ...restartFlags(parts, epoch), "--log-level", "error"], {
     env: { PATH: process.env["PATH"] ?? "", ...program.environment },
     stdio: ["ignore", "ignore", "inherit"],
   });

@@ -43,6 +43,8 @@ export type LonePodParts = {
   readonly build: Build;
   /** The admin interface is a Unix socket in a folder of the Pod. */
   readonly unix?: boolean;
+  /** Its Envoy can be taken over from by another one. */
+  readonly hotRestart?: boolean;
   readonly quietMs?: number;
   readonly manager?: Partial<Start>;
 };
@@ -58,6 +60,7 @@ export async function startLonePod(parts: LonePodParts): Promise<LonePod> {
     admin,
     backendPort: portOf(backend),
     file: join(folder, "envoy.json"),
+    hotRestart: parts.hotRestart ?? false,
   });
   const manager = await startManager({
     build: parts.build,

@@ -49,6 +49,45 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     }
   });
 
+  test("that is taken over from in its drain leaves one that is told as well", async (context) => {
+    const program = await requiredProgram(name, context);
+    const pod = await startLonePod({ program, build, quietMs: QUIET_MS, hotRestart: true });
+    try {
+      // Cut when the old process leaves; until then it holds the drain.
+      const before = await tcpSession(pod);
+      const ending = pod.end();
+      await pause(DELAY_MS + 500);
+      expect(await toldToClient(pod)).toBe("close");
+      await pod.envoy.takeOver();
+      const stays = await firstSession(pod);
+      before.destroy();
+      const untilMs = performance.now() + LATE_MS;
+      while ((await toldToClient(pod)) !== "close" && performance.now() < untilMs) await pause(100);
+      expect(await toldToClient(pod)).toBe("close");
+      stays.destroy();
+      expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
+    } finally {
+      await pod.stop();
+    }
+  });
+
+  test("that starts when its Pod is told to end is told, and its clients are waited for", async (context) => {
+    const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
+    try {
+      await pod.envoy.crash();
+      const ending = pod.end();
+      await pause(GRAIN_MS);
+      const [stays] = await Promise.all([firstSession(pod), pod.envoy.startAgain()]);
+      const untilMs = performance.now() + LATE_MS;
+      while ((await toldToClient(pod)) !== "close" && performance.now() < untilMs) await pause(100);
+      expect(await toldToClient(pod)).toBe("close");
+      stays.destroy();
+      expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
+    } finally {
+      await pod.stop();
+    }
+  });
+
   test("that is killed in its drain and does not come back holds its Pod for five seconds", async (context) => {
     const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
     try {
