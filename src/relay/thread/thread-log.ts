@@ -17,7 +17,23 @@ function plainKeys(keys: object): object {
 }
 
 function plainError(error: Error): object {
-  const { name, message, stack } = error;
+  const chain = withCauses(error);
   const code = "code" in error ? { code: String(error.code) } : {};
-  return { type: name, message, stack, ...code };
+  return {
+    type: error.name,
+    message: chain.map(({ message }) => message).join(": "),
+    stack: chain.map(({ stack = "" }) => stack).join("\ncaused by: "),
+    ...code,
+  };
+}
+
+/** More say nothing that a log needs; a cause can be its own. */
+const CAUSES_LIMIT = 8;
+
+/** The error, its cause, the cause of that, as the log strings those of its own thread together. */
+function withCauses(error: Error): readonly Error[] {
+  const chain = [error];
+  for (let cause = error.cause; cause instanceof Error && chain.length <= CAUSES_LIMIT; cause = cause.cause)
+    chain.push(cause);
+  return chain;
 }

@@ -112,13 +112,25 @@ test("a line about an error crosses with its code, whatever else hangs on it", (
   });
 });
 
-test("an error of the thread is logged under its own name, as one of this thread is", () => {
-  const printed: { readonly err: object }[] = [];
+test("an error whose cause is itself crosses all the same", () => {
+  const lines: ThreadWord[] = [];
+  const error = new Error("again");
+  error.cause = error;
+  threadLog((line) => lines.push(line)).warn({ err: error }, "it failed");
+  expect(structuredClone(lines)).toMatchObject([
+    { keys: { err: { message: expect.stringMatching(/^again: again/) } } },
+  ]);
+});
+
+test("an error of the thread is logged under its own name and with its causes, as one of this thread is", () => {
+  const printed: { readonly err: { readonly stack: string } }[] = [];
   const log = createLog("info", { write: (line) => printed.push(JSON.parse(line)) });
-  const fault = new Fault("ERR_LISTEN_FAILED", "port 1");
+  const cause = new Error("listen EADDRINUSE", { cause: new Error("somebody has it") });
+  const fault = new Fault("ERR_LISTEN_FAILED", "port 1", cause);
   const across = threadLog((line) => log[line.level](structuredClone(line.keys), line.sentence));
   for (const each of [log, across]) each.error({ err: fault }, "it failed");
-  const { message, stack } = fault;
-  const shown = { type: "Fault", message, stack, code: "ERR_LISTEN_FAILED" };
+  const message = `${fault.message}: listen EADDRINUSE: somebody has it`;
+  const shown = { type: "Fault", message, code: "ERR_LISTEN_FAILED" };
   expect(printed).toMatchObject([{ err: shown }, { err: shown }]);
+  expect(printed[1]?.err.stack).toBe(printed[0]?.err.stack);
 });
