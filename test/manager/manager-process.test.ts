@@ -110,7 +110,8 @@ describeBuilds("a Pod's end", (build) => {
     ]) {
       const socket = await dial(manager);
       socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
-      await pause(100);
+      // Answered after what was sent before it.
+      await statusOf(manager);
       socket.resetAndDestroy();
     }
     await manager.until(phase("done"));

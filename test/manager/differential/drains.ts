@@ -22,7 +22,8 @@ export const DRAINS: readonly Scenario[] = [
     says: "the manager's own hook is its command",
     play: async (world) => {
       await world.app();
-      await world.serve(ONE_APP);
+      // Long enough for the hook to join after the command's start.
+      await world.serve(["--drain-delay=4s", ...ONE_APP.slice(1)]);
       const own = world.command("own", ["drain", `--address-scope=${world.address}`]);
       await world.phase("withdrawing");
       world.clock();
@@ -196,6 +197,7 @@ export const DRAINS: readonly Scenario[] = [
         "--drain-delay=1s",
         "--quiet-period=300ms",
         "--drain-timeout=2s",
+        "--app-grace=4s",
         "--hooks=app:app,mesh:mesh-proxy",
       ]);
       await Promise.all([world.hook("mesh", "mesh"), podEnds(world)]);
@@ -210,10 +212,10 @@ export const DRAINS: readonly Scenario[] = [
         const socket = await world.dial();
         socket.on("error", () => {});
         socket.write(words);
-        await pause(200);
+        await world.heard();
         socket.resetAndDestroy();
         // The next call must not come in the same breath.
-        await pause(300);
+        await world.heard();
       }
       await world.phase("done");
       await world.status("after");

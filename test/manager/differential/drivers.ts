@@ -1,6 +1,7 @@
 /** Stories of apps that are spoken to: the http driver, drivers that are not there, and chained hooks. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Manager } from "../manager-process.ts";
 import { ONE_APP, podEnds, type Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
@@ -37,11 +38,12 @@ function httpDriver(world: World, active: string): string[] {
 }
 
 /** The app's traffic is on the usual port. */
-async function drainWith(world: World, flags: readonly string[], env: Record<string, string> = {}): Promise<void> {
+async function drainWith(world: World, flags: readonly string[], env: Record<string, string> = {}): Promise<Manager> {
   await world.app();
-  await world.serve(flags, env);
+  const manager = await world.serve(flags, env);
   await podEnds(world);
   await world.status("after");
+  return manager;
 }
 
 /** Counts down with every question, so that both builds are told the same. */
@@ -122,7 +124,10 @@ export const DRIVERS: readonly Scenario[] = [
     says: "an app that refuses to drain is told once",
     play: async (world) => {
       await listeningApp(world, answering(403, "no"));
-      await drainWith(world, [...ONE_APP, "--driver=http", `--drain-url=http://${world.address}:8081/drain`]);
+      const at = `--drain-url=http://${world.address}:8081/drain`;
+      const manager = await drainWith(world, [...ONE_APP, "--driver=http", at]);
+      // Nobody waits for the answer, which may come after the drain's end.
+      await manager.until((line) => line["message"] === "driver could not be told");
     },
   },
   {
@@ -184,12 +189,12 @@ export const DRIVERS: readonly Scenario[] = [
   ].map(
     (text): Scenario => ({
       says: `an original of ${text.slice(0, 50)} holds nobody`,
-      play: async (world) => drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: text }),
+      play: async (world) => void (await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: text })),
     }),
   ),
 ];
 
 function tellingFlags(world: World): string[] {
   const at = `--drain-url=http://${world.address}:8081/drain`;
-  return ["--drain-delay=500ms", "--quiet-period=2s", "--driver=http", at, "--hooks=app:app"];
+  return ["--drain-delay=500ms", "--quiet-period=4s", "--driver=http", at, "--hooks=app:app"];
 }

@@ -57,7 +57,7 @@ export const RELAYS: readonly Scenario[] = [
     play: async (world) => {
       const relay = await startRelay();
       await world.app();
-      await world.serve(["--drain-delay=1s", ...FLAGS.slice(1)], { ...relay.env, LASTCALL_RELAY_NAME: "" });
+      await world.serve(["--drain-delay=4s", ...FLAGS.slice(1)], { ...relay.env, LASTCALL_RELAY_NAME: "" });
       await podIsDeleted(world);
       await world.stop();
     },

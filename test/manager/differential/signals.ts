@@ -89,12 +89,13 @@ export const SIGNALS: readonly Scenario[] = [
       await world.app();
       const manager = await world.serve(["--drain-delay=2s", "--quiet-period=500ms", "--classic", "--hooks=app:app"]);
       const hook = world.hook("hook");
-      void world.drain("own");
+      const own = world.drain("own");
       await world.phase("withdrawing");
       manager.kill("SIGTERM");
       await hook;
       await pause(1_000);
       await world.stop();
+      await own;
     },
   },
   {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Build } from "../builds.ts";
-import { dial, hookPath, type Manager, ownAddress, PORT, pause, run, startManager, TOKEN } from "../manager-process.ts";
+import { dial, hookPath, type Manager, ownAddress, PORT, run, startManager, TOKEN } from "../manager-process.ts";
 import { createRecorder, type Transcript } from "./transcript.ts";
 
 export type World = {
@@ -24,6 +24,8 @@ export type World = {
   /** A request to the app by a client, which may fail. */
   readonly visit: (path: string, port?: number) => Promise<void>;
   readonly phase: (name: string) => Promise<void>;
+  /** The manager has read what was sent before. */
+  readonly heard: () => Promise<void>;
   /** A bare connection to the manager, and the words of a hook and of a drain on it. */
   readonly dial: () => Promise<Socket>;
   readonly hookWords: string;
@@ -56,6 +58,7 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
     if (manager === undefined) throw new Error("no manager has been started");
     return manager;
   };
+  const heard = async () => void (await answerOf(address, `/${TOKEN}/status`, "GET"));
   const world: World = {
     address,
     serve: async (flags, env = {}) => {
@@ -103,6 +106,7 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
     phase: async (name) => {
       await running().until((line) => line["message"] === "drain phase" && line["phase"] === name);
     },
+    heard,
     dial: () => dial({ address }),
     hookWords: `GET ${hookPath()} HTTP/1.1\r\nHost: x\r\n\r\n`,
     drainWords: `POST /${TOKEN}/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`,
@@ -113,10 +117,16 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
       zeroMs = performance.now();
     },
   };
+  /** What was logged before this call was answered is in the pipe, and the pipe is read whole when its writer is gone. */
+  const readToTheEnd = async () => {
+    if (manager === undefined) return;
+    await heard();
+    manager.kill("SIGKILL");
+    await manager.ended;
+  };
   try {
     await play(world);
-    // The last lines are still in the pipe.
-    await pause(100);
+    await readToTheEnd();
     return recorder.transcript();
   } finally {
     manager?.kill("SIGKILL");
