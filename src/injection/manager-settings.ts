@@ -61,6 +61,11 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
   if (countsNothing(policy, driver)) messages.push("drained-when: requests needs a driver that counts; auto is used.");
   if (driver === "http" && policy.drainUrl === "" && policy.activeUrl === "")
     messages.push("Driver http has neither drain-url nor active-url, so it has nobody to talk to.");
+  if (driver === "linkerd" && settings.driverUrl.startsWith("unix:"))
+    messages.push(
+      "Driver linkerd reads metrics over HTTP on a port, never from a Unix socket: driver-url reaches nobody, and sockets " +
+        "decide. http://127.0.0.1:4191 would be usual.",
+    );
   if (settings.drainTimeoutMs < policy.drainTimeoutMs)
     messages.push("The grace period would exceed 2147483647 s; the drain timeout is cut until it fits.");
   return messages.map((message) => ({ code: "conflicting_values", where, message }));

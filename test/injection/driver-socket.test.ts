@@ -20,6 +20,19 @@ function mounting(container: Loose, ...volumeMounts: readonly Loose[]): Loose {
   return { ...container, volumeMounts };
 }
 
+describe("a driver that speaks over no Unix socket", () => {
+  test("is told from one that does, where its URL names a socket", () => {
+    const mount = { name: "run", mountPath: "/run/proxy" };
+    const named = (driver: string, url = "unix:/run/proxy/a.sock") => ({
+      metadata: { annotations: { "lastcall.dev/driver-url": url, "lastcall.dev/driver": driver } },
+      spec: { containers: [mounting(APP, mount)] },
+    });
+    expect(codes(inject(named("linkerd")))).toContain("conflicting_values");
+    expect(codes(inject(named("envoy")))).not.toContain("conflicting_values");
+    expect(codes(inject(named("linkerd", "http://127.0.0.1:4191")))).not.toContain("conflicting_values");
+  });
+});
+
 describe("the mount of a driver's socket", () => {
   test("is a copy of the proxy's that only reads", () => {
     const mount = { name: "admin", mountPath: "/admin", subPath: "envoy" };

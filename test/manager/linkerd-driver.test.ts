@@ -128,6 +128,36 @@ describe("the driver of Linkerd", () => {
     expect(await counted(proxy).count()).toBe(4);
   });
 
+  test.for(["1e308", "1e9", "-1", "NaN"])(
+    "does not know how many clients there are where two samples are %s",
+    async (n) => {
+      const lines = ["true", "no_identity"].map(
+        (tls) => `tcp_open_connections{direction="inbound",peer="src",tls="${tls}"} ${n}\n`,
+      );
+      const notes: string[] = [];
+      const driver = createLinkerdDriver(
+        { ...ONE_APP, driver: "linkerd", driverUrl: "" },
+        (_call, onChunk, done) => {
+          onChunk(Buffer.from(lines.join("")));
+          done({ status: 200, failure: "", timedOut: false });
+        },
+        (message, detail) => notes.push(`${message}: ${detail}`),
+      );
+      expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
+      expect(driver.counts()).toBe(false);
+      expect(notes.join()).toContain("do not show the connections of clients");
+    },
+  );
+
+  test.for(["unix:/run/linkerd.sock", "http://linkerd:4191"])("says at once that it reaches nobody at %s", (url) => {
+    const notes: string[] = [];
+    const { driver } = counted({ url }, notes);
+    expect(driver.counts()).toBe(false);
+    expect(notes).toEqual([
+      `driver cannot count, sockets decide instead: ${url} is no http URL with an IP, such as http://127.0.0.1:4191`,
+    ]);
+  });
+
   test("takes a proxy that hangs for one that may have clients", async () => {
     const proxy = await startProxy();
     proxy.hangs = true;

@@ -11,12 +11,15 @@ import { parseHttpTarget } from "./http-target.ts";
 import { sumOfSamples } from "./metric-samples.ts";
 
 const USUAL_URL = "http://127.0.0.1:4191";
+const CANNOT_COUNT = "driver cannot count, sockets decide instead";
 const OPEN = 'tcp_open_connections{direction="inbound",peer="src"}';
 const FAMILY = "tcp_open_connections{";
 /** A page of a busy proxy is some megabytes of such lines. */
 const LINE_LIMIT_BYTES = 16_384;
 const LIMIT_MS = 2_000;
 const GONE_AFTER_MS = 2_000;
+/** More than a machine has ports and addresses for: whoever says so counts something else. */
+const MOST_CONNECTIONS = 1_000_000_000;
 
 export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream, note: DriverNote): Driver {
   const admin = parseHttpTarget(settings.driverUrl === "" ? USUAL_URL : settings.driverUrl);
@@ -25,9 +28,10 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
   let absentSinceMs = -1;
 
   const giveUp = (why: string): void => {
-    if (!blind) note("driver cannot count, sockets decide instead", why);
+    if (!blind) note(CANNOT_COUNT, why);
     blind = true;
   };
+  if (blind) note(CANNOT_COUNT, `${settings.driverUrl} is no http URL with an IP, such as ${USUAL_URL}`);
 
   const noteAbsence = (why: string): void => {
     const nowMs = performance.now();
@@ -71,7 +75,7 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
 
 type OpenSum = {
   readonly take: (chunk: Buffer) => string;
-  /** -1 where no line said it, or one said no number. */
+  /** -1 where no line said it, or one said no number that connections can have. */
   readonly open: () => number;
 };
 
@@ -82,7 +86,8 @@ function createOpenSum(): OpenSum {
   const takeLine = (line: string): void => {
     if (!line.startsWith(FAMILY) || !line.includes('direction="inbound"') || !line.includes('peer="src"')) return;
     const value = sumOfSamples(line, OPEN);
-    if (Number.isFinite(value) && value >= 0) sum = Math.max(0, sum) + value;
+    // Neither a negative number nor none at all passes.
+    if (value >= 0 && value <= MOST_CONNECTIONS) sum = Math.max(0, sum) + value;
     else broken = true;
   };
   return {
@@ -92,6 +97,6 @@ function createOpenSum(): OpenSum {
       for (const line of whole) takeLine(line);
       return "";
     },
-    open: () => (broken ? -1 : sum),
+    open: () => (broken || sum > MOST_CONNECTIONS ? -1 : sum),
   };
 }
