@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
 const POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n  - name: app\n";
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 180_000;
 
 let folder = "";
 beforeEach(() => {

@@ -79,7 +79,7 @@ const flags = fc.constantFrom(
 );
 
 test("whatever hand wrote a manifest, inject keeps to the Pod and uninject gives every byte back", {
-  timeout: 120_000,
+  timeout: 400_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(manifest, flags, async (source, more) => {
@@ -94,7 +94,7 @@ test("whatever hand wrote a manifest, inject keeps to the Pod and uninject gives
   );
 });
 
-test("a manifest and its JSON are injected to the same Pods", { timeout: 120_000 }, async () => {
+test("a manifest and its JSON are injected to the same Pods", { timeout: 400_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(workload, handwriting, async (value, hand) => {
       const yaml = await lastcall(["inject", "--token-seed", "s"], { "-": write(value, hand) });

@@ -12,7 +12,7 @@ import { type Given, inject } from "./given.ts";
 import { oracleNamed, oracleQos } from "./qos-oracle.ts";
 
 const RUNS = { numRuns: 600 };
-const TIME_LIMIT = 120_000;
+const TIME_LIMIT = 300_000;
 
 const arbitraryGiven: fc.Arbitrary<Given> = fc
   .constantFrom("1.28", "1.29", "v1.31.2-eks-1", "1.32", "1.36+", "unknown")

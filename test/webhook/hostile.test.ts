@@ -82,7 +82,7 @@ describe("deep nesting", () => {
 });
 
 test("whatever arrives, it is answered with one known status, counted once and logged once", {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const server = serverUnderTest();
   let sent = 0;

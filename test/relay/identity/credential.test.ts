@@ -14,7 +14,7 @@ const CLAIMS: CredentialClaims = {
   ownerUid: "0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9",
   nonce: "0123456789abcdef",
 };
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 
 const keysOf =
   (...keys: readonly SigningKey[]) =>

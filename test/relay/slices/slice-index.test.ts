@@ -134,7 +134,7 @@ describe("a change", () => {
   });
 });
 
-test("5 000 Pods in 1 500 slices of 100: an event concerns only those of its slice", () => {
+test("5 000 Pods in 1 500 slices of 100: an event concerns only those of its slice", { timeout: 300_000 }, () => {
   const index = createSliceIndex();
   const endpointsOf = (slice: number, ready: boolean) =>
     Array.from({ length: 100 }, (_, at) => ({
