@@ -20,7 +20,6 @@ export function begun(settings: DrainSettings, state: DrainState, trigger: Drain
     lookedAtMs: -1,
     lookedAtSockets: 0,
     listened: false,
-    knownCountAtMs: -1,
     why: DRAIN_RUNS,
   };
 }
