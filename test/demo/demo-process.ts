@@ -15,9 +15,9 @@ export type DemoProcess = {
   readonly output: () => string;
   /** The exit status; -1 after a signal. */
   readonly ended: Promise<number>;
-  /** Waits, at most 90 s, for a text in the output. */
+  /** Waits, at most 200 s, for a text in the output. */
   readonly says: (text: string) => Promise<void>;
-  /** What is left of it: processes by number and command, and files. Waits up to 30 s for it to become nothing. */
+  /** What is left of it: processes by number and command, and files. Waits up to 90 s for it to become nothing. */
   readonly remains: () => Promise<string[]>;
   readonly remove: () => void;
 };
@@ -42,14 +42,14 @@ export function startDemo(...args: readonly string[]): DemoProcess {
     output: () => output,
     ended,
     says: async (text) => {
-      for (let i = 0; i < 1_800; i++) {
+      for (let i = 0; i < 4_000; i++) {
         if (output.includes(text)) return;
         await wait(50);
       }
       throw new Error(`the demo never said "${text}", but: ${output}`);
     },
     remains: async () => {
-      for (let i = 0; i < 300; i++) {
+      for (let i = 0; i < 900; i++) {
         const left = [...processesOf(home), ...readdirSync(home)];
         if (left.length === 0) return left;
         await wait(100);

@@ -8,7 +8,7 @@ import { type DemoProcess, processesOf, startDemo } from "./demo-process.ts";
 
 const SAMPLE_APP = fileURLToPath(new URL("../../src/demo/sample-app.ts", import.meta.url));
 const NAMESPACES = offerNamespaces().possible;
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 400_000 };
 /** The shortest update that still shows something. */
 const BRIEF = ["--propagation=1s", "--drain-delay=3s"];
 const SHORT = ["--replicas=1", ...BRIEF];
@@ -115,7 +115,7 @@ describe.concurrent("with a loopback address for each Pod", () => {
 });
 
 describe.concurrent("what cannot run", () => {
-  test("a wrong flag ends with status 64 and a sentence", async (context) => {
+  test("a wrong flag ends with status 64 and a sentence", LIMIT, async (context) => {
     const run = demo(context, "--propagation=soon");
     expect(await run.ended).toBe(64);
     expect(run.output()).toContain('--propagation got "soon"');
@@ -135,7 +135,7 @@ describe.concurrent("what cannot run", () => {
 });
 
 describe.concurrent("what is found out before anything runs", () => {
-  test("a program that is not installed", async (context) => {
+  test("a program that is not installed", LIMIT, async (context) => {
     const file = join(homeOf(context), "deployment.yaml");
     writeFileSync(
       file,
@@ -146,7 +146,7 @@ describe.concurrent("what is found out before anything runs", () => {
     expect(run.output()).toContain("Container a runs no-such-program, which is in no folder of PATH");
   });
 
-  test.for(["/nowhere/end.svg", tmpdir()])("a picture that cannot be written: %s", async (path, context) => {
+  test.for(["/nowhere/end.svg", tmpdir()])("a picture that cannot be written: %s", LIMIT, async (path, context) => {
     const run = demo(context, "--network=loopback", `--svg=${path}`);
     expect(await run.ended).toBe(64);
     expect(run.output()).toContain(`--svg got "${path}", which cannot be written`);
