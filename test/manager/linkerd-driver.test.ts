@@ -98,7 +98,7 @@ describeBuilds("a drain beside Linkerd's proxy", (build) => {
   test.concurrent("is cut at its deadline where a client stays", async () => {
     const proxy = await startProxy();
     proxy.clients = 1;
-    const end = await drained(await podOf(proxy, "2s"));
+    const end = await drained(await podOf(proxy, "8s"));
     expect(end).toMatchObject({ outcome: "timeout" });
     expect(end["why"]).toContain("with 1 connection of clients to the mesh's proxy still open");
   });

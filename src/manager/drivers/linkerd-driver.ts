@@ -86,8 +86,8 @@ function createOpenSum(): OpenSum {
   const takeLine = (line: string): void => {
     if (!line.startsWith(FAMILY) || !line.includes('direction="inbound"') || !line.includes('peer="src"')) return;
     const value = sumOfSamples(line, OPEN);
-    // Neither a negative number nor none at all passes.
-    if (value >= 0 && value <= MOST_CONNECTIONS) sum = Math.max(0, sum) + value;
+    // What is no number is not at least 0 either.
+    if (value >= 0) sum = Math.max(0, sum) + value;
     else broken = true;
   };
   return {
