@@ -7,7 +7,7 @@ import type { ChainedHook } from "./calls/original-hooks.ts";
 import type { DrainAction, DrainEvent, Look } from "./drain/drain-event.ts";
 import { step } from "./drain/drain-machine.ts";
 import { drainReportOf } from "./drain/drain-report-of.ts";
-import { idleState } from "./drain/drain-state.ts";
+import { type DrainState, idleState } from "./drain/drain-state.ts";
 import { rulesWith } from "./drivers/manager-driver.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
 import type { Driver, NowMs } from "./ports.ts";
@@ -104,13 +104,14 @@ export function createRunner(parts: RunnerParts): Runner {
 
   const status = (): string => JSON.stringify(drainReportOf(state, nowMs()));
 
-  const tell = (phase: PhaseName): void => {
+  /** By the state on entering: what else the step brought is told by the next line, whether or not it was the same step. */
+  const tell = (phase: PhaseName, entered: DrainState): void => {
     const atMs = nowMs();
-    const report = drainReportOf(state, atMs);
-    const sinceTriggerMs = state.triggeredAtMs < 0 ? 0 : atMs - state.triggeredAtMs;
-    const held = state.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
-    parts.log(phaseLine(speaker, { phase, report, sinceTriggerMs, held }));
+    const sinceTriggerMs = entered.triggeredAtMs < 0 ? 0 : atMs - entered.triggeredAtMs;
+    const held = entered.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
+    parts.log(phaseLine(speaker, { phase, report: drainReportOf(entered, atMs), sinceTriggerMs, held }));
     if (phase !== "done") return;
+    const report = drainReportOf(state, atMs);
     parts.log(reportLine(speaker, report));
     if (state.triggeredAtMs >= 0) parts.relay.deliver(JSON.stringify(report));
   };
@@ -118,7 +119,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const perform = (action: DrainAction): void => {
     switch (action.kind) {
       case "entered":
-        tell(action.phase);
+        tell(action.phase, action.at);
         return;
       case "answer":
         parts.answer(action.holdId, status());

@@ -11,10 +11,11 @@ afterAll(endRelays);
 afterAll(endManagers);
 
 describeBoth("both builds do the same", { timeout: 60_000 }, () => {
-  describe("in a Pod that ends", () => {
-    test.concurrent.for([...DRAINS])("when $says", (scenario) => compare(scenario));
-  });
+  // The longest first.
   describe("with a relay", () => {
     test.concurrent.for([...RELAYS])("when $says", (scenario) => compare(scenario));
+  });
+  describe("in a Pod that ends", () => {
+    test.concurrent.for([...DRAINS])("when $says", (scenario) => compare(scenario));
   });
 });

@@ -87,6 +87,8 @@ export type FakeRelay = {
   readonly notices: readonly Record<string, unknown>[];
   readonly asked: (count?: number) => Promise<void>;
   readonly reported: () => Promise<Record<string, unknown>>;
+  /** Until all that the relay has seen by now stands in `questions`, `notices` and `streams`: it has a thread of its own. */
+  readonly caughtUp: () => Promise<void>;
   /** Streams that are open. */
   readonly streams: () => number;
   /** Cuts all connections and accepts no more. */
@@ -135,7 +137,7 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
     for (const watcher of watchers) watcher();
   };
   const { answers } = relaying;
-  const { port, say, die, rise, freeze, end } = await (answers === undefined
+  const { port, say, die, rise, freeze, caughtUp, end } = await (answers === undefined
     ? openOnThread(plan, hear)
     : openHere(plan, hear, answers));
   running.push(end);
@@ -151,6 +153,7 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
       return notices[0] ?? {};
     },
     streams: () => streams,
+    caughtUp,
     say,
     die,
     rise,
@@ -158,11 +161,11 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
   };
 }
 
-type Running = RelayServer & { readonly end: () => Promise<unknown> };
+type Running = RelayServer & { readonly caughtUp: () => Promise<void>; readonly end: () => Promise<unknown> };
 
 async function openHere(plan: RelayPlan, hear: (news: RelayNews) => void, answers: RelayAnswers): Promise<Running> {
   const server = await openRelay(plan, hear, answers);
-  return { ...server, end: server.die };
+  return { ...server, caughtUp: () => Promise.resolve(), end: server.die };
 }
 
 async function openOnThread(plan: RelayPlan, hear: (news: RelayNews) => void): Promise<Running> {
@@ -187,6 +190,8 @@ async function openOnThread(plan: RelayPlan, hear: (news: RelayNews) => void): P
     die: () => order({ kind: "die" }),
     rise: () => order({ kind: "rise" }),
     freeze: () => void order({ kind: "freeze" }),
+    // What it tells comes in turn, and this answer last.
+    caughtUp: () => order({ kind: "report" }),
     end: () => thread.terminate(),
   };
 }

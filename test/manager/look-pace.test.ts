@@ -7,6 +7,7 @@ const END = [hook(100, 1), ownHook(110, 2)];
 /** The settings' own. */
 const DRAIN_DELAY_MS = 5_000;
 const { quietPeriodMs } = ONE_APP;
+const QUIET_POD: PodAt = () => QUIET;
 
 test("looks at thousands of sockets are taken seldom while somebody is at work", () => {
   const few = play({ events: END, pod: busyUntil(999_999), sockets: 200 });
@@ -59,4 +60,16 @@ test("a timer that fires a fraction of a millisecond early does not part the end
   const nothing = (nowMs: number) => ({ kind: "caller-left" as const, nowMs, holdId: 99 });
   const played = play({ events: [...END, nothing(endMs - 0.4), nothing(endMs + 0.1)], lateMs: 0.05 });
   expect(played.answered.get(1)).toBeCloseTo(endMs + 0.05, 5);
+});
+
+test("a phase is told as it began, whether the next one came in the same step or in a later one", () => {
+  const toldDraining = (lateMs: number, pod: PodAt) =>
+    play({ events: END, pod, lateMs }).actions.flatMap((action) =>
+      action.kind === "entered" && action.phase === "draining"
+        ? [{ outcome: action.at.outcome, holds: action.at.holds.length }]
+        : [],
+    );
+  const atOnce = toldDraining(3, QUIET_POD);
+  expect(atOnce).toEqual([{ outcome: "none", holds: 2 }]);
+  expect(toldDraining(0, busyUntil(6_000))).toEqual(atOnce);
 });

@@ -97,11 +97,13 @@ describeBuilds("the relay's client", (build) => {
     await client.until(/^said /);
     client.child.stdin.write("rest\n");
     await until(() => relay.streams() === 0);
+    await relay.caughtUp();
     const asked = () => relay.questions.filter(({ path }) => path.startsWith(WITHDRAWAL_PATH)).length;
     const before = asked();
     client.child.stdin.write('report {"version":1,"why":"Ümläut"}\n');
     await client.until(/^delivered$/);
     expect(await client.ended).toBe(0);
+    await relay.caughtUp();
     expect(asked()).toBe(before);
     expect(relay.notices).toEqual([
       { namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"], report: { version: 1, why: "Ümläut" } },

@@ -41,8 +41,8 @@ export type DrainEvent =
   | { readonly kind: "sigterm"; readonly nowMs: number };
 
 export type DrainAction =
-  /** Tells the log; a drain can pass several phases in one step. */
-  | { readonly kind: "entered"; readonly phase: PhaseName }
+  /** Tells the log. A drain can pass several phases in one step: `at` is how it stood when this one began. */
+  | { readonly kind: "entered"; readonly phase: PhaseName; readonly at: DrainState }
   | { readonly kind: "answer"; readonly holdId: number }
   /** Perform the container's own preStop hook, then report `chain-performed`. */
   | { readonly kind: "perform-chain"; readonly container: string }

@@ -71,9 +71,10 @@ function takeHook(settings: DrainSettings, state: DrainState, event: HookJoined,
 /** A drain that ended long ago in a Pod that calls again was not the Pod's end, even if its app was not up by then. */
 function awake(state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
   if (state.phase !== "done" || state.stopAsked || nowMs - state.doneAtMs < REARM_MS) return state;
-  actions.push({ kind: "entered", phase: "idle" });
+  const ready = rearmed(state);
+  actions.push({ kind: "entered", phase: "idle", at: ready });
   if (state.drainingFromMs >= 0) actions.push({ kind: "tell-staying" });
-  return rearmed(state);
+  return ready;
 }
 
 /** The callers known by now are the kubelet, since only it calls hooks of a Pod that really ends. */
@@ -87,8 +88,9 @@ function begin(
   for (const hold of state.holds) {
     if (hold.role !== "drain") actions.push({ kind: "learn-kubelet", address: hold.peer });
   }
-  actions.push({ kind: "entered", phase: "withdrawing" });
-  return begun(settings, state, trigger, nowMs);
+  const next = begun(settings, state, trigger, nowMs);
+  actions.push({ kind: "entered", phase: "withdrawing", at: next });
+  return next;
 }
 
 function takeCount(state: DrainState, active: number, moved: boolean, nowMs: number): DrainState {
@@ -124,8 +126,9 @@ function takeStop(settings: DrainSettings, state: DrainState, actions: DrainActi
   const drains = state.phase === "withdrawing" || state.phase === "draining";
   const ended = drains ? finish(state, "forced", FORCED, nowMs) : state;
   const gone = answerAll(ended, actions);
-  if (state.phase !== "done") actions.push({ kind: "entered", phase: "done" });
-  actions.push({ kind: "exit", code: cut ? EXIT_FORCED : EXIT_OK });
   const doneAtMs = state.doneAtMs < 0 ? nowMs : state.doneAtMs;
-  return { ...gone, phase: "done", doneAtMs, rearmAtMs: -1, stopAsked: true };
+  const done: DrainState = { ...gone, phase: "done", doneAtMs, rearmAtMs: -1, stopAsked: true };
+  if (state.phase !== "done") actions.push({ kind: "entered", phase: "done", at: done });
+  actions.push({ kind: "exit", code: cut ? EXIT_FORCED : EXIT_OK });
+  return done;
 }

@@ -40,7 +40,7 @@ export function advance(settings: DrainSettings, state: DrainState, nowMs: numbe
   for (let passes = 0; passes < 6; passes += 1) {
     const next = advanceOnce(settings, current, nowMs, actions);
     if (next.phase === current.phase) return next;
-    actions.push({ kind: "entered", phase: next.phase });
+    actions.push({ kind: "entered", phase: next.phase, at: next });
     current = next;
   }
   return current;
@@ -90,7 +90,7 @@ function advanceIdle(settings: DrainSettings, state: DrainState, nowMs: number, 
     next = releaseContainer(next, join.container, actions);
     next = { ...next, outcome: "restarted", why: ONE_CONTAINER, joins: withoutJoin(next.joins, join.container) };
     // A restart changes no phase, and is worth telling all the same.
-    actions.push({ kind: "entered", phase: "idle" });
+    actions.push({ kind: "entered", phase: "idle", at: next });
   }
   // What the relay said of one story says nothing of the next one.
   const forgets = next.joins.length === 0 && state.joins.length > 0;

@@ -4,7 +4,7 @@ import { pause } from "../manager-process.ts";
 import type { Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
-const FLAGS = ["--drain-delay=9s", "--quiet-period=300ms", "--drain-timeout=40s", "--app-grace=1s", "--hooks=app:app"];
+const FLAGS = ["--drain-delay=20s", "--quiet-period=300ms", "--drain-timeout=40s", "--app-grace=1s", "--hooks=app:app"];
 
 /** With the own hook first: a native client may have asked the relay before the kubelet's next call. */
 async function podIsDeleted(world: World): Promise<void> {
@@ -32,7 +32,7 @@ export const RELAYS: readonly Scenario[] = [
       await world.app();
       await world.serve(FLAGS, relay.env);
       const ends = podIsDeleted(world);
-      await pause(14_000);
+      await pause(25_000);
       await world.status("offered");
       relay.say(line({ state: "out" }));
       await ends;
