@@ -6,7 +6,6 @@ const LONGEST = [
   "test/relay/relay-in-webhook.test.ts",
   "test/manager/differential-drains.test.ts",
   "test/webhook/cluster/webhook-in-cluster.test.ts",
-  "test/manager/differential-calls.test.ts",
 ];
 
 export class LongestFirst extends BaseSequencer {
