@@ -1,6 +1,6 @@
 /**
- * An app in a mesh: it answers on its port, and calls out all the time until it ends, which is two seconds after its stop
- * signal. Over one kept connection it asks a service that its proxy knows; over a new one each time it echoes through one
+ * An app in a mesh: it answers on its port, and calls out from when its proxy listens until it ends, which is two seconds
+ * after its stop signal. Over one kept connection it asks a service that its proxy knows; over a new one each time it echoes through one
  * that the proxy only passes on. Tells what came of the calls as its last line.
  */
 import { Agent, createServer, get } from "node:http";
@@ -77,11 +77,30 @@ function echo(): Promise<void> {
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 let over = false;
+
+function isAccepted(): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect({ host, port: UPSTREAM.http1 });
+    socket.on("error", () => done(false));
+    socket.on("connect", () => {
+      socket.destroy();
+      done(true);
+    });
+  });
+}
+
+/** A regular container that is the proxy may start later than the app: a mesh can order that, and its end is tried here. */
+async function proxyListens(): Promise<void> {
+  while (!over && !(await isAccepted())) await pause(CALL_EVERY_MS);
+}
+
+const begun = proxyListens();
 const loops = [
   [call, CALL_EVERY_MS],
   [echo, ECHO_EVERY_MS],
 ] as const;
 const running = loops.map(async ([ask, everyMs]) => {
+  await begun;
   while (!over) {
     await ask();
     await pause(everyMs);
