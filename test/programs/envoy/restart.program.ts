@@ -33,9 +33,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
       // The new process has a client from its first moment on, or it would be quiet for good reason.
       const [stays] = await Promise.all([firstSession(pod), pod.envoy.startAgain()]);
       before.destroy();
-      const untilMs = performance.now() + LATE_MS;
-      while ((await toldToClient(pod)) !== "close" && performance.now() < untilMs) await pause(100);
-      expect(await toldToClient(pod)).toBe("close");
+      await expectClientsSentAway(pod);
       await pause(QUIET_MS + GRAIN_MS);
       expect(ended).toBeUndefined();
       stays.destroy();
@@ -61,9 +59,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
       await pod.envoy.takeOver();
       const stays = await firstSession(pod);
       before.destroy();
-      const untilMs = performance.now() + LATE_MS;
-      while ((await toldToClient(pod)) !== "close" && performance.now() < untilMs) await pause(100);
-      expect(await toldToClient(pod)).toBe("close");
+      await expectClientsSentAway(pod);
       stays.destroy();
       expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
     } finally {
@@ -78,9 +74,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
       const ending = pod.end();
       await pause(GRAIN_MS);
       const [stays] = await Promise.all([firstSession(pod), pod.envoy.startAgain()]);
-      const untilMs = performance.now() + LATE_MS;
-      while ((await toldToClient(pod)) !== "close" && performance.now() < untilMs) await pause(100);
-      expect(await toldToClient(pod)).toBe("close");
+      await expectClientsSentAway(pod);
       stays.destroy();
       expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
     } finally {
@@ -105,6 +99,13 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     }
   });
 });
+
+/** Whoever runs there now has been told that it drains. */
+async function expectClientsSentAway(pod: LonePod): Promise<void> {
+  const untilMs = performance.now() + LATE_MS;
+  while ((await toldToClient(pod)) !== "close" && performance.now() < untilMs) await pause(100);
+  expect(await toldToClient(pod)).toBe("close");
+}
 
 /** Dials until somebody listens. */
 async function firstSession(pod: LonePod): Promise<Socket> {
