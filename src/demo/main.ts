@@ -57,7 +57,7 @@ export async function main(args: readonly string[]): Promise<number> {
     });
   }
   if (options.network === "namespace") return complain([`Network namespaces cannot be made here: ${offer?.why ?? ""}`]);
-  return runHere(options, () => Promise.resolve(createLoopbackNetwork(process.pid)));
+  return runHere(options, async () => createLoopbackNetwork());
 }
 
 async function runHere(options: DemoOptions, makeNetwork: () => Promise<PodNetwork>): Promise<number> {

@@ -10,12 +10,19 @@ export const realClock: Clock = {
         resolve();
         return;
       }
-      const over = () => {
+      const dueMs = performance.now() + ms;
+      const end = () => {
         clearTimeout(timer);
-        stop?.removeEventListener("abort", over);
+        stop?.removeEventListener("abort", end);
         resolve();
       };
-      const timer = setTimeout(over, ms);
-      stop?.addEventListener("abort", over);
+      const look = () => {
+        // A timer may fire a millisecond early, and a wait must not end before its moment.
+        const leftMs = dueMs - performance.now();
+        if (leftMs <= 0) end();
+        else timer = setTimeout(look, Math.ceil(leftMs));
+      };
+      let timer = setTimeout(look, ms);
+      stop?.addEventListener("abort", end);
     }),
 };

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
 import { connectionTo } from "../../src/api-server/connection.ts";
 import { createStore, type Store } from "../../src/api-server/store.ts";
@@ -14,10 +14,10 @@ import { kubeconfig } from "../../src/demo/api-server/demo-cluster.ts";
 import { createObjectStore, type ObjectStore } from "../../src/demo/api-server/object-store.ts";
 import { realClock } from "../../src/demo/real-clock.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
+import { eventually } from "../time/eventually.ts";
 
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/demo/endpointslices";
 const SECRETS = "/api/v1/namespaces/lastcall/secrets";
-const PATIENCE = { timeout: 30_000, interval: 10 };
 const TOKEN = "t0ken";
 
 let home: string;
@@ -97,7 +97,7 @@ describe("a watch", () => {
     objects.put(ENDPOINT_SLICES, slice("b", "elsewhere", "shop"));
     objects.put(NAMESPACES, { metadata: { name: "demo" } });
     const kept = followSlices();
-    await vi.waitFor(() => expect([...kept.entries]).toEqual([["demo/a", "first"]]), PATIENCE);
+    await eventually(() => expect([...kept.entries]).toEqual([["demo/a", "first"]]));
     objects.put(ENDPOINT_SLICES, slice("c", "later"));
     objects.put(ENDPOINT_SLICES, slice("a", "second"));
     objects.put(ENDPOINT_SLICES, slice("b", "still elsewhere", "shop"));
@@ -105,16 +105,16 @@ describe("a watch", () => {
       ["demo/a", "second"],
       ["demo/c", "later"],
     ];
-    await vi.waitFor(() => expect([...kept.entries].sort()).toEqual(all), PATIENCE);
+    await eventually(() => expect([...kept.entries].sort()).toEqual(all));
     expect(lists).toBe(1);
     expect(failures).toEqual([]);
   });
 
   test("after the end of a watch the next one goes on without a loss", async () => {
     const kept = followSlices(1_000);
-    await vi.waitFor(() => expect(lists).toBeGreaterThan(2), PATIENCE);
+    await eventually(() => expect(lists).toBeGreaterThan(2));
     objects.put(ENDPOINT_SLICES, slice("a", "after"));
-    await vi.waitFor(() => expect([...kept.entries]).toEqual([["demo/a", "after"]]), PATIENCE);
+    await eventually(() => expect([...kept.entries]).toEqual([["demo/a", "after"]]));
     expect(failures).toEqual([]);
   });
 
@@ -137,9 +137,9 @@ describe("a watch", () => {
   test("closing the server ends every watch", async () => {
     const kept = followSlices();
     objects.put(ENDPOINT_SLICES, slice("a", "there"));
-    await vi.waitFor(() => expect(kept.entries.size).toBe(1), PATIENCE);
+    await eventually(() => expect(kept.entries.size).toBe(1));
     await server.close();
-    await vi.waitFor(() => expect(failures).not.toEqual([]), PATIENCE);
+    await eventually(() => expect(failures).not.toEqual([]));
   });
 });
 

@@ -3,9 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
 import { nodeSettings } from "../node-settings.ts";
+import { eventually } from "../time/eventually.ts";
 
 const LASTCALL = fileURLToPath(new URL("../../src/lastcall.ts", import.meta.url));
 
@@ -15,10 +16,10 @@ export type DemoProcess = {
   readonly output: () => string;
   /** The exit status; -1 after a signal. */
   readonly ended: Promise<number>;
-  /** Waits, at most 200 s, for a text in the output. */
+  /** Waits for a text in the output. */
   readonly says: (text: string) => Promise<void>;
-  /** What is left of it: processes by number and command, and files. Waits up to 90 s for it to become nothing. */
-  readonly remains: () => Promise<string[]>;
+  /** Waits until none of its processes and files is left. */
+  readonly leavesNothing: () => Promise<void>;
   readonly remove: () => void;
 };
 
@@ -41,21 +42,8 @@ export function startDemo(...args: readonly string[]): DemoProcess {
     child,
     output: () => output,
     ended,
-    says: async (text) => {
-      for (let i = 0; i < 4_000; i++) {
-        if (output.includes(text)) return;
-        await wait(50);
-      }
-      throw new Error(`the demo never said "${text}", but: ${output}`);
-    },
-    remains: async () => {
-      for (let i = 0; i < 900; i++) {
-        const left = [...processesOf(home), ...readdirSync(home)];
-        if (left.length === 0) return left;
-        await wait(100);
-      }
-      return [...processesOf(home), ...readdirSync(home)];
-    },
+    says: (text) => eventually(() => expect(output).toContain(text)),
+    leavesNothing: () => eventually(() => expect([...processesOf(home), ...readdirSync(home)]).toEqual([])),
     remove: () => {
       // Only a failed test leaves some; on loopback addresses they would outlive a kill of the demo.
       for (const line of processesOf(home)) killQuietly(Number(line.split(" ")[0]));

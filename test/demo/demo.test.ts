@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, type TestContext, test } from "vitest";
 import { offerNamespaces } from "../../src/demo/network/private-namespaces.ts";
+import { eventually } from "../time/eventually.ts";
 import { type DemoProcess, processesOf, startDemo } from "./demo-process.ts";
 
 const SAMPLE_APP = fileURLToPath(new URL("../../src/demo/sample-app.ts", import.meta.url));
@@ -42,7 +43,7 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
       expect(result.with.drainSeconds[0]).toBeGreaterThanOrEqual(3);
       expect(result.with.drains[0]).toMatchObject({ outcome: "drained" });
       expect(status).toBe(0);
-      expect(await run.remains()).toEqual([]);
+      await run.leavesNothing();
     },
   );
 
@@ -54,7 +55,7 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     const { slicesSeconds, learnedSeconds } = drain.withdrawal;
     expect(slicesSeconds).toBeGreaterThanOrEqual(1);
     expect(learnedSeconds).toBeGreaterThanOrEqual(slicesSeconds);
-    expect(await run.remains()).toEqual([]);
+    await run.leavesNothing();
   });
 
   test("without the relay nothing is lost either, and nothing is said of the slices", LIMIT, async (context) => {
@@ -74,10 +75,10 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     async ({ signal, during }, context) => {
       const run = demo(context, "--network=namespace", ...SHORT);
       await run.says(during);
-      await context.expect.poll(() => processesOf(run.home).length, { timeout: 30_000 }).toBeGreaterThan(2);
+      await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));
       run.child.kill(signal);
       expect(await run.ended).toBe(130);
-      expect(await run.remains()).toEqual([]);
+      await run.leavesNothing();
     },
   );
 
@@ -86,7 +87,7 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     await run.says("Rolling update without lastcall");
     run.child.kill("SIGKILL");
     await run.ended;
-    expect(await run.remains()).toEqual([]);
+    await run.leavesNothing();
   });
 });
 
@@ -101,16 +102,16 @@ describe.concurrent("with a loopback address for each Pod", () => {
     expect(resultOf(rolled, status)).toMatchObject({ with: { failed: 0 }, network: "loopback", ok: true });
     expect(status).toBe(0);
     expect(readFileSync(picture, "utf8")).toContain("The end of Pod own-");
-    expect(await rolled.remains()).toEqual([]);
+    await rolled.leavesNothing();
   });
 
   test("Ctrl-C in the middle ends it at once with nothing left", LIMIT, async (context) => {
     const run = demo(context, "--network=loopback", ...SHORT);
     await run.says("Rolling update without lastcall");
-    await context.expect.poll(() => processesOf(run.home).length, { timeout: 30_000 }).toBeGreaterThan(2);
+    await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));
     run.child.kill("SIGINT");
     expect(await run.ended).toBe(130);
-    expect(await run.remains()).toEqual([]);
+    await run.leavesNothing();
   });
 });
 
@@ -130,7 +131,7 @@ describe.concurrent("what cannot run", () => {
     const run = demo(context, "--network=loopback", "-f", file);
     expect(await run.ended).toBe(64);
     expect(run.output()).toContain("Container a of Deployment web names no command");
-    expect(await run.remains()).toEqual([]);
+    await run.leavesNothing();
   });
 });
 

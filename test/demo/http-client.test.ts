@@ -2,6 +2,9 @@ import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { type HttpConnection, openConnection } from "../../src/demo/load/http-client.ts";
 import { realClock } from "../../src/demo/real-clock.ts";
+import { ownAddress } from "../leases/own-address.ts";
+import { eventually } from "../time/eventually.ts";
+import { pause } from "../time/pause.ts";
 
 const ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
 
@@ -24,13 +27,13 @@ async function scripted(...script: ((socket: Socket) => void)[]): Promise<(timeo
   await new Promise<void>((resolve) => started.listen(0, "127.0.0.1", resolve));
   const address = started.address();
   const port = typeof address === "object" ? (address?.port ?? 0) : 0;
-  return (timeoutMs) => connectionTo(port, timeoutMs);
+  return (timeoutMs) => connectionTo("127.0.0.1", port, timeoutMs);
 }
 
-function connectionTo(port: number, timeoutMs = 30_000): HttpConnection {
+function connectionTo(host: string, port: number, timeoutMs = 30_000): HttpConnection {
   return openConnection({
     clock: realClock,
-    host: "127.0.0.1",
+    host,
     port,
     localAddress: "127.0.0.1",
     timeoutMs,
@@ -60,7 +63,7 @@ test.for<{ says: string; failure: string | undefined; act: (socket: Socket) => v
 });
 
 test("a port where nobody listens counts as refused", async () => {
-  expect(await connectionTo(1).request("/", true)).toEqual({ failure: "refused" });
+  expect(await connectionTo(ownAddress(), 8_080).request("/", true)).toEqual({ failure: "refused" });
 });
 
 test("no failure is ever tried again", async () => {
@@ -71,7 +74,7 @@ test("no failure is ever tried again", async () => {
   };
   const open = await scripted(once, once, once);
   await open().request("/", true);
-  await realClock.wait(300);
+  await pause(300, "a second try would have come by now");
   expect(asked).toBe(1);
 });
 
@@ -97,7 +100,7 @@ test("a close between two requests is noticed and is no failure", async () => {
   const open = await scripted((socket) => socket.write(ANSWER, () => setTimeout(() => socket.end(), 100)));
   const connection = open();
   expect(await connection.request("/", true)).toEqual({ failure: undefined });
-  await expect.poll(() => connection.isUsable(), { timeout: 40_000 }).toBe(false);
+  await eventually(() => expect(connection.isUsable()).toBe(false));
 });
 
 test("a request that races with the server's close is a failure", async () => {

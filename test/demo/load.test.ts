@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { DEFAULT_LOAD, startLoad } from "../../src/demo/load/load.ts";
 import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
 import { realClock } from "../../src/demo/real-clock.ts";
+import { eventually } from "../time/eventually.ts";
 
 const NOBODY = { ...DEFAULT_LOAD, newConnectionClients: 0, pooledClients: 0, slowClients: 0, endlessClients: 0 };
 
@@ -47,7 +48,7 @@ async function counting(delayMs = 0) {
 test("a client of new connections never asks twice on one", async () => {
   const { ports, perConnection, counter } = await counting();
   const load = startLoad({ ...NOBODY, newConnectionClients: 2 }, ports);
-  await expect.poll(() => perConnection.length, { timeout: 40_000 }).toBeGreaterThan(10);
+  await eventually(() => expect(perConnection.length).toBeGreaterThan(10));
   await load.stop();
   expect(Math.max(...perConnection)).toBe(1);
   expect(counter.tally()).toMatchObject({ requests: perConnection.length, failed: 0 });
@@ -56,7 +57,7 @@ test("a client of new connections never asks twice on one", async () => {
 test("a pooled connection ends after its life, between two requests, and the next one takes over", async () => {
   const { ports, perConnection, counter } = await counting();
   const load = startLoad({ ...NOBODY, pooledClients: 1, poolLifeMs: 400 }, ports);
-  await expect.poll(() => perConnection.length, { timeout: 40_000 }).toBeGreaterThan(3);
+  await eventually(() => expect(perConnection.length).toBeGreaterThan(3));
   await load.stop();
   expect(Math.max(...perConnection)).toBeGreaterThan(1);
   expect(counter.tally().failed).toBe(0);
@@ -65,7 +66,7 @@ test("a pooled connection ends after its life, between two requests, and the nex
 test("an endless client stays on its connection", async () => {
   const { ports, perConnection } = await counting();
   const load = startLoad({ ...NOBODY, endlessClients: 1, poolLifeMs: 100 }, ports);
-  await expect.poll(() => perConnection[0] ?? 0, { timeout: 40_000 }).toBeGreaterThan(20);
+  await eventually(() => expect(perConnection[0] ?? 0).toBeGreaterThan(20));
   await load.stop();
   expect(perConnection).toHaveLength(1);
 });
@@ -74,7 +75,7 @@ test("stopping waits for the answers under way and counts them", async () => {
   const { ports, counter, paths, port } = await counting(700);
   const load = startLoad(NOBODY, ports);
   load.askLong("127.0.0.1", port, 5_000);
-  await expect.poll(() => paths, { timeout: 40_000 }).toEqual(["/slow?ms=5000"]);
+  await eventually(() => expect(paths).toEqual(["/slow?ms=5000"]));
   await load.stop();
   expect(counter.tally().clients.long).toEqual({ requests: 1, failed: 0 });
 });

@@ -1,9 +1,11 @@
 /** Real Pods on loopback addresses, with small shell scripts as containers. */
+import { expect } from "vitest";
 import { createLoopbackNetwork } from "../../src/demo/network/loopback-network.ts";
 import { createPodRunner, type PodRunner } from "../../src/demo/pods/pod-runner.ts";
 import { createProcessTable } from "../../src/demo/pods/process-table.ts";
 import type { RunningPod } from "../../src/demo/pods/running-pod.ts";
 import { realClock } from "../../src/demo/real-clock.ts";
+import { eventually } from "../time/eventually.ts";
 
 /** Exits at SIGTERM; `up` is printed once that works. */
 export const OBEDIENT = "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done";
@@ -26,12 +28,10 @@ export function pod(spec: object): object {
   return { metadata: { name: "web", namespace: "test" }, spec };
 }
 
-let seed = process.pid * 64;
-
 export function createTestRunner(): PodRunner {
   return createPodRunner({
     clock: realClock,
-    network: createLoopbackNetwork(seed++),
+    network: createLoopbackNetwork(),
     processes: createProcessTable(),
     managerProgram: ["sh", "-c", "exit 9"],
     imageEnvironment: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
@@ -39,14 +39,9 @@ export function createTestRunner(): PodRunner {
   });
 }
 
-/** Waits, at most 40 s, until the Pod has told what is looked for. */
-export async function until(pod: RunningPod, ...wanted: readonly string[]): Promise<void> {
-  for (let i = 0; i < 2_000; i++) {
-    const told = story(pod);
-    if (wanted.every((line) => told.includes(line))) return;
-    await realClock.wait(20);
-  }
-  throw new Error(`waited for ${wanted.join(", ")}; saw ${story(pod).join(", ")}`);
+/** Waits for all that is looked for, in any order. */
+export async function tells(pod: RunningPod, ...wanted: readonly string[]): Promise<void> {
+  await eventually(() => expect(story(pod)).toEqual(expect.arrayContaining([...wanted])));
 }
 
 /** What happened, as `what container` or, for output, `container: line`. */

@@ -5,10 +5,12 @@ import { openConnection } from "../../src/demo/load/http-client.ts";
 import { createLoopbackNetwork } from "../../src/demo/network/loopback-network.ts";
 import { type ServiceProxy, startServiceProxy } from "../../src/demo/network/service-proxy.ts";
 import { realClock } from "../../src/demo/real-clock.ts";
+import { eventually } from "../time/eventually.ts";
+import { pause } from "../time/pause.ts";
 
-const NETWORK = createLoopbackNetwork(process.pid * 64 + 32);
+const NETWORK = createLoopbackNetwork();
 /** Every server of a test listens on the same port, each on an address of its own. */
-const PORT = 20_000 + (process.pid % 10_000);
+const PORT = 18_080;
 const LATE_MS = 700;
 
 let arrive = (): void => undefined;
@@ -76,8 +78,7 @@ test("new connections go to a Pod that ends until the change has arrived, and to
   await ask();
   expect([a.requests(), b.requests()]).toEqual([1, 1]);
   arrive();
-  // What waits for the change goes on first.
-  await realClock.wait(0);
+  await pause(0, "what waits for the change goes on first");
   await ask();
   await ask();
   expect([a.requests(), b.requests()]).toEqual([1, 3]);
@@ -133,7 +134,7 @@ test("a thousand requests through the proxy lose nothing, and every connection t
     expect(results.filter((result) => result.failure !== undefined)).toEqual([]);
   }
   expect(a.requests()).toBe(1_000);
-  await expect.poll(() => proxy.forwarded().filter((one) => one.toMs < 0).length, { timeout: 40_000 }).toBe(0);
+  await eventually(() => expect(proxy.forwarded().filter((one) => one.toMs < 0).length).toBe(0));
 });
 
 test("a client that vanishes within a request takes its connection to the Pod along", async () => {
@@ -147,12 +148,12 @@ test("a client that vanishes within a request takes its connection to the Pod al
     servers.push(server);
     server.listen(PORT, address);
   });
-  await expect.poll(() => servers.at(-1)?.listening, { timeout: 40_000 }).toBe(true);
+  await eventually(() => expect(servers.at(-1)?.listening).toBe(true));
   proxy.tell(ready(address));
   proxy.catchUp();
   const socket = connectTcp(proxy.port, NETWORK.serviceAddress);
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-  await expect.poll(() => proxy.forwarded().length, { timeout: 40_000 }).toBe(1);
+  await eventually(() => expect(proxy.forwarded().length).toBe(1));
   socket.resetAndDestroy();
   await closed;
 });

@@ -3,14 +3,15 @@
  * programs must listen on `POD_IP`, and the manager counts only that address's sockets.
  */
 import { Fault } from "../../fault.ts";
+import { leaseLoopbackNetwork } from "./loopback-lease.ts";
 import type { PodNetwork } from "./pod-network.ts";
 
 const FIRST_POD = 10;
 const LAST_POD = 250;
 
-/** @param seed the process id: demos that run at the same time must not share addresses. */
-export function createLoopbackNetwork(seed: number): PodNetwork {
-  const prefix = `127.${64 + (seed % 128)}.${Math.trunc(seed / 128) % 256}`;
+/** @throws Fault ERR_DEMO_FAILED where no network can be leased */
+export function createLoopbackNetwork(): PodNetwork {
+  const prefix = leaseLoopbackNetwork();
   let next = FIRST_POD;
   return {
     kind: "loopback",

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { leaseLoopbackNetwork, takesName } from "../../src/demo/network/loopback-lease.ts";
+import { eventually } from "../time/eventually.ts";
+import { ownAddress } from "./own-address.ts";
+import { listenOnOwnPort } from "./own-port.ts";
+
+const LEASES = join(import.meta.dirname, "../../src/demo/network/loopback-lease.ts");
+
+/** Another process with a lease, and what it says about it. It lives until it is killed. */
+async function another(expression: string): Promise<{ readonly child: ChildProcess; readonly said: string }> {
+  const source = `import { leaseLoopbackNetwork, takesName } from ${JSON.stringify(LEASES)};
+    console.log(${expression}); setInterval(() => {}, 1_000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [line] = await once(child.stdout, "data");
+  return { child, said: String(line).trim() };
+}
+
+/** How the connection ends that is begun there. */
+function ended(host: string, port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    socket.on("connect", () => resolve("connected"));
+    socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? ""));
+  });
+}
+
+test("no two leases are the same, of one process or of several", async () => {
+  const own = Array.from({ length: 50 }, leaseLoopbackNetwork);
+  const others = await Promise.all(
+    Array.from({ length: 4 }, () => another("Array.from({ length: 50 }, leaseLoopbackNetwork).join()")),
+  );
+  const all = [...own, ...others.flatMap(({ said }) => said.split(","))];
+  expect(all.filter((network) => !/^127\.\d+\.\d+$/.test(network))).toEqual([]);
+  expect(new Set(all).size).toBe(250);
+});
+
+test("a lease is as long as its process lives, and is over when that is killed", async () => {
+  const name = `lastcall-test-${process.pid}`;
+  const { child, said } = await another(`takesName(${JSON.stringify(name)})`);
+  expect(said).toBe("true");
+  expect(takesName(name)).toBe(false);
+  child.kill("SIGKILL");
+  await eventually(() => expect(takesName(name)).toBe(true));
+  expect(takesName(name)).toBe(false);
+});
+
+test("a process has as many addresses of its own as it asks for", () => {
+  const addresses = Array.from({ length: 600 }, ownAddress);
+  expect(new Set(addresses).size).toBe(600);
+  expect(addresses.filter((address) => /\.(0|255)$/.test(address))).toEqual([]);
+});
+
+test("an address of one's own refuses at every port until something listens there", async () => {
+  const address = ownAddress();
+  expect([await ended(address, 1), await ended(address, 8_080)]).toEqual(["ECONNREFUSED", "ECONNREFUSED"]);
+});
+
+test("a port of one's own that is let go is given to no other server that asks for one", async () => {
+  const server = createServer();
+  const port = await listenOnOwnPort(server, "127.0.0.1");
+  await new Promise((resolve) => server.close(resolve));
+  const others = Array.from({ length: 20 }, () => createServer());
+  onTestFinished(() => {
+    for (const other of others) other.close();
+  });
+  const ports = await Promise.all(others.map((other) => listenOnOwnPort(other, "127.0.0.1")));
+  expect(new Set([port, ...ports]).size).toBe(21);
+  expect(await ended("127.0.0.1", port)).toBe("ECONNREFUSED");
+});
