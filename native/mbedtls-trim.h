@@ -59,3 +59,10 @@
 #undef MBEDTLS_X509_CSR_WRITE_C
 #undef MBEDTLS_SSL_CONTEXT_SERIALIZATION
 #undef MBEDTLS_VERSION_FEATURES
+#undef MBEDTLS_ECP_DP_SECP521R1_ENABLED
+#undef MBEDTLS_SHA1_C
+/* Its sentences; the manager has its own. */
+#undef MBEDTLS_ERROR_C
+/* Tables of multiples, which static pointers make larger still: the few handshakes of a drain compute them. */
+#undef MBEDTLS_ECP_FIXED_POINT_OPTIM
+#define MBEDTLS_ECP_FIXED_POINT_OPTIM 0

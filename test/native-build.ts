@@ -8,6 +8,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The native manager's path; empty where this host cannot build it. */
     nativeManager: string;
+    /** The same on a clock that a test moves. */
+    clockedManager: string;
   }
 }
 
@@ -16,10 +18,12 @@ export default async function setup(project: TestProject): Promise<void> {
   const missing = missingPrograms(VARIANTS.x64);
   if (missing.length === 0) {
     project.provide("nativeManager", (await buildManager("x64")).file);
+    project.provide("clockedManager", (await buildManager("clocked")).file);
     return;
   }
   const reason = `the native manager is not tested: the host lacks ${missing.join(" and ")}`;
   if (process.env["CI"] !== undefined) throw new Error(reason);
   process.stdout.write(`${reason}\n`);
   project.provide("nativeManager", "");
+  project.provide("clockedManager", "");
 }

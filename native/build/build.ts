@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { compileRuntime, emitC, link, MANAGER, type Program } from "./compile.ts";
+import { compileRuntime, emitC, filesBeside, link, MANAGER, type Program } from "./compile.ts";
 import { fetchArm64Musl } from "./foreign-library.ts";
 import { demandPrograms } from "./host-programs.ts";
 import { writeNotices } from "./notices.ts";
@@ -35,7 +35,7 @@ export async function buildManager(name: VariantName, into = ""): Promise<Built>
     await fetchArm64Musl(`${outputFolder(into)}/work/${variant.foreignLibrary}`);
   const folder = outputFolder(into);
   const output = `${folder}/${variant.output}`;
-  const wholeKey = await keyOf(variant, [...RUNTIME_INPUTS, LIBC_BINDINGS, ...sources()]);
+  const wholeKey = await keyOf(variant, [...RUNTIME_INPUTS, LIBC_BINDINGS, ...filesBeside(variant), ...sources()]);
   const stamp = `${folder}/work/${name}.key`;
   const fresh = !existsSync(output) || textOf(stamp) !== wholeKey;
   if (fresh) {
@@ -73,7 +73,9 @@ async function compileProgram(variant: Variant, tree: string, program: Program, 
 }
 
 async function runtimeFor(variant: Variant, folder: string): Promise<string> {
-  const key = await keyOf(variant, RUNTIME_INPUTS);
+  // Variants that differ in nothing but their link share it.
+  const { compiler, compile } = variant;
+  const key = await keyOf({ compiler, compile }, RUNTIME_INPUTS);
   const tree = `${folder}/work/runtime-${key}`;
   if (existsSync(`${tree}/runtime.a`)) return tree;
   mkdirSync(dirname(tree), { recursive: true });
@@ -91,7 +93,7 @@ async function runtimeFor(variant: Variant, folder: string): Promise<string> {
   return tree;
 }
 
-async function keyOf(variant: Variant, files: readonly string[]): Promise<string> {
+async function keyOf(variant: Pick<Variant, "compiler" | "compile">, files: readonly string[]): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify(variant));
   hash.update(await runProgram(variant.compiler, ["--version"], ROOT));
   for (const file of files) hash.update(readFileSync(file));

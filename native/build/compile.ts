@@ -43,8 +43,14 @@ export async function compileRuntime(variant: Variant, tree: string, files: read
 }
 
 export async function link(variant: Variant, tree: string, program: string, output: string): Promise<void> {
-  const inputs = [...includes(), program, "runtime.a", "-lc", "tls.a", "-o", output];
+  const beside = filesBeside(variant).filter((file) => file.endsWith(".c"));
+  const inputs = [...includes(), program, ...beside, "runtime.a", "-lc", "tls.a", "-o", output];
   await runProgram(variant.compiler, [...variant.compile, ...inputs, ...variant.link], tree);
+}
+
+/** @returns what is linked in beside the manager and its runtime, headers included */
+export function filesBeside(variant: Variant): readonly string[] {
+  return (variant.beside ?? []).map((file) => `${ROOT}/${file}`);
 }
 
 const includes = (): readonly string[] => INCLUDES.map((folder) => `-I${folder}`);

@@ -8,6 +8,8 @@ export type Variant = {
   readonly link: readonly string[];
   /** Programs of the host, each with the Debian package that brings it. */
   readonly needs: Readonly<Record<string, string>>;
+  /** C files below the root that are linked in, and headers of theirs. */
+  readonly beside?: readonly string[];
   /** A C library for another processor that has to be fetched first. */
   readonly foreignLibrary?: "arm64-musl";
 };
@@ -27,8 +29,8 @@ const SMALL = [
   "-fno-unwind-tables",
 ];
 
-/** Costs 1 % of the size and turns an overrun stack buffer into an abort. */
-const HARDENED = ["-fstack-protector-strong"];
+/** Turns an overrun stack buffer into an abort, for 1 % of the size, and makes code that can lie at any address. */
+const HARDENED = ["-fstack-protector-strong", "-fPIE"];
 
 /** Where native/build/foreign-library.ts lays out musl for arm64, seen from the runtime's folder. */
 const ARM64_MUSL = "../arm64-musl/usr";
@@ -36,14 +38,50 @@ const ARM64_LIBRARIES = `${ARM64_MUSL}/lib/aarch64-linux-musl`;
 
 const STATIC = ["-static", "-s", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,-z,relro,-z,now", "-lm"];
 
+/** The kernel loads it at another address each time; musl's start file relocates it, so no loader is needed. */
+const POSITION_INDEPENDENT = ["-Wl,-pie", "-Wl,--no-dynamic-linker", "-Wl,-z,text"];
+
+/** Debian's place for musl's start files; the compiler's wrapper would take the ones that cannot relocate themselves. */
+const X64_LIBRARIES = "/usr/lib/x86_64-linux-musl";
+
+/** The one that ships. */
+const X64 = {
+  output: "lastcall",
+  compiler: "musl-gcc",
+  compile: [...DIALECT, "-DSCR_MUSL", ...SMALL, ...HARDENED],
+  link: [
+    "-nostartfiles",
+    `${X64_LIBRARIES}/rcrt1.o`,
+    `${X64_LIBRARIES}/crti.o`,
+    ...STATIC,
+    ...POSITION_INDEPENDENT,
+    `${X64_LIBRARIES}/crtn.o`,
+  ],
+  needs: { "musl-gcc": "musl-tools", ar: "binutils" },
+} as const;
+
+/** Calls of the C library that tell the time, wait for it, read what the kernel has timed, or start what does. */
+const TIMED = [
+  "clock_gettime",
+  "poll",
+  "epoll_wait",
+  "nanosleep",
+  "timerfd_settime",
+  "socket",
+  "close",
+  "send",
+  "recv",
+  "posix_spawnp",
+];
+
 export const VARIANTS = {
-  /** The one that ships. */
-  x64: {
-    output: "lastcall",
-    compiler: "musl-gcc",
-    compile: [...DIALECT, "-DSCR_MUSL", ...SMALL, ...HARDENED],
-    link: STATIC,
-    needs: { "musl-gcc": "musl-tools", ar: "binutils" },
+  x64: X64,
+  /** The same objects on a clock that a test moves. Only tests run it. */
+  clocked: {
+    ...X64,
+    output: "lastcall-clocked",
+    link: [...X64.link, ...TIMED.map((call) => `-Wl,--wrap=${call}`)],
+    beside: ["native-ages.c", "native-clock.c", "native-clock.h"].map((name) => `test/clock/${name}`),
   },
   /** The same source under the address and undefined-behaviour sanitizers; glibc, since musl has no sanitizer runtime. */
   sanitize: {
@@ -79,7 +117,7 @@ export const VARIANTS = {
     ],
     link: [
       "-nostdlib",
-      `${ARM64_LIBRARIES}/crt1.o`,
+      `${ARM64_LIBRARIES}/rcrt1.o`,
       `${ARM64_LIBRARIES}/crti.o`,
       `-L${ARM64_LIBRARIES}`,
       "-Wl,--start-group",
@@ -89,6 +127,7 @@ export const VARIANTS = {
       "-Wl,--end-group",
       `${ARM64_LIBRARIES}/crtn.o`,
       ...STATIC,
+      ...POSITION_INDEPENDENT,
     ],
     needs: { "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu", "apt-get": "apt", dpkg: "dpkg", ar: "binutils" },
     foreignLibrary: "arm64-musl",

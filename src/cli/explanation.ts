@@ -5,8 +5,9 @@ import { formatDuration } from "../contract/duration.ts";
 import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
 import type { ClusterFacts } from "../injection/cluster-facts.ts";
+import { serveFlagsOf } from "../injection/manager-container.ts";
 import { containersOf, initContainersOf, nameOf } from "../kubernetes/pod.ts";
-import { isRawObject, listAt } from "../kubernetes/raw-json.ts";
+import { isRawObject } from "../kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS, type Field, type Row } from "../policy/annotation-table.ts";
 import type { PodPolicy } from "../policy/pod-policy.ts";
 import { endedBy, limitOf, workingDriver } from "./drain-end.ts";
@@ -68,8 +69,8 @@ const SLEEP_LIMIT =
 function settingsIn(pod: object): DrainSettings | undefined {
   if (!isRawObject(pod)) return undefined;
   const manager = [...initContainersOf(pod), ...containersOf(pod)].find((c) => nameOf(c) === MANAGER_CONTAINER);
-  const [command, ...flags] = listAt(manager, "args").map(String);
-  return command === "serve" ? parseServeFlags(flags).settings : undefined;
+  const flags = serveFlagsOf(manager);
+  return flags.length === 0 ? undefined : parseServeFlags(flags).settings;
 }
 
 type Becoming = Partial<Readonly<Record<Field, string>>>;

@@ -1,4 +1,5 @@
 /** Which part of an object keeps it from being a Pod: the place, what stands there, and what would be right. */
+import { ANNOTATIONS_LIMIT_BYTES, annotationCharacters } from "../kubernetes/pod.ts";
 import { isAbsent, isRawObject, listAt, objectAt, type RawObject, valueAt } from "../kubernetes/raw-json.ts";
 import { quote } from "../policy/quote.ts";
 
@@ -11,8 +12,15 @@ export function wrongPart(pod: unknown): string | undefined {
     unlessMappingOrAbsent(pod, "metadata", "") ??
     unlessMappingOrAbsent(metadata, "annotations", "metadata.") ??
     unlessMappingOrAbsent(metadata, "labels", "metadata.") ??
+    wrongLength(pod) ??
     (spec === undefined ? wrong("spec", valueAt(pod, "spec"), "a mapping") : wrongInSpec(spec))
   );
+}
+
+function wrongLength(pod: RawObject): string | undefined {
+  const characters = annotationCharacters(pod);
+  if (characters <= ANNOTATIONS_LIMIT_BYTES) return undefined;
+  return `metadata.annotations has ${characters} characters, expected at most ${ANNOTATIONS_LIMIT_BYTES}`;
 }
 
 function wrongInSpec(spec: RawObject): string | undefined {

@@ -1,7 +1,7 @@
 /** Every annotation as a flag: `--drain-timeout 90s` is the annotation `lastcall.dev/drain-timeout`, nearer than the Pod's own. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ANNOTATIONS, FIELDS, type Field, fallbackText, PREFIX } from "../policy/annotation-table.ts";
-import { quote } from "../policy/quote.ts";
+import { readValue } from "../policy/read-value.ts";
 import type { Layer } from "../policy/resolve.ts";
 
 /** Opting in and out is what the annotation and the label are for; the command line was asked. */
@@ -16,8 +16,8 @@ export function addPolicyFlags(command: Command): Command {
     const option = new Option(`--${name} <value>`, `${summary} Default: ${fallbackText(field)}.`);
     option.helpGroup("Policy (each is also an annotation):");
     option.argParser((text: string) => {
-      if (codec.parse(text) === undefined)
-        throw new InvalidArgumentError(`Got ${quote(text)}, expected ${codec.expects}.`);
+      const read = readValue<unknown>(codec, text);
+      if (!read.ok) throw new InvalidArgumentError(read.message);
       return text;
     });
     command.addOption(option);

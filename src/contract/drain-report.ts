@@ -5,6 +5,7 @@ export type PhaseName = "idle" | "withdrawing" | "draining" | "holding" | "done"
 /** `none` while no drain has ended. */
 export type DrainOutcome = "none" | "drained" | "timeout" | "not-needed" | "restarted" | "forced";
 
+/** Only older managers say `two-hooks`: hooks alone begin no drain any more. */
 export type DrainTrigger = "none" | "hook" | "two-hooks" | "relay" | "sigterm";
 
 /** One connection that was still open when the drain ended. */
@@ -33,7 +34,12 @@ export type DrainReport = {
   /** At most {@link LEFT_LIMIT} connections. */
   readonly left: readonly OpenConnection[];
   readonly leftTotal: number;
-  /** Which observation decided: `netlink`, `proc`, `driver`, `passive-opens`, `tie`, `none`. */
+  /**
+   * Connections, open or just ended, beyond the {@link FOLLOWED_LIMIT} that a manager remembers: it counts them, and
+   * never takes them for quiet. Left out where there are none.
+   */
+  readonly unfollowed?: number;
+  /** Which observation decided: `netlink`, `proc`, `driver`, `passive-opens`, `tie`, `too-many`, `none`. */
   readonly witness: string;
   /** One sentence a person understands: why the drain took as long as it took. */
   readonly why: string;
@@ -50,3 +56,6 @@ export type DrainReport = {
 
 /** Addresses are for a person who looks for a client, not for statistics. */
 export const LEFT_LIMIT = 20;
+
+/** Connections that a manager follows one by one: 6.3 MB, which leaves room in the 16Mi that it may have. */
+export const FOLLOWED_LIMIT = 131_072;

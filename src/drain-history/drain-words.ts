@@ -7,7 +7,7 @@ export const OUTCOME_WORDS: Readonly<Record<DrainOutcome, string>> = {
   drained: "drained",
   timeout: "ran into its drain deadline",
   "not-needed": "had nothing to drain",
-  restarted: "was taken for a restart of one container, so nothing was drained",
+  restarted: "was taken for a restart of its containers, so nothing was drained",
   forced: "was stopped before its drain was over",
 };
 

@@ -6,13 +6,17 @@ import { parseServeFlags } from "../contract/serve-flags.ts";
 import { type CallEnd, callManager, type ManagerCall } from "./calls/manager-call.ts";
 import type { Outside } from "./outside.ts";
 
-/** A hook that waits for nobody would spend the app's grace period. */
-const PATIENCE_MS = 2_000;
+const STATUS_PATIENCE_MS = 2_000;
+/**
+ * A manager that has next to no processor time answers late while strangers crowd its port, and a hook that gave up would be
+ * an event that pages. One that hangs keeps the app's own hook waiting for longer than this.
+ */
+const DRAIN_PATIENCE_MS = 10_000;
 /** To reach a backlog of the same machine. */
 const LAST_WORD_MS = 500;
 
 /**
- * `drain` first asks for the status: a manager that hangs is found within 2 s, while one that holds a drain may be silent
+ * `drain` first asks for the status: a manager that hangs is found within 10 s, while one that holds a drain may be silent
  * for minutes. One that is only starved finds the drain in its backlog when it runs again: without it, the app's hook alone
  * would be taken for a restart and released.
  */
@@ -32,8 +36,9 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     outside.exit(EXIT_OK);
   };
   const path = `/${outside.environment.token}/`;
-  const ask: ManagerCall = { host, port, method: "GET", path: `${path}status`, withinMs: PATIENCE_MS, waits: false };
-  const drain: ManagerCall = { host, port, method: "POST", path: `${path}drain`, withinMs: PATIENCE_MS, waits: true };
+  const withinMs = command === "drain" ? DRAIN_PATIENCE_MS : STATUS_PATIENCE_MS;
+  const ask: ManagerCall = { host, port, method: "GET", path: `${path}status`, withinMs, waits: false };
+  const drain: ManagerCall = { host, port, method: "POST", path: `${path}drain`, withinMs, waits: true };
   const takeDrain = (end: CallEnd): void => {
     if (end.kind === "answered" && end.status === 200) succeed(end.body);
     else fail(end);
@@ -71,7 +76,8 @@ function targetOf(command: string, args: readonly string[], outside: Outside): T
 
 function failure(end: CallEnd, host: string, port: number): string {
   if (end.kind === "answered") return `the manager at ${host}:${port} does not know this ${TOKEN_VARIABLE}`;
-  if (end.kind === "left") return `the manager at ${host}:${port} is gone or hangs: ${end.message}`;
+  if (end.kind === "left")
+    return `the manager at ${host}:${port} is gone, hangs or has another ${TOKEN_VARIABLE}: ${end.message}`;
   return `no manager answers at ${host}:${port}: ${end.message}`;
 }
 

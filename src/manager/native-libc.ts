@@ -1,5 +1,5 @@
 /** The C library in the native build: the compiler binds these names (`native/libc.json`). Nothing of it runs on Node. */
-import type { Libc } from "./ports.ts";
+import type { Libc, PortGuard } from "./ports.ts";
 
 declare function cSocket(domain: number, type: number, protocol: number): number;
 declare function cSend(fd: number, bytes: Uint8Array, flags: number): number;
@@ -7,6 +7,8 @@ declare function cRecv(fd: number, bytes: Uint8Array, flags: number): number;
 declare function cConnect(fd: number, address: Uint8Array): number;
 declare function cSetsockopt(fd: number, level: number, name: number, value: Uint8Array): number;
 declare function cClose(fd: number): number;
+declare function cGuardPort(path: Uint8Array): number;
+declare function cStrangersClosed(): number;
 
 export const nativeLibc: Libc = {
   available: true,
@@ -16,4 +18,12 @@ export const nativeLibc: Libc = {
   connect: (fd, address) => cConnect(fd, address),
   setsockopt: (fd, level, name, value) => cSetsockopt(fd, level, name, value),
   close: (fd) => cClose(fd),
+};
+
+/** The runtime waits for a connection's first bytes and looks at them itself (`native/runtime.patch`). */
+export const nativePortGuard: PortGuard = {
+  prepare: (path) => cGuardPort(Buffer.from(path)) === 0,
+  attach: () => {},
+  admits: () => true,
+  closed: () => cStrangersClosed(),
 };

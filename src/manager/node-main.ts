@@ -1,11 +1,13 @@
 /** The manager on Node: `node src/manager/node-main.ts serve --port=…`. */
 import { loadNodeLibc } from "./node-libc.ts";
+import { loadNodePortGuard } from "./node-port-guard.ts";
 import { processOutside } from "./process-outside.ts";
 import { runManager } from "./program.ts";
 
 const self = [process.execPath, process.argv[1] ?? ""];
+const build = { libc: loadNodeLibc(), portGuard: loadNodePortGuard(), self };
 
-runManager(process.argv.slice(2), processOutside(loadNodeLibc(), self), (onStop) => {
+runManager(process.argv.slice(2), processOutside(build), (onStop) => {
   // Whoever reads the log may go; the holds stay.
   process.stdout.on("error", () => {});
   process.stderr.on("error", () => {});

@@ -12,7 +12,7 @@ import {
   TOKEN_VARIABLE,
 } from "../contract/manager-environment.ts";
 import type { Log } from "./log-line.ts";
-import type { Libc, NowMs, ReadText } from "./ports.ts";
+import type { Libc, NowMs, PortGuard, ReadText, ScanText } from "./ports.ts";
 
 /** Variables, read once by the main; empty when not set. */
 export type Environment = {
@@ -48,7 +48,9 @@ export type Outside = {
   /** The program's file, and what stands before its own words: how it starts itself once more. */
   readonly self: readonly string[];
   readonly libc: Libc;
+  readonly portGuard: PortGuard;
   readonly readText: ReadText;
+  readonly scanText: ScanText;
   readonly nowMs: NowMs;
   /** Standard input, from the first call on. */
   readonly readInput: (onChunk: (chunk: Buffer) => void, onEnd: () => void) => void;

@@ -1,4 +1,6 @@
 /** What the manager needs from outside, as function types. Tests pass plain functions. */
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
 
 /**
  * The C library calls behind socket diagnostics, with C's signatures. The native build binds them to libc directly;
@@ -14,11 +16,36 @@ export type Libc = {
   readonly close: (fd: number) => number;
 };
 
+/** Keeps strangers from a server. It is a port of its own, since a runtime keeps its sockets' numbers to itself. */
+export type PortGuard = {
+  /**
+   * Before the server listens.
+   *
+   * @param path what the path of every request begins with
+   * @returns false where the kernel hands on connections that have sent nothing
+   */
+  readonly prepare: (path: string) => boolean;
+  /** The server listens. */
+  readonly attach: (server: Server) => void;
+  /** Whether a connection that was just accepted may stay. The native runtime shows the server no other. */
+  readonly admits: (socket: Socket) => boolean;
+  /** Connections that were accepted and closed before the server heard of them; a running total. */
+  readonly closed: () => number;
+};
+
 /** Monotonic milliseconds from an arbitrary start. Never the wall clock: that one jumps. */
 export type NowMs = () => number;
 
 /** A whole small file of /proc, or undefined when it cannot be read. */
 export type ReadText = (path: string) => string | undefined;
+
+/**
+ * A file of /proc that may be long, in pieces wherever they are cut; no more than one of them is in memory.
+ *
+ * @param take gets a piece; false when it has enough
+ * @returns `broken` where the reading failed on the way, `missing` where there is no such file
+ */
+export type ScanText = (path: string, take: (piece: string) => boolean) => "read" | "broken" | "missing";
 
 /** Instead of a count: nobody was there, or nobody was ready. A proxy may be starting. */
 export const NOT_ANSWERED = -2;

@@ -1,15 +1,19 @@
 /** The outside of a real process, for the mains. The only reader of the manager's environment. */
 import { environmentOf, type Outside } from "./outside.ts";
-import type { Libc } from "./ports.ts";
-import { readTextFile } from "./read-text.ts";
+import type { Libc, PortGuard } from "./ports.ts";
+import { readTextFile, scanTextFile } from "./read-text.ts";
 
-/** The two builds differ in nothing but the C library and `self`: how the program starts itself once more. */
-export function processOutside(libc: Libc, self: readonly string[]): Outside {
+export type Build = { readonly libc: Libc; readonly portGuard: PortGuard; readonly self: readonly string[] };
+
+/** The two builds differ in nothing but the C library, what is reached through it, and how the program starts itself once more. */
+export function processOutside({ libc, portGuard, self }: Build): Outside {
   return {
     environment: environmentOf((name) => process.env[name]),
     self,
     libc,
+    portGuard,
     readText: readTextFile,
+    scanText: scanTextFile,
     nowMs: () => performance.now(),
     readInput: (onChunk, onEnd) => {
       process.stdin.on("data", (chunk: Buffer) => onChunk(chunk));

@@ -1,10 +1,37 @@
-/** Reads small files of /proc. */
-import { readFileSync } from "node:fs";
+/** Reads files of /proc: small ones whole, long ones in pieces. */
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 
 export function readTextFile(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
     return undefined;
+  }
+}
+
+/** The kernel fills a page at a time. */
+const PIECE_BYTES = 4_096;
+
+export function scanTextFile(path: string, take: (piece: string) => boolean): "read" | "broken" | "missing" {
+  let fd = -1;
+  try {
+    fd = openSync(path, "r");
+  } catch {
+    return "missing";
+  }
+  const end = scan(fd, take);
+  closeSync(fd);
+  return end;
+}
+
+function scan(fd: number, take: (piece: string) => boolean): "read" | "broken" {
+  const bytes = Buffer.alloc(PIECE_BYTES);
+  try {
+    while (true) {
+      const length = readSync(fd, bytes, 0, PIECE_BYTES, null);
+      if (length <= 0 || !take(bytes.toString("latin1", 0, length))) return "read";
+    }
+  } catch {
+    return "broken";
   }
 }

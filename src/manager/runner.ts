@@ -12,11 +12,11 @@ import { rulesWith } from "./drivers/manager-driver.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
 import type { Driver, NowMs } from "./ports.ts";
 import type { RelayClient } from "./relay/relay-client.ts";
-import type { RelayEndpoint } from "./relay/relay-settings.ts";
 import { relayWishOf } from "./relay/relay-wish.ts";
 import type { SocketReader } from "./sockets/sockets.ts";
 import type { Judge } from "./traffic/judge.ts";
-import { neighboursIn } from "./traffic/neighbours.ts";
+import { type NeighbourWatch, UNKNOWN_NEIGHBOURS } from "./traffic/neighbours.ts";
+import type { SocketVisitor } from "./traffic/observation.ts";
 
 export type RunnerParts = {
   readonly settings: DrainSettings;
@@ -25,9 +25,9 @@ export type RunnerParts = {
   readonly nowMs: NowMs;
   readonly readSockets: SocketReader;
   readonly judge: Judge;
+  readonly neighbours: NeighbourWatch;
   readonly driver: Driver;
   readonly relay: RelayClient;
-  readonly relayEndpoint: RelayEndpoint;
   /** Connections the manager has accepted; a running total. */
   readonly accepted: () => number;
   readonly answer: (holdId: number, body: string) => void;
@@ -56,21 +56,38 @@ export function createRunner(parts: RunnerParts): Runner {
   let chainDials = 0;
   let readFromMs = -1;
 
+  const { judge, neighbours } = parts;
+  const visitor: SocketVisitor = {
+    onListener: (socket) => {
+      judge.seeListener(socket);
+      neighbours.see(socket);
+    },
+    onConnection: (socket) => {
+      judge.seeConnection(socket, nowMs());
+      neighbours.see(socket);
+    },
+    onUdpPort: judge.seeUdpPort,
+    onManyUdp: judge.seeManyUdp,
+  };
+
   const look = (): Look => {
     const fromMs = nowMs();
     const sinceLastMs = readFromMs < 0 ? 0 : fromMs - readFromMs;
     // What ended before the last look was seen there, and what ended a quiet period ago delays nothing.
-    const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TRACES_SLACK_MS);
+    judge.begin(fromMs);
+    neighbours.begin();
+    const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TRACES_SLACK_MS, visitor);
     if (reading !== undefined) readFromMs = fromMs;
     const own = {
       dials: parts.driver.dials() + chainDials,
       dialsOut: parts.relay.dials(),
       accepts: parts.accepted(),
     };
-    // The kernel's ages count back from the reading: the clock before it would date traffic too early.
-    const observation = parts.judge.observe(reading, nowMs(), own);
-    const neighbours = neighboursIn(reading, settings.port, parts.relayEndpoint);
-    return { observation, neighbours, sockets: reading?.sockets.length ?? -1 };
+    return {
+      observation: judge.observe(reading, nowMs(), own),
+      neighbours: reading === undefined ? UNKNOWN_NEIGHBOURS : neighbours.end(),
+      sockets: reading?.sockets ?? -1,
+    };
   };
 
   const onTimer = (): void => {
@@ -137,7 +154,7 @@ export function createRunner(parts: RunnerParts): Runner {
         parts.driver.countActive((active, moved) => hear({ kind: "active-counted", nowMs: nowMs(), active, moved }));
         return;
       case "learn-kubelet":
-        parts.judge.learnKubelet(action.address);
+        judge.learnKubelet(action.address);
         return;
       case "exit": {
         const code = action.code;

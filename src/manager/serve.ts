@@ -2,6 +2,7 @@
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { createHookServer } from "./calls/hook-server.ts";
 import { readChainedHooks } from "./calls/original-hooks.ts";
+import { guardPort } from "./calls/port-guard.ts";
 import { driverOf, isKnownDriver, withoutDriver } from "./drivers/manager-driver.ts";
 import { noteLine } from "./log-line.ts";
 import type { Outside } from "./outside.ts";
@@ -12,6 +13,8 @@ import type { RelayWord } from "./relay/relay-word.ts";
 import { createRunner } from "./runner.ts";
 import { createSocketReader } from "./sockets/sockets.ts";
 import { createJudge } from "./traffic/judge.ts";
+import { createConnectionMemory } from "./traffic/judge-memory.ts";
+import { createNeighbourWatch } from "./traffic/neighbours.ts";
 
 export type Served = { readonly onStopSignal: () => void };
 
@@ -44,17 +47,22 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
           },
         });
 
-  const server = createHookServer(settings, environment.token, nowMs);
+  const unguarded = guardPort(outside.portGuard, environment.token);
+  if (unguarded !== "") note("info", "strangers are not kept from the port", unguarded);
+  const server = createHookServer(settings, environment.token, outside.portGuard, nowMs);
   const runner = createRunner({
     settings,
     speaker,
     chained: chained.hooks,
     nowMs,
-    readSockets: createSocketReader(outside.libc, outside.readText),
-    judge: createJudge(settings),
+    readSockets: createSocketReader(outside.libc, outside.readText, outside.scanText, settings.port),
+    judge: createJudge(
+      settings,
+      createConnectionMemory(() => Math.random()),
+    ),
+    neighbours: createNeighbourWatch(settings.port, relay.settings?.endpoint ?? NO_ENDPOINT),
     driver: driverOf(settings, outside.libc, (message, detail) => note("warn", message, detail)),
     relay: client,
-    relayEndpoint: relay.settings?.endpoint ?? NO_ENDPOINT,
     accepted: server.accepted,
     answer: server.answer,
     log: outside.log,

@@ -27,7 +27,7 @@ test("connections of which none is known by name are counted", () => {
 test("a restart has no trigger and no time", () => {
   const report = someReport({ outcome: "restarted", trigger: "none", why: "Only one container was stopped." });
   expect(drainSentence(someDrain({ report }))).toBe(
-    "Pod web-7d9f-abcde was taken for a restart of one container, so nothing was drained. Only one container was stopped.",
+    "Pod web-7d9f-abcde was taken for a restart of its containers, so nothing was drained. Only one container was stopped.",
   );
 });
 

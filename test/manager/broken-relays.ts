@@ -2,6 +2,8 @@
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { WithdrawalLine } from "../../src/contract/relay-wire.ts";
+import { ownAddress } from "../leases/own-address.ts";
+import { pause } from "../time/pause.ts";
 import {
   type Authority,
   authority,
@@ -12,7 +14,6 @@ import {
   relayEnvironment,
   startRelay,
 } from "./fake-relay.ts";
-import { ownAddress, pause } from "./manager-process.ts";
 
 /** Where the manager is to ask, and what happens there later. */
 export type Broken = { readonly env: Record<string, string>; readonly during?: () => Promise<void> };
@@ -141,8 +142,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
       const cable = await startCable(relay.at);
       const during = async () => {
         await relay.asked();
-        // The first answer still comes through.
-        await pause(300);
+        await pause(300, "the first answer still comes through");
         cable.cut();
       };
       return { env: relayEnvironment(cable.at, ca), during };

@@ -9,6 +9,7 @@ export type Build = {
 };
 
 const MAIN = new URL("compiled-once.mjs", import.meta.url).pathname;
+const CLOCK = new URL("../clock/on-node.mjs", import.meta.url).pathname;
 
 export const NODE_BUILD: Build = { name: "Node", command: process.execPath, args: [MAIN] };
 /** Its command is empty where this host cannot build it; the reason was printed before the tests. */
@@ -19,6 +20,10 @@ export const NATIVE_BUILD: Build = {
   args: [],
 };
 export const BUILDS: readonly Build[] = [NODE_BUILD, NATIVE_BUILD];
+
+/** Both on a clock that the test moves. */
+export const CLOCKED_NODE_BUILD: Build = { ...NODE_BUILD, args: [`--import=${CLOCK}`, MAIN] };
+export const CLOCKED_NATIVE_BUILD: Build = { ...NATIVE_BUILD, command: inject("clockedManager") };
 
 /** One group of cases per build; process cases wait for real time on a machine that others use too. */
 export function describeBuilds(title: string, cases: (build: Build) => void, builds = BUILDS): void {

@@ -8,3 +8,5 @@ import { join } from "node:path";
 
 enableCompileCache(join(import.meta.dirname, "../../build/compile-cache"));
 await import("../../src/manager/node-main.ts");
+// Where it follows the clock of a test: it has started.
+globalThis.lastcallTestClock?.ready();

@@ -33,14 +33,9 @@ describe("what starts a drain", () => {
       trigger: "hook",
     },
     {
-      says: "hooks of two containers within a second",
-      events: [hook(0, 1), hook(900, 2, "web")],
-      trigger: "two-hooks",
-    },
-    {
-      says: "hooks of two containers one of whose callers has vanished",
-      events: [hook(0, 1), { kind: "caller-left", nowMs: 10, holdId: 1 } as const, hook(500, 2, "web")],
-      trigger: "two-hooks",
+      says: "the manager's own hook fourteen seconds after those of two containers",
+      events: [hook(0, 1), hook(900, 2, "web"), ownHook(14_000, 3)],
+      trigger: "hook",
     },
     {
       says: "the relay that calls the Pod terminating",
@@ -78,6 +73,36 @@ describe("what starts a drain", () => {
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
     expect(played.answered.get(1)).toBe(5_000);
+  });
+
+  test.for([
+    {
+      says: "hooks of two containers within a second",
+      events: [hook(0, 1), hook(900, 2, "web")],
+      ms: [15_000, 15_900],
+    },
+    {
+      says: "hooks of two containers one of whose callers has vanished",
+      events: [{ kind: "caller-left", nowMs: 10, holdId: 9 } as const, hook(0, 9, "web"), hook(500, 1)],
+      ms: [15_500],
+    },
+    {
+      says: "hooks of two containers, one of which goes on calling",
+      events: [hook(0, 1), ...Array.from({ length: 40 }, (_, at) => hook(500 + at * 900, 2 + at, "web"))],
+      ms: [15_000, 15_500],
+    },
+  ])("is not $says either, which wait longer for a word of the Pod's end", ({ events, ms }) => {
+    const played = play({ settings: TWO_APPS, events });
+    expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
+    expect(ms.map((_, at) => played.answered.get(at + 1))).toEqual(ms);
+    expect(played.actions.filter((action) => action.kind === "tell-driver")).toEqual([]);
+  });
+
+  test("counts its delays from the word that the Pod ends, however long hooks have waited for it", () => {
+    const events = [hook(0, 1), hook(100, 2, "web"), ownHook(9_000, 3)];
+    const played = play({ settings: TWO_APPS, events });
+    expect([1, 2, 3].map((id) => played.answered.get(id))).toEqual([14_000, 14_000, 14_000]);
+    expect(played.state.deadlineMs).toBe(74_000);
   });
 
   test("comes after a restart as well", () => {
@@ -294,11 +319,11 @@ describe("who is held until when", () => {
     expect(played.answered.get(2)).toBeLessThanOrEqual(8_300);
   });
 
-  test("a fifth call of one hook answers the first", () => {
-    const events = [ownHook(0, 9), ...[1, 2, 3, 4, 5].map((id) => hook(id * 100, id))];
+  test("calls of one hook beyond the bound are answered from the newest on", () => {
+    const events = [ownHook(0, 999), ...Array.from({ length: 130 }, (_, at) => hook(100 + at, at))];
     const played = play({ events });
-    expect(played.answered.get(1)).toBe(500);
-    expect(played.answered.get(5)).toBe(5_000);
+    const early = [...played.answered].filter(([, atMs]) => atMs < 5_000);
+    expect(early.map(([id]) => id)).toEqual([127, 128, 129]);
   });
 
   test("a caller that vanishes changes nothing for the others", () => {

@@ -19,6 +19,7 @@ export const QUIET: SeenPod = {
   witness: "netlink",
   left: [],
   leftTotal: 0,
+  unfollowed: 0,
 };
 
 export const UNKNOWN: Observation = { known: false, why: "the dump failed" };

@@ -5,6 +5,7 @@ import { createEnvoyDriver } from "../../src/manager/drivers/envoy-driver.ts";
 import { type HttpEnd, type HttpStream, streamHttp } from "../../src/manager/drivers/http-stream.ts";
 import { createLinkerdDriver } from "../../src/manager/drivers/linkerd-driver.ts";
 import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
+import { pause } from "../time/pause.ts";
 import { startFakeEnvoy } from "./fake-envoy.ts";
 
 const GONE: HttpEnd = { status: 0, failure: "refused", timedOut: false };
@@ -18,7 +19,7 @@ const MAKERS: Readonly<Record<string, (stream: HttpStream) => Driver>> = {
 };
 
 function settingsOf(driver: "envoy" | "linkerd"): DrainSettings {
-  return { ...DEFAULT_SETTINGS, driver, driverUrl: "http://127.0.0.1:9", drainedWhen: "connections" };
+  return { ...DEFAULT_SETTINGS, driver, driverUrl: "http://127.0.0.1:9901", drainedWhen: "connections" };
 }
 
 /** A driver whose every question ends as told. */
@@ -32,13 +33,11 @@ function asking(name: string) {
   return { ask, counts: () => driver?.counts() };
 }
 
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-
 test.concurrent.for(["envoy", "linkerd"])("%s that hung between two short absences is not given up", async (name) => {
   const { ask, counts } = asking(name);
   const unknown = name === "envoy" ? NOT_ANSWERED : -1;
   expect(await ask(GONE)).toBe(unknown);
-  await pause(LONG_MS);
+  await pause(LONG_MS, "longer than an absence is borne with");
   expect(await ask(HANGS)).toBe(unknown);
   expect(await ask(GONE)).toBe(unknown);
   expect(counts()).toBe(true);
@@ -52,7 +51,7 @@ test.concurrent("an Envoy that comes back after it was given up counts again, an
   const driver = createEnvoyDriver(settings, streamHttp, (message) => notes.push(message));
   const ask = () => new Promise((done) => driver.countActive(done));
   await ask();
-  await pause(LONG_MS);
+  await pause(LONG_MS, "longer than an absence is borne with");
   await ask();
   await ask();
   expect(driver.counts()).toBe(false);
@@ -66,7 +65,7 @@ test.concurrent("an Envoy that comes back after it was given up counts again, an
 test.concurrent.for(["envoy", "linkerd"])("%s that was gone all the time is given up", async (name) => {
   const { ask, counts } = asking(name);
   await ask(GONE);
-  await pause(LONG_MS);
+  await pause(LONG_MS, "longer than an absence is borne with");
   await ask(GONE);
   expect(counts()).toBe(false);
 });

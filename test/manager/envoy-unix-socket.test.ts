@@ -8,6 +8,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy-driver.ts";
 import { reachedBy } from "../../src/manager/drivers/manager-driver.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
+import { eventually } from "../time/eventually.ts";
+import { pause } from "../time/pause.ts";
 import { describeBuilds } from "./builds.ts";
 import { ONE_APP } from "./drain-script.ts";
 import { type FakeEnvoy, listenerLines, startFakeEnvoy } from "./fake-envoy.ts";
@@ -17,13 +19,11 @@ import {
   endApp,
   endManagers,
   type Manager,
-  pause,
   type Start,
   startApp,
   startManager,
   TOKEN,
 } from "./manager-process.ts";
-import { until } from "./processes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-socket-"));
 const leaving: (() => unknown)[] = [];
@@ -43,8 +43,6 @@ function socketPath(): string {
 
 const FAIL = "POST /healthcheck/fail";
 const DRAIN = "POST /drain_listeners?graceful&skip_exit";
-/** Far from the deadline; the machine may be busy. */
-const LATE_MS = 15_000;
 
 /** Runs what follows as a user that owns nothing here. */
 const AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
@@ -85,13 +83,12 @@ describeBuilds("an Envoy on a Unix socket", (build) => {
     const busy = { connections: 1, http: { prefix: "web", requests: 1 } };
     envoy.stats = () => listenerLines("0.0.0.0_8080", over ? undefined : busy);
     const end = drained(manager);
-    await until(() => envoy.calls.length >= 2);
-    await pause(1_000);
+    await eventually(() => expect(envoy.calls.length).toBeGreaterThanOrEqual(2));
+    await pause(1_000, "longer than the quiet period: only the request can hold the drain");
     over = true;
     const overMs = performance.now();
     expect(await end).toMatchObject({ outcome: "drained" });
     expect(performance.now() - overMs).toBeGreaterThan(450);
-    expect(performance.now() - overMs).toBeLessThan(LATE_MS);
     expect(envoy.calls).toEqual([FAIL, DRAIN]);
     expect(notes(manager).join("\n")).not.toContain("sockets decide instead");
   });
@@ -101,7 +98,6 @@ describeBuilds("an Envoy on a Unix socket", (build) => {
     const manager = await managerAt(path);
     const end = await drained(manager);
     expect(end.outcome).toBe("drained");
-    expect(end.ms).toBeLessThan(LATE_MS);
     expect(notes(manager).join("\n")).toContain(
       `sockets decide instead: Envoy's admin interface cannot be reached: there is no ${path}, or its folder`,
     );
@@ -125,7 +121,6 @@ describeBuilds("an Envoy on a Unix socket", (build) => {
     const manager = await managerAt(path, { wrapper: AS_NOBODY });
     const end = await drained(manager);
     expect(end.outcome).toBe("drained");
-    expect(end.ms).toBeLessThan(LATE_MS);
     const said = `${path} may not be written to by the manager's user, which connecting takes`;
     expect(notes(manager).join("\n")).toContain(
       `sockets decide instead: Envoy's admin interface cannot be reached: ${said}`,
@@ -141,7 +136,6 @@ describeBuilds("an Envoy on a Unix socket", (build) => {
     const end = await drained(manager);
     expect(end.outcome).toBe("timeout");
     expect(end.why).toContain("the driver could not tell");
-    expect(end.ms).toBeLessThan(LATE_MS);
   });
 
   test.concurrent("that does not even accept holds up nothing else", async () => {
@@ -150,7 +144,7 @@ describeBuilds("an Envoy on a Unix socket", (build) => {
     leaving.push(() => stuck.close());
     const manager = await managerAt(path, {}, "4s");
     const end = drained(manager);
-    await pause(1_500);
+    await pause(1_500, "the driver's call is under way, and stuck");
     // A hook that comes in the meantime is answered with the others, the status at once.
     for (let n = 0; n < 5; n += 1) {
       const status = await call(manager, `/${TOKEN}/status`);

@@ -1,5 +1,6 @@
 /** The admin interface of an Envoy as it answers by its documentation, with the faults that a case asks for. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { ownAddress } from "../leases/own-address.ts";
 
 /** How one call is answered instead of as usual. */
 export type Fault = "refuse" | "hang" | number;
@@ -25,6 +26,8 @@ export type FakeEnvoy = {
   draining: boolean;
   readonly stop: () => Promise<void>;
 };
+
+const ADMIN_PORT = 19_000;
 
 /** @param socketPath where it listens instead of on a port */
 export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
@@ -55,7 +58,7 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
       res.end(lines.map((line) => `${line}\n`).join(""));
     }
   };
-  const place = socketPath === "" ? `http://127.0.0.1:${await listening(server)}` : `unix:${socketPath}`;
+  const place = socketPath === "" ? await listening(server) : `unix:${socketPath}`;
   if (socketPath !== "") await new Promise<void>((done) => server.listen(socketPath, done));
   const fake: FakeEnvoy = {
     url: place,
@@ -86,10 +89,11 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   return fake;
 }
 
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const address = server.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
+/** Where it is stopped, nothing else answers in its place. */
+async function listening(server: Server): Promise<string> {
+  const host = ownAddress();
+  await new Promise<void>((done) => server.listen(ADMIN_PORT, host, done));
+  return `http://${host}:${ADMIN_PORT}`;
 }
 
 /** What every Envoy tells about the question itself. */

@@ -2,9 +2,10 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
 import { DRAINS_PATH, RELAY_PULSE_MS, type WithdrawalLine } from "../../src/contract/relay-wire.ts";
+
+import type { TestClock } from "../clock/test-clock.ts";
 
 export type Question = {
   readonly path: string;
@@ -37,12 +38,16 @@ export type RelayServer = {
   readonly freeze: () => void;
 };
 
+/** It comes back on it after it was gone: only the address has to be its own. */
+const PORT = 8_443;
+
 export async function openRelay(
   plan: RelayPlan,
   tell: (news: RelayNews) => void,
   answers?: RelayAnswers,
+  clock?: TestClock,
 ): Promise<RelayServer> {
-  const sockets = new Set<Duplex>();
+  const sockets = new Set<Socket>();
   let streams: { readonly res: ServerResponse; readonly pulse: boolean }[] = [];
   let now = plan.first;
   let frozen = false;
@@ -79,7 +84,9 @@ export async function openRelay(
       });
       req.on("end", () => (answers ?? handle)(req, res, text));
     });
-    server.on("connection", (socket) => {
+    server.on("connection", (socket: Socket) => {
+      // Held back by the kernel it would come by the kernel's time, which no clock of a test moves.
+      socket.setNoDelay(true);
       sockets.add(socket);
       socket.on("error", () => {});
       socket.on("close", () => sockets.delete(socket));
@@ -91,14 +98,14 @@ export async function openRelay(
     });
     return server;
   };
-  let server = await listen(0);
-  const { port } = server.address() as AddressInfo;
-  const pulse = setInterval(() => {
+  let server = await listen(PORT);
+  const pulse = () => {
     for (const stream of streams) if (stream.pulse) write(stream.res);
-  }, RELAY_PULSE_MS);
-  pulse.unref();
+  };
+  if (clock === undefined) setInterval(pulse, RELAY_PULSE_MS).unref();
+  else clock.every(RELAY_PULSE_MS, pulse);
   return {
-    port,
+    port: PORT,
     say: (what) => {
       now = what;
       for (const stream of streams) write(stream.res);
@@ -109,7 +116,7 @@ export async function openRelay(
       await closing;
     },
     rise: async () => {
-      server = await listen(port);
+      server = await listen(PORT);
     },
     freeze: () => {
       frozen = true;

@@ -11,6 +11,9 @@ import {
   RELAY_NAME_VARIABLE,
 } from "../../src/contract/manager-environment.ts";
 import { DRAINS_PATH, type WithdrawalLine } from "../../src/contract/relay-wire.ts";
+import type { TestClock } from "../clock/test-clock.ts";
+import { ownAddress } from "../leases/own-address.ts";
+import { createChanges } from "../time/changes.ts";
 import {
   openRelay,
   type Question,
@@ -20,7 +23,6 @@ import {
   type RelayServer,
 } from "./fake-relay-server.ts";
 import type { RelayOrder, ThreadNews } from "./fake-relay-thread.ts";
-import { ownAddress } from "./manager-process.ts";
 
 export const RELAY_NAME = "relay-1.lastcall.internal";
 export const CREDENTIAL = "k1.cGF5bG9hZA.bWFj";
@@ -106,6 +108,8 @@ export type Relaying = {
   readonly pulses?: boolean;
   /** Answers in the relay's place, on the thread of the test. */
   readonly answers?: RelayAnswers;
+  /** Pulses by it, on the thread of the test, which moves it. */
+  readonly clock?: TestClock;
 };
 
 export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
@@ -119,27 +123,17 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
   const questions: Question[] = [];
   const notices: Record<string, unknown>[] = [];
   let streams = 0;
-  const watchers = new Set<() => void>();
-  const until = (what: () => boolean) =>
-    new Promise<void>((resolve) => {
-      const look = () => {
-        if (!what()) return;
-        watchers.delete(look);
-        resolve();
-      };
-      watchers.add(look);
-      look();
-    });
+  const changes = createChanges();
   const hear = (news: RelayNews) => {
     if (news.kind === "question") questions.push(news.question);
     else if (news.kind === "notice") notices.push(news.notice);
     else streams = news.count;
-    for (const watcher of watchers) watcher();
+    changes.tell();
   };
-  const { answers } = relaying;
-  const { port, say, die, rise, freeze, caughtUp, end } = await (answers === undefined
+  const { answers, clock } = relaying;
+  const { port, say, die, rise, freeze, caughtUp, end } = await (answers === undefined && clock === undefined
     ? openOnThread(plan, hear)
-    : openHere(plan, hear, answers));
+    : openHere(plan, hear, answers, clock));
   running.push(end);
   const at = { address: plan.address, port };
   return {
@@ -147,11 +141,18 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
     env: relayEnvironment(at, ca),
     questions,
     notices,
-    asked: (count = 1) => until(() => questions.filter((one) => one.path !== DRAINS_PATH).length >= count),
-    reported: async () => {
-      await until(() => notices.length > 0);
-      return notices[0] ?? {};
+    asked: async (count = 1) => {
+      const asked = () => questions.filter((one) => one.path !== DRAINS_PATH).length;
+      await changes.find(
+        () => (asked() >= count ? true : undefined),
+        () => `${count} questions, of which ${asked()} came`,
+      );
     },
+    reported: () =>
+      changes.find(
+        () => notices[0],
+        () => "a report",
+      ),
     streams: () => streams,
     caughtUp,
     say,
@@ -163,8 +164,13 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
 
 type Running = RelayServer & { readonly caughtUp: () => Promise<void>; readonly end: () => Promise<unknown> };
 
-async function openHere(plan: RelayPlan, hear: (news: RelayNews) => void, answers: RelayAnswers): Promise<Running> {
-  const server = await openRelay(plan, hear, answers);
+async function openHere(
+  plan: RelayPlan,
+  hear: (news: RelayNews) => void,
+  answers: RelayAnswers | undefined,
+  clock: TestClock | undefined,
+): Promise<Running> {
+  const server = await openRelay(plan, hear, answers, clock);
   return { ...server, caughtUp: () => Promise.resolve(), end: server.die };
 }
 

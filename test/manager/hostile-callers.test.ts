@@ -1,6 +1,8 @@
 import type { Socket } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../time/eventually.ts";
+import { pause } from "../time/pause.ts";
 import { describeBuilds } from "./builds.ts";
 import {
   call,
@@ -10,12 +12,12 @@ import {
   endManagers,
   hookPath,
   type Manager,
-  pause,
   startApp,
   startManager,
   statusOf,
   TOKEN,
 } from "./manager-process.ts";
+import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
 afterAll(endManagers);
 
@@ -27,7 +29,11 @@ async function expectUnharmed(manager: Manager): Promise<void> {
 describeBuilds("strangers on the manager's port", (build) => {
   let manager: Manager;
   beforeAll(async () => {
-    manager = await startManager({ build, flags: ["--drain-delay=8s", "--hooks=app:app"] });
+    manager = await startManager({
+      build,
+      wrapper: WITHOUT_PORT_GUARD,
+      flags: ["--drain-delay=8s", "--hooks=app:app"],
+    });
   });
 
   test.concurrent.for([
@@ -38,11 +44,11 @@ describeBuilds("strangers on the manager's port", (build) => {
       says: "a body that never comes, without the token",
       text: "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n",
     },
-  ])("a connection that sends $says is closed after about two seconds", async ({ text }) => {
+  ])("a connection that sends $says is closed", async ({ text }) => {
     const socket = await dial(manager);
     const gone = closed(socket);
     socket.write(text);
-    expect(await gone).toBeLessThan(10_000);
+    await gone;
     await expectUnharmed(manager);
   });
 
@@ -53,9 +59,8 @@ describeBuilds("strangers on the manager's port", (build) => {
     socket.write("GET /x HTTP/1.1\r\nA: ");
     const drip = setInterval(() => socket.write("x"), 200);
     socket.on("error", () => {});
-    const ms = await gone;
+    await gone;
     clearInterval(drip);
-    expect(ms).toBeLessThan(10_000);
     await expectUnharmed(manager);
   });
 
@@ -89,17 +94,21 @@ describeBuilds("strangers on the manager's port", (build) => {
     socket.on("error", () => {});
     const gone = closed(socket);
     socket.write(text, "latin1");
-    expect(await gone).toBeLessThan(10_000);
+    await gone;
     await expectUnharmed(manager);
   });
 });
 
 describeBuilds("a crowd on the manager's port", (build) => {
   test("thousands of idle connections keep no hook and no drain from its answer", async () => {
-    const manager = await startManager({ build, flags: ["--drain-delay=8s", "--hooks=app:app"] });
+    const manager = await startManager({
+      build,
+      wrapper: WITHOUT_PORT_GUARD,
+      flags: ["--drain-delay=8s", "--hooks=app:app"],
+    });
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
-    await pause(300);
+    await pause(300, "the hook comes before the crowd");
     const crowd: Socket[] = [];
     for (let wave = 0; wave < 30; wave += 1) {
       const wavelet = await Promise.all(Array.from({ length: 100 }, () => dial(manager).catch(() => undefined)));
@@ -124,22 +133,21 @@ describeBuilds("a crowd on the manager's port", (build) => {
 });
 
 describeBuilds("too many calls of one hook", (build) => {
-  test("are answered from the oldest on, four stay", async () => {
-    const fresh = await startManager({ build, flags: ["--drain-delay=40s", "--hooks=app:app"] });
+  test("are answered from the newest on, and 128 calls stay, the manager's own hook among them", async () => {
+    const fresh = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
     const app = await startApp(fresh.address);
     const own = call(fresh, `/${TOKEN}/drain`, "POST").catch(() => undefined);
-    const order: number[] = [];
+    const early: number[] = [];
     const calls: Promise<void>[] = [];
-    for (let index = 0; index < 6; index += 1) {
-      calls.push(call(fresh, hookPath()).then(() => void order.push(index)));
-      await pause(100);
+    for (let index = 0; index < 131; index += 1) {
+      calls.push(call(fresh, hookPath()).then(() => void early.push(index)));
+      // Answered after what was sent before it.
+      await statusOf(fresh);
     }
-    while (order.length < 2) await pause(50);
-    await pause(500);
-    expect(order).toEqual([0, 1]);
+    await eventually(() => expect(early).toEqual([127, 128, 129, 130]));
     fresh.kill("SIGTERM");
     await Promise.all([...calls, own]);
-    expect(order.length).toBe(6);
+    expect(early.length).toBe(131);
     await endApp(app);
   });
 });

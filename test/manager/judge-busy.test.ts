@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { dataAgeMs, workOf } from "../../src/manager/traffic/judge-busy.ts";
-import { socket } from "./judge-room.ts";
+import { socket as textSocket } from "./judge-room.ts";
+import { inWords, type TextSocket } from "./socket-lists.ts";
+
+const socket = (over: Partial<TextSocket>) => inWords(textSocket(over));
 
 const ages = (sent: number, received: number, ack: number) => ({
   lastDataSentMs: sent,

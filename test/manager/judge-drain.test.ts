@@ -3,14 +3,19 @@ import { describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { createJudge, NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
-import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
+import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.ts";
 import { CLIENT, judging, listener, NODE, POD, reading, socket } from "./judge-room.ts";
+import type { TextSocket } from "./socket-lists.ts";
 
 const ended = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
 
 describe("a look", () => {
   test("is unknown when the kernel could not be read, and says so", () => {
-    const seen = createJudge(DEFAULT_SETTINGS).observe(undefined, 10, NO_CONNECTIONS);
+    const seen = createJudge(DEFAULT_SETTINGS, createConnectionMemory(Math.random)).observe(
+      undefined,
+      10,
+      NO_CONNECTIONS,
+    );
     expect(seen).toEqual({ known: false, why: expect.stringContaining("could not be read") });
   });
 
@@ -447,7 +452,7 @@ describe("peers", () => {
         judge.learnKubelet(NODE);
         const seen = Array.from({ length: ended }, (_, index) => probe(40_000 + index));
         look(reading([listener(), ...seen]), 1_000);
-        const foundAt = new Map<number, TcpSocket[]>();
+        const foundAt = new Map<number, TextSocket[]>();
         for (const [index, delayMs] of late.entries()) {
           const atMs = Math.max(1_000 + gapMs, 1_100 + index * periodMs + delayMs);
           foundAt.set(atMs, [...(foundAt.get(atMs) ?? []), probe(1_000 + index)]);
@@ -464,7 +469,7 @@ describe("peers", () => {
   test("that are the kubelet at twice the probes' rate are clients among them", () => {
     const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
     judge.learnKubelet(NODE);
-    const seen: TcpSocket[] = [];
+    const seen: TextSocket[] = [];
     look(reading([listener()]), 1_000);
     let evidence = 0;
     for (let index = 0; index < 20; index += 1) {

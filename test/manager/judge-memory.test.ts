@@ -1,8 +1,13 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
-import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
-import { judging, listener, reading, socket } from "./judge-room.ts";
+import { NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
+import { START } from "../../src/manager/traffic/judge-busy.ts";
+import { createConnectionMemory, type Seen } from "../../src/manager/traffic/judge-memory.ts";
+import { createSlotHash } from "../../src/manager/traffic/slot-hash.ts";
+import { CLIENT, judging, type Known, listener, NODE, POD, reading, show, socket } from "./judge-room.ts";
+import { createPlainMemory } from "./plain-memory.ts";
+import { inWords, type TextSocket } from "./socket-lists.ts";
 
 const FIRST_PORT = 50_000;
 
@@ -55,6 +60,214 @@ test("a connection keeps its age when others before it in the kernel's list come
   expect(seen.leftTotal).toBe(2);
 });
 
+/** One connection over several looks: counters only grow, as the kernel's do, unless its addresses were taken again. */
+const anyLife = fc.record({
+  peer: fc.constantFrom(CLIENT, NODE, POD, "2001:db8::7", "::ffff:10.9.9.9", "127.0.0.1"),
+  local: fc.constantFrom(POD, "2001:db8::1"),
+  peerPort: fc.integer({ min: FIRST_PORT, max: FIRST_PORT + 3 }),
+  steps: fc.array(
+    fc.record({
+      shown: fc.boolean(),
+      state: fc.constantFrom(
+        tcp.ESTABLISHED,
+        tcp.ESTABLISHED,
+        tcp.CLOSE_WAIT,
+        tcp.TIME_WAIT,
+        tcp.SYN_RECV,
+        tcp.FIN_WAIT1,
+      ),
+      came: fc.nat(2),
+      went: fc.nat(2),
+      acked: fc.nat(1),
+      again: fc.boolean(),
+      counted: fc.constantFrom(true, true, true, false),
+      receivedMs: fc.nat(400),
+      sentMs: fc.nat(400),
+      ackMs: fc.nat(400),
+      receiveQueue: fc.constantFrom(0, 0, 0, 4),
+    }),
+    { minLength: 6, maxLength: 6 },
+  ),
+});
+
+type Life = typeof anyLife extends fc.Arbitrary<infer T> ? T : never;
+
+/** What a life shows in each of its looks. */
+function shownIn(life: Life): (TextSocket | undefined)[] {
+  let received = 0;
+  let sent = 0;
+  let acks = 0;
+  return life.steps.map((step) => {
+    received = (step.again && step.state === tcp.TIME_WAIT ? 0 : received) + step.came;
+    sent += step.went;
+    acks += step.acked;
+    if (!step.shown) return undefined;
+    const counts = step.counted && step.state !== tcp.TIME_WAIT && step.state !== tcp.SYN_RECV;
+    return socket({
+      localAddress: life.local,
+      peerAddress: life.peer,
+      peerPort: life.peerPort,
+      state: step.state,
+      receiveQueue: step.receiveQueue,
+      lastDataReceivedMs: step.receivedMs,
+      lastDataSentMs: step.sentMs,
+      lastAckReceivedMs: step.ackMs,
+      dataSegmentsReceived: counts ? received : -1,
+      dataSegmentsSent: counts ? sent : -1,
+      pureAcksSent: counts ? acks : -1,
+    });
+  });
+}
+
+const anyHistory = fc.record({
+  lives: fc.uniqueArray(anyLife, {
+    selector: ({ local, peer, peerPort }) => `${local} ${peer} ${peerPort}`,
+    maxLength: 12,
+  }),
+  /** Looks that end before they are whole, after so many sockets. */
+  broken: fc.array(fc.record({ look: fc.nat(5), after: fc.nat(12) }), { maxLength: 2 }),
+});
+
+const PROBED = { kubeletProbes: [{ port: 8080, periodMs: 1_000 }] };
+
+/** What both say of every look of one history. @returns undefined for looks that were not whole */
+function compare(
+  { lives, broken }: typeof anyHistory extends fc.Arbitrary<infer T> ? T : never,
+  judges: readonly ReturnType<typeof judging>[],
+  each: (seen: readonly Known[]) => void,
+): void {
+  const shown = lives.map(shownIn);
+  for (const { judge } of judges) judge.learnKubelet(NODE);
+  for (let index = 0; index < 6; index += 1) {
+    const sockets = [listener(), ...shown.flatMap((life) => life[index] ?? [])];
+    const nowMs = 10_000 + index * 150;
+    const end = broken.find(({ look }) => look === index);
+    if (end === undefined) each(judges.map(({ look }) => look(reading(sockets), nowMs)));
+    else {
+      for (const { judge } of judges) {
+        show(judge, reading(sockets.slice(0, end.after)), nowMs);
+        expect(judge.observe(undefined, nowMs, NO_CONNECTIONS).known).toBe(false);
+      }
+    }
+  }
+}
+
+test("the flat memory judges every history as a map of everything would", () => {
+  fc.assert(
+    fc.property(anyHistory, fc.boolean(), (history, sameSlot) => {
+      // Without a secret every connection falls into one slot, and must still be told from the others.
+      const flat = judging(PROBED, createConnectionMemory(sameSlot ? () => 0 : Math.random));
+      const plain = judging(PROBED, createPlainMemory());
+      compare(history, [flat, plain], ([one, other]) => expect(one).toEqual(other));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a memory that is too small never makes a drain calmer, nor its last traffic older", () => {
+  fc.assert(
+    fc.property(anyHistory, fc.integer({ min: 0, max: 6 }), (history, limit) => {
+      const small = judging(PROBED, createConnectionMemory(Math.random, limit));
+      const large = judging(PROBED, createPlainMemory());
+      compare(history, [small, large], ([one, other]) => {
+        expect(one?.openConnections).toBeGreaterThanOrEqual(other?.openConnections ?? 0);
+        expect(one?.lastEvidenceMs).toBeGreaterThanOrEqual(other?.lastEvidenceMs ?? 0);
+        if (one?.calm === true) expect([other?.calm, one.unfollowed]).toEqual([true, 0]);
+      });
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+describe("connections beyond what can be remembered", () => {
+  const many = (count: number) => Array.from({ length: count }, (_, n) => socket({ peerPort: 20_000 + n }));
+
+  test("are counted and named, and keep the drain from being calm however quiet they look", () => {
+    const { look } = judging({}, createConnectionMemory(Math.random, 5));
+    expect(look(reading([listener(), ...many(5)]), 10_000)).toMatchObject({ calm: true, unfollowed: 0 });
+    expect(look(reading([listener(), ...many(8)]), 20_000)).toMatchObject({
+      calm: false,
+      lastEvidenceMs: 20_000,
+      openConnections: 8,
+      leftTotal: 8,
+      unfollowed: 3,
+      witness: "too-many",
+    });
+  });
+
+  test("that are gone were traffic until the look that misses them", () => {
+    const { look } = judging({}, createConnectionMemory(Math.random, 5));
+    look(reading([listener(), ...many(8)]), 10_000);
+    expect(look(reading([listener(), ...many(4)]), 20_000)).toMatchObject({ calm: true, lastEvidenceMs: 20_000 });
+    expect(look(reading([listener(), ...many(4)]), 30_000)).toMatchObject({ calm: true, lastEvidenceMs: 20_000 });
+  });
+
+  test("that arrive at more addresses of the Pod than are remembered are counted too", () => {
+    const { look } = judging();
+    const at = Array.from({ length: 300 }, (_, n) => socket({ localAddress: `10.3.${n >> 8}.${n & 255}` }));
+    expect(look(reading([listener(), ...at]), 10_000)).toMatchObject({
+      openConnections: 300,
+      unfollowed: 44,
+      calm: false,
+    });
+  });
+});
+
+test("addresses and ports that a client chooses meet in a slot no more often than by chance", () => {
+  const near = (n: number) => ({
+    peer: { a: 0, b: 0, c: 0xffff, d: 0x0a010000 + (n >> 6) },
+    ports: 8080 * 65_536 + (n % 64) * 1_024,
+  });
+  const far = (n: number) => ({ peer: { a: n * 65_536, b: 7, c: n, d: 1 }, ports: 8080 * 65_536 + 50_000 });
+  const SLOTS = 262_144;
+  for (const one of [near, far]) {
+    const hash = createSlotHash(Math.random);
+    const taken = new Map<number, number>();
+    for (let n = 0; n < 60_000; n += 1) {
+      const { peer, ports } = one(n);
+      const slot = hash.slotOf(peer, ports, 0, SLOTS);
+      taken.set(slot, (taken.get(slot) ?? 0) + 1);
+    }
+    expect(Math.min(...taken.keys())).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...taken.keys())).toBeLessThan(SLOTS);
+    // Among 60 000 in 262 144 by chance: hardly ever 9 in one.
+    expect(Math.max(...taken.values())).toBeLessThan(24);
+  }
+});
+
+test("a hundred thousand connections of both families are found again, and take ten words each", () => {
+  const memory = createConnectionMemory(Math.random);
+  const at = (n: number) =>
+    inWords(
+      socket({ peerPort: 1_024 + (n >> 3), peerAddress: n % 2 === 0 ? `10.4.0.${n % 8}` : `2001:db8::${n % 8}` }),
+    );
+  const fill = (from: number, to: number) => {
+    memory.begin(1_000);
+    for (let n = from; n < to; n += 1) {
+      const connection = at(n);
+      const found = memory.find(connection);
+      const record = found >= 0 ? found : memory.enter(connection);
+      memory.keep(record, { ...SEEN, dataSegmentsSent: n });
+    }
+    memory.forgetGone();
+  };
+  fill(0, 100_000);
+  fill(50_000, 120_000);
+  expect([memory.find(at(49_999)), memory.find(at(120_000))]).toEqual([-1, -1]);
+  for (let n = 50_000; n < 120_000; n += 7) expect(memory.recall(memory.find(at(n))).dataSegmentsSent).toBe(n);
+});
+
+const SEEN: Seen = {
+  firstSeenMs: 1_000,
+  open: true,
+  working: false,
+  kind: "traffic",
+  dataSegmentsReceived: 1,
+  dataSegmentsSent: 1,
+  pureAcksSent: 1,
+  past: START,
+};
+
 function socketOf(of: {
   port: number;
   state: number;
@@ -62,7 +275,7 @@ function socketOf(of: {
   sent: number;
   receivedMs: number;
   sentMs: number;
-}): TcpSocket {
+}): TextSocket {
   return socket({
     peerPort: of.port,
     state: of.state,

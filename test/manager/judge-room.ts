@@ -1,14 +1,16 @@
 /** Sockets and readings for tests of the judge, with everything a test does not care about filled in. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
-import { createJudge } from "../../src/manager/traffic/judge.ts";
-import type { Observation, Reading, TcpSocket } from "../../src/manager/traffic/observation.ts";
+import { createJudge, type Judge, type OwnConnections } from "../../src/manager/traffic/judge.ts";
+import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.ts";
+import type { Observation, Reading } from "../../src/manager/traffic/observation.ts";
+import { inWords, type TextSocket } from "./socket-lists.ts";
 
 export const POD = "10.1.0.7";
 export const CLIENT = "10.2.0.9";
 export const NODE = "10.0.0.1";
 
-export function socket(over: Partial<TcpSocket> = {}): TcpSocket {
+export function socket(over: Partial<TextSocket> = {}): TextSocket {
   return {
     family: 2,
     state: tcp.ESTABLISHED,
@@ -30,7 +32,7 @@ export function socket(over: Partial<TcpSocket> = {}): TcpSocket {
   };
 }
 
-export function listener(over: Partial<TcpSocket> = {}): TcpSocket {
+export function listener(over: Partial<TextSocket> = {}): TextSocket {
   return socket({
     state: tcp.LISTEN,
     localAddress: "0.0.0.0",
@@ -44,19 +46,40 @@ export function listener(over: Partial<TcpSocket> = {}): TcpSocket {
   });
 }
 
-export function reading(sockets: readonly TcpSocket[], over: Partial<Reading> = {}): Reading {
+/** What one look shows, all at once. */
+export type Shown = Omit<Reading, "sockets"> & {
+  readonly sockets: readonly TextSocket[];
+  readonly udpPorts: readonly number[];
+};
+
+export function reading(sockets: readonly TextSocket[], over: Partial<Shown> = {}): Shown {
   return { source: "netlink", sockets, udpPorts: [], passiveOpens: 100, activeOpens: 50, ...over };
+}
+
+/** Shows a judge what there is in the order of a look: datagrams, then listeners, then connections. */
+export function show(judge: Judge, shown: Shown, nowMs: number): void {
+  judge.begin(nowMs);
+  shown.udpPorts.every((port) => judge.seeUdpPort(port));
+  const listens = (socket: TextSocket) => socket.state === tcp.LISTEN;
+  for (const socket of shown.sockets.filter(listens)) judge.seeListener(inWords(socket));
+  for (const socket of shown.sockets) if (!listens(socket)) judge.seeConnection(inWords(socket), nowMs);
+}
+
+/** One whole look. */
+export function observed(judge: Judge, shown: Shown, nowMs: number, own: OwnConnections): Observation {
+  show(judge, shown, nowMs);
+  return judge.observe({ ...shown, sockets: shown.sockets.length }, nowMs, own);
 }
 
 export type Known = Extract<Observation, { known: true }>;
 
 /** A judge whose answers are known ones, or the test fails. */
-export function judging(over: Partial<DrainSettings> = {}) {
-  const judge = createJudge({ ...DEFAULT_SETTINGS, ...over });
+export function judging(over: Partial<DrainSettings> = {}, memory = createConnectionMemory(Math.random)) {
+  const judge = createJudge({ ...DEFAULT_SETTINGS, ...over }, memory);
   return {
     judge,
-    look: (at: Reading, nowMs: number, dials = 0, accepts = 0, dialsOut = 0): Known => {
-      const seen = judge.observe(at, nowMs, { dials, dialsOut, accepts });
+    look: (at: Shown, nowMs: number, dials = 0, accepts = 0, dialsOut = 0): Known => {
+      const seen = observed(judge, at, nowMs, { dials, dialsOut, accepts });
       if (!seen.known) throw new Error(`not known: ${seen.why}`);
       return seen;
     },

@@ -3,10 +3,12 @@ import { createServer, type Server } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
 import { streamHttp } from "../../src/manager/drivers/http-stream.ts";
 import { createLinkerdDriver } from "../../src/manager/drivers/linkerd-driver.ts";
+import { ownAddress } from "../leases/own-address.ts";
+import { eventually } from "../time/eventually.ts";
+import { pause } from "../time/pause.ts";
 import { describeBuilds } from "./builds.ts";
 import { ONE_APP } from "./drain-script.ts";
-import { call, endApp, endManagers, type Manager, pause, startApp, startManager, TOKEN } from "./manager-process.ts";
-import { until } from "./processes.ts";
+import { call, endApp, endManagers, type Manager, startApp, startManager, TOKEN } from "./manager-process.ts";
 
 const leaving: (() => Promise<unknown>)[] = [];
 
@@ -84,7 +86,7 @@ describeBuilds("a drain beside Linkerd's proxy", (build) => {
     proxy.clients = 2;
     const manager = await podOf(proxy);
     const ending = drained(manager);
-    await until(() => proxy.calls.length >= 3);
+    await eventually(() => expect(proxy.calls.length).toBeGreaterThanOrEqual(3));
     proxy.clients = 0;
     const leftMs = performance.now();
     expect(await ending).toMatchObject({
@@ -170,10 +172,10 @@ describe("the driver of Linkerd", () => {
 
   test("gives up on a proxy that is not there for two seconds", async () => {
     const notes: string[] = [];
-    const { driver, count } = counted({ url: "http://127.0.0.1:9" }, notes);
+    const { driver, count } = counted({ url: `http://${ownAddress()}:4191` }, notes);
     expect(await count()).toBe(-1);
     expect(driver.counts()).toBe(true);
-    await pause(2_100);
+    await pause(2_100, "longer than a proxy may be away");
     await count();
     expect(driver.counts()).toBe(false);
     expect(notes.join()).toContain("Linkerd's metrics cannot be read");

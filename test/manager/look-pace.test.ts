@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import { NOT_LOOKED } from "../../src/manager/drain/drain-state.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET } from "./drain-script.ts";
 
@@ -39,18 +40,80 @@ test("looks that fail among thousands of sockets are no more frequent than those
   expect(failing.wakes).toBeLessThan(70);
 });
 
-test("looks never keep away for longer than the quiet period, however many sockets there are", () => {
-  const played = play({ events: END, pod: busyUntil(999_999), sockets: 1_000_000 });
+test("looks keep away for no longer than the quiet period, as long as that costs no more than 5 % of a core", () => {
+  const played = play({ events: END, pod: busyUntil(999_999), sockets: MOST_EXACT });
   expect(played.wakes).toBeGreaterThanOrEqual(60_000 / quietPeriodMs);
 });
 
-test("a drain ends in time however many sockets its looks read", () => {
+/** A look at one socket, 5 % of a core, and the looks of a drain that is over after one pace. */
+const LOOK_US = 6.25;
+const SHARE = 0.05;
+const LEAST_LOOKS = 2;
+const paceMs = (sockets: number) => (LEAST_LOOKS * sockets * LOOK_US) / 1_000 / SHARE;
+/** Of so many there is a look within each quiet period. */
+const MOST_EXACT = 8_000;
+
+const PODS = {
+  "is busy without end": busyUntil(999_999),
+  "is calm, with traffic that passes": (nowMs: number) => ({ ...QUIET, lastEvidenceMs: nowMs - 10 }),
+  "cannot be seen any more": (nowMs: number) => (nowMs < 10_000 ? QUIET : NOT_LOOKED),
+} satisfies Record<string, PodAt>;
+
+test.for(Object.entries(PODS))("looks take at most 5 % of a core where a Pod %s", ([, pod]) => {
   fc.assert(
-    fc.property(fc.nat(60_000), fc.nat(100_000), (endMs, sockets) => {
+    fc.property(fc.integer({ min: MOST_EXACT + 1, max: 200_000 }), (sockets) => {
+      let looks = 0;
+      const counted: PodAt = (nowMs) => {
+        looks += 1;
+        return pod(nowMs);
+      };
+      play({ events: END, pod: counted, sockets });
+      // At the trigger and at the deadline there is a look whatever it costs.
+      expect(looks - 2).toBeLessThanOrEqual((DRAIN_DELAY_MS + 60_000) / paceMs(sockets));
+    }),
+  );
+});
+
+test.for(["requests", "auto"] as const)(
+  "counts of a driver do not make looks dearer where %s ends the drain",
+  (drainedWhen) => {
+    const settings: DrainSettings = { ...ONE_APP, driver: "envoy", drainedWhen };
+    let looks = 0;
+    const pod: PodAt = () => {
+      looks += 1;
+      return { ...QUIET, openConnections: 9 };
+    };
+    const counted = { settings, events: END, pod, active: () => 5 };
+    play({ ...counted, sockets: 100 });
+    const withFew = looks;
+    looks = 0;
+    const { wakes } = play({ ...counted, sockets: 100_000 });
+    // Counts go on five times a second, each with a look where that is cheap.
+    expect(withFew).toBeGreaterThan(200);
+    expect(wakes).toBeGreaterThan(200);
+    expect(looks - 2).toBeLessThanOrEqual((DRAIN_DELAY_MS + 60_000) / paceMs(100_000));
+  },
+);
+
+const dueAt = (endMs: number) =>
+  Math.min(Math.max(110 + DRAIN_DELAY_MS, endMs + quietPeriodMs), 110 + DRAIN_DELAY_MS + 60_000);
+
+test("a drain ends in time however many sockets its looks read, up to 4 000 for each second of quiet", () => {
+  fc.assert(
+    fc.property(fc.nat(60_000), fc.nat(MOST_EXACT), (endMs, sockets) => {
       const played = play({ events: END, pod: busyUntil(endMs), sockets });
-      const dueMs = Math.min(Math.max(110 + DRAIN_DELAY_MS, endMs + quietPeriodMs), 110 + DRAIN_DELAY_MS + 60_000);
-      expect(played.answered.get(1)).toBeGreaterThanOrEqual(dueMs);
-      expect(played.answered.get(1)).toBeLessThanOrEqual(dueMs + 1);
+      expect(played.answered.get(1)).toBeGreaterThanOrEqual(dueAt(endMs));
+      expect(played.answered.get(1)).toBeLessThanOrEqual(dueAt(endMs) + 1);
+    }),
+  );
+});
+
+test("a drain with more sockets ends at the next look that 5 % of a core allows, and never before it may", () => {
+  fc.assert(
+    fc.property(fc.nat(60_000), fc.integer({ min: MOST_EXACT, max: 200_000 }), (endMs, sockets) => {
+      const played = play({ events: END, pod: busyUntil(endMs), sockets });
+      expect(played.answered.get(1)).toBeGreaterThanOrEqual(dueAt(endMs));
+      expect(played.answered.get(1)).toBeLessThanOrEqual(dueAt(endMs) + paceMs(sockets) + 1);
     }),
   );
 });

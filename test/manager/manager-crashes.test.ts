@@ -4,9 +4,11 @@ import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import { ownAddress } from "../leases/own-address.ts";
+import { eventually } from "../time/eventually.ts";
+import { pause } from "../time/pause.ts";
 import { describeBuilds, NATIVE_BUILD } from "./builds.ts";
 import { endRelays, startRelay } from "./fake-relay.ts";
-import { watchLag } from "./machine-lag.ts";
 import {
   call,
   closed,
@@ -15,8 +17,6 @@ import {
   endManagers,
   hookPath,
   type Manager,
-  ownAddress,
-  pause,
   run,
   startApp,
   startManager,
@@ -24,18 +24,13 @@ import {
   TOKEN,
 } from "./manager-process.ts";
 import { cpuMs, openSockets } from "./process-load.ts";
-import { until } from "./processes.ts";
+import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
 afterAll(endManagers);
 afterAll(endRelays);
 
 const LONG = ["--drain-delay=50s", "--hooks=app:app,other:app"];
 const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
-/** The client's own limit is 2 s, and starting a program on a busy machine takes its time too; the drain would take 50 s. */
-const GIVES_UP_WITHIN_MS = 20_000;
-const ENDS_WITHIN_MS = 10_000;
-/** Answered callers have 2 s to leave. */
-const FORGOTTEN_WITHIN_MS = 4_500;
 
 const withdrawing = (line: Record<string, unknown>) => line["phase"] === "withdrawing";
 
@@ -74,14 +69,12 @@ describeBuilds("a manager that is killed in the middle of a drain", (build) => {
       () => "answered",
       (error: NodeJS.ErrnoException) => error.code,
     );
-    await pause(300);
+    await pause(300, "the hook comes to the manager");
     manager.kill("SIGKILL");
-    const killedMs = performance.now();
     expect(await hook).toBe("ECONNRESET");
     const end = await own;
-    expect(performance.now() - killedMs).toBeLessThan(ENDS_WITHIN_MS);
     expect(end).toMatchObject({ code: 4, out: "" });
-    expect(end.err).toContain("is gone or hangs");
+    expect(end.err).toContain("is gone, hangs or has another LASTCALL_TOKEN");
     await expect(call(manager, hookPath("other"))).rejects.toThrow("ECONNREFUSED");
     await endApp(app);
   });
@@ -98,8 +91,9 @@ describeBuilds("a manager that is killed in the middle of a drain", (build) => {
     expect(await statusOf(second)).toMatchObject({ phase: "idle", outcome: "none" });
     const late = await call(second, hookPath());
     expect(JSON.parse(late.body)).toMatchObject({ outcome: "restarted" });
-    const both = await Promise.all([call(second, hookPath()), call(second, hookPath("other"))]);
-    expect(JSON.parse(both[0].body)).toMatchObject({ trigger: "two-hooks", outcome: "drained" });
+    const hooks = [call(second, hookPath()), call(second, hookPath("other"))];
+    const all = await Promise.all([...hooks, call(second, `/${TOKEN}/drain`, "POST")]);
+    for (const { body } of all) expect(JSON.parse(body)).toMatchObject({ trigger: "hook", outcome: "drained" });
     second.kill("SIGKILL");
     await endApp(app);
   });
@@ -110,8 +104,34 @@ describeBuilds("a manager that is killed in the middle of a drain", (build) => {
     const end = await run(["drain", `--address-scope=${manager.address}`], {}, build);
     expect(end.code).toBe(4);
     expect(end.err).toContain("said nothing");
-    expect(end.ms).toBeLessThan(GIVES_UP_WITHIN_MS);
     manager.kill("SIGKILL");
+  });
+});
+
+describeBuilds("a manager whose own hook never comes", (build) => {
+  test.concurrent("releases the hooks of two containers without a drain, and later than a lone one", async () => {
+    const manager = await startManager({ build, flags: LONG });
+    const app = await startApp(manager.address);
+    const lone = await call(manager, hookPath());
+    const [one, other] = await Promise.all([call(manager, hookPath()), call(manager, hookPath("other"))]);
+    for (const { body } of [lone, one, other])
+      expect(JSON.parse(body)).toMatchObject({ outcome: "restarted", trigger: "none" });
+    expect(lone.ms).toBeGreaterThanOrEqual(4_990);
+    expect(Math.min(one.ms, other.ms)).toBeGreaterThanOrEqual(14_990);
+    expect(manager.lines().some(withdrawing)).toBe(false);
+    manager.kill("SIGKILL");
+    await endApp(app);
+  });
+
+  test.concurrent("drains at its stop signal in classic mode", async () => {
+    const manager = await startManager({ build, flags: [...SHORT, "--classic"] });
+    const app = await startApp(manager.address);
+    const held = call(manager, hookPath());
+    await statusOf(manager);
+    manager.kill("SIGTERM");
+    expect(JSON.parse((await held).body)).toMatchObject({ outcome: "drained", trigger: "sigterm" });
+    expect((await manager.ended).code).toBe(0);
+    await endApp(app);
   });
 });
 
@@ -131,7 +151,7 @@ describeBuilds("a manager whose log nobody reads", (build) => {
       rmSync(folder, { recursive: true });
     });
     const manager = { address };
-    await answersAt(manager);
+    await eventually(async () => expect((await call(manager, `/${TOKEN}/status`)).status).toBe(200));
     const app = await startApp(address);
     for (let round = 0; round < 30; round += 1) {
       const calls = [call(manager, hookPath()), call(manager, `/${TOKEN}/drain`, "POST")];
@@ -141,30 +161,19 @@ describeBuilds("a manager whose log nobody reads", (build) => {
   });
 });
 
-async function answersAt(manager: { readonly address: string }): Promise<void> {
-  for (;;) {
-    const status = await call(manager, `/${TOKEN}/status`).then(
-      (answer) => answer.status,
-      () => 0,
-    );
-    if (status === 200) return;
-    await pause(100);
-  }
-}
-
 describeBuilds("a manager that is crowded", (build) => {
   test.concurrent("keeps 256 of a thousand connections, lets them go after two seconds and answers every hook", async () => {
-    const manager = await startManager({ build, flags: SHORT });
+    const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: SHORT });
     const app = await startApp(manager.address);
     const before = openSockets(manager.pid);
     const sockets = await crowd(manager, 1_000);
     expect(sockets.length).toBe(1_000);
     await statusOf(manager);
-    expect(openSockets(manager.pid) - before).toBeLessThanOrEqual(256 + 2);
+    await eventually(() => expect(openSockets(manager.pid) - before).toBeLessThanOrEqual(256 + 2));
     expect(await outcomeNow(manager)).toBe("drained");
-    await Promise.all(sockets.map((socket) => (socket.destroyed ? 0 : closed(socket))));
+    await Promise.all(sockets.map((socket) => (socket.destroyed ? undefined : closed(socket))));
     // A caller sees the end of its connection before the manager has closed its own side of it.
-    await until(() => openSockets(manager.pid) <= before + 1);
+    await eventually(() => expect(openSockets(manager.pid)).toBeLessThanOrEqual(before + 1));
     manager.kill("SIGKILL");
     await endApp(app);
   });
@@ -181,10 +190,7 @@ describeBuilds("a manager that is crowded", (build) => {
       sockets.push(socket);
     }
     // None of them reads, and none of them closes.
-    const lag = watchLag();
-    const writtenMs = performance.now();
-    while (openSockets(manager.pid) > before + 1) await pause(100);
-    expect(performance.now() - writtenMs).toBeLessThan(FORGOTTEN_WITHIN_MS + lag());
+    await eventually(() => expect(openSockets(manager.pid)).toBeLessThanOrEqual(before + 1));
     expect(await statusOf(manager)).toMatchObject({ phase: "idle" });
     for (const socket of sockets) socket.destroy();
     manager.kill("SIGKILL");
@@ -196,7 +202,7 @@ describeBuilds(
   "a manager that is starved",
   (build) => {
     test.concurrent("of files rests its callers in the backlog and answers them when there are files again", async () => {
-      const wrapper = ["prlimit", "--nofile=40", "--"];
+      const wrapper = [...WITHOUT_PORT_GUARD, "prlimit", "--nofile=40", "--"];
       const manager = await startManager({ build, wrapper, flags: SHORT });
       const app = await startApp(manager.address);
       const sockets = await crowd(manager, 200);
@@ -207,12 +213,12 @@ describeBuilds(
       const usedMs = cpuMs(manager.pid) - cpuBeforeMs;
       const tookMs = performance.now() - startedMs;
       // While the table is full the runtime asks again and again: a core at most, and only as long as strangers may stay.
-      expect(usedMs).toBeLessThanOrEqual(tookMs + 100);
+      expect(usedMs).toBeLessThanOrEqual(tookMs + 100); // bound: time of the CPU, beside the time that passed
       for (const socket of sockets) socket.destroy();
       expect(await outcomeNow(manager)).toBe("drained");
       const restMs = cpuMs(manager.pid);
-      await pause(1_000);
-      expect(cpuMs(manager.pid) - restMs).toBeLessThan(500);
+      await pause(1_000, "time of rest, whose CPU is counted");
+      expect(cpuMs(manager.pid) - restMs).toBeLessThan(500); // bound: time of the CPU, which no other program lengthens
       manager.kill("SIGKILL");
       await endApp(app);
     });
@@ -255,9 +261,9 @@ describeBuilds(
       // Headers that never end have to be kept, each for two seconds: one crowd may come too slowly to be there at once.
       while (!over) {
         const some = await crowd(manager, 200);
-        for (const socket of some) socket.write(`GET / HTTP/1.1\r\nA: ${"a".repeat(60_000)}`);
+        for (const socket of some) socket.write(`GET /${TOKEN}/ HTTP/1.1\r\nA: ${"a".repeat(60_000)}`);
         sockets.push(...some);
-        await Promise.race([manager.ended, pause(500)]);
+        await Promise.race([manager.ended, pause(500, "between two crowds")]);
       }
       const end = await manager.ended;
       expect(end.err).toContain("out of memory");

@@ -1,5 +1,7 @@
 import { createServer } from "node:net";
 import { afterAll, expect, test } from "vitest";
+import { ownAddress } from "../leases/own-address.ts";
+import { pause } from "../time/pause.ts";
 import { describeBuilds, NODE_BUILD } from "./builds.ts";
 import {
   call,
@@ -7,14 +9,13 @@ import {
   endApp,
   endManagers,
   hookPath,
-  ownAddress,
-  pause,
   run,
   startApp,
   startManager,
   statusOf,
   TOKEN,
 } from "./manager-process.ts";
+import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
 afterAll(endManagers);
 
@@ -50,7 +51,7 @@ describeBuilds("a Pod's end", (build) => {
     const request = app.slow(3_000).then(() => {
       answeredMs = performance.now();
     });
-    await pause(200);
+    await pause(200, "the request comes to the app");
     const held = call(manager, hookPath());
     await call(manager, `/${TOKEN}/drain`, "POST");
     const releasedMs = performance.now();
@@ -69,7 +70,7 @@ describeBuilds("a Pod's end", (build) => {
     });
     const app = await startApp(manager.address);
     const request = app.slow(8_000).catch(() => {});
-    await pause(200);
+    await pause(200, "the request comes to the app");
     await call(manager, `/${TOKEN}/drain`, "POST");
     const report = await statusOf(manager);
     expect(report).toMatchObject({ outcome: "timeout", leftTotal: 1 });
@@ -206,7 +207,7 @@ describeBuilds("what is no end of the Pod", (build) => {
     { says: "a longer path", path: `${hookPath()}/x`, method: "GET" },
     { says: "a very long path", path: `/${TOKEN}/status?${"x".repeat(4_000)}`, method: "GET" },
   ])("$says gets 404 and changes nothing", async ({ path, method }) => {
-    const manager = await startManager({ build });
+    const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD });
     expect((await call(manager, path, method)).status).toBe(404);
     expect(await statusOf(manager)).toMatchObject({ phase: "idle", outcome: "none" });
     manager.kill("SIGKILL");
@@ -226,7 +227,7 @@ describeBuilds("signals and starting", (build) => {
     const held = call(manager, hookPath());
     const own = call(manager, `/${TOKEN}/drain`, "POST");
     await manager.until(phase("withdrawing"));
-    await pause(200);
+    await pause(200, "both callers are held");
     manager.kill("SIGTERM");
     expect(JSON.parse((await own).body)).toMatchObject({ outcome: "forced" });
     await held;
@@ -296,11 +297,24 @@ describeBuilds("drain and status without a manager", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("drain with another Pod's token says so", async () => {
-    const manager = await startManager({ build });
+  test.concurrent.for([
+    {
+      where: "is not heard, and says that this may be why",
+      wrapper: [],
+      code: 4,
+      says: "is gone, hangs or has another LASTCALL_TOKEN",
+    },
+    {
+      where: "says so where the manager hears strangers",
+      wrapper: WITHOUT_PORT_GUARD,
+      code: 64,
+      says: "does not know this LASTCALL_TOKEN",
+    },
+  ])("drain with another Pod's token $where", async ({ wrapper, code, says }) => {
+    const manager = await startManager({ build, wrapper });
     const end = await run(["drain", `--address-scope=${manager.address}`], { LASTCALL_TOKEN: "another" }, build);
-    expect(end.code).toBe(64);
-    expect(end.err).toContain("does not know this LASTCALL_TOKEN");
+    expect(end.code).toBe(code);
+    expect(end.err).toContain(says);
     manager.kill("SIGKILL");
   });
 });

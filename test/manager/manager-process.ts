@@ -2,25 +2,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, get, request, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
+import type { TestClock } from "../clock/test-clock.ts";
+import { ownAddress } from "../leases/own-address.ts";
+import { createChanges } from "../time/changes.ts";
 import { type Build, NODE_BUILD } from "./builds.ts";
 
 export const TOKEN = "t0ken-of-this-test";
 export const PORT = 17_890;
-
-let lastAddress = 0;
-
-/** Hosts of 127.a.b.0/24 that are neither the network's own address nor its last. */
-const HOSTS = 254;
-
-/**
- * No two Pods of one machine share an address. Every process has a network of its own, by its number alone: a machine
- * has 32 768 of them, unless it was told otherwise.
- */
-export function ownAddress(): string {
-  lastAddress += 1;
-  if (lastAddress > HOSTS) throw new Error(`one test file asks for more than ${HOSTS} addresses`);
-  return `127.${69 + (Math.floor(process.pid / 250) % 132)}.${1 + (process.pid % 250)}.${lastAddress}`;
-}
 
 export type Finished = {
   readonly code: number | null;
@@ -47,6 +35,8 @@ export type Start = {
   readonly address?: string;
   readonly env?: Record<string, string>;
   readonly flags?: readonly string[];
+  /** Followed by the program, whose build has to be one that can. */
+  readonly clock?: TestClock;
   /** Told every line of the log when it comes. */
   readonly onLine?: (line: Record<string, unknown>) => void;
 };
@@ -63,6 +53,7 @@ type Launch = {
   readonly wrapper?: readonly string[] | undefined;
   readonly args: readonly string[];
   readonly env?: Record<string, string> | undefined;
+  readonly clock?: TestClock | undefined;
 };
 
 function launch(what: Launch): { child: ChildProcess; ended: Promise<Finished> } {
@@ -70,7 +61,7 @@ function launch(what: Launch): { child: ChildProcess; ended: Promise<Finished> }
   const build = what.build ?? NODE_BUILD;
   const [command = "", ...words] = [...(what.wrapper ?? []), build.command, ...build.args, ...what.args];
   const child = spawn(command, words, {
-    env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN, ...what.env },
+    env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN, ...what.clock?.environment, ...what.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
@@ -88,6 +79,7 @@ function launch(what: Launch): { child: ChildProcess; ended: Promise<Finished> }
       resolve({ code, ms: performance.now() - startedMs, out, err });
     });
   });
+  what.clock?.follow(child.pid ?? 0, ended);
   return { child, ended };
 }
 
@@ -96,9 +88,9 @@ export async function startManager(start: Start = {}): Promise<Manager> {
   const address = start.address ?? ownAddress();
   const flags = start.flags ?? ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
   const args = ["serve", `--address-scope=${address}`, ...flags];
-  const { child, ended } = launch({ build: start.build, wrapper: start.wrapper, args, env: start.env });
+  const { child, ended } = launch({ ...start, args });
   const lines: Record<string, unknown>[] = [];
-  const watchers = new Set<() => void>();
+  const changes = createChanges();
   let rest = "";
   child.stdout?.on("data", (chunk: Buffer) => {
     const parts = (rest + chunk.toString("utf8")).split("\n");
@@ -108,20 +100,20 @@ export async function startManager(start: Start = {}): Promise<Manager> {
       lines.push(line);
       start.onLine?.(line);
     }
-    for (const watcher of watchers) watcher();
+    changes.tell();
   });
-  const until: Manager["until"] = (what) =>
-    new Promise((resolve, reject) => {
-      const look = () => {
-        const found = lines.find(what);
-        if (found === undefined) return;
-        watchers.delete(look);
-        resolve(found);
-      };
-      watchers.add(look);
-      void ended.then((end) => reject(new Error(`the manager ended: ${JSON.stringify(end)}`)));
-      look();
+  const until: Manager["until"] = (what) => {
+    const atItsEnd = ended.then((end) => {
+      const found = lines.find(what);
+      if (found === undefined) throw new Error(`the manager ended: ${JSON.stringify(end)}`);
+      return found;
     });
+    const said = changes.find(
+      () => lines.find(what),
+      () => `a line of the manager's log, which is ${JSON.stringify(lines)}`,
+    );
+    return Promise.race([said, atItsEnd]);
+  };
   await until((line) => String(line["message"]).includes("listen"));
   return {
     address,
@@ -139,8 +131,9 @@ export function run(
   args: readonly string[],
   env: Record<string, string> = {},
   build: Build = NODE_BUILD,
+  clock?: TestClock,
 ): Promise<Finished> {
-  return launch({ build, args, env }).ended;
+  return launch({ build, args, env, clock }).ended;
 }
 
 export type Answer = { readonly status: number; readonly body: string; readonly ms: number; readonly closes: boolean };
@@ -184,16 +177,13 @@ export function dial(manager: { readonly address: string }, port = PORT): Promis
   });
 }
 
-/** When the other side has closed the connection, in milliseconds from now. */
-export function closed(socket: Socket): Promise<number> {
-  const startedMs = performance.now();
+/** When the other side has closed the connection. How long that may take is held at virtual time. */
+export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
-    socket.on("close", () => resolve(performance.now() - startedMs));
+    socket.on("close", () => resolve());
     socket.resume();
   });
 }
-
-export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 export type App = {
   readonly server: Server;
@@ -202,12 +192,13 @@ export type App = {
   readonly asked: string[];
 };
 
-/** An app in the Pod; port 0 takes any. `slow` sends it a request that takes that long. */
-export async function startApp(address: string, port = 8_080): Promise<App> {
+/** An app in the Pod; port 0 takes any. `slow` sends it a request that takes that long, by the clock where there is one. */
+export async function startApp(address: string, port = 8_080, clock?: TestClock): Promise<App> {
+  const after = clock?.after ?? ((ms, what) => void setTimeout(what, ms));
   const asked: string[] = [];
   const server = createServer((req, res) => {
     asked.push(req.url ?? "");
-    setTimeout(() => res.end("done"), Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0"));
+    after(Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0"), () => res.end("done"));
   });
   await new Promise<void>((resolve) => server.listen(port, address, resolve));
   const slow = (ms: number) =>

@@ -1,7 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NO_ENDPOINT } from "../../src/manager/relay/relay-settings.ts";
-import { neighboursIn } from "../../src/manager/traffic/neighbours.ts";
-import type { Reading, TcpSocket } from "../../src/manager/traffic/observation.ts";
+import { createNeighbourWatch, type Neighbours } from "../../src/manager/traffic/neighbours.ts";
+import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
+import { addressOf } from "./socket-lists.ts";
 
 const PROXY = 1337;
 const APP = 65_532;
@@ -10,9 +12,9 @@ const MANAGER_PORT = 17_890;
 const socket = (uid: number, state: number, localPort: number, peerPort = 0): TcpSocket => ({
   family: 2,
   state,
-  localAddress: "10.0.0.5",
+  localAddress: addressOf("10.0.0.5"),
   localPort,
-  peerAddress: "10.0.0.9",
+  peerAddress: addressOf("10.0.0.9"),
   peerPort,
   uid,
   receiveQueue: 0,
@@ -26,13 +28,16 @@ const socket = (uid: number, state: number, localPort: number, peerPort = 0): Tc
   pureAcksSent: -1,
 });
 
-const reading = (sockets: TcpSocket[]): Reading => ({
-  source: "netlink",
-  sockets,
-  udpPorts: [],
-  passiveOpens: -1,
-  activeOpens: -1,
-});
+function neighboursIn(sockets: readonly TcpSocket[]): Neighbours {
+  const watch = createNeighbourWatch(MANAGER_PORT, NO_ENDPOINT);
+  // An earlier look leaves nothing behind.
+  watch.begin();
+  watch.see(socket(7, 10, 15_006));
+  watch.see(socket(8, 1, 40_000, 443));
+  watch.begin();
+  for (const one of sockets) watch.see(one);
+  return watch.end();
+}
 
 const proxyListens = socket(PROXY, 10, 15_006);
 
@@ -53,7 +58,7 @@ describe("who but the proxy has sockets", () => {
       others: false,
     },
   ])("$says counts as others: $others", ({ sockets, others }) => {
-    expect(neighboursIn(reading(sockets), MANAGER_PORT, NO_ENDPOINT)).toEqual({
+    expect(neighboursIn(sockets)).toEqual({
       known: true,
       others,
       sharedUser: false,
@@ -61,12 +66,36 @@ describe("who but the proxy has sockets", () => {
   });
 
   test("a listener with the proxy's user outside its ports means the user is shared", () => {
-    const seen = neighboursIn(reading([proxyListens, socket(PROXY, 10, 8_080)]), MANAGER_PORT, NO_ENDPOINT);
-    expect(seen).toEqual({ known: true, others: false, sharedUser: true });
+    expect(neighboursIn([proxyListens, socket(PROXY, 10, 8_080)])).toEqual({
+      known: true,
+      others: false,
+      sharedUser: true,
+    });
   });
 
-  test("without a reading, or without a proxy that listens, nothing is known", () => {
-    expect(neighboursIn(undefined, MANAGER_PORT, NO_ENDPOINT).known).toBe(false);
-    expect(neighboursIn(reading([socket(APP, 1, 40_000, 443)]), MANAGER_PORT, NO_ENDPOINT).known).toBe(false);
+  test("without a proxy that listens nothing is known", () => {
+    expect(neighboursIn([socket(APP, 1, 40_000, 443)]).known).toBe(false);
+  });
+
+  test("the answer does not depend on the order of listeners, nor of connections", () => {
+    const any = fc.record({
+      uid: fc.constantFrom(PROXY, APP, 0),
+      state: fc.constantFrom(1, 3, 6, 10),
+      localPort: fc.constantFrom(8_080, 15_006, 40_000, MANAGER_PORT),
+    });
+    fc.assert(
+      fc.property(fc.array(any, { maxLength: 8 }), (chosen) => {
+        const sockets = chosen.map(({ uid, state, localPort }) => socket(uid, state, localPort));
+        const listeners = sockets.filter(({ state }) => state === 10);
+        const others = sockets.filter(({ state }) => state !== 10);
+        const reversed = [...[...listeners].reverse(), ...[...others].reverse()];
+        expect(neighboursIn(reversed)).toEqual(neighboursIn([...listeners, ...others]));
+      }),
+    );
+  });
+
+  test("among more users than are remembered there are others than the proxy's", () => {
+    const many = Array.from({ length: 1_000 }, (_, uid) => socket(10_000 + uid, 10, 15_006));
+    expect(neighboursIn(many)).toMatchObject({ known: true, others: true });
   });
 });

@@ -1,14 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dumpTcp } from "../../src/manager/sockets/netlink-dump.ts";
-import { dumpRequest, readPart } from "../../src/manager/sockets/netlink-message.ts";
-import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
 import { DONE, message, playback, REFUSED, socketMessage, tcpInfo } from "./netlink-room.ts";
-
-function read(bytes: Buffer, length = bytes.length, tracesMs = 60_000) {
-  const sockets: TcpSocket[] = [];
-  return { end: readPart(bytes, length, 1, { sockets, tracesMs }), sockets };
-}
+import { dumpOf, partOf as read } from "./socket-lists.ts";
 
 describe("one part of a dump", () => {
   test("gives a socket with its ages and counts", () => {
@@ -148,17 +141,13 @@ describe("one part of a dump", () => {
 });
 
 describe("a dump", () => {
-  test("asks for TCP with tcp_info in every state", () => {
-    const bytes = dumpRequest(10, 1);
-    expect([bytes.length, bytes[16], bytes[17], bytes[18], bytes.readUInt32LE(20)]).toEqual([72, 10, 6, 2, 0xfff]);
-  });
-
   test("puts the parts of several answers together", () => {
     const { libc, open } = playback({
       2: [Buffer.concat([socketMessage(), socketMessage({ localPort: 81 })]), socketMessage({ localPort: 82 }), DONE],
     });
-    const dump = dumpTcp(libc, 2, 60_000);
-    expect(dump.kind === "whole" && dump.sockets.map((s) => s.localPort)).toEqual([8080, 81, 82]);
+    const { end, sockets } = dumpOf(libc);
+    expect(end).toBe("whole");
+    expect(sockets.map((s) => s.localPort)).toEqual([8080, 81, 82]);
     expect(open()).toBe(0);
   });
 
@@ -179,7 +168,7 @@ describe("a dump", () => {
     },
   ])("is $says", ({ kind, parts }) => {
     const { libc, open } = playback({ 2: parts });
-    expect(dumpTcp(libc, 2, 60_000).kind).toBe(kind);
+    expect(dumpOf(libc).end).toBe(kind);
     expect(open()).toBe(0);
   });
 });

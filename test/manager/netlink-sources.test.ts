@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Libc } from "../../src/manager/ports.ts";
+import type { Libc, ScanText } from "../../src/manager/ports.ts";
 import { canonicalAddress } from "../../src/manager/sockets/address-text.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
 import { DONE, playback, REFUSED, socketMessage } from "./netlink-room.ts";
+import { shownBy } from "./socket-lists.ts";
 
 const HEAD = "  sl  local_address rem_address\n";
 const LISTENER =
@@ -20,8 +21,16 @@ const FILES: { readonly [path: string]: string } = {
   "/proc/net/snmp": "Tcp: ActiveOpens PassiveOpens\nTcp: 5 6\n",
 };
 
-function look(libc: Libc, changed: { readonly [path: string]: string | undefined } = {}) {
-  return createSocketReader(libc, (path) => (path in changed ? changed[path] : FILES[path]))(60_000);
+function look(libc: Libc, changed: { readonly [path: string]: string | undefined } = {}, enoughUdp?: number) {
+  const text = (path: string) => (path in changed ? changed[path] : FILES[path]);
+  const scan: ScanText = (path, take) => {
+    const whole = text(path);
+    if (whole === undefined) return "missing";
+    // In pieces of a size that cuts lines.
+    for (let at = 0; at < whole.length; at += 100) if (!take(whole.slice(at, at + 100))) break;
+    return "read";
+  };
+  return shownBy(createSocketReader(libc, text, scan, 17_890), 60_000, enoughUdp);
 }
 
 const NO_LIBC: Libc = { ...playback({}).libc, available: false };
@@ -31,13 +40,15 @@ describe("a look at the sockets", () => {
     const { libc } = playback({ 2: [socketMessage(), DONE], 10: [socketMessage({ family: 10, localPort: 81 }), DONE] });
     const seen = look(libc);
     expect(seen).toMatchObject({ source: "netlink", udpPorts: [5_000], passiveOpens: 6, activeOpens: 5 });
-    expect(seen?.sockets.map((s) => s.localPort)).toEqual([8080, 81]);
+    expect(seen?.connections.map((s) => s.localPort)).toEqual([8080, 81]);
+    expect(seen?.sockets).toBe(5);
   });
 
   test("falls back to the tables where netlink is refused", () => {
     expect(look(playback({ 2: [REFUSED] }).libc)).toMatchObject({
       source: "proc",
-      sockets: [{ localPort: 8080, receiveQueue: 3 }],
+      listeners: [{ localPort: 8080, receiveQueue: 3 }],
+      connections: [],
     });
   });
 
@@ -67,6 +78,51 @@ describe("a look at the sockets", () => {
 
   test("goes on without the counters", () => {
     expect(look(NO_LIBC, { "/proc/net/snmp": undefined })).toMatchObject({ passiveOpens: -1, activeOpens: -1 });
+  });
+
+  test("shows listeners of both families before the first connection, and each socket once", () => {
+    const order: number[] = [];
+    const parts = (family: number, port: number) => [
+      socketMessage({ family, localPort: port }),
+      socketMessage({ family, state: 10, localPort: port + 1 }),
+      DONE,
+    ];
+    createSocketReader(
+      playback({ 2: parts(2, 10), 10: parts(10, 20) }).libc,
+      () => undefined,
+      () => "missing",
+      17_890,
+    )(60_000, {
+      onListener: (s) => order.push(s.localPort),
+      onConnection: (s) => order.push(s.localPort),
+      onUdpPort: () => true,
+      onManyUdp: () => undefined,
+    });
+    expect(order).toEqual([11, 21, 10, 20]);
+  });
+
+  test("that fails after it has shown connections is unknown, and no other source is mixed in", () => {
+    const { libc } = playback({ 2: [DONE], 10: [DONE] });
+    let dumps = 0;
+    const failing: Libc = {
+      ...libc,
+      send: (fd, bytes, flags) => {
+        dumps += 1;
+        return dumps > 3 ? -1 : libc.send(fd, bytes, flags);
+      },
+    };
+    expect(look(failing)).toBeUndefined();
+  });
+
+  test("reads no further datagrams than are wanted", () => {
+    const many = ` ${HEAD}${UDP.repeat(50)}`;
+    expect(look(NO_LIBC, { "/proc/net/udp": many }, 3)?.udpPorts).toHaveLength(3);
+  });
+
+  test("reads some thousands of datagram sockets, and says that there are more", () => {
+    const many = (count: number) => look(NO_LIBC, { "/proc/net/udp": ` ${HEAD}${UDP_LOOPBACK.repeat(count)}` });
+    expect(many(4_095)).toMatchObject({ manyUdp: false, udpPorts: [] });
+    expect(many(100_000)).toMatchObject({ manyUdp: true, sockets: 4_097 });
   });
 });
 

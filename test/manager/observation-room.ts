@@ -1,36 +1,41 @@
 /** Looks at real sockets of this machine, for tests that bring their own traffic. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
+import { expect } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
+import { readTextFile, scanTextFile } from "../../src/manager/read-text.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
-import { createJudge, NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
-import type { Observation } from "../../src/manager/traffic/observation.ts";
-
-export function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
+import { createJudge, type Judge, NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
+import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.ts";
+import type { Observation, SocketVisitor } from "../../src/manager/traffic/observation.ts";
+import { eventually } from "../time/eventually.ts";
 
 /** `tookMs` is how long the reading took: nobody can date its ages better than that. */
 export type Known = Extract<Observation, { known: true }> & { readonly atMs: number; readonly tookMs: number };
 
 /** @returns a function that looks once; unknown looks fail the test */
 export function watching(over: Partial<DrainSettings>): () => Known {
-  const read = createSocketReader(loadNodeLibc(), readText);
-  const judge = createJudge({ ...DEFAULT_SETTINGS, ...over });
+  const read = createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, over.port ?? DEFAULT_SETTINGS.port);
+  const judge = createJudge({ ...DEFAULT_SETTINGS, ...over }, createConnectionMemory(Math.random));
   return () => {
     const fromMs = performance.now();
-    const reading = read(60_000);
+    judge.begin(fromMs);
+    const reading = read(60_000, visitorOf(judge));
     const atMs = performance.now();
     const seen = judge.observe(reading, atMs, NO_CONNECTIONS);
     if (!seen.known) throw new Error(seen.why);
     return { ...seen, atMs, tookMs: atMs - fromMs };
+  };
+}
+
+function visitorOf(judge: Judge): SocketVisitor {
+  return {
+    onListener: judge.seeListener,
+    onConnection: (socket) => judge.seeConnection(socket, performance.now()),
+    onUdpPort: judge.seeUdpPort,
+    onManyUdp: judge.seeManyUdp,
   };
 }
 
@@ -40,17 +45,13 @@ export async function listen(server: Server, host: string): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-export function pause(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
-}
-
-/** Waits for a condition of the kernel that comes by itself; the test's own time limit ends the wait. */
-export async function until<T>(look: () => T, holds: (seen: T) => boolean): Promise<T> {
-  for (;;) {
+/** Looks until a look shows this. @returns that look */
+export function shows(look: () => Known, wanted: Readonly<Record<string, unknown>>): Promise<Known> {
+  return eventually(() => {
     const seen = look();
-    if (holds(seen)) return seen;
-    await pause(20);
-  }
+    expect(seen).toMatchObject(wanted);
+    return seen;
+  });
 }
 
 /** A Node program as a child; answers when it has printed its first line. */

@@ -2,8 +2,13 @@ import { once } from "node:events";
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, createServer as createTcpServer, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { ownAddress } from "./manager-process.ts";
-import { type Known, listen, pause, startNode, stop, until, watching } from "./observation-room.ts";
+import { loadNodeLibc } from "../../src/manager/node-libc.ts";
+import { readTextFile, scanTextFile } from "../../src/manager/read-text.ts";
+import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
+import { ownAddress } from "../leases/own-address.ts";
+import { pause } from "../time/pause.ts";
+import { type Known, listen, shows, startNode, stop, watching } from "./observation-room.ts";
+import { shownBy, type TextSocket } from "./socket-lists.ts";
 
 /** How far the kernel's date of an event may lie outside of the moments we saw around it: jiffies, 10 ms at the coarsest. */
 const JIFFIES_MS = 20;
@@ -69,6 +74,22 @@ function keepAlive(): Agent {
 }
 
 describe("real sockets", () => {
+  test("of the manager's own port are left out by the kernel, but for the listener; all others are shown", async () => {
+    const host = ownAddress();
+    const [own, other] = [await tcp(host, {}, () => {}), await tcp(host, {}, () => {})];
+    const [toOwn, toOther] = [await dial(host, own), await dial(host, other)];
+    const shown = shownBy(createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, own));
+    expect(shown?.source).toBe("netlink");
+    const portsOf = (sockets: readonly TextSocket[] = []) =>
+      sockets.filter((socket) => socket.localAddress === host).map((socket) => socket.localPort);
+    expect(portsOf(shown?.listeners).sort()).toEqual([own, other].sort());
+    expect(portsOf(shown?.connections)).toContain(other);
+    expect(portsOf(shown?.connections)).not.toContain(own);
+    // A client within the Pod is no stranger of the manager's, whatever it is connected to.
+    const clients = (shown?.connections ?? []).map((socket) => socket.localPort);
+    expect(clients).toEqual(expect.arrayContaining([toOwn.localPort, toOther.localPort]));
+  });
+
   test("without connections are calm, with a listener and no evidence", async () => {
     const host = ownAddress();
     const look = watching({ addressScope: host });
@@ -83,7 +104,7 @@ describe("real sockets", () => {
     const port = await web(host, (_, res) => res.end("hello"));
     look();
     const answered = await fetchOnce(host, port, keepAlive());
-    await pause(400);
+    await pause(400, "an age to date back by");
     const seen = look();
     expect(seen).toMatchObject({ calm: true, openConnections: 1 });
     expectDated(seen, answered);
@@ -101,16 +122,16 @@ describe("real sockets", () => {
     });
     const answered = fetchOnce(host, port, keepAlive());
     answered.catch(() => undefined);
-    await until(look, (seen) => seen.openConnections === 1 && !seen.calm);
+    await shows(look, { openConnections: 1, calm: false });
     for (let n = 0; n < 10; n += 1) {
-      await pause(30);
+      await pause(30, "looks at several moments of the request");
       const seen = look();
       expect(seen).toMatchObject({ calm: false, lastEvidenceMs: seen.atMs });
     }
     const fromMs = performance.now();
     answer();
     const { toMs } = await answered;
-    const seen = await until(look, (at) => at.calm);
+    const seen = await shows(look, { calm: true });
     expectDated(seen, { fromMs, toMs });
   });
 
@@ -124,9 +145,9 @@ describe("real sockets", () => {
     const loop = (async () => {
       while (going) answeredMs = (await fetchOnce(host, port, agent)).toMs;
     })();
-    await pause(100);
+    await pause(100, "some requests have come and gone");
     for (let n = 0; n < 30; n += 1) {
-      await pause(17);
+      await pause(17, "looks at moments that no period of the client's meets");
       const seen = look();
       expect(seen.lastEvidenceMs).toBeGreaterThan(answeredMs - JIFFIES_MS);
     }
@@ -139,10 +160,10 @@ describe("real sockets", () => {
     const look = watching({ addressScope: host });
     const port = await tcp(host, { pauseOnConnect: true }, () => undefined);
     const client = await dial(host, port);
-    await until(look, (seen) => seen.openConnections === 1 && seen.calm);
+    await shows(look, { openConnections: 1, calm: true });
     client.write("0123456789");
-    await until(look, (seen) => !seen.calm);
-    await pause(200);
+    await shows(look, { calm: false });
+    await pause(200, "bytes that are left unread for a while");
     const seen = look();
     expect(seen).toMatchObject({ calm: false, lastEvidenceMs: seen.atMs });
   });
@@ -160,7 +181,7 @@ describe("real sockets", () => {
     endings.push(() => stop(child));
     expect(look()).toMatchObject({ calm: true, hasTcpListener: true });
     await dial(host, Number(line));
-    await pause(200);
+    await pause(200, "a connection that waits for a while");
     const seen = look();
     expect(seen).toMatchObject({ calm: false, lastEvidenceMs: seen.atMs });
   });
@@ -179,15 +200,15 @@ describe("real sockets", () => {
       "error",
       () => undefined,
     );
-    await until(look, (seen) => seen.openConnections === 1 && seen.calm);
-    await pause(300);
+    await shows(look, { openConnections: 1, calm: true });
+    await pause(300, "a stream that is silent for a while");
     const fromMs = performance.now();
     await new Promise<void>((resolve) => {
       heard = resolve;
       stream?.write("data: 2\n\n");
     });
     const toMs = performance.now();
-    await pause(300);
+    await pause(300, "an age to date back by");
     const seen = look();
     expect(seen).toMatchObject({ calm: true, openConnections: 1 });
     expectDated(seen, { fromMs, toMs });
@@ -202,13 +223,13 @@ describe("real sockets", () => {
       socket.resume();
     });
     const client = await dial(host, port);
-    await pause(50);
+    await pause(50, "the server accepts it first");
     client.end("request");
-    const seen = await until(look, (at) => at.left[0]?.state === "CLOSE_WAIT");
-    await pause(100);
+    const seen = await shows(look, { left: [{ state: "CLOSE_WAIT" }] });
+    await pause(100, "a half-closed connection that waits for a while");
     expect(look()).toMatchObject({ calm: false, openConnections: 1 });
     served?.write("answer");
-    expect(await until(look, (at) => at.calm)).toMatchObject({ openConnections: 1 });
+    expect(await shows(look, { calm: true })).toMatchObject({ openConnections: 1 });
     expect(seen.openConnections).toBe(1);
   });
 
@@ -233,7 +254,7 @@ describe("real sockets", () => {
     // What it leaves is dated by its end, which on a busy machine comes well after the answer.
     await served;
     const toMs = performance.now();
-    await pause(500);
+    await pause(500, "an age to date back by");
     const seen = look();
     expect(seen).toMatchObject({ calm: true, openConnections: 0 });
     expectDated(seen, { fromMs, toMs });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseOpens } from "../../src/manager/sockets/proc-snmp.ts";
-import { parseTcpTable } from "../../src/manager/sockets/proc-tables.ts";
+import { createTableReader } from "../../src/manager/sockets/proc-tables.ts";
+import { tableOf } from "./socket-lists.ts";
 
 const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
 const LISTENER =
@@ -13,7 +14,7 @@ const SIX =
 
 describe("a table of sockets", () => {
   test("gives every line as a socket without ages", () => {
-    expect(parseTcpTable(HEAD + LISTENER + OPEN, 2)).toEqual([
+    expect(tableOf(HEAD + LISTENER + OPEN, 2)).toEqual([
       {
         ...BLIND,
         family: 2,
@@ -42,7 +43,7 @@ describe("a table of sockets", () => {
   });
 
   test("writes mapped IPv6 addresses as IPv4 and others shortest", () => {
-    expect(parseTcpTable(HEAD + SIX, 10)?.[0]).toMatchObject({
+    expect(tableOf(HEAD + SIX, 10)?.[0]).toMatchObject({
       state: 6,
       localAddress: "127.0.0.1",
       peerAddress: "2001:db8::100:0",
@@ -50,8 +51,8 @@ describe("a table of sockets", () => {
   });
 
   test("is empty only when it has its header and no lines", () => {
-    expect(parseTcpTable(HEAD, 2)).toEqual([]);
-    expect(parseTcpTable(` ${HEAD}`, 2)).toEqual([]);
+    expect(tableOf(HEAD, 2)).toEqual([]);
+    expect(tableOf(` ${HEAD}`, 2)).toEqual([]);
   });
 
   test.for([
@@ -65,7 +66,7 @@ describe("a table of sockets", () => {
     { says: "IPv6 lines read as IPv4", text: HEAD + SIX },
     { says: "an empty line", text: `${HEAD}\n${OPEN}` },
   ])("is unknown on $says", ({ text }) => {
-    expect(parseTcpTable(text, 2)).toBeUndefined();
+    expect(tableOf(text, 2)).toBeUndefined();
   });
 
   test("cut anywhere within its lines is unknown, never shorter", () => {
@@ -73,16 +74,45 @@ describe("a table of sockets", () => {
     const whole = [HEAD.length, HEAD.length + LISTENER.length, text.length];
     fc.assert(
       fc.property(fc.nat(text.length), (cut) => {
-        const read = parseTcpTable(text.slice(0, cut), 2);
+        const read = tableOf(text.slice(0, cut), 2);
         return whole.includes(cut) ? read !== undefined : read === undefined;
       }),
     );
   });
 
+  test("is the same wherever it is cut into pieces", () => {
+    const lines = fc.array(fc.constantFrom(LISTENER, OPEN, OPEN.slice(3), "hello\n"), { maxLength: 6 });
+    fc.assert(
+      fc.property(lines, fc.array(fc.nat(900), { maxLength: 8 }), (chosen, cuts) => {
+        const text = HEAD + chosen.join("");
+        const ordered = cuts.filter((cut) => cut < text.length).sort((a, b) => a - b);
+        expect(tableOf(text, 2, ordered)).toEqual(tableOf(text, 2));
+      }),
+    );
+  });
+
+  test("is read no further than it is wanted, however long it is", () => {
+    let taken = 0;
+    const reader = createTableReader(2, () => {
+      taken += 1;
+      return taken < 2;
+    });
+    expect(reader.take(HEAD + LISTENER)).toBe(true);
+    expect(reader.take(OPEN + OPEN)).toBe(false);
+    expect([taken, reader.end()]).toEqual([2, true]);
+  });
+
+  test("is not held in memory where it has no lines", () => {
+    const reader = createTableReader(2, () => true);
+    const noise = "x".repeat(4_096);
+    expect(reader.take(HEAD)).toBe(true);
+    expect([reader.take(noise), reader.end()]).toEqual([false, false]);
+  });
+
   test("never throws on text it was not made for", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300 }), fc.constantFrom(2, 10), (text, family) => {
-        const read = parseTcpTable(HEAD + text, family);
+        const read = tableOf(HEAD + text, family);
         return read === undefined || read.every((s) => s.localPort >= 0 && s.localPort < 65_536);
       }),
     );

@@ -1,6 +1,5 @@
 /** Which processes live, by /proc. */
 import { readdirSync, readFileSync } from "node:fs";
-import { pause } from "./manager-process.ts";
 
 /** Processes whose parent that is. */
 export function childrenOf(pid: number): readonly number[] {
@@ -21,7 +20,3 @@ function parentOf(pid: number): number {
 }
 
 export const alive = (pid: number) => parentOf(pid) >= 0;
-
-export async function until(what: () => boolean): Promise<void> {
-  while (!what()) await pause(50);
-}

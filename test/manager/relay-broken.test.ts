@@ -40,7 +40,7 @@ describeBuilds(
         const { env, during } = await broken.start(ca);
         const [without, with_] = await Promise.all([drain({}), drain(env, during)]);
         const both = `without: ${without.ms} ms; with: ${with_.ms} ms, ${JSON.stringify(with_)}`;
-        expect(with_.ms - without.ms, both).toBeLessThanOrEqual(LATE_MS + lag());
+        expect(with_.ms - without.ms, both).toBeLessThanOrEqual(LATE_MS + lag()); // bound: beside a Pod without one; what the machine was late comes on top
         expect(with_.ms, both).toBeGreaterThanOrEqual(3_000);
         expect(with_.report).toMatchObject({ outcome: "drained", trigger: "hook", witness: "netlink" });
         expect(with_.report.relay, both).toMatch(/^unknown: ./);

@@ -4,8 +4,9 @@ import { createRelayClient, NO_ANSWER_YET } from "../../src/manager/relay/relay-
 import { NO_ENDPOINT, type RelayEndpoint } from "../../src/manager/relay/relay-settings.ts";
 import type { RelayWish } from "../../src/manager/relay/relay-wish.ts";
 import type { RelayWord } from "../../src/manager/relay/relay-word.ts";
-import { neighboursIn } from "../../src/manager/traffic/neighbours.ts";
+import { createNeighbourWatch } from "../../src/manager/traffic/neighbours.ts";
 import { CLIENT, judging, listener, POD, reading, socket } from "./judge-room.ts";
+import { inWords } from "./socket-lists.ts";
 
 const ASK: RelayWish = { kind: "ask", floorEndMs: -1 };
 const SAID = 'said {"state":"in","terminating":true,"services":1,"reason":""}\n';
@@ -172,7 +173,12 @@ describe("the client's own connections", () => {
     const relay: RelayEndpoint = { address: "10.96.0.9", port: 443 };
     const proxy = { ...listener(), localPort: 15_006, uid: 1_337 };
     const ours = socket({ localPort: 40_000, peerAddress: relay.address, peerPort: relay.port, uid: 65_532 });
-    const others = (endpoint: RelayEndpoint) => neighboursIn(reading([proxy, ours]), 17_890, endpoint).others;
+    const others = (endpoint: RelayEndpoint) => {
+      const watch = createNeighbourWatch(17_890, endpoint);
+      watch.begin();
+      for (const one of [proxy, ours]) watch.see(inWords(one));
+      return watch.end().others;
+    };
     expect(others(relay)).toBe(false);
     expect(others(NO_ENDPOINT)).toBe(true);
     expect(others({ address: CLIENT, port: 443 })).toBe(true);

@@ -2,10 +2,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
+import { eventually } from "../time/eventually.ts";
 import { BROKEN_RELAYS, endBrokenRelays } from "./broken-relays.ts";
 import { type Build, describeBuilds } from "./builds.ts";
 import { type Authority, authority, CREDENTIAL, endRelays, line, startRelay } from "./fake-relay.ts";
-import { until } from "./processes.ts";
 
 const running = new Set<ChildProcessWithoutNullStreams>();
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 type Client = {
   readonly child: ChildProcessWithoutNullStreams;
   readonly lines: readonly string[];
-  readonly until: (what: RegExp) => Promise<string>;
+  readonly says: (what: RegExp) => Promise<string>;
   readonly ended: Promise<number | null>;
 };
 
@@ -33,29 +33,22 @@ function startClient(build: Build, env: Record<string, string>): Client {
   running.add(child);
   child.stdin.on("error", () => {});
   const lines: string[] = [];
-  const watchers = new Set<() => void>();
   let rest = "";
   child.stdout.on("data", (chunk: Buffer) => {
     const parts = (rest + chunk.toString("utf8")).split("\n");
     rest = parts.pop() ?? "";
     lines.push(...parts);
-    for (const watcher of watchers) watcher();
   });
   const ended = once(child, "close").then(([code]) => {
     running.delete(child);
     return code as number | null;
   });
-  const until = (what: RegExp) =>
-    new Promise<string>((resolve, reject) => {
-      const look = () => {
-        const found = lines.find((one) => what.test(one));
-        if (found !== undefined) resolve(found);
-      };
-      watchers.add(look);
-      void ended.then((code) => reject(new Error(`the client ended with ${code}: ${lines.join(" | ")}`)));
-      look();
+  const says = (what: RegExp) =>
+    eventually(() => {
+      expect(lines).toContainEqual(expect.stringMatching(what));
+      return lines.find((one) => what.test(one)) ?? "";
     });
-  return { child, lines, until, ended };
+  return { child, lines, says, ended };
 }
 
 describeBuilds("the relay's client", (build) => {
@@ -64,11 +57,11 @@ describeBuilds("the relay's client", (build) => {
     const client = startClient(build, env);
     client.child.stdin.write("floor 0\n");
     void during?.();
-    expect(await client.until(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
+    expect(await client.says(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
     // It has dialled again by then, or will.
     const dials = () => client.lines.filter((one) => one === "dials").length;
     const before = dials();
-    while (dials() <= before) await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(() => expect(dials()).toBeGreaterThan(before));
     expect(client.lines.join("\n")).not.toContain(CREDENTIAL);
     client.child.stdin.end();
     expect(await client.ended).toBe(0);
@@ -77,9 +70,9 @@ describeBuilds("the relay's client", (build) => {
   test.concurrent("passes on what the relay says, and ends with its input", async () => {
     const relay = await startRelay({ first: line({ terminating: false, services: 3 }) });
     const client = startClient(build, relay.env);
-    await client.until(/^said /);
+    await client.says(/^said /);
     relay.say(line({ state: "out", reason: "gone\u0007 \u2028from all", graceSeconds: 30 }));
-    const word = await client.until(/"out"/);
+    const word = await client.says(/"out"/);
     expect(JSON.parse(word.slice(5))).toEqual({
       state: "out",
       terminating: true,
@@ -94,14 +87,14 @@ describeBuilds("the relay's client", (build) => {
   test.concurrent("asks no more when it rests, delivers a report, and ends", async () => {
     const relay = await startRelay();
     const client = startClient(build, relay.env);
-    await client.until(/^said /);
+    await client.says(/^said /);
     client.child.stdin.write("rest\n");
-    await until(() => relay.streams() === 0);
+    await eventually(() => expect(relay.streams()).toBe(0));
     await relay.caughtUp();
     const asked = () => relay.questions.filter(({ path }) => path.startsWith(WITHDRAWAL_PATH)).length;
     const before = asked();
     client.child.stdin.write('report {"version":1,"why":"Ümläut"}\n');
-    await client.until(/^delivered$/);
+    await client.says(/^delivered$/);
     expect(await client.ended).toBe(0);
     await relay.caughtUp();
     expect(asked()).toBe(before);
@@ -120,7 +113,7 @@ describeBuilds("the relay's client", (build) => {
     });
     const client = startClient(build, relay.env);
     client.child.stdin.write("report {}\n");
-    await client.until(/^undelivered it answered 503$/);
+    await client.says(/^undelivered it answered 503$/);
     expect(await client.ended).toBe(0);
     expect(tries).toBeGreaterThanOrEqual(2);
   });
@@ -135,7 +128,7 @@ describeBuilds("the relay's client", (build) => {
     });
     const client = startClient(build, relay.env);
     client.child.stdin.write("report {}\n");
-    await client.until(/^undelivered it answered 413$/);
+    await client.says(/^undelivered it answered 413$/);
     expect(await client.ended).toBe(0);
     expect(paths.filter((path) => path === "/v1/drains")).toHaveLength(1);
   });

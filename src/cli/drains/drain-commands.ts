@@ -1,5 +1,6 @@
 /** The flags of `drains` and `timeline`. Reads words; what they ask for goes to the commands as plain values. */
 import { type Command, InvalidArgumentError } from "commander";
+import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
 import { quote } from "../../policy/quote.ts";
 import type { Ports } from "../ports.ts";
 import { runDrains } from "./drains-command.ts";
@@ -52,7 +53,7 @@ in lastcall's namespace.`;
 
 /** It becomes part of a path. */
 function nameOfNamespace(text: string): string {
-  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
+  if (isNamespaceName(text)) return text;
   throw new InvalidArgumentError(`Got ${quote(text)}, expected the name of a namespace: at most 63 of a-z, 0-9 and -.`);
 }
 

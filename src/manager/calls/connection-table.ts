@@ -1,10 +1,12 @@
 /** Who is connected to the manager. Keeps strangers from crowding out the kubelet; holds no request itself. */
 import type { Socket } from "node:net";
 import type { NowMs } from "../ports.ts";
+import { isLoopbackAddress } from "../sockets/address-text.ts";
+import { whoGoesFirst } from "./who-goes-first.ts";
 
 export type ConnectionTable = {
-  /** Takes a new connection in; at the cap the oldest one without a valid request goes. Newcomers are never refused. */
-  readonly admit: (socket: Socket) => void;
+  /** Takes a new connection in; beyond the capacity strangers go once they could be heard. Newcomers are never refused. */
+  readonly admit: (socket: Socket, address: string) => void;
   /** A valid request came: this connection may stay as long as it likes. */
   readonly keep: (socket: Socket) => void;
   /** It has been answered: it has a moment to leave by itself. */
@@ -14,32 +16,51 @@ export type ConnectionTable = {
 };
 
 const CAPACITY = 256;
+/** Until they could be heard: as many more as a runtime accepts in one go, which is at most what waits in Node's backlog. */
+const HARD_CAPACITY = CAPACITY + 511;
 /** The kubelet sends its request with the handshake; whoever takes longer is not the kubelet. */
 const PATIENCE_MS = 2_000;
 /** Runtimes read what has come between two timers. */
 const ONE_TURN_MS = 1;
+/** A node has few addresses. */
+const KNOWN_ADDRESSES_LIMIT = 8;
 
-type Guest = { readonly id: number; readonly socket: Socket; readonly kept: boolean; readonly sinceMs: number };
+type Guest = {
+  readonly id: number;
+  readonly socket: Socket;
+  readonly address: string;
+  readonly kept: boolean;
+  readonly sinceMs: number;
+};
 
 export function createConnectionTable(nowMs: NowMs): ConnectionTable {
   let guests: Guest[] = [];
   let accepted = 0;
   let timer: NodeJS.Timeout | null = null;
+  let hurried = false;
+  /** Addresses from which a valid request came. */
+  const known = new Set<string>();
 
   const drop = (id: number): void => {
     guests = guests.filter((guest) => guest.id !== id);
   };
   const change = (socket: Socket, kept: boolean): void => {
-    guests = guests.map((guest) =>
-      guest.socket === socket ? { id: guest.id, socket: guest.socket, kept, sinceMs: nowMs() } : guest,
-    );
+    guests = guests.map((guest) => {
+      if (guest.socket !== socket) return guest;
+      if (kept && known.size < KNOWN_ADDRESSES_LIMIT) known.add(guest.address);
+      return { id: guest.id, socket: guest.socket, address: guest.address, kept, sinceMs: nowMs() };
+    });
   };
-  const oldestStranger = (): Guest | undefined => {
-    let oldest: Guest | undefined;
-    for (const guest of guests) {
-      if (!guest.kept && (oldest === undefined || guest.sinceMs < oldest.sinceMs)) oldest = guest;
+  const isFavoured = (address: string): boolean => isLoopbackAddress(address) || known.has(address);
+  const trimTo = (capacity: number): void => {
+    if (guests.length <= capacity) return;
+    const strangers = guests.filter((guest) => !guest.kept);
+    const leaving = whoGoesFirst(strangers, guests.length - capacity, isFavoured);
+    for (const id of leaving) {
+      const guest = guests.find((one) => one.id === id);
+      drop(id);
+      if (guest !== undefined) guest.socket.destroy();
     }
-    return oldest;
   };
   // After a stall the timer comes before the bytes that waited: whoever has spoken by then is heard first.
   const hearThenSweep = (): void => {
@@ -47,37 +68,42 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
   };
   const sweep = (): void => {
     timer = null;
+    hurried = false;
     const now = nowMs();
     const overdue = guests.filter((guest) => !guest.kept && now - guest.sinceMs >= PATIENCE_MS);
     for (const guest of overdue) {
       drop(guest.id);
       guest.socket.destroy();
     }
+    trimTo(CAPACITY);
     plan();
   };
   // One timer for all, and none while nobody unknown is connected: an idle manager sleeps.
   const plan = (): void => {
-    const oldest = oldestStranger();
-    if (timer !== null || oldest === undefined) return;
-    timer = setTimeout(hearThenSweep, Math.max(1, Math.ceil(oldest.sinceMs + PATIENCE_MS - nowMs())));
+    if (timer !== null) return;
+    let sinceMs = -1;
+    for (const guest of guests) if (!guest.kept && (sinceMs < 0 || guest.sinceMs < sinceMs)) sinceMs = guest.sinceMs;
+    if (sinceMs < 0) return;
+    timer = setTimeout(hearThenSweep, Math.max(1, Math.ceil(sinceMs + PATIENCE_MS - nowMs())));
+  };
+  const hurry = (): void => {
+    if (hurried) return;
+    hurried = true;
+    if (timer !== null) clearTimeout(timer);
+    timer = setTimeout(hearThenSweep, ONE_TURN_MS);
   };
 
   return {
-    admit: (socket) => {
+    admit: (socket, address) => {
       accepted = accepted + 1;
       const id = accepted;
       socket.on("close", () => drop(id));
       // Without a listener a reset by the peer would end the program.
       socket.on("error", () => drop(id));
-      if (guests.length >= CAPACITY) {
-        const oldest = oldestStranger();
-        if (oldest !== undefined) {
-          drop(oldest.id);
-          oldest.socket.destroy();
-        }
-      }
-      guests.push({ id, socket, kept: false, sinceMs: nowMs() });
-      plan();
+      trimTo(HARD_CAPACITY - 1);
+      guests.push({ id, socket, address, kept: false, sinceMs: nowMs() });
+      if (guests.length > CAPACITY) hurry();
+      else plan();
     },
     keep: (socket) => change(socket, true),
     dismiss: (socket) => {

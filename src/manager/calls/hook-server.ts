@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { NowMs } from "../ports.ts";
+import type { NowMs, PortGuard } from "../ports.ts";
 import { canonicalAddress } from "../sockets/address-text.ts";
 import { isLocalCaller } from "./caller-address.ts";
 import { createConnectionTable } from "./connection-table.ts";
@@ -33,17 +33,17 @@ const RETRY_MS = 5_000;
 
 type Waiting = { readonly id: number; readonly res: ServerResponse; readonly socket: Socket };
 
-export function createHookServer(settings: DrainSettings, token: string, nowMs: NowMs): HookServer {
+/** @param guard what keeps strangers from the port, if anything does */
+export function createHookServer(settings: DrainSettings, token: string, guard: PortGuard, nowMs: NowMs): HookServer {
   const table = createConnectionTable(nowMs);
   const containers = settings.hooks.map((hook) => hook.container);
   let waiting: Waiting[] = [];
   let lastId = 0;
+  let refused = 0;
 
   const send = (socket: Socket, res: ServerResponse, status: number, body: string): void => {
     res.on("finish", () => {
       table.dismiss(socket);
-      // The header alone does not close the connection in every runtime.
-      socket.end();
     });
     res.writeHead(status, {
       "content-type": "application/json",
@@ -99,7 +99,15 @@ export function createHookServer(settings: DrainSettings, token: string, nowMs: 
       }
     });
     // No time limit of the runtime's: after a stall it would cut callers whose request is there and was not yet read.
-    server.on("connection", (socket: Socket) => table.admit(socket));
+    server.on("connection", (socket: Socket) => {
+      if (!guard.admits(socket)) {
+        refused = refused + 1;
+        socket.on("error", () => {});
+        socket.destroy();
+        return;
+      }
+      table.admit(socket, canonicalAddress(socket.remoteAddress ?? ""));
+    });
     let listening = false;
     server.on("error", (error) => {
       // One connection that could not be accepted; the next ones can.
@@ -109,6 +117,7 @@ export function createHookServer(settings: DrainSettings, token: string, nowMs: 
     });
     const onListening = (): void => {
       listening = true;
+      guard.attach(server);
       calls.onListening();
     };
     if (settings.addressScope === "") server.listen(settings.port, onListening);
@@ -123,7 +132,7 @@ export function createHookServer(settings: DrainSettings, token: string, nowMs: 
       waiting = waiting.filter((candidate) => candidate.id !== holdId);
       send(one.socket, one.res, 200, body);
     },
-    accepted: table.accepted,
+    accepted: () => table.accepted() + refused + guard.closed(),
   };
 }
 

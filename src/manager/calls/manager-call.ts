@@ -7,7 +7,7 @@ export type ManagerCall = {
   readonly method: "GET" | "POST";
   /** With the token in it, which is why it never appears in a message. */
   readonly path: string;
-  /** For the connection and, unless it waits, the answer. */
+  /** For the connection and, unless it waits, the answer. A port that refuses connections is given 2 s of it at most. */
   readonly withinMs: number;
   /** Once connected, the answer is waited for without a limit. */
   readonly waits: boolean;
@@ -18,6 +18,8 @@ export type CallEnd =
   | { readonly kind: "unreachable"; readonly message: string }
   | { readonly kind: "left"; readonly message: string };
 
+/** How long a refused connection is tried again: a manager that starts listens within this time. */
+const REFUSED_MS = 2_000;
 const RETRY_MS = 100;
 /** A report is at most a few kilobytes. */
 const LONGEST_ANSWER = 65_536;
@@ -25,6 +27,7 @@ const LONGEST_ANSWER = 65_536;
 /** Calls `done` exactly once. */
 export function callManager(call: ManagerCall, nowMs: () => number, done: (end: CallEnd) => void): void {
   const giveUpAtMs = nowMs() + call.withinMs;
+  const refusedAtMs = nowMs() + Math.min(REFUSED_MS, call.withinMs);
   let settled = false;
   const settle = (end: CallEnd): void => {
     if (settled) return;
@@ -49,7 +52,7 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
       clearTimeout(patience);
       socket.destroy();
       if (connected) settle({ kind: "left", message });
-      else if (nowMs() + RETRY_MS < giveUpAtMs) setTimeout(attempt, RETRY_MS);
+      else if (nowMs() + RETRY_MS < refusedAtMs) setTimeout(attempt, RETRY_MS);
       else settle({ kind: "unreachable", message });
     };
     const finish = (): void => {

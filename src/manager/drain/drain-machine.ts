@@ -1,6 +1,9 @@
 /**
  * The drain: `idle → withdrawing → draining → holding → done`, as a pure function of events that carry their time.
  *
+ * One rule decides what begins it: a hook is held and begins nothing; the Pod's end is said by the Pod itself (its
+ * manager's own preStop, SIGTERM) or by the relay. See docs/who-may-speak.md.
+ *
  * `take` notes what an event says, `advance` moves through as many phases as the moment allows. No order of events
  * loses a hold, and no late tick moves a deadline.
  */
@@ -10,13 +13,14 @@ import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
 import { begun } from "./begun.ts";
 import { shortenedDeadlineMs } from "./deadline.ts";
 import type { DrainAction, DrainEvent, HookJoined, RelaySaid, Step } from "./drain-event.ts";
-import { advance, finish, REARM_MS, rearmed } from "./drain-phases.ts";
-import type { DrainState, Hold } from "./drain-state.ts";
+import { advance, finish } from "./drain-phases.ts";
+import type { DrainState } from "./drain-state.ts";
 import { FORCED } from "./drain-words.ts";
-import { addHold, answerAll, answerPerformed, dropHold } from "./holds.ts";
+import { addHold, answerAll, answerPerformed, dropHold, holdOf } from "./holds.ts";
 import { takeLook } from "./looks.ts";
 import { nextWake } from "./next-wake.ts";
-import { twoContainersEnd, withJoin } from "./trigger-rules.ts";
+import { looksAgain, mayLiveOn, rearmed } from "./rearm.ts";
+import { withHook } from "./trigger-rules.ts";
 import { withWord } from "./withdrawal.ts";
 
 export function step(settings: DrainSettings, state: DrainState, event: DrainEvent): Step {
@@ -32,7 +36,7 @@ function take(settings: DrainSettings, state: DrainState, event: DrainEvent, act
     case "hook-joined":
       return takeHook(settings, state, event, actions);
     case "drain-asked": {
-      const hold: Hold = { id: event.holdId, container: "", role: "drain", peer: "", stage: "held" };
+      const hold = holdOf(event.holdId, event.nowMs, "", "drain", "");
       const held = addHold(awake(state, event.nowMs, actions), hold, actions);
       return held.phase === "idle" ? begin(settings, held, "hook", event.nowMs, actions) : held;
     }
@@ -53,31 +57,26 @@ function take(settings: DrainSettings, state: DrainState, event: DrainEvent, act
   }
 }
 
+/** All who may read the Pod can make this call, from anywhere: it is held, and begins nothing. */
 function takeHook(settings: DrainSettings, state: DrainState, event: HookJoined, actions: DrainAction[]): DrainState {
   const role: HookRole = settings.hooks.find((hook) => hook.container === event.container)?.role ?? "app";
-  const hold: Hold = { id: event.holdId, container: event.container, role, peer: event.peer, stage: "held" };
-  const before = awake(state, event.nowMs, actions);
-  const waits = before.holds.some((other) => other.role !== "drain" && other.container === event.container);
-  const held = addHold(before, hold, actions);
-  const joins = withJoin(held.joins, { container: event.container, role, atMs: event.nowMs }, waits);
-  const joined: DrainState = { ...held, joins };
-  if (joined.phase !== "idle") {
-    if (joined.phase !== "done") actions.push({ kind: "learn-kubelet", address: event.peer });
-    return joined;
-  }
-  return twoContainersEnd(joins) ? begin(settings, joined, "two-hooks", event.nowMs, actions) : joined;
+  const came = withHook(state, holdOf(event.holdId, event.nowMs, event.container, role, event.peer));
+  const held = addHold(came.state, came.hook, actions);
+  if (held.phase === "done") return looksAgain(held, event.nowMs);
+  if (held.phase !== "idle") actions.push({ kind: "learn-kubelet", address: event.peer });
+  return held;
 }
 
-/** A drain that ended long ago in a Pod that calls again was not the Pod's end, even if its app was not up by then. */
+/** The Pod itself calls again long after its drain: that was not its end, even if its app was not up by then. */
 function awake(state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
-  if (state.phase !== "done" || state.stopAsked || nowMs - state.doneAtMs < REARM_MS) return state;
-  const ready = rearmed(state);
+  if (!mayLiveOn(state, nowMs)) return state;
+  const ready = rearmed(state, nowMs);
   actions.push({ kind: "entered", phase: "idle", at: ready });
   if (state.drainingFromMs >= 0) actions.push({ kind: "tell-staying" });
   return ready;
 }
 
-/** The callers known by now are the kubelet, since only it calls hooks of a Pod that really ends. */
+/** Only what cannot be said from outside leads here: the Pod's own call, the relay's word, SIGTERM. */
 function begin(
   settings: DrainSettings,
   state: DrainState,

@@ -5,7 +5,6 @@ import { EXIT_OK } from "../../contract/exit-codes.ts";
 import { begun } from "./begun.ts";
 import {
   COUNT_MS,
-  canBeReached,
   criterionOf,
   earlyCountMs,
   isDrained,
@@ -15,24 +14,15 @@ import {
 } from "./criterion.ts";
 import { holdingBoundMs } from "./deadline.ts";
 import type { DrainAction } from "./drain-event.ts";
-import { type DrainState, idleState, NOTHING_KNOWN } from "./drain-state.ts";
-import {
-  APPS_FINISHED,
-  NOTHING_OPEN,
-  ONE_CONTAINER,
-  whyDrained,
-  whyGone,
-  whyNothing,
-  whyTimeout,
-} from "./drain-words.ts";
-import { answerAll, releaseContainer, releaseRole } from "./holds.ts";
-import { completionDueMs, LONE_HOOK_MS, withoutJoin } from "./trigger-rules.ts";
+import { type DrainState, NOTHING_KNOWN } from "./drain-state.ts";
+import { APPS_FINISHED, NOTHING_OPEN, RESTARTED, whyDrained, whyGone, whyNothing, whyTimeout } from "./drain-words.ts";
+import { answerAll, releaseHold, releaseRole } from "./holds.ts";
+import { advanceDone, REARM_MS } from "./rearm.ts";
+import { asksForTheEnd, completionDueMs, isWaitingHook } from "./trigger-rules.ts";
 import { withdrawalEndMs, withdrawnByMs } from "./withdrawal.ts";
 
 /** A held proxy is let go when nobody else has had a socket for this long. */
 const OTHERS_GONE_MS = 1_000;
-/** `done` with ports still open after that was no end: the next trigger finds the machine ready. */
-export const REARM_MS = 60_000;
 
 export function advance(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
   let current = state;
@@ -70,12 +60,6 @@ export function finish(state: DrainState, outcome: DrainOutcome, why: string, no
   return { ...state, phase: "holding", outcome, why, seenAtEnd, holdingFromMs: nowMs, othersGoneSinceMs: -1 };
 }
 
-/** Ready for the next trigger. Own hooks that still run go on, and so do their callers; the last report stays readable. */
-export function rearmed(state: DrainState): DrainState {
-  const { holds, performing, outcome, why } = state;
-  return { ...idleState(state.chained), holds, performing, outcome, why };
-}
-
 function advanceIdle(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
   if (state.stopAsked && state.lookedAtMs === nowMs) {
     if (state.observation.known && state.observation.openConnections === 0) {
@@ -85,16 +69,18 @@ function advanceIdle(settings: DrainSettings, state: DrainState, nowMs: number, 
     return begun(settings, state, "sigterm", nowMs);
   }
   let next = state;
+  for (const hold of state.holds) {
+    if (isWaitingHook(hold) && nowMs >= hold.dueMs) next = releaseHold(next, hold, actions);
+  }
   for (const join of state.joins) {
-    if (nowMs - join.atMs < LONE_HOOK_MS) continue;
-    next = releaseContainer(next, join.container, actions);
-    next = { ...next, outcome: "restarted", why: ONE_CONTAINER, joins: withoutJoin(next.joins, join.container) };
+    if (nowMs < join.dueMs) continue;
+    const joins = next.joins.filter((other) => other.container !== join.container);
+    next = { ...next, outcome: "restarted", why: RESTARTED, joins };
     // A restart changes no phase, and is worth telling all the same.
     actions.push({ kind: "entered", phase: "idle", at: next });
   }
   // What the relay said of one story says nothing of the next one.
-  const forgets = next.joins.length === 0 && state.joins.length > 0;
-  return forgets ? { ...next, relay: NOTHING_KNOWN, withdrawnAtMs: -1, outFromMs: -1 } : next;
+  return asksForTheEnd(next) ? next : { ...next, relay: NOTHING_KNOWN, withdrawnAtMs: -1, outFromMs: -1 };
 }
 
 function advanceWithdrawing(
@@ -103,7 +89,7 @@ function advanceWithdrawing(
   nowMs: number,
   actions: DrainAction[],
 ): DrainState {
-  const completedMs = completionDueMs(settings, state.joins, state.triggeredAtMs);
+  const completedMs = completionDueMs(settings, state);
   if (completedMs >= 0 && nowMs >= completedMs) {
     // Proxies too: nobody is left whom they could serve.
     return answerAll(finish(state, "not-needed", APPS_FINISHED, nowMs), actions);
@@ -183,16 +169,4 @@ function advanceHolding(settings: DrainSettings, state: DrainState, nowMs: numbe
   const answered = answerAll(next, actions);
   if (state.stopAsked) actions.push({ kind: "exit", code: EXIT_OK });
   return { ...answered, phase: "done", doneAtMs: nowMs, rearmAtMs: state.stopAsked ? -1 : nowMs + REARM_MS };
-}
-
-function advanceDone(state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
-  let next = state;
-  next = releaseRole(next, "app", actions);
-  next = releaseRole(next, "mesh-proxy", actions);
-  next = releaseRole(next, "drain", actions);
-  if (state.rearmAtMs < 0 || nowMs < state.rearmAtMs || state.lookedAtMs !== nowMs) return next;
-  if (!state.observation.known) return { ...next, rearmAtMs: nowMs + REARM_MS };
-  if (!canBeReached(state.observation)) return { ...next, rearmAtMs: -1 };
-  if (state.drainingFromMs >= 0) actions.push({ kind: "tell-staying" });
-  return rearmed(next);
 }

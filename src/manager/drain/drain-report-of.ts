@@ -5,7 +5,7 @@ import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
 
 export function drainReportOf(state: DrainState, nowMs: number): DrainReport {
   const seen = state.holdingFromMs < 0 ? state.observation : state.seenAtEnd;
-  return {
+  const report: DrainReport = {
     version: 1,
     phase: state.phase,
     outcome: state.outcome,
@@ -18,6 +18,7 @@ export function drainReportOf(state: DrainState, nowMs: number): DrainReport {
     relay: relayVerdictOf(state),
     withdrawnAfterMs: withdrawnAfterMs(state),
   };
+  return seen.known && seen.unfollowed > 0 ? { ...report, unfollowed: seen.unfollowed } : report;
 }
 
 /** A phase that was never reached took nothing; one that still runs took what it took so far. */

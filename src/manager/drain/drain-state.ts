@@ -17,12 +17,25 @@ export type Hold = {
   readonly container: string;
   readonly role: HookRole | "drain";
   readonly peer: string;
+  readonly atMs: number;
+  /** When a hook that nothing has confirmed by then is taken for a restart; -1 for the manager's own preStop. */
+  readonly dueMs: number;
   /** `performing`: the container's own hook runs before the answer. */
   readonly stage: "held" | "performing";
 };
 
-/** A hook that came; remembered even when its connection vanished, since it says what the kubelet is doing. */
-export type Join = { readonly container: string; readonly role: HookRole; readonly atMs: number };
+/**
+ * That hooks of a container came; remembered even when their connections vanished. However many calls come meanwhile,
+ * it is over at `dueMs`, and told once.
+ */
+export type Join = {
+  readonly container: string;
+  readonly role: HookRole;
+  readonly fromMs: number;
+  /** The latest of its hooks. */
+  readonly atMs: number;
+  readonly dueMs: number;
+};
 
 export type DrainState = {
   readonly phase: PhaseName;
@@ -36,6 +49,8 @@ export type DrainState = {
   readonly performing: readonly string[];
   /** Of these, whose hook was performed in this drain. */
   readonly performed: readonly string[];
+  /** Whose hook a restart had begun to perform when the drain began: its end says nothing of this drain. */
+  readonly performingBefore: readonly string[];
   readonly triggeredAtMs: number;
   /** Fixed at the trigger; only a shortened grace period or SIGTERM moves it, and only earlier. */
   readonly deadlineMs: number;
@@ -90,6 +105,7 @@ export function idleState(chained: readonly string[]): DrainState {
     chained,
     performing: [],
     performed: [],
+    performingBefore: [],
     triggeredAtMs: -1,
     deadlineMs: -1,
     relay: NOTHING_KNOWN,

@@ -1,5 +1,5 @@
 /** Why a drain took as long as it took, in a sentence for people. Pure. */
-import type { OpenConnection } from "../../contract/drain-report.ts";
+import { FOLLOWED_LIMIT, type OpenConnection } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { NOT_ANSWERED } from "../ports.ts";
@@ -11,8 +11,8 @@ import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
 export const DRAIN_RUNS = "The drain is running.";
 export const APPS_FINISHED =
   "No app container called its hook: they had finished, and only the manager was being stopped.";
-export const ONE_CONTAINER =
-  "Only one container was stopped and nothing said that the Pod ends: taken for a restart, released without a drain.";
+export const RESTARTED =
+  "Containers were stopped and nothing said that the Pod ends: taken for a restart, released without a drain.";
 export const FORCED = "The manager was told to stop while the drain was running: the grace period was over.";
 export const NOTHING_OPEN = "The manager was told to stop while nothing was open.";
 
@@ -75,12 +75,20 @@ function whatStays(settings: DrainSettings, state: DrainState): string {
     return `with ${count(state.active, settings.driver === "http" ? "active request" : "active request or session")}.`;
   }
   if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
-  if (seen.leftTotal === 0) return `before the traffic had been quiet for ${span(settings.quietPeriodMs)}.`;
+  if (seen.leftTotal === 0 && seen.unfollowed === 0)
+    return `before the traffic had been quiet for ${span(settings.quietPeriodMs)}.`;
   const advice =
     settings.driver === "none"
       ? " A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: a proxy driver, or the http driver and an app that answers Connection: close while draining."
       : "";
-  return `with ${whoStays(seen.left, seen.leftTotal)}.${advice}`;
+  return `with ${whoStays(seen.left, seen.leftTotal)}.${tooMany(seen.unfollowed)}${advice}`;
+}
+
+/** Whether these were quiet is not known. */
+function tooMany(unfollowed: number): string {
+  return unfollowed > 0
+    ? ` Of more than ${FOLLOWED_LIMIT} connections at once it cannot be told whether they are quiet: the Pod had ${unfollowed} more.`
+    : "";
 }
 
 /** The drain never came to wait for traffic. */

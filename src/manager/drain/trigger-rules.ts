@@ -1,54 +1,83 @@
-/** Is the Pod ending, or is one container only being restarted? Pure. */
+/** What a hook says by itself: that a container ends, never that the Pod does. Pure. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { Join } from "./drain-state.ts";
+import type { DrainState, Hold, Join } from "./drain-state.ts";
 
-/** A restart touches one container; a Pod's end starts every hook within milliseconds. */
+/** Starting an exec hook can take seconds on a busy node: so long the manager's own hook may come after a container's. */
+const LONE_HOOK_MS = 5_000;
+/** A Pod's end starts every hook within milliseconds. */
 const TOGETHER_MS = 1_000;
-/** Starting an exec hook can take seconds on a busy node, so a lone app hook is given that long. */
-export const LONE_HOOK_MS = 5_000;
+/**
+ * Hooks of two containers at once are far more likely the Pod's end than a restart, so its word is waited for longer:
+ * beyond the whole withdrawal by default, and short enough for two containers that only restart.
+ */
+const TOGETHER_HOOK_MS = 15_000;
 /** In a Pod that runs to completion, app hooks that have not come by then belong to containers that have finished. */
 const COMPLETION_MS = 2_000;
 
-/**
- * Notes a hook. Of several calls that wait at once the first one counts: repetitions must not postpone the restart
- * rule. Where the earlier caller has gone, the new call is a new story.
- *
- * @param waits an earlier call of the container has not been answered
- */
-export function withJoin(joins: readonly Join[], join: Join, waits: boolean): readonly Join[] {
-  if (waits && joins.some((other) => other.container === join.container)) return joins;
-  return [...withoutJoin(joins, join.container), join];
+/** Notes a hook. Each call has a time of its own, which other calls can lengthen to the longer one and never shorten. */
+export function withHook(state: DrainState, hook: Hold): { readonly state: DrainState; readonly hook: Hold } {
+  const isWith = (container: string, atMs: number): boolean =>
+    container !== "" && container !== hook.container && hook.atMs - atMs <= TOGETHER_MS;
+  const isPair =
+    state.joins.some((join) => isWith(join.container, join.atMs)) ||
+    state.holds.some((hold) => isWith(hold.container, hold.atMs));
+  const waitMs = isPair ? TOGETHER_HOOK_MS : LONE_HOOK_MS;
+  const dueMs = hook.atMs + waitMs;
+  const holds = state.holds.map((other) =>
+    isWith(other.container, other.atMs) ? dueAt(other, other.atMs + TOGETHER_HOOK_MS) : other,
+  );
+  const own = state.joins.find((join) => join.container === hook.container && hook.atMs < join.dueMs);
+  const others = state.joins.filter((join) => join.container !== hook.container);
+  const joins = others.map((join) =>
+    isWith(join.container, join.atMs) ? joinDueAt(join, join.fromMs + TOGETHER_HOOK_MS) : join,
+  );
+  joins.push(own === undefined ? joinOf(hook, dueMs) : again(own, hook, waitMs));
+  return { state: { ...state, holds, joins }, hook: dueAt(hook, dueMs) };
 }
 
-export function withoutJoin(joins: readonly Join[], container: string): readonly Join[] {
-  return joins.filter((join) => join.container !== container);
+function joinOf(hook: Hold, dueMs: number): Join {
+  const role = hook.role === "drain" ? "app" : hook.role;
+  return { container: hook.container, role, fromMs: hook.atMs, atMs: hook.atMs, dueMs };
 }
 
-/** Hooks of two different containers close together. */
-export function twoContainersEnd(joins: readonly Join[]): boolean {
-  for (const one of joins) {
-    for (const other of joins) {
-      if (one.container !== other.container && Math.abs(one.atMs - other.atMs) <= TOGETHER_MS) return true;
-    }
-  }
-  return false;
+/** However many calls come, a restart is told at the end of its time, and no more often. */
+function again(join: Join, hook: Hold, waitMs: number): Join {
+  const { container, role, fromMs } = join;
+  return { container, role, fromMs, atMs: hook.atMs, dueMs: Math.max(join.dueMs, fromMs + waitMs) };
 }
 
-/** When the oldest lone hook has to be taken for a restart; -1 when none waits. */
-export function restartDueMs(joins: readonly Join[]): number {
+function joinDueAt(join: Join, dueMs: number): Join {
+  return { container: join.container, role: join.role, fromMs: join.fromMs, atMs: join.atMs, dueMs };
+}
+
+function dueAt(hold: Hold, dueMs: number): Hold {
+  const { id, container, role, peer, atMs, stage } = hold;
+  return { id, container, role, peer, atMs, dueMs, stage };
+}
+
+/** It waits for a word that the Pod ends. */
+export function isWaitingHook(hold: Hold): boolean {
+  return hold.role !== "drain" && hold.stage === "held";
+}
+
+/** Hooks came, and whether the Pod ends is not known. */
+export function asksForTheEnd(state: DrainState): boolean {
+  return state.joins.length > 0 || state.holds.some(isWaitingHook);
+}
+
+/** When the next hook has to be taken for a restart; -1 when none waits. */
+export function restartDueMs(state: DrainState): number {
   let dueMs = -1;
-  for (const join of joins) {
-    const atMs = join.atMs + LONE_HOOK_MS;
-    if (dueMs < 0 || atMs < dueMs) dueMs = atMs;
-  }
+  for (const join of state.joins) if (dueMs < 0 || join.dueMs < dueMs) dueMs = join.dueMs;
+  for (const hold of state.holds) if (isWaitingHook(hold) && (dueMs < 0 || hold.dueMs < dueMs)) dueMs = hold.dueMs;
   return dueMs;
 }
 
 /** When the missing app hooks prove that the app containers have finished; -1 when they prove nothing. */
-export function completionDueMs(settings: DrainSettings, joins: readonly Join[], triggeredAtMs: number): number {
+export function completionDueMs(settings: DrainSettings, state: DrainState): number {
   if (!settings.completes) return -1;
   // Without an app container that has our hook, a missing hook says nothing.
   if (!settings.hooks.some((hook) => hook.role === "app")) return -1;
-  if (joins.some((join) => join.role === "app")) return -1;
-  return triggeredAtMs + COMPLETION_MS;
+  if (state.joins.some((join) => join.role === "app") || state.holds.some((hold) => hold.role === "app")) return -1;
+  return state.triggeredAtMs + COMPLETION_MS;
 }

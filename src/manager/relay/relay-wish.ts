@@ -2,6 +2,7 @@
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { floorEndMs } from "../drain/deadline.ts";
 import type { DrainState } from "../drain/drain-state.ts";
+import { asksForTheEnd } from "../drain/trigger-rules.ts";
 
 export type RelayWish =
   | { readonly kind: "nothing" }
@@ -15,8 +16,8 @@ const NOTHING: RelayWish = { kind: "nothing" };
 export function relayWishOf(settings: DrainSettings, state: DrainState): RelayWish {
   switch (state.phase) {
     case "idle":
-      // A lone hook: the Pod's end and a restart look alike, and the relay may know which it is.
-      return state.joins.length > 0 ? { kind: "ask", floorEndMs: -1 } : NOTHING;
+      // By its hooks the Pod's end looks like a restart, and the relay may know which it is.
+      return asksForTheEnd(state) ? { kind: "ask", floorEndMs: -1 } : NOTHING;
     case "withdrawing":
       return { kind: "ask", floorEndMs: floorEndMs(settings, state.triggeredAtMs) };
     case "draining":

@@ -1,45 +1,25 @@
 /** Addresses as text, one spelling each, so that they can be compared: dotted IPv4, shortest IPv6, mapped IPv6 as IPv4. */
 
-/** A power of two. */
-const REMEMBERED = 256;
-const knownWords: number[] = [];
-const knownTexts: string[] = [];
+import { type Address, ipv4Address, isIpv4 } from "./address.ts";
 
-/**
- * Thousands of connections come from few addresses, so the texts of the last ones are kept: making one anew costs more
- * than all else that is done with a socket.
- *
- * @param word most significant byte first
- */
-export function ipv4Text(word: number): string {
-  // Neighbours differ in the last bytes.
-  const slot = (word ^ (word >>> 8) ^ (word >>> 16)) & (REMEMBERED - 1);
-  while (knownWords.length <= slot) {
-    knownWords.push(-1);
-    knownTexts.push("");
-  }
-  if (knownWords[slot] === word) return knownTexts[slot] ?? "";
-  const text = `${(word >>> 24) & 255}.${(word >>> 16) & 255}.${(word >>> 8) & 255}.${word & 255}`;
-  knownWords[slot] = word;
-  knownTexts[slot] = text;
-  return text;
+export function addressText(address: Address): string {
+  const { a, b, c, d } = address;
+  if (isIpv4(address)) return `${(d >>> 24) & 255}.${(d >>> 16) & 255}.${(d >>> 8) & 255}.${d & 255}`;
+  return groupsText([a >>> 16, a & 0xffff, b >>> 16, b & 0xffff, c >>> 16, c & 0xffff, d >>> 16, d & 0xffff]);
 }
 
-/** @param words four 32-bit words, most significant first */
-export function ipv6Text(words: readonly number[]): string {
-  const a = words[0] ?? 0;
-  const b = words[1] ?? 0;
-  const c = words[2] ?? 0;
-  const d = words[3] ?? 0;
-  if (a === 0 && b === 0 && c === 0xffff) return ipv4Text(d);
-  return groupsText([a >>> 16, a & 0xffff, b >>> 16, b & 0xffff, c >>> 16, c & 0xffff, d >>> 16, d & 0xffff]);
+/** @returns undefined where the text is no address */
+export function parseAddress(text: string): Address | undefined {
+  if (text.indexOf(":") >= 0) return ipv6Address(text);
+  const word = ipv4Word(text);
+  return word < 0 ? undefined : ipv4Address(word);
 }
 
 /** @returns the one spelling, or the text itself where it is no address: then it equals nothing the kernel reports. */
 export function canonicalAddress(text: string): string {
   if (text.indexOf(":") < 0) return text;
-  const words = ipv6Words(text);
-  return words === undefined ? text : ipv6Text(words);
+  const address = ipv6Address(text);
+  return address === undefined ? text : addressText(address);
 }
 
 export function isLoopbackAddress(address: string): boolean {
@@ -51,8 +31,8 @@ export function isAnyAddress(address: string): boolean {
 }
 
 /** `address:port`, IPv6 in brackets. */
-export function endpointText(address: string, port: number): string {
-  return address.indexOf(":") < 0 ? `${address}:${port}` : `[${address}]:${port}`;
+export function endpointText(address: Address, port: number): string {
+  return isIpv4(address) ? `${addressText(address)}:${port}` : `[${addressText(address)}]:${port}`;
 }
 
 function groupsText(groups: readonly number[]): string {
@@ -99,11 +79,11 @@ function hexText(value: number): string {
   return text;
 }
 
-function ipv6Words(text: string): number[] | undefined {
+function ipv6Address(text: string): Address | undefined {
   const gap = text.indexOf("::");
   if (gap < 0) {
     const all = groupsOf(text);
-    return all !== undefined && all.length === 8 ? wordsOf(all) : undefined;
+    return all !== undefined && all.length === 8 ? addressOf(all) : undefined;
   }
   const head = groupsOf(text.slice(0, gap));
   const tail = groupsOf(text.slice(gap + 2));
@@ -112,7 +92,7 @@ function ipv6Words(text: string): number[] | undefined {
   for (const group of head) groups.push(group);
   while (groups.length + tail.length < 8) groups.push(0);
   for (const group of tail) groups.push(group);
-  return wordsOf(groups);
+  return addressOf(groups);
 }
 
 function groupsOf(text: string): number[] | undefined {
@@ -142,10 +122,10 @@ function ipv4Word(text: string): number {
   return word;
 }
 
-function wordsOf(groups: readonly number[]): number[] {
-  const words: number[] = [];
-  for (let index = 0; index < 8; index = index + 2) {
-    words.push((groups[index] ?? 0) * 65_536 + (groups[index + 1] ?? 0));
-  }
-  return words;
+function addressOf(groups: readonly number[]): Address {
+  return { a: wordAt(groups, 0), b: wordAt(groups, 2), c: wordAt(groups, 4), d: wordAt(groups, 6) };
+}
+
+function wordAt(groups: readonly number[], at: number): number {
+  return (groups[at] ?? 0) * 65_536 + (groups[at + 1] ?? 0);
 }

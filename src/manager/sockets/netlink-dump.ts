@@ -1,15 +1,14 @@
-/** Asks the kernel for every TCP socket of the network namespace; needs no privilege. */
+/**
+ * Asks the kernel for the TCP sockets of the network namespace; needs no privilege. Every socket is handed on as it is
+ * read, so that a Pod with a hundred thousand of them costs one part of an answer.
+ */
 
 import type { Libc } from "../ports.ts";
-import type { TcpSocket } from "../traffic/observation.ts";
-import { dumpRequest, REQUEST_BYTES, readPart } from "./netlink-message.ts";
+import { readPart, type SocketTaker } from "./netlink-message.ts";
+import { type DumpWish, dumpRequest, REQUEST_BYTES } from "./netlink-request.ts";
 
-export type Dump =
-  | { readonly kind: "whole"; readonly sockets: readonly TcpSocket[] }
-  /** The answer exists but cannot be trusted. */
-  | { readonly kind: "inconsistent" }
-  /** Not to be had here. */
-  | { readonly kind: "missing" };
+/** `inconsistent`: what was handed on is not all, or cannot be trusted to be. `missing`: not to be had here. */
+export type DumpEnd = "whole" | "inconsistent" | "missing";
 
 const AF_NETLINK = 16;
 const SOCK_RAW_CLOEXEC = 3 + 0x80000;
@@ -26,37 +25,28 @@ const PART_BYTES = 32_768;
 const PARTS_LIMIT = 20_000;
 const SEQUENCE = 1;
 
-/**
- * @param family 2 or 10
- * @param tracesMs connections that ended longer ago are left out
- */
-export function dumpTcp(libc: Libc, family: number, tracesMs: number): Dump {
-  if (!libc.available) return { kind: "missing" };
+export function dumpTcp(libc: Libc, wish: DumpWish, to: SocketTaker): DumpEnd {
+  if (!libc.available) return "missing";
   const fd = libc.socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_SOCK_DIAG);
-  if (fd < 0) return { kind: "missing" };
+  if (fd < 0) return "missing";
   const timeout = Buffer.alloc(16);
   timeout.writeUInt32LE(RECEIVE_TIMEOUT_MICROSECONDS, 8);
   libc.setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, timeout);
-  const sent = libc.send(fd, dumpRequest(family, SEQUENCE), 0);
-  const dump = sent === REQUEST_BYTES ? receive(libc, fd, tracesMs) : missing();
+  const sent = libc.send(fd, dumpRequest(wish, SEQUENCE), 0);
+  const end = sent === REQUEST_BYTES ? receive(libc, fd, to) : "missing";
   libc.close(fd);
-  return dump;
+  return end;
 }
 
-function receive(libc: Libc, fd: number, tracesMs: number): Dump {
-  const sockets: TcpSocket[] = [];
+function receive(libc: Libc, fd: number, to: SocketTaker): DumpEnd {
   const part = Buffer.alloc(PART_BYTES);
   for (let count = 0; count < PARTS_LIMIT; count = count + 1) {
     const length = libc.recv(fd, part, MSG_TRUNC);
-    if (length <= 0) return missing();
-    const end = readPart(part, length, SEQUENCE, { sockets, tracesMs });
-    if (end === "done") return { kind: "whole", sockets };
-    if (end === "refused") return missing();
-    if (end !== "more") return { kind: "inconsistent" };
+    if (length <= 0) return "missing";
+    const end = readPart(part, length, SEQUENCE, to);
+    if (end === "done") return "whole";
+    if (end === "refused") return "missing";
+    if (end !== "more") return "inconsistent";
   }
-  return { kind: "inconsistent" };
-}
-
-function missing(): Dump {
-  return { kind: "missing" };
+  return "inconsistent";
 }

@@ -1,39 +1,16 @@
 /**
- * Socket diagnostics on the wire: the question and the answers. Pure; every length in an answer is doubted.
+ * Socket diagnostics on the wire: the answers. Pure; every length is doubted.
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
  */
 
 import type { TcpSocket } from "../traffic/observation.ts";
-import { ipv4Text, ipv6Text } from "./address-text.ts";
+import { type Address, ipv4Address } from "./address.ts";
+import { SOCK_DIAG_BY_FAMILY } from "./netlink-request.ts";
 import { LISTEN, TIME_WAIT } from "./tcp-states.ts";
 
 export const AF_INET = 2;
 export const AF_INET6 = 10;
-
-/** Bytes of a dump request: message header and inet_diag_req_v2. */
-export const REQUEST_BYTES = 72;
-
-const SOCK_DIAG_BY_FAMILY = 20;
-const REQUEST_AND_DUMP = 0x301;
-const PROTOCOL_TCP = 6;
-/** Bit of attribute INET_DIAG_INFO. */
-const WITH_TCP_INFO = 2;
-const ALL_STATES = 0xfff;
-
-/** @param sequence comes back in every answer */
-export function dumpRequest(family: number, sequence: number): Buffer {
-  const bytes = Buffer.alloc(REQUEST_BYTES);
-  bytes.writeUInt32LE(REQUEST_BYTES, 0);
-  bytes.writeUInt16LE(SOCK_DIAG_BY_FAMILY, 4);
-  bytes.writeUInt16LE(REQUEST_AND_DUMP, 6);
-  bytes.writeUInt32LE(sequence, 8);
-  bytes.writeUInt8(family, 16);
-  bytes.writeUInt8(PROTOCOL_TCP, 17);
-  bytes.writeUInt8(WITH_TCP_INFO, 18);
-  bytes.writeUInt32LE(ALL_STATES, 20);
-  return bytes;
-}
 
 /**
  * `more`: another part follows. `done`: the dump is whole. `inconsistent`: the kernel says that the table changed
@@ -48,29 +25,33 @@ const MESSAGE_ERROR = 2;
 const MESSAGE_DONE = 3;
 const FLAG_DUMP_INTERRUPTED = 0x10;
 
-/** Where a dump goes, and how long ago a connection may have ended to be worth a place in it. */
-export type Collected = { readonly sockets: TcpSocket[]; readonly tracesMs: number };
+/** Takes the sockets of a dump one by one. */
+export type SocketTaker = {
+  readonly take: (socket: TcpSocket) => void;
+  /** Connections that ended longer ago are left out. */
+  readonly tracesMs: number;
+};
 
 /**
- * Reads one received part and adds its sockets to `into`.
+ * Reads one received part and hands its sockets on.
  *
  * @param length bytes received, which may be more than the buffer holds: then the part was cut and is `garbled`
  */
-export function readPart(bytes: Buffer, length: number, sequence: number, into: Collected): PartEnd {
+export function readPart(bytes: Buffer, length: number, sequence: number, to: SocketTaker): PartEnd {
   if (length < HEADER_BYTES || length > bytes.length) return "garbled";
   let at = 0;
   while (at < length) {
     if (at + HEADER_BYTES > length) return "garbled";
     const size = bytes.readUInt32LE(at);
     if (size < HEADER_BYTES || at + size > length || bytes.readUInt32LE(at + 8) !== sequence) return "garbled";
-    const end = readMessage(bytes, at, size, into);
+    const end = readMessage(bytes, at, size, to);
     if (end !== "more") return end;
     at = at + aligned(size);
   }
   return "more";
 }
 
-function readMessage(bytes: Buffer, at: number, size: number, into: Collected): PartEnd {
+function readMessage(bytes: Buffer, at: number, size: number, to: SocketTaker): PartEnd {
   const type = bytes.readUInt16LE(at + 4);
   if ((bytes.readUInt16LE(at + 6) & FLAG_DUMP_INTERRUPTED) !== 0) return "inconsistent";
   if (type === MESSAGE_DONE) return "done";
@@ -81,7 +62,7 @@ function readMessage(bytes: Buffer, at: number, size: number, into: Collected): 
   if (family !== AF_INET && family !== AF_INET6) return "garbled";
   // A busy server has these by the ten thousand; what they told, an earlier look has heard.
   const endedMs = timeWaitAge(bytes, at + HEADER_BYTES, bytes.readUInt8(at + HEADER_BYTES + 1));
-  if (endedMs <= into.tracesMs) into.sockets.push(readSocket(bytes, at + HEADER_BYTES, at + size));
+  if (endedMs <= to.tracesMs) to.take(readSocket(bytes, at + HEADER_BYTES, at + size));
   return "more";
 }
 
@@ -101,9 +82,11 @@ function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
   const family = bytes.readUInt8(at);
   const state = bytes.readUInt8(at + 1);
   const info = state === LISTEN ? -1 : findInfo(bytes, at + DIAG_BYTES, end);
-  const ages = info >= 0 && infoLength(bytes, info) >= INFO_AGES_END;
-  const counts = info >= 0 && infoLength(bytes, info) >= INFO_BYTES_END;
-  const segments = info >= 0 && infoLength(bytes, info) >= INFO_SEGMENTS_END;
+  const told = info >= 0 ? infoLength(bytes, info) : 0;
+  const ages = told >= INFO_AGES_END;
+  const counts = told >= INFO_BYTES_END;
+  const segments = told >= INFO_SEGMENTS_END;
+  const segmentsSent = segments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_SENT) : -1;
   return {
     family,
     state,
@@ -122,12 +105,9 @@ function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
         bytes.readUInt32LE(info + 4 + INFO_BYTES_RECEIVED + 4) * 4_294_967_296
       : -1,
     dataSegmentsReceived: segments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_RECEIVED) : -1,
-    dataSegmentsSent: segments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_SENT) : -1,
+    dataSegmentsSent: segmentsSent,
     // The counters wrap, so does their difference.
-    pureAcksSent: segments
-      ? (bytes.readUInt32LE(info + 4 + INFO_SEGMENTS_SENT) - bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_SENT)) >>>
-        0
-      : -1,
+    pureAcksSent: segments ? (bytes.readUInt32LE(info + 4 + INFO_SEGMENTS_SENT) - segmentsSent) >>> 0 : -1,
   };
 }
 
@@ -160,14 +140,14 @@ function infoLength(bytes: Buffer, at: number): number {
   return bytes.readUInt16LE(at) - 4;
 }
 
-function addressAt(bytes: Buffer, at: number, family: number): string {
-  if (family === AF_INET) return ipv4Text(bytes.readUInt32BE(at));
-  return ipv6Text([
-    bytes.readUInt32BE(at),
-    bytes.readUInt32BE(at + 4),
-    bytes.readUInt32BE(at + 8),
-    bytes.readUInt32BE(at + 12),
-  ]);
+function addressAt(bytes: Buffer, at: number, family: number): Address {
+  if (family === AF_INET) return ipv4Address(bytes.readUInt32BE(at));
+  return {
+    a: bytes.readUInt32BE(at),
+    b: bytes.readUInt32BE(at + 4),
+    c: bytes.readUInt32BE(at + 8),
+    d: bytes.readUInt32BE(at + 12),
+  };
 }
 
 function aligned(size: number): number {

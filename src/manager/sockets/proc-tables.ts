@@ -1,36 +1,60 @@
 /**
  * `/proc/net/tcp`, `tcp6`, `udp` and `udp6`: the source where netlink is missing. Pure; a table that was cut or has a
- * line that cannot be read is `undefined`, never shorter. Scanned by character because splitting is slow when compiled.
+ * line that cannot be read is not whole, never shorter. Scanned by character because splitting is slow when compiled.
  */
 
 import type { TcpSocket } from "../traffic/observation.ts";
-import { ipv4Text, ipv6Text } from "./address-text.ts";
+import { type Address, ipv4Address } from "./address.ts";
 
-/** @param family 2 for `tcp`, 10 for `tcp6` */
-export function parseTcpTable(text: string, family: number): TcpSocket[] | undefined {
-  const sockets: TcpSocket[] = [];
-  const whole = eachLine(text, (start, end) => {
+/** Reads a table piece by piece, wherever the pieces are cut: no more than one of them is held. */
+export type TableReader = {
+  /** @returns false when no more pieces are of use: a line cannot be read, or the taker has enough */
+  readonly take: (piece: string) => boolean;
+  /** After the last piece. @returns whether the table was read to its end, or as far as the taker wanted */
+  readonly end: () => boolean;
+};
+
+/**
+ * @param family 2 for `tcp` and `udp`, 10 for the others
+ * @param take gets every socket; false when it has enough
+ */
+export function createTableReader(family: number, take: (socket: TcpSocket) => boolean): TableReader {
+  let rest = "";
+  let headed = false;
+  let state: "reading" | "enough" | "broken" = "reading";
+
+  const line = (text: string, start: number, end: number): void => {
+    if (!headed) {
+      // The UDP tables begin with one space more.
+      headed = text.startsWith("  sl ", start) || text.startsWith("   sl ", start);
+      if (!headed) state = "broken";
+      return;
+    }
     const socket = readLine(text, start, end, family);
-    if (socket === undefined) return false;
-    sockets.push(socket);
-    return true;
-  });
-  return whole ? sockets : undefined;
+    if (socket === undefined) state = "broken";
+    else if (!take(socket)) state = "enough";
+  };
+
+  return {
+    take: (piece) => {
+      const text = rest === "" ? piece : `${rest}${piece}`;
+      let start = 0;
+      while (state === "reading") {
+        const end = text.indexOf("\n", start);
+        if (end < 0) break;
+        line(text, start, end);
+        start = end + 1;
+      }
+      rest = text.slice(start);
+      if (rest.length > LINE_LIMIT) state = "broken";
+      return state === "reading";
+    },
+    end: () => state === "enough" || (state === "reading" && headed && rest === ""),
+  };
 }
 
-/** @returns false when the table has no header, ends within a line, or `visit` refuses a line */
-function eachLine(text: string, visit: (start: number, end: number) => boolean): boolean {
-  // The UDP tables begin with one space more.
-  if (!text.startsWith("  sl ") && !text.startsWith("   sl ")) return false;
-  let start = text.indexOf("\n") + 1;
-  if (start === 0) return false;
-  while (start < text.length) {
-    const end = text.indexOf("\n", start);
-    if (end < 0 || !visit(start, end)) return false;
-    start = end + 1;
-  }
-  return true;
-}
+/** Several times the longest line of the kernel's. */
+const LINE_LIMIT = 1_024;
 
 /** `   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 …` */
 function readLine(text: string, start: number, end: number, family: number): TcpSocket | undefined {
@@ -43,12 +67,15 @@ function readLine(text: string, start: number, end: number, family: number): Tcp
   if (text.charAt(local + digits) !== ":" || text.charAt(peer + digits) !== ":" || text.charAt(queues + 8) !== ":") {
     return undefined;
   }
+  const localAddress = addressAt(text, local, family);
+  const peerAddress = addressAt(text, peer, family);
+  if (localAddress === undefined || peerAddress === undefined) return undefined;
   const socket: TcpSocket = {
     family,
     state: hexAt(text, state, 2),
-    localAddress: addressAt(text, local, family),
+    localAddress,
     localPort: hexAt(text, local + digits + 1, 4),
-    peerAddress: addressAt(text, peer, family),
+    peerAddress,
     peerPort: hexAt(text, peer + digits + 1, 4),
     uid: decimalAfter(text, queues + 39, end),
     receiveQueue: hexAt(text, queues + 9, 8),
@@ -71,21 +98,19 @@ function isSound(socket: TcpSocket): boolean {
     socket.peerPort >= 0 &&
     socket.uid >= 0 &&
     socket.receiveQueue >= 0 &&
-    socket.sendQueue >= 0 &&
-    socket.localAddress !== "" &&
-    socket.peerAddress !== ""
+    socket.sendQueue >= 0
   );
 }
 
 /** Words are in the machine's own order, which is little-endian on every platform served. */
-function addressAt(text: string, at: number, family: number): string {
-  const words: number[] = [];
-  for (let index = 0; index < (family === 2 ? 1 : 4); index = index + 1) {
-    const word = hexAt(text, at + index * 8, 8);
-    if (word < 0) return "";
-    words.push(swapped(word));
-  }
-  return family === 2 ? ipv4Text(words[0] ?? 0) : ipv6Text(words);
+function addressAt(text: string, at: number, family: number): Address | undefined {
+  const a = hexAt(text, at, 8);
+  if (family === 2) return a < 0 ? undefined : ipv4Address(swapped(a));
+  const b = hexAt(text, at + 8, 8);
+  const c = hexAt(text, at + 16, 8);
+  const d = hexAt(text, at + 24, 8);
+  if (a < 0 || b < 0 || c < 0 || d < 0) return undefined;
+  return { a: swapped(a), b: swapped(b), c: swapped(c), d: swapped(d) };
 }
 
 function swapped(word: number): number {

@@ -1,79 +1,129 @@
-/** One look at the kernel's sockets, from the best source there is. */
+/** One look at the kernel's sockets, from the best source there is, handed on socket by socket. */
 
-import type { Libc, ReadText } from "../ports.ts";
-import type { Reading, TcpSocket } from "../traffic/observation.ts";
-import { isAnyAddress, isLoopbackAddress } from "./address-text.ts";
-import { type Dump, dumpTcp } from "./netlink-dump.ts";
-import { AF_INET, AF_INET6 } from "./netlink-message.ts";
+import type { Libc, ReadText, ScanText } from "../ports.ts";
+import type { Reading, SocketVisitor, TcpSocket } from "../traffic/observation.ts";
+import { isLoopback } from "./address.ts";
+import { type DumpEnd, dumpTcp } from "./netlink-dump.ts";
+import { AF_INET, AF_INET6, type SocketTaker } from "./netlink-message.ts";
+import { ALL_BUT_LISTENERS, LISTENERS } from "./netlink-request.ts";
 import { parseOpens } from "./proc-snmp.ts";
-import { parseTcpTable } from "./proc-tables.ts";
+import { createTableReader } from "./proc-tables.ts";
+import { LISTEN } from "./tcp-states.ts";
 
-/** @param tracesMs how long ago a connection may have ended to be shown; the tables of /proc show all */
-export type SocketReader = (tracesMs: number) => Reading | undefined;
+/**
+ * @param tracesMs how long ago a connection may have ended to be shown; the tables of /proc show all
+ * @returns `undefined` when no source gave a whole and consistent picture, whatever the visitor was told
+ */
+export type SocketReader = (tracesMs: number, visitor: SocketVisitor) => Reading | undefined;
 
-/** @returns a reader that answers `undefined` when no source gave a whole and consistent picture. */
-export function createSocketReader(libc: Libc, readText: ReadText): SocketReader {
-  return (tracesMs) => {
-    const udpPorts = readUdpPorts(readText);
+/** @param ownPort the manager's; of its sockets only the listener is shown, where the kernel can choose */
+export function createSocketReader(libc: Libc, readText: ReadText, scanText: ScanText, ownPort: number): SocketReader {
+  return (tracesMs, visitor) => {
+    const udp = visitUdp(scanText, visitor);
     // Before the sockets: a connection that comes between the two looks must show in the later one, the dump.
     const opens = parseOpens(readText("/proc/net/snmp") ?? "");
-    const look = readTcp(libc, readText, tracesMs);
-    if (udpPorts === undefined || look === undefined) return undefined;
-    return {
-      source: look.source,
-      sockets: look.sockets,
-      udpPorts,
-      passiveOpens: opens.passive,
-      activeOpens: opens.active,
-    };
+    let sockets = 0;
+    // Either may be shown by what was asked for the other: older sources do not choose.
+    const source = visitTcp(libc, scanText, {
+      tracesMs,
+      ownPort,
+      listener: (socket) => {
+        if (socket.state !== LISTEN) return;
+        sockets = sockets + 1;
+        visitor.onListener(socket);
+      },
+      connection: (socket) => {
+        if (socket.state === LISTEN) return;
+        sockets = sockets + 1;
+        visitor.onConnection(socket);
+      },
+    });
+    if (udp < 0 || source === "none") return undefined;
+    return { source, sockets: sockets + udp, passiveOpens: opens.passive, activeOpens: opens.active };
   };
 }
 
-type TcpLook = { readonly source: "netlink" | "proc"; readonly sockets: readonly TcpSocket[] };
+type Take = (socket: TcpSocket) => void;
 
-function readTcp(libc: Libc, readText: ReadText, tracesMs: number): TcpLook | undefined {
-  const four = dumpTcp(libc, AF_INET, tracesMs);
-  if (four.kind === "inconsistent") return undefined;
-  if (four.kind === "missing") return readTcpTables(readText);
-  const six: Dump = dumpTcp(libc, AF_INET6, tracesMs);
-  if (six.kind === "inconsistent") return undefined;
-  if (six.kind === "whole") return { source: "netlink", sockets: joined(four.sockets, six.sockets) };
+type TcpVisit = {
+  readonly tracesMs: number;
+  readonly ownPort: number;
+  readonly listener: Take;
+  readonly connection: Take;
+};
+
+/** No socket has it. */
+const NO_PORT = 0;
+
+/** Listeners first, of both families: they tell which connections matter. That is also where netlink is found missing. */
+function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | "proc" | "none" {
+  const listeners: SocketTaker = { tracesMs: visit.tracesMs, take: visit.listener };
+  const ofListeners = (family: number): DumpEnd =>
+    dumpTcp(libc, { family, states: LISTENERS, exceptPort: NO_PORT }, listeners);
+  const four = ofListeners(AF_INET);
+  if (four === "missing") return visitTables(scanText, visit);
+  const six = four === "whole" ? ofListeners(AF_INET6) : four;
   // Refused for IPv6 alone: either the kernel has none, which the missing table confirms, or the picture is half.
-  if (readText("/proc/net/tcp6") === undefined) return { source: "netlink", sockets: four.sockets };
-  return readTcpTables(readText);
+  if (six === "missing" && isThere(scanText, "/proc/net/tcp6")) return visitTables(scanText, visit);
+  if (four === "inconsistent" || six === "inconsistent") return "none";
+  const connections: SocketTaker = { tracesMs: visit.tracesMs, take: visit.connection };
+  const ofConnections = (family: number): DumpEnd =>
+    dumpTcp(libc, { family, states: ALL_BUT_LISTENERS, exceptPort: visit.ownPort }, connections);
+  // What fails from here on has shown some of the sockets already, so no other source can take its place in this look.
+  if (ofConnections(AF_INET) !== "whole") return "none";
+  if (six === "missing") return "netlink";
+  return ofConnections(AF_INET6) === "whole" ? "netlink" : "none";
 }
 
-function readTcpTables(readText: ReadText): TcpLook | undefined {
-  const four = parseTcpTable(readText("/proc/net/tcp") ?? "", AF_INET);
-  const six = parseIfThere(readText("/proc/net/tcp6"));
-  if (four === undefined || six === undefined) return undefined;
-  return { source: "proc", sockets: joined(four, six) };
+/** The tables have no order that could be relied on, so each is read twice. */
+function visitTables(scanText: ScanText, visit: TcpVisit): "proc" | "none" {
+  for (const take of [visit.listener, visit.connection]) {
+    const all = (socket: TcpSocket): boolean => {
+      take(socket);
+      return true;
+    };
+    if (visitTable(scanText, "tcp", AF_INET, all) !== "whole") return "none";
+    if (visitTable(scanText, "tcp6", AF_INET6, all) === "broken") return "none";
+  }
+  return "proc";
+}
+
+/** `missing`: there is none, as in a kernel without IPv6. @param take false when it has enough */
+function visitTable(
+  scanText: ScanText,
+  name: string,
+  family: number,
+  take: (socket: TcpSocket) => boolean,
+): "whole" | "missing" | "broken" {
+  const reader = createTableReader(family, take);
+  const end = scanText(`/proc/net/${name}`, reader.take);
+  if (end === "missing") return "missing";
+  return end === "read" && reader.end() ? "whole" : "broken";
+}
+
+function isThere(scanText: ScanText, path: string): boolean {
+  return scanText(path, () => false) !== "missing";
 }
 
 /** The kernel marks an unconnected UDP socket with the number of TCP's CLOSE. */
 const UNCONNECTED = 7;
+/** The kernel counts its way to each piece of a long table from the start. Beyond so many something may well be bound. */
+const UDP_LIMIT = 4_096;
 
-function readUdpPorts(readText: ReadText): number[] | undefined {
-  const four = parseTcpTable(readText("/proc/net/udp") ?? "", AF_INET);
-  const six = parseIfThere(readText("/proc/net/udp6"));
-  if (four === undefined || six === undefined) return undefined;
-  const ports: number[] = [];
-  for (const socket of joined(four, six)) {
-    const reachable = isAnyAddress(socket.localAddress) || !isLoopbackAddress(socket.localAddress);
-    if (socket.state === UNCONNECTED && reachable && !ports.includes(socket.localPort)) ports.push(socket.localPort);
-  }
-  return ports;
-}
-
-/** A kernel without IPv6 has no such table. */
-function parseIfThere(text: string | undefined): TcpSocket[] | undefined {
-  // With a type of its own: the ahead-of-time compiler takes a bare [] for numbers, and the program ends where it is used.
-  const none: TcpSocket[] = [];
-  return text === undefined ? none : parseTcpTable(text, AF_INET6);
-}
-
-/** Written out, since the ahead-of-time compiler knows no other way to join lists of records. */
-function joined(some: readonly TcpSocket[], more: readonly TcpSocket[]): readonly TcpSocket[] {
-  if (more.length === 0) return some;
-  return [...some, ...more];
+/** @returns how many sockets were read, -1 where that cannot be known to be all */
+function visitUdp(scanText: ScanText, visitor: SocketVisitor): number {
+  let sockets = 0;
+  let wanted = true;
+  const take = (socket: TcpSocket): boolean => {
+    sockets = sockets + 1;
+    const reachable = socket.state === UNCONNECTED && !isLoopback(socket.localAddress);
+    if (reachable) wanted = visitor.onUdpPort(socket.localPort);
+    if (sockets < UDP_LIMIT) return wanted;
+    visitor.onManyUdp();
+    wanted = false;
+    return false;
+  };
+  if (visitTable(scanText, "udp", AF_INET, take) !== "whole") return -1;
+  if (wanted && visitTable(scanText, "udp6", AF_INET6, take) === "broken") return -1;
+  return sockets;
 }

@@ -40,6 +40,9 @@ export type Past = {
 
 export const START: Past = { pureAcksBefore: 0, answeredIn: 0, answeredOut: 0 };
 
+/** No look was taken. */
+export const NO_PAST: Past = { pureAcksBefore: -1, answeredIn: -1, answeredOut: -1 };
+
 /** Whether request, answer and acknowledgement share one jiffy, so that their order is lost. */
 export function isTied(socket: TcpSocket): boolean {
   return (

@@ -1,66 +1,118 @@
 /** Remembers the connections of drain ports from look to look; forgets them when the kernel does. */
 
 import { isOpen, SYN_RECV } from "../sockets/tcp-states.ts";
-import { type Past, START, workOf } from "./judge-busy.ts";
-import { createConnectionMemory, type Kind, type Seen } from "./judge-memory.ts";
-import { addEnded, addEvidence, addOpen, createTally, type Tally, type Verdict } from "./judge-tally.ts";
+import { isTied, NO_PAST, type Past, START, workOf } from "./judge-busy.ts";
+import type { ConnectionMemory, Kind, Seen } from "./judge-memory.ts";
+import {
+  addCount,
+  addEnded,
+  addEvidence,
+  addOpen,
+  addPresent,
+  createTally,
+  openConnection,
+  type Tally,
+  type Verdict,
+} from "./judge-tally.ts";
 import type { TcpSocket } from "./observation.ts";
 
 export type Connections = {
+  /** A look before that never came to its end has shown some of the sockets: what it found still counts. */
   readonly begin: (nowMs: number) => void;
   /** One socket of a drain port, seen from the server's end. A socket shown twice counts once. */
-  readonly see: (socket: TcpSocket, classify: (socket: TcpSocket) => Kind) => void;
-  readonly end: () => Tally;
+  readonly see: (socket: TcpSocket, nowMs: number) => void;
+  readonly end: (nowMs: number) => Tally;
 };
 
 /** A kubelet probe ends at its timeout, which is nearly always below this; what lives longer is a client. */
 const PROBE_LIFE_MS = 10_000;
 
-export function createConnections(): Connections {
-  const memory = createConnectionMemory();
-  let look = 0;
+export function createConnections(classify: (socket: TcpSocket) => Kind, memory: ConnectionMemory): Connections {
   let tally = createTally(0, true);
+  let ended = true;
+  let looked = false;
+  let lostBefore = false;
+
+  /** Beyond what can be remembered: its present counts, its past is not known, and its end will not be seen. */
+  const seeUnfollowed = (socket: TcpSocket): void => {
+    tally.unfollowed = tally.unfollowed + 1;
+    const kind = classify(socket);
+    if (isOpen(socket.state))
+      addOpen(tally, socket, { isNew: true, firstSeenMs: tally.nowMs, moved: true, past: NO_PAST });
+    else if (socket.state === SYN_RECV && kind !== "own") tally.busy = tally.busy + 1;
+  };
+
+  /** Nearly all connections, in a Pod that has many: judged without unpacking what is known of them. */
+  const seeStill = (record: number, socket: TcpSocket): boolean => {
+    if (!isOpen(socket.state) || !memory.isStill(record, socket)) return false;
+    const work = workOf(socket);
+    if (work !== "busy" && (work !== "idle" || isTied(socket))) return false;
+    if (addCount(tally, work)) tally.left.push(openConnection(socket, tally.nowMs - memory.firstSeenMs(record)));
+    memory.keepStill(record, work === "busy");
+    return true;
+  };
+
+  const follow = (record: number, last: Seen | undefined, socket: TcpSocket): void => {
+    const { nowMs } = tally;
+    const before = last !== undefined && isSame(last, socket) ? last : undefined;
+    const kind = before === undefined ? newKind(tally, socket, classify) : agedKind(before, nowMs);
+    const past = before === undefined ? START : pastOf(before, socket);
+    const verdict = kind === "probe" ? judgeProbe(tally, socket) : judgeOne(tally, { socket, kind, before, past });
+    memory.keep(record, {
+      firstSeenMs: before?.firstSeenMs ?? nowMs,
+      open: isLive(socket.state),
+      working: verdict.working,
+      kind,
+      dataSegmentsReceived: socket.dataSegmentsReceived,
+      dataSegmentsSent: socket.dataSegmentsSent,
+      pureAcksSent: socket.pureAcksSent,
+      past: verdict.answered ? answeredNow(socket, past) : past,
+    });
+  };
 
   return {
     begin: (nowMs) => {
-      look = look + 1;
-      memory.begin();
-      tally = createTally(nowMs, look === 1);
+      const before = tally;
+      tally = createTally(nowMs, !looked);
+      memory.begin(nowMs);
+      if (!ended) {
+        tally.evidenceMs = before.evidenceMs;
+        tally.arrived = before.arrived;
+        lostBefore = lostBefore || before.unfollowed > 0;
+      }
+      ended = false;
     },
-    see: (socket, classify) => {
-      const last = memory.find(socket);
-      if (last !== undefined && last.look === look) return;
-      const before = last !== undefined && isSame(last, socket) ? last : undefined;
-      const firstSeenMs = before?.firstSeenMs ?? tally.nowMs;
-      const kind = before === undefined ? newKind(tally, socket, classify) : agedKind(before, tally.nowMs);
-      const past = before === undefined ? START : pastOf(before, socket);
-      const verdict = kind === "probe" ? judgeProbe(tally, socket) : judgeOne(tally, { socket, kind, before, past });
-      const entry = last ?? memory.enter(socket);
-      entry.firstSeenMs = firstSeenMs;
-      entry.kind = kind;
-      takeIn(entry, socket, verdict, past);
-      memory.confirm(entry, look);
+    see: (socket, nowMs) => {
+      tally.nowMs = nowMs;
+      const found = memory.find(socket);
+      if (found >= 0 && memory.isKept(found)) return;
+      if (found >= 0 && seeStill(found, socket)) return;
+      const record = found >= 0 ? found : memory.enter(socket);
+      if (record < 0) {
+        seeUnfollowed(socket);
+        return;
+      }
+      follow(record, found >= 0 ? memory.recall(found) : undefined, socket);
     },
-    end: () => {
-      // It was at work in the last look and left no trace of when it ended.
-      for (const entry of memory.forgetGone(look)) if (entry.working) addEvidence(tally, 0);
+    end: (nowMs) => {
+      tally.nowMs = nowMs;
+      // They were at work in the last look and left no trace of when they ended.
+      const endedAtWork = memory.forgetGone() > 0;
+      // So may those that are not followed.
+      if (tally.atWork || endedAtWork || lostBefore || tally.unfollowed > 0) addEvidence(tally, 0);
+      lostBefore = tally.unfollowed > 0;
+      looked = true;
+      ended = true;
       return tally;
     },
   };
 }
 
-function takeIn(entry: Seen, socket: TcpSocket, verdict: Verdict, past: Past): void {
-  entry.open = isLive(socket.state);
-  entry.working = verdict.working;
-  entry.dataSegmentsReceived = socket.dataSegmentsReceived;
-  entry.dataSegmentsSent = socket.dataSegmentsSent;
-  entry.pureAcksSent = socket.pureAcksSent;
-  entry.past = verdict.answered ? answeredNow(socket, past) : past;
-}
-
-/** The pair of addresses of an ended connection may be taken again by a new one. */
+/** The pair of addresses of an ended connection may be taken again by a new one: its counters begin from the start. */
 function isSame(last: Seen, socket: TcpSocket): boolean {
-  return last.open || !isLive(socket.state);
+  if (!last.open) return !isLive(socket.state);
+  if (last.dataSegmentsSent < 0 || socket.dataSegmentsSent < 0) return true;
+  return socket.dataSegmentsSent >= last.dataSegmentsSent && socket.dataSegmentsReceived >= last.dataSegmentsReceived;
 }
 
 function isLive(state: number): boolean {
@@ -111,13 +163,14 @@ type Case = {
 
 function judgeOne(tally: Tally, { socket, kind, before, past }: Case): Verdict {
   if (isOpen(socket.state)) {
-    const firstSeenMs = before?.firstSeenMs ?? tally.nowMs;
-    return addOpen(tally, socket, { firstSeenMs, moved: before === undefined || hasMoved(before, socket), past });
+    const moved = before === undefined || hasMoved(before, socket);
+    const isNew = before === undefined && !tally.first;
+    return addOpen(tally, socket, { isNew, firstSeenMs: before?.firstSeenMs ?? tally.nowMs, moved, past });
   }
   if (socket.state === SYN_RECV) {
     if (kind === "own" || isStuck(tally, before)) return NO_WORK;
     tally.busy = tally.busy + 1;
-    addEvidence(tally, 0);
+    addPresent(tally);
     return NO_WORK;
   }
   const isNew = before === undefined && kind === "traffic" && !tally.first;

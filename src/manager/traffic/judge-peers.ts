@@ -1,47 +1,50 @@
 /** Whose address a peer has: the Pod's own, the kubelet's, or somebody else's. */
-import { canonicalAddress, isAnyAddress, isLoopbackAddress } from "../sockets/address-text.ts";
-import type { Reading } from "./observation.ts";
+import { type Address, isAny, isLoopback, isMeshInbound, isSameAddress } from "../sockets/address.ts";
+import { parseAddress } from "../sockets/address-text.ts";
+import { createAddressList } from "./address-list.ts";
+import type { TcpSocket } from "./observation.ts";
 
 export type Peers = {
-  readonly learnOwn: (reading: Reading) => void;
+  /** Every socket of a look shows an address of the Pod. */
+  readonly learnOwn: (localAddress: Address) => void;
   readonly learnKubelet: (address: string) => void;
-  readonly isOwn: (address: string) => boolean;
-  readonly isKubelet: (address: string) => boolean;
+  /** The peer of a connection is the Pod itself. */
+  readonly isOwn: (socket: TcpSocket) => boolean;
+  readonly isKubelet: (address: Address) => boolean;
 };
 
 /** A node has few addresses; more than this is somebody playing with hooks. */
 const KUBELET_ADDRESSES_LIMIT = 8;
+/** A Pod has few as well. One that is forgotten is taken for a client's: waited for, never missed. */
+const OWN_ADDRESSES_LIMIT = 256;
+
+const ANY: Address = { a: 0, b: 0, c: 0, d: 0 };
 
 /** @param addressScope the Pod's one address where several share the namespace; empty when all local addresses are its own */
 export function createPeers(addressScope: string): Peers {
-  const scope = canonicalAddress(addressScope);
-  const own = new Set<string>();
-  const kubelet = new Set<string>();
+  const scope = parseAddress(addressScope);
+  const scoped = addressScope !== "";
+  const own = createAddressList(OWN_ADDRESSES_LIMIT);
+  const kubelet = createAddressList(KUBELET_ADDRESSES_LIMIT);
+  let lastLearned = ANY;
 
-  const isOwn = (address: string): boolean => {
-    if (scope !== "") return address === scope;
-    return !isMeshInbound(address) && (isLoopbackAddress(address) || own.has(address));
-  };
   return {
-    isOwn,
+    isOwn: ({ localAddress, peerAddress }) => {
+      if (scoped) return scope !== undefined && isSameAddress(peerAddress, scope);
+      if (isMeshInbound(peerAddress)) return false;
+      return isLoopback(peerAddress) || isSameAddress(peerAddress, localAddress) || own.indexOf(peerAddress) >= 0;
+    },
     /** Ask {@link isOwn} first: whoever in the Pod calls a hook is no kubelet. */
-    isKubelet: (address) => kubelet.has(address),
-    learnOwn: (reading) => {
-      if (scope !== "") return;
-      let last = "";
-      for (const { localAddress } of reading.sockets) {
-        if (localAddress === last) continue;
-        last = localAddress;
-        if (!isAnyAddress(localAddress)) own.add(localAddress);
-      }
+    isKubelet: (address) => kubelet.indexOf(address) >= 0,
+    learnOwn: (localAddress) => {
+      // Nearly all sockets of a look have the same one.
+      if (isSameAddress(localAddress, lastLearned)) return;
+      lastLearned = localAddress;
+      if (!scoped && !isAny(localAddress) && !isLoopback(localAddress)) own.add(localAddress);
     },
     learnKubelet: (address) => {
-      if (kubelet.size < KUBELET_ADDRESSES_LIMIT) kubelet.add(canonicalAddress(address));
+      const known = parseAddress(address);
+      if (known !== undefined) kubelet.add(known);
     },
   };
-}
-
-/** Istio's sidecar hands inbound connections to the app from these addresses: they are somebody else's, passed on. */
-function isMeshInbound(address: string): boolean {
-  return address === "127.0.0.6" || address === "::6";
 }

@@ -6,7 +6,8 @@ import { dataAgeMs, isAnswered, isTied, type Past, type Work, workOf } from "./j
 import type { TcpSocket } from "./observation.ts";
 
 export type Tally = {
-  readonly nowMs: number;
+  /** Of the socket that is judged: ages count back from when it was read. */
+  nowMs: number;
   /** Nothing is new in the first look: it only tells what was there before. */
   readonly first: boolean;
   open: number;
@@ -16,13 +17,34 @@ export type Tally = {
   unknown: number;
   /** Connections from outside that were not there in the look before. */
   arrived: number;
+  /** Connections, open or ended, beyond what can be remembered. */
+  unfollowed: number;
+  /** A client is at work, or beginning: evidence of the very moment when the look ends. */
+  atWork: boolean;
   /** Monotonic; -1 when no traffic was seen in this look. */
   evidenceMs: number;
   readonly left: OpenConnection[];
 };
 
 export function createTally(nowMs: number, first: boolean): Tally {
-  return { nowMs, first, open: 0, busy: 0, ties: 0, unknown: 0, arrived: 0, evidenceMs: -1, left: [] };
+  return {
+    nowMs,
+    first,
+    open: 0,
+    busy: 0,
+    ties: 0,
+    unknown: 0,
+    arrived: 0,
+    unfollowed: 0,
+    atWork: false,
+    evidenceMs: -1,
+    left: [],
+  };
+}
+
+export function addPresent(tally: Tally): void {
+  tally.atWork = true;
+  addEvidence(tally, 0);
 }
 
 /** @param ageMs how long ago; below zero where nobody knows, which then means now */
@@ -34,22 +56,23 @@ export function addEvidence(tally: Tally, ageMs: number): void {
 export type Verdict = { readonly working: boolean; readonly answered: boolean };
 
 /** What is known of a connection besides its socket. `moved`: data went either way since the look before. */
-export type History = { readonly firstSeenMs: number; readonly moved: boolean; readonly past: Past };
+export type History = {
+  readonly isNew: boolean;
+  readonly firstSeenMs: number;
+  readonly moved: boolean;
+  readonly past: Past;
+};
 
 export function addOpen(tally: Tally, socket: TcpSocket, history: History): Verdict {
-  const { firstSeenMs, moved, past } = history;
+  const { isNew, firstSeenMs, moved, past } = history;
   const seems = workOf(socket);
   const settled = isTied(socket) && isAnswered(socket, past);
   const work = seems === "tie" && settled ? "idle" : seems;
-  tally.open = tally.open + 1;
-  if (tally.left.length < LEFT_LIMIT) tally.left.push(openConnection(socket, tally.nowMs - firstSeenMs));
-  addWork(tally, work);
+  if (addCount(tally, work)) tally.left.push(openConnection(socket, tally.nowMs - firstSeenMs));
   const ageMs = dataAgeMs(socket);
-  const isNew = firstSeenMs === tally.nowMs && !tally.first;
-  if (work === "busy") addEvidence(tally, 0);
   // A tie may be an answered request: the bytes are evidence, the doubt is not.
   // What has not moved is dated already: dating it again would add up the delays of the looks.
-  else if (moved && (ageMs >= 0 || isNew)) addEvidence(tally, ageMs);
+  if (work !== "busy" && moved && (ageMs >= 0 || isNew)) addEvidence(tally, ageMs);
   return { working: work === "busy" || work === "tie", answered: work === "idle" && (settled || !isTied(socket)) };
 }
 
@@ -59,13 +82,18 @@ export function addEnded(tally: Tally, socket: TcpSocket): void {
   addEvidence(tally, ageMs >= 0 ? ageMs : socket.lastAckReceivedMs);
 }
 
-function addWork(tally: Tally, work: Work): void {
-  if (work === "busy") tally.busy = tally.busy + 1;
-  else if (work === "tie") tally.ties = tally.ties + 1;
+/** @returns whether the connection is among those that are named */
+export function addCount(tally: Tally, work: Work): boolean {
+  tally.open = tally.open + 1;
+  if (work === "busy") {
+    tally.busy = tally.busy + 1;
+    addPresent(tally);
+  } else if (work === "tie") tally.ties = tally.ties + 1;
   else if (work === "unknown") tally.unknown = tally.unknown + 1;
+  return tally.left.length < LEFT_LIMIT;
 }
 
-function openConnection(socket: TcpSocket, ageMs: number): OpenConnection {
+export function openConnection(socket: TcpSocket, ageMs: number): OpenConnection {
   return {
     local: endpointText(socket.localAddress, socket.localPort),
     peer: endpointText(socket.peerAddress, socket.peerPort),

@@ -1,9 +1,12 @@
-/** Turns raw readings into one judgement per poll. Pure: time and counters are arguments; the state is what was seen before. */
+/**
+ * Turns what looks at the kernel show, socket by socket, into one judgement per look. Pure: time and counters are
+ * arguments; the state is what was seen before.
+ */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { LISTEN, TIME_WAIT } from "../sockets/tcp-states.ts";
+import { TIME_WAIT } from "../sockets/tcp-states.ts";
 import { createAllowance } from "./judge-allowance.ts";
 import { createConnections } from "./judge-connections.ts";
-import type { Kind } from "./judge-memory.ts";
+import type { ConnectionMemory, Kind } from "./judge-memory.ts";
 import { createOpensWitness } from "./judge-opens.ts";
 import { createPeers } from "./judge-peers.ts";
 import { createDrainPorts } from "./judge-ports.ts";
@@ -22,9 +25,18 @@ export type OwnConnections = {
 export const NO_CONNECTIONS: OwnConnections = { dials: 0, dialsOut: 0, accepts: 0 };
 
 export type Judge = {
+  /** A look begins. One before that was not whole has no end, but what it showed is not forgotten. */
+  readonly begin: (nowMs: number) => void;
+  readonly seeListener: (listener: TcpSocket) => void;
+  /** @param nowMs monotonic, not before the socket was read: its ages count back from here */
+  readonly seeConnection: (socket: TcpSocket, nowMs: number) => void;
+  /** @returns false when it knows enough */
+  readonly seeUdpPort: (port: number) => boolean;
+  readonly seeManyUdp: () => void;
   /**
-   * @param reading one look at the kernel; `undefined` when it failed
-   * @param nowMs monotonic
+   * The look is over.
+   *
+   * @param reading what it was; `undefined` when it failed
    * @param own what the manager itself has opened and accepted
    */
   readonly observe: (reading: Reading | undefined, nowMs: number, own: OwnConnections) => Observation;
@@ -32,45 +44,45 @@ export type Judge = {
   readonly learnKubelet: (address: string) => void;
 };
 
-export function createJudge(settings: DrainSettings): Judge {
+/** Of one look, beside its connections. */
+type Surroundings = {
+  hasTcpListener: boolean;
+  hasUdp: boolean;
+  othersReachable: boolean;
+  /** Connections that wait for the app, and for the manager. */
+  backlog: number;
+  waiting: number;
+};
+
+/** @param memory of this judge alone */
+export function createJudge(settings: DrainSettings, memory: ConnectionMemory): Judge {
   const ports = createDrainPorts(settings);
   const peers = createPeers(settings.addressScope);
-  const connections = createConnections();
   const opens = createOpensWitness(settings.kubeletProbes);
   const probes = settings.kubeletProbes.map((probe) => {
     const samePort = settings.kubeletProbes.filter((other) => other.port === probe.port);
     return { port: probe.port, allowance: createAllowance(samePort) };
   });
   const scoped = settings.addressScope !== "";
-  let nowMs = 0;
+  let around = nothingAround();
   let lastEvidenceMs = -1;
   let witness = "none";
 
   const classify = (socket: TcpSocket): Kind => {
-    if (peers.isOwn(socket.peerAddress)) return "own";
+    if (peers.isOwn(socket)) return "own";
     if (!peers.isKubelet(socket.peerAddress)) return "traffic";
     // The first entry of a port holds the allowance of all its probes.
     const probe = probes.find((candidate) => candidate.port === socket.localPort);
     return probe !== undefined && probe.allowance.take(1) === 1 ? "probe" : "traffic";
   };
+  const connections = createConnections(classify, memory);
 
   /** Every socket of a drain port from the server's end, whichever end the kernel shows. */
   const atServerEnd = (socket: TcpSocket): TcpSocket | undefined => {
-    if (socket.state === LISTEN) return undefined;
     if (ports.has(socket.localPort) && ports.inScope(socket.localAddress)) return socket;
     // Where client and server share the namespace, the client that closed first keeps the trace of the connection.
     if (!scoped || socket.state !== TIME_WAIT || !ports.has(socket.peerPort)) return undefined;
     return ports.inScope(socket.peerAddress) ? fromOtherEnd(socket) : undefined;
-  };
-
-  const lookAt = (reading: Reading): Tally => {
-    connections.begin(nowMs);
-    for (const probe of probes) probe.allowance.fill(nowMs);
-    for (const socket of reading.sockets) {
-      const seen = atServerEnd(socket);
-      if (seen !== undefined) connections.see(seen, classify);
-    }
-    return connections.end();
   };
 
   const note = (evidenceMs: number, by: string): void => {
@@ -81,16 +93,35 @@ export function createJudge(settings: DrainSettings): Judge {
 
   return {
     learnKubelet: peers.learnKubelet,
-    observe: (reading, atMs, own) => {
+    begin: (nowMs) => {
+      around = nothingAround();
+      connections.begin(nowMs);
+      for (const probe of probes) probe.allowance.fill(nowMs);
+    },
+    seeListener: (listener) => {
+      peers.learnOwn(listener.localAddress);
+      ports.learn(listener);
+      if (ports.isListener(listener)) around.backlog = around.backlog + listener.receiveQueue;
+      if (listener.localPort === settings.port) around.waiting = around.waiting + listener.receiveQueue;
+      if (ports.isListener(listener) || ports.isCount(listener)) around.hasTcpListener = true;
+      if (ports.isOther(listener)) around.othersReachable = true;
+    },
+    seeConnection: (socket, nowMs) => {
+      peers.learnOwn(socket.localAddress);
+      const seen = atServerEnd(socket);
+      if (seen !== undefined) connections.see(seen, nowMs);
+    },
+    seeUdpPort: (port) => {
+      if (ports.hasUdp(port)) around.hasUdp = true;
+      return !around.hasUdp;
+    },
+    seeManyUdp: () => {
+      around.hasUdp = true;
+    },
+    observe: (reading, nowMs, own) => {
       if (reading === undefined) return { known: false, why: "the kernel's socket tables could not be read" };
-      nowMs = atMs;
-      peers.learnOwn(reading);
-      // Thousands of connections are gone through once, and not for each question about a listener.
-      const listeners = reading.sockets.filter((socket) => socket.state === LISTEN);
-      ports.learn(listeners);
-      const found = lookAt(reading);
-      const backlog = waitingAt(listeners, ports.isListener);
-      const waiting = waitingAt(listeners, (socket) => socket.localPort === settings.port);
+      const found = connections.end(nowMs);
+      const { backlog, waiting, hasTcpListener, hasUdp, othersReachable } = around;
       // Always asked, so that its counts stay current, even where its answer cannot be used.
       const { dials, dialsOut, accepts } = own;
       const explained = { dials, dialsOut, accepts, waiting, arrived: found.arrived };
@@ -98,28 +129,37 @@ export function createJudge(settings: DrainSettings): Judge {
 
       note(found.evidenceMs, reading.source);
       if (backlog > 0) note(nowMs, reading.source);
-      if (outside && !scoped && lastEvidenceMs < nowMs && !ports.othersReachable(listeners))
-        note(nowMs, "passive-opens");
+      if (outside && !scoped && lastEvidenceMs < nowMs && !othersReachable) note(nowMs, "passive-opens");
       const quiet = backlog === 0 && found.busy === 0;
+      const followed = found.unfollowed === 0;
       return {
         known: true,
-        hasTcpListener: listeners.some((socket) => ports.isListener(socket) || ports.isCount(socket)),
-        hasUdp: ports.hasUdp(reading),
+        hasTcpListener,
+        hasUdp,
         openConnections: found.open,
-        calm: quiet && found.ties === 0 && found.unknown === 0,
+        calm: quiet && found.ties === 0 && found.unknown === 0 && followed,
         lastEvidenceMs,
-        witness: quiet && found.ties > 0 ? "tie" : witness === "none" ? reading.source : witness,
+        witness: quiet ? witnessOfQuiet(found, reading, witness) : witnessOf(reading, witness),
         left: found.left,
         leftTotal: found.open,
+        unfollowed: found.unfollowed,
       };
     },
   };
 }
 
-function waitingAt(listeners: readonly TcpSocket[], listens: (socket: TcpSocket) => boolean): number {
-  let waiting = 0;
-  for (const socket of listeners) if (listens(socket)) waiting = waiting + socket.receiveQueue;
-  return waiting;
+/** What keeps the calm away where no client is seen at work. */
+function witnessOfQuiet(found: Tally, reading: Reading, witness: string): string {
+  if (found.unfollowed > 0) return "too-many";
+  return found.ties > 0 ? "tie" : witnessOf(reading, witness);
+}
+
+function witnessOf(reading: Reading, witness: string): string {
+  return witness === "none" ? reading.source : witness;
+}
+
+function nothingAround(): Surroundings {
+  return { hasTcpListener: false, hasUdp: false, othersReachable: false, backlog: 0, waiting: 0 };
 }
 
 function fromOtherEnd(socket: TcpSocket): TcpSocket {

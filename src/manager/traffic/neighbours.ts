@@ -1,8 +1,10 @@
 /** Whether anyone but the mesh proxy still has a TCP socket: what a held proxy waits for. */
 
 import type { RelayEndpoint } from "../relay/relay-settings.ts";
+import { isSameAddress } from "../sockets/address.ts";
+import { parseAddress } from "../sockets/address-text.ts";
 import { LISTEN, SYN_RECV, TIME_WAIT } from "../sockets/tcp-states.ts";
-import type { Reading, TcpSocket } from "./observation.ts";
+import type { TcpSocket } from "./observation.ts";
 
 /** One look; `known` is false when the proxy cannot be recognised. */
 export type Neighbours = {
@@ -15,32 +17,63 @@ export type Neighbours = {
 
 export const UNKNOWN_NEIGHBOURS: Neighbours = { known: false, others: false, sharedUser: false };
 
+export type NeighbourWatch = {
+  readonly begin: () => void;
+  /** Every socket of a look: the listeners first, and otherwise in any order. */
+  readonly see: (socket: TcpSocket) => void;
+  readonly end: () => Neighbours;
+};
+
+/** A Pod has few users. Beyond them there are others than the proxy's for certain. */
+const USERS_LIMIT = 64;
+
 /**
  * The proxy is recognised by its user: whoever listens on a mesh port. Our own sockets are recognised by our port, or
  * the relay's, and not by our user, because 65532 is also what most distroless apps run as.
  */
-export function neighboursIn(reading: Reading | undefined, ownPort: number, relay: RelayEndpoint): Neighbours {
-  if (reading === undefined) return UNKNOWN_NEIGHBOURS;
-  const proxyUsers: number[] = [];
-  for (const socket of reading.sockets) {
-    if (socket.state === LISTEN && isMeshPort(socket.localPort)) proxyUsers.push(socket.uid);
-  }
-  if (proxyUsers.length === 0) return UNKNOWN_NEIGHBOURS;
-  const theirs = reading.sockets.filter((socket) => isSomeones(socket, ownPort, relay));
+export function createNeighbourWatch(ownPort: number, relay: RelayEndpoint): NeighbourWatch {
+  const relayAddress = parseAddress(relay.address);
+  let proxies: number[] = [];
+  let users: number[] = [];
+  /** Of listeners that are no proxy. */
+  let servers: number[] = [];
+
+  /** The kernel knows no owner for TIME_WAIT and for a handshake that is not finished. */
+  const isSomeones = (socket: TcpSocket): boolean => {
+    if (socket.state === TIME_WAIT || socket.state === SYN_RECV) return false;
+    if (socket.localPort === ownPort || socket.peerPort === ownPort) return false;
+    if (socket.peerPort !== relay.port || relayAddress === undefined) return true;
+    return !isSameAddress(socket.peerAddress, relayAddress);
+  };
+
   return {
-    known: true,
-    others: theirs.some((socket) => !proxyUsers.includes(socket.uid)),
-    sharedUser: theirs.some(
-      (socket) => proxyUsers.includes(socket.uid) && socket.state === LISTEN && !isMeshPort(socket.localPort),
-    ),
+    begin: () => {
+      proxies = [];
+      users = [];
+      servers = [];
+    },
+    see: (socket) => {
+      const serves = socket.state === LISTEN && !isMeshPort(socket.localPort);
+      if (socket.state === LISTEN && !serves) note(proxies, socket.uid);
+      // Nothing will be known, and most Pods have no proxy.
+      if (socket.state !== LISTEN && proxies.length === 0) return;
+      if (!isSomeones(socket)) return;
+      note(users, socket.uid);
+      if (serves) note(servers, socket.uid);
+    },
+    end: () => {
+      if (proxies.length === 0) return UNKNOWN_NEIGHBOURS;
+      return {
+        known: true,
+        others: users.length >= USERS_LIMIT || users.some((uid) => !proxies.includes(uid)),
+        sharedUser: servers.some((uid) => proxies.includes(uid)),
+      };
+    },
   };
 }
 
-/** The kernel knows no owner for TIME_WAIT and for a handshake that is not finished. */
-function isSomeones(socket: TcpSocket, ownPort: number, relay: RelayEndpoint): boolean {
-  if (socket.state === TIME_WAIT || socket.state === SYN_RECV) return false;
-  if (socket.peerPort === relay.port && socket.peerAddress === relay.address) return false;
-  return socket.localPort !== ownPort && socket.peerPort !== ownPort;
+function note(users: number[], uid: number): void {
+  if (users.length < USERS_LIMIT && !users.includes(uid)) users.push(uid);
 }
 
 /** Istio's and Linkerd's ports. */

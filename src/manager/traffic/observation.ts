@@ -1,15 +1,16 @@
 /** What is seen of the Pod's traffic, as data: raw readings in, one judgement per poll out. */
 import type { OpenConnection } from "../../contract/drain-report.ts";
+import type { Address } from "../sockets/address.ts";
 
 /** One TCP socket of the Pod's network namespace. */
 export type TcpSocket = {
-  /** 2 = IPv4, 10 = IPv6. v4-mapped IPv6 addresses are written as IPv4. */
+  /** 2 = IPv4, 10 = IPv6. */
   readonly family: number;
   /** Kernel numbers: 1 ESTABLISHED, 2 SYN_SENT, 3 SYN_RECV, 4 FIN_WAIT1, 5 FIN_WAIT2, 6 TIME_WAIT, 8 CLOSE_WAIT, 9 LAST_ACK, 10 LISTEN, 11 CLOSING. */
   readonly state: number;
-  readonly localAddress: string;
+  readonly localAddress: Address;
   readonly localPort: number;
-  readonly peerAddress: string;
+  readonly peerAddress: Address;
   readonly peerPort: number;
   readonly uid: number;
   /** Bytes unread; for LISTEN the connections waiting for accept. */
@@ -28,12 +29,22 @@ export type TcpSocket = {
   readonly pureAcksSent: number;
 };
 
-/** One look at the kernel. */
+/** Gets what one look at the kernel shows, as it is read: a Pod may have more sockets than fit in our memory. */
+export type SocketVisitor = {
+  /** All of these come before the first connection. */
+  readonly onListener: (socket: TcpSocket) => void;
+  readonly onConnection: (socket: TcpSocket) => void;
+  /** An unconnected bound UDP socket on a non-loopback address. @returns false when no more have to be shown */
+  readonly onUdpPort: (port: number) => boolean;
+  /** There are more UDP sockets than are read. */
+  readonly onManyUdp: () => void;
+};
+
+/** One look at the kernel that was whole. */
 export type Reading = {
   readonly source: "netlink" | "proc";
-  readonly sockets: readonly TcpSocket[];
-  /** Unconnected bound UDP sockets on a non-loopback address. */
-  readonly udpPorts: readonly number[];
+  /** How many were shown: what the look has cost. */
+  readonly sockets: number;
   /** Counters of /proc/net/snmp; -1 when unreadable. */
   readonly passiveOpens: number;
   readonly activeOpens: number;
@@ -58,4 +69,6 @@ export type Observation =
       readonly witness: string;
       readonly left: readonly OpenConnection[];
       readonly leftTotal: number;
+      /** Connections beyond what can be remembered from look to look: counted, and never taken for calm. */
+      readonly unfollowed: number;
     };

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { someDrain } from "../../drain-history/some-drain.ts";
 import { nodeSettings } from "../../node-settings.ts";
+import { eventually } from "../../time/eventually.ts";
 import { type FakeCluster, fakeCluster, type Replica } from "./fake-cluster.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../../src/lastcall.ts");
@@ -59,7 +60,7 @@ function start(
 }
 
 async function seen(running: Running, text: string): Promise<void> {
-  await expect.poll(() => running.said.out + running.said.err, { timeout: LIMIT_MS / 2 }).toContain(text);
+  await eventually(() => expect(running.said.out + running.said.err).toContain(text));
 }
 
 describe("the program", { timeout: LIMIT_MS }, () => {
@@ -104,9 +105,7 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     await seen(running, "web-7d9f-abcde");
     cluster.mute.add("lastcall-webhook-a");
     const before = cluster.requests.length;
-    await expect
-      .poll(() => cluster.requests.slice(before).some((one) => one.includes("/proxy/")), { timeout: 30_000 })
-      .toBe(true);
+    await eventually(() => expect(cluster.requests.slice(before).some((one) => one.includes("/proxy/"))).toBe(true));
     running.child.kill("SIGINT");
     expect(await running.ended).toEqual({ status: 0, signal: null });
   });

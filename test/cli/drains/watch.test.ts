@@ -1,6 +1,7 @@
 /** `lastcall drains --watch`: each look is a step of the test, and the person leaves after the last one. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
+import { eventually } from "../../time/eventually.ts";
 import { lastcall, type Ran } from "../run-lastcall.ts";
 import { type FakeCluster, fakeCluster } from "./fake-cluster.ts";
 import { onCluster } from "./run-on-cluster.ts";
@@ -114,7 +115,7 @@ test("a person who leaves during a look is no failure", async () => {
   cluster.mute.add("lastcall-webhook-a");
   const left = new AbortController();
   const running = lastcall(["drains", "-w"], {}, undefined, onCluster(cluster, { untilLeft: () => left.signal }));
-  await expect.poll(() => cluster.requests.some((one) => one.includes("/proxy/")), { timeout: 15_000 }).toBe(true);
+  await eventually(() => expect(cluster.requests.some((one) => one.includes("/proxy/"))).toBe(true));
   left.abort();
   expect(await running).toEqual({ status: 0, out: "", err: "" });
 });

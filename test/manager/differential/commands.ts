@@ -1,7 +1,7 @@
 /** Stories of the command line: what is answered at once, and calls of a manager that is not there. */
 import { createServer, type Socket } from "node:net";
 import { authority, relayEnvironment } from "../fake-relay.ts";
-import { PORT, pause } from "../manager-process.ts";
+import { PORT } from "../manager-process.ts";
 import { ONE_APP, type Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
@@ -117,8 +117,6 @@ export const COMMANDS: readonly Scenario[] = [
           await world.ask(`${method} ${path}`, path, method);
       }
       await world.hook("a container that has no hook", "else");
-      // What adds up over so many calls is the machine's time.
-      world.clock();
       await world.status("after");
     },
   },
@@ -130,15 +128,13 @@ export const COMMANDS: readonly Scenario[] = [
       const own = world.command("own", ["drain", `--address-scope=${world.address}`]);
       await world.phase("withdrawing");
       const hook = world.hook("hook");
-      await pause(300);
-      world.clock();
+      await world.clock.wait(300);
       await world.stop("SIGKILL");
       await Promise.all([hook, own]);
     },
   },
 ];
 
-/** Their other side is the test itself: one at a time, so that it answers in time on a busy machine. */
 export const IMPOSTURES: readonly Scenario[] = IMPOSTORS.map(({ says, answers }) => ({
   says: `something is there that ${says}`,
   play: (world) => withImpostor(world, answers),

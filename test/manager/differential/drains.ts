@@ -1,7 +1,6 @@
 /** Stories of Pods that end. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { pause } from "../manager-process.ts";
 import { ONE_APP, podEnds, type Scenario, SHORT } from "./scenario.ts";
 
 export const DRAINS: readonly Scenario[] = [
@@ -26,20 +25,33 @@ export const DRAINS: readonly Scenario[] = [
       await world.serve(["--drain-delay=4s", ...ONE_APP.slice(1)]);
       const own = world.command("own", ["drain", `--address-scope=${world.address}`]);
       await world.phase("withdrawing");
-      world.clock();
       await Promise.all([own, world.hook("hook")]);
       await world.command("status", ["status", `--address-scope=${world.address}`]);
-      // Whatever comes after a command comes later where that is a program of Node, by as much as the machine is busy.
-      world.clock();
       await world.stop("SIGINT");
     },
   },
   {
-    says: "two containers' hooks mean the end, and all phases can be asked for",
+    says: "two containers' hooks alone are a restart",
+    play: async (world) => {
+      await world.app();
+      await world.serve([...SHORT, "--hooks=web:app,job:app"]);
+      const web = world.hook("web", "web");
+      // Each is let go at its own time. At one moment the log of either build may name the other as held.
+      await world.clock.wait(2_000);
+      await Promise.all([web, world.hook("job", "job")]);
+      await world.status("after");
+    },
+  },
+  {
+    says: "a Pod of two containers ends, and all phases can be asked for",
     play: async (world) => {
       await world.app();
       await world.serve([...SHORT, "--deregistration-delay=1s", "--hooks=web:app,job:app"]);
-      const hooks = [world.hook("web", "web"), world.hook("job", "job")];
+      const web = world.hook("web", "web");
+      await world.clock.wait(100);
+      const job = world.hook("job", "job");
+      await world.clock.wait(100);
+      const hooks = [web, job, world.drain("own")];
       await world.phase("withdrawing");
       await world.status("withdrawing");
       void world.visit("/?ms=4000");
@@ -66,7 +78,7 @@ export const DRAINS: readonly Scenario[] = [
       await world.app();
       await world.serve(ONE_APP);
       const visit = world.visit("/?ms=3500").then(() => world.tell("visited", "whole"));
-      await pause(300);
+      await world.clock.wait(300);
       await Promise.all([podEnds(world), visit]);
     },
   },
@@ -76,7 +88,7 @@ export const DRAINS: readonly Scenario[] = [
       await world.app();
       await world.serve(["--drain-delay=300ms", "--quiet-period=10s", "--drain-timeout=2s", "--hooks=app:app"]);
       const visits = Array.from({ length: 5 }, () => world.visit("/?ms=60000"));
-      await pause(300);
+      await world.clock.wait(300);
       await podEnds(world);
       await world.status("after");
       await world.stop();
@@ -97,7 +109,7 @@ export const DRAINS: readonly Scenario[] = [
       await world.app();
       await world.serve([...ONE_APP, "--drained-when=connections"]);
       const idle = await world.dialApp();
-      const gone = pause(3_000).then(() => idle.end());
+      const gone = world.clock.wait(3_000).then(() => idle.end());
       await Promise.all([podEnds(world), gone]);
     },
   },
@@ -108,7 +120,7 @@ export const DRAINS: readonly Scenario[] = [
       await world.app({ port: 8_081 });
       await world.serve([...ONE_APP, "--drain-ports=8081"]);
       void world.visit("/?ms=8000", 8_080);
-      await pause(300);
+      await world.clock.wait(300);
       await podEnds(world);
     },
   },
@@ -118,7 +130,7 @@ export const DRAINS: readonly Scenario[] = [
       await world.app();
       await world.serve([...ONE_APP, "--ignore-ports=8080", "--kubelet-probes=8080:10s"]);
       void world.visit("/?ms=8000");
-      await pause(300);
+      await world.clock.wait(300);
       await podEnds(world);
     },
   },
@@ -128,7 +140,7 @@ export const DRAINS: readonly Scenario[] = [
       const app = await world.app();
       await world.serve(["--drain-delay=4s", "--quiet-period=500ms", "--hooks=app:app"]);
       const ends = podEnds(world);
-      await pause(1_000);
+      await world.clock.wait(1_000);
       await once(app.close(), "close");
       await ends;
     },
@@ -183,7 +195,7 @@ export const DRAINS: readonly Scenario[] = [
       ]);
       const own = world.drain("own");
       await world.hook("hook");
-      await pause(2_000);
+      await world.clock.wait(2_000);
       await once(app.close(), "close");
       await own;
       await world.stop();
@@ -223,15 +235,16 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "of many calls of one hook the oldest are answered",
+    says: "of many calls of one hook the newest are answered",
     play: async (world) => {
       await world.app();
-      await world.serve(["--drain-delay=4s", "--quiet-period=500ms", "--hooks=app:app"]);
+      await world.serve(["--drain-delay=8s", "--quiet-period=500ms", "--hooks=app:app"]);
       const own = world.drain("own");
+      await world.heard();
       const calls: Promise<void>[] = [];
-      for (let count = 1; count <= 6; count += 1) {
+      for (let count = 1; count <= 130; count += 1) {
         calls.push(world.hook(`hook ${count}`));
-        await pause(200);
+        await world.heard();
       }
       await Promise.all([...calls, own]);
     },

@@ -1,6 +1,5 @@
 /** Stories of drains with a relay. The client of either build has long started when a delay is over. */
 import { line, startRelay } from "../fake-relay.ts";
-import { pause } from "../manager-process.ts";
 import type { Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
@@ -17,7 +16,10 @@ export const RELAYS: readonly Scenario[] = [
   {
     says: "the Pod is long out of rotation",
     play: async (world) => {
-      const relay = await startRelay({ first: line({ state: "out", services: 2, reason: "shop" }) });
+      const relay = await startRelay({
+        first: line({ state: "out", services: 2, reason: "shop" }),
+        clock: world.clock,
+      });
       await world.app();
       await world.serve(FLAGS, relay.env);
       await podIsDeleted(world);
@@ -28,11 +30,11 @@ export const RELAYS: readonly Scenario[] = [
   {
     says: "the Pod leaves the rotation after the delay",
     play: async (world) => {
-      const relay = await startRelay();
+      const relay = await startRelay({ clock: world.clock });
       await world.app();
       await world.serve(FLAGS, relay.env);
       const ends = podIsDeleted(world);
-      await pause(25_000);
+      await world.clock.wait(25_000);
       await world.status("offered");
       relay.say(line({ state: "out" }));
       await ends;
@@ -43,7 +45,7 @@ export const RELAYS: readonly Scenario[] = [
   {
     says: "the relay cannot be reached in the end",
     play: async (world) => {
-      const relay = await startRelay({ first: line({ terminating: false }) });
+      const relay = await startRelay({ first: line({ terminating: false }), clock: world.clock });
       await relay.die();
       await world.app();
       const manager = await world.serve(FLAGS, relay.env);
@@ -55,7 +57,7 @@ export const RELAYS: readonly Scenario[] = [
   {
     says: "its relay has a variable too few",
     play: async (world) => {
-      const relay = await startRelay();
+      const relay = await startRelay({ clock: world.clock });
       await world.app();
       await world.serve(["--drain-delay=4s", ...FLAGS.slice(1)], { ...relay.env, LASTCALL_RELAY_NAME: "" });
       await podIsDeleted(world);

@@ -1,5 +1,4 @@
 /** One story, played by both builds. */
-import { pause } from "../manager-process.ts";
 import type { World } from "./world.ts";
 
 export type Scenario = {
@@ -9,15 +8,15 @@ export type Scenario = {
 };
 
 /**
- * A short drain; a scenario that wants other values says so. The quiet period is over well before the delay: where both
- * end together, it is chance whether one look or two end the drain.
+ * A short drain; a scenario that wants other values says so. The quiet period is over well before the delay: the kernel's ages
+ * are coarse, and where both end together that decides whether one look or two end the drain.
  */
 export const SHORT = ["--drain-delay=1s", "--quiet-period=300ms", "--drain-timeout=20s", "--app-grace=1s"];
 export const ONE_APP = [...SHORT, "--hooks=app:app"];
 
-/** The Pod's end as the kubelet makes it, but never so close together that chance decides whose call comes first. */
+/** The Pod's end as the kubelet makes it, but never so close together that the kernel decides whose call comes first. */
 export async function podEnds(world: World): Promise<void> {
   const hook = world.hook("hook");
-  await pause(100);
+  await world.clock.wait(100);
   await Promise.all([hook, world.drain("own")]);
 }

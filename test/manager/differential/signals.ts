@@ -1,6 +1,6 @@
 /** Stories of a manager that is told to stop, in every phase, and of addresses it cannot have. */
 import { createServer } from "node:net";
-import { PORT, pause } from "../manager-process.ts";
+import { PORT } from "../manager-process.ts";
 import { ONE_APP, podEnds, type Scenario, SHORT } from "./scenario.ts";
 import type { World } from "./world.ts";
 
@@ -28,7 +28,7 @@ export const SIGNALS: readonly Scenario[] = [
       await world.app();
       await world.serve(ONE_APP);
       void world.visit("/?ms=20000");
-      await pause(300);
+      await world.clock.wait(300);
       await world.stop();
     },
   },
@@ -38,7 +38,7 @@ export const SIGNALS: readonly Scenario[] = [
       await world.app();
       await world.serve(ONE_APP);
       const hook = world.hook("hook");
-      await pause(1_000);
+      await world.clock.wait(1_000);
       await world.stop();
       await hook;
     },
@@ -48,7 +48,7 @@ export const SIGNALS: readonly Scenario[] = [
     play: async (world) => {
       const ended = await begun(world, LONG);
       await world.phase("withdrawing");
-      await pause(500);
+      await world.clock.wait(500);
       await world.stop();
       await ended.held;
     },
@@ -58,7 +58,7 @@ export const SIGNALS: readonly Scenario[] = [
     play: async (world) => {
       const ended = await begun(world, ["--drain-delay=300ms", "--quiet-period=40s", "--hooks=app:app"]);
       await world.phase("draining");
-      await pause(500);
+      await world.clock.wait(500);
       await world.stop();
       await ended.held;
     },
@@ -70,7 +70,7 @@ export const SIGNALS: readonly Scenario[] = [
       await world.serve([...SHORT.slice(0, 3), "--app-grace=30s", "--hooks=app:app,mesh:mesh-proxy"]);
       const held = [world.hook("hook"), world.hook("mesh", "mesh"), world.drain("own")];
       await world.phase("holding");
-      await pause(500);
+      await world.clock.wait(500);
       await world.stop();
       await Promise.all(held);
     },
@@ -93,7 +93,7 @@ export const SIGNALS: readonly Scenario[] = [
       await world.phase("withdrawing");
       manager.kill("SIGTERM");
       await hook;
-      await pause(1_000);
+      await world.clock.wait(1_000);
       await world.stop();
       await own;
     },
@@ -106,7 +106,7 @@ export const SIGNALS: readonly Scenario[] = [
       const held = [world.hook("hook"), world.drain("own")];
       await world.phase("withdrawing");
       manager.kill("SIGTERM");
-      await pause(1_000);
+      await world.clock.wait(1_000);
       await world.stop();
       await Promise.all(held);
     },

@@ -2,8 +2,11 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { PhaseName } from "../../../src/contract/drain-report.ts";
+import { createTestClock, type TestClock } from "../../clock/test-clock.ts";
+import { ownAddress } from "../../leases/own-address.ts";
 import type { Build } from "../builds.ts";
-import { dial, hookPath, type Manager, ownAddress, PORT, run, startManager, TOKEN } from "../manager-process.ts";
+import { dial, hookPath, type Manager, PORT, run, startManager, TOKEN } from "../manager-process.ts";
 import { createRecorder, type Transcript } from "./transcript.ts";
 
 export type World = {
@@ -17,13 +20,14 @@ export type World = {
   readonly hook: (name: string, container?: string) => Promise<void>;
   readonly drain: (name: string) => Promise<void>;
   readonly status: (name: string) => Promise<void>;
-  /** One command of the manager to its end. Its time is not compared: Node takes its own time to start. */
+  /** One command of the manager to its end. */
   readonly command: (name: string, args: readonly string[], env?: Record<string, string>) => Promise<void>;
   /** An app of the Pod; it keeps every request for as many milliseconds as its query `ms` says. */
   readonly app: (serving?: AppServing) => Promise<Server>;
   /** A request to the app by a client, which may fail. */
   readonly visit: (path: string, port?: number) => Promise<void>;
-  readonly phase: (name: string) => Promise<void>;
+  /** The phase has begun and its first look at the sockets is over: a status asked for now is the same in both builds. */
+  readonly phase: (name: PhaseName) => Promise<void>;
   /** The manager has read what was sent before. */
   readonly heard: () => Promise<void>;
   /** A bare connection to the manager, and the words of a hook and of a drain on it. */
@@ -33,8 +37,7 @@ export type World = {
   /** A bare connection of a client to the app. */
   readonly dialApp: () => Promise<Socket>;
   readonly tell: (name: string, what: unknown) => void;
-  /** Starts the transcript's clock anew. */
-  readonly clock: () => void;
+  readonly clock: TestClock;
 };
 
 export type AppServing = {
@@ -47,12 +50,10 @@ export type AppServing = {
 export async function playIn(build: Build, play: (world: World) => Promise<void>): Promise<Transcript> {
   const address = ownAddress();
   const recorder = createRecorder(address);
+  const clock = await createTestClock();
   const servers: Server[] = [];
   let manager: Manager | undefined;
-  let zeroMs = performance.now();
-  let listens = false;
-  const sinceMs = () => performance.now() - zeroMs;
-  const tell = (name: string, what: unknown) => recorder.tell(name, what, sinceMs());
+  const tell = (name: string, what: unknown) => recorder.tell(name, what, clock.nowMs());
   const ask: World["ask"] = async (name, path, method = "GET") => tell(name, await answerOf(address, path, method));
   const running = (): Manager => {
     if (manager === undefined) throw new Error("no manager has been started");
@@ -67,13 +68,8 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
         address,
         flags,
         env,
-        onLine: (line) => {
-          if (line["message"] === "listening") {
-            listens = true;
-            zeroMs = performance.now();
-          }
-          recorder.line(line, listens ? sinceMs() : undefined);
-        },
+        clock,
+        onLine: (line) => recorder.line(line, clock.nowMs()),
       });
       return manager;
     },
@@ -87,10 +83,10 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
     drain: (name) => ask(name, `/${TOKEN}/drain`, "POST"),
     status: (name) => ask(name, `/${TOKEN}/status`),
     command: async (name, args, env = {}) => {
-      const { code, out, err } = await run(args, env, build);
-      recorder.tell(name, { code, out: parsed(out), err }, undefined);
+      const { code, out, err } = await run(args, env, build, clock);
+      tell(name, { code, out: parsed(out), err });
     },
-    app: async ({ port = 8_080, host = address, answers = slowly } = {}) => {
+    app: async ({ port = 8_080, host = address, answers = slowly(clock) } = {}) => {
       const server = createServer(answers);
       servers.push(server);
       await new Promise<void>((resolve) => server.listen(port, host, resolve));
@@ -105,6 +101,7 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
       }),
     phase: async (name) => {
       await running().until((line) => line["message"] === "drain phase" && line["phase"] === name);
+      await clock.until(async () => witnessOf(await answerOf(address, `/${TOKEN}/status`, "GET")) !== "none");
     },
     heard,
     dial: () => dial({ address }),
@@ -112,10 +109,7 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
     drainWords: `POST /${TOKEN}/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`,
     dialApp: () => dial({ address }, 8_080),
     tell,
-    clock: () => {
-      recorder.forgetTimes();
-      zeroMs = performance.now();
-    },
+    clock,
   };
   /** What was logged before this call was answered is in the pipe, and the pipe is read whole when its writer is gone. */
   const readToTheEnd = async () => {
@@ -125,12 +119,12 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
     await manager.ended;
   };
   try {
-    await play(world);
-    await readToTheEnd();
+    await clock.runUntil(play(world).then(readToTheEnd));
     return recorder.transcript();
   } finally {
     manager?.kill("SIGKILL");
     await manager?.ended;
+    await clock.end();
     for (const server of servers) {
       server.closeAllConnections();
       if (server.listening) await once(server.close(), "close");
@@ -138,8 +132,15 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
   }
 }
 
-function slowly(req: IncomingMessage, res: ServerResponse): void {
-  setTimeout(() => res.end("done"), Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0"));
+function witnessOf(answer: unknown): unknown {
+  return (answer as { readonly body?: { readonly witness?: unknown } }).body?.witness;
+}
+
+function slowly(clock: TestClock): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => {
+    const ms = Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0");
+    clock.after(ms, () => res.end("done"));
+  };
 }
 
 /** Status, headers and body, or how it ended instead. The date may differ, and the length with the digits of a time. */

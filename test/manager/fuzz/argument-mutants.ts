@@ -1,9 +1,10 @@
 /** Damaged flags and variables: the manager says what is wrong and ends with 64, or it runs. */
 import { spawnSync } from "node:child_process";
+import { pause } from "../../time/pause.ts";
 import { mutated } from "./mutations.ts";
 import { SAMPLES } from "./samples.ts";
-import { type Budget, Finding, timeIsLeft } from "./sanitize-part.ts";
-import { demandCleanEnd, pause, SANITIZED_MANAGER, start, TOKEN } from "./sanitized-process.ts";
+import { type Budget, Finding } from "./sanitize-part.ts";
+import { demandCleanEnd, SANITIZED_MANAGER, start, TOKEN } from "./sanitized-process.ts";
 import type { Random } from "./seeded-random.ts";
 
 /** A network of its own: damaged flags may ask for any port of any address. */
@@ -15,7 +16,7 @@ export async function argumentMutants(budget: Budget): Promise<string> {
     return "left out: this host makes no network namespaces, and damaged flags belong in one";
   let refused = 0;
   let ran = 0;
-  while (timeIsLeft(budget)) {
+  while (budget.goesOn(refused + ran)) {
     const args = argumentsOf(budget.random);
     const env = variablesOf(budget.random);
     const input = Buffer.from(JSON.stringify({ args, env }));
@@ -34,7 +35,7 @@ async function isRefused(args: readonly string[], env: Record<string, string>, i
   });
   while (!ended && !/listen/.test(manager.out())) {
     if (performance.now() > giveUpMs) throw new Finding("the manager neither ended nor said that it runs", input);
-    await pause(5);
+    await pause(5, "the program comes up or ends in its own time");
   }
   if (!ended) manager.child.kill("SIGTERM");
   const end = await manager.ended;

@@ -1,9 +1,10 @@
 /** An app that answers the manager's calls as badly as it can: damaged, cut, in drips, or not at all. */
 import { createServer, type Server, type Socket } from "node:net";
+import { pause } from "../../time/pause.ts";
 import { mutated } from "./mutations.ts";
 import { METRICS } from "./samples.ts";
-import { type Budget, Finding, timeIsLeft } from "./sanitize-part.ts";
-import { demandCleanEnd, FUZZ_FOLDER, pause, start } from "./sanitized-process.ts";
+import { type Budget, Finding } from "./sanitize-part.ts";
+import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
 import { createRandom, type Random, seedOf } from "./seeded-random.ts";
 
 export const CALLER = `${FUZZ_FOLDER}/caller-sanitize`;
@@ -57,7 +58,7 @@ async function answer(socket: Socket, { bytes, manner }: Answer): Promise<void> 
   const size = Math.max(1, Math.ceil(bytes.length / pieces));
   for (let at = 0; at < bytes.length; at += size) {
     socket.write(bytes.subarray(at, at + size));
-    if (pieces > 1) await pause(DRIP_MS);
+    if (pieces > 1) await pause(DRIP_MS, "each piece is a segment of its own");
   }
   if (manner === SILENT) return;
   if (manner % 8 === 7) socket.resetAndDestroy();
@@ -91,7 +92,7 @@ export async function hostileAnswers(budget: Budget): Promise<string> {
   let asked = 0;
   let whole = 0;
   try {
-    while (timeIsLeft(budget)) {
+    while (budget.goesOn(asked)) {
       const end = await start(CALLER, [String(app.port), String(asked), String(BATCH)]).ended;
       const input = Buffer.from(`answers of seed ${seed}, numbers ${asked} to ${asked + BATCH - 1}\n${end.out}`);
       demandCleanEnd(end, [0], input);

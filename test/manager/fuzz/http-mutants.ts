@@ -1,19 +1,22 @@
 /** Damaged requests on the manager's port: whatever comes, the next sound request is answered. */
+
 import { connect } from "node:net";
+import { ownAddress } from "../../leases/own-address.ts";
+import { pause } from "../../time/pause.ts";
+import { WITHOUT_PORT_GUARD } from "../without-port-guard.ts";
 import { mutated, spliced } from "./mutations.ts";
-import { type Budget, Finding, timeIsLeft } from "./sanitize-part.ts";
+import { type Budget, Finding } from "./sanitize-part.ts";
 import {
   demandCleanEnd,
   exchange,
-  loopbackAddress,
   MANAGER_PORT,
-  pause,
   type Running,
   SANITIZED_MANAGER,
   start,
   TOKEN,
   untilSaid,
 } from "./sanitized-process.ts";
+import type { Random } from "./seeded-random.ts";
 
 const HEAD = "Host: 10.1.0.7:17890\r\nUser-Agent: kube-lifecycle/1.35\r\nAccept: */*\r\nAccept-Encoding: gzip\r\n";
 const REQUESTS = [
@@ -38,40 +41,65 @@ const ANSWER_LIMIT_MS = 30_000;
 const REPORT_MS = 5_000;
 
 export async function httpMutants(budget: Budget): Promise<string> {
-  const { random } = budget;
-  const address = loopbackAddress(1);
-  const flags = [`--address-scope=${address}`, "--hooks=app:app,web:app", "--drain-delay=1s", "--drain-timeout=3s"];
-  const manager = start(SANITIZED_MANAGER, ["serve", ...flags]);
-  await untilSaid(manager, /"listening"/, ANSWER_LIMIT_MS);
+  // Where the port has no guard, everything reaches the parser.
+  const managers = [await startedManager([]), await startedManager(WITHOUT_PORT_GUARD)];
   let sent = 0;
-  while (timeIsLeft(budget)) {
-    const batch = Array.from({ length: BATCH }, () => requestMutant(random));
-    // The same choices whatever the order in which connections come about.
-    const manners = batch.map(() => ({
-      pieces: 1 + random.below(4),
-      leaves: random.below(4),
-      waitMs: random.below(60),
-    }));
-    await Promise.all(batch.map((bytes, n) => send(address, bytes, manners[n] ?? NO_MANNERS)));
-    sent += BATCH;
-    await demandAnswer(manager, address, Buffer.concat(batch));
+  while (budget.goesOn(sent))
+    for (const manager of managers) {
+      await sendBatch(manager, budget.random);
+      sent += BATCH;
+    }
+  for (const { running } of managers) {
+    running.child.kill("SIGTERM");
+    demandCleanEnd(await Promise.race([running.ended, endTimeout()]), [0, 3], Buffer.alloc(0));
   }
-  manager.child.kill("SIGTERM");
-  const end = await Promise.race([manager.ended, exchangeTimeout()]);
-  demandCleanEnd(end, [0, 3], Buffer.alloc(0));
   return `${sent} damaged requests, ${sent / BATCH} sound ones answered`;
-
-  function exchangeTimeout(): Promise<never> {
-    return new Promise((_, reject) => {
-      setTimeout(() => reject(new Finding("the manager outlived its stop signal", SOUND)), ANSWER_LIMIT_MS).unref();
-    });
-  }
 }
 
-function requestMutant(random: Budget["random"]): Buffer {
+type Manager = { readonly running: Running; readonly address: string };
+
+async function startedManager(wrapper: readonly string[]): Promise<Manager> {
+  const address = ownAddress();
+  const flags = [`--address-scope=${address}`, "--hooks=app:app,web:app", "--drain-delay=1s", "--drain-timeout=3s"];
+  const [command = "", ...words] = [...wrapper, SANITIZED_MANAGER, "serve", ...flags];
+  const running = start(command, words);
+  await untilSaid(running, /"listening"/, ANSWER_LIMIT_MS);
+  return { running, address };
+}
+
+async function sendBatch({ running, address }: Manager, random: Random): Promise<void> {
+  const batch = Array.from({ length: BATCH }, () => requestMutant(random));
+  // The same choices whatever the order in which connections come about.
+  const manners = batch.map(() => ({
+    pieces: 1 + random.below(4),
+    leaves: random.below(4),
+    waitMs: random.below(60),
+  }));
+  await Promise.all(batch.map((bytes, n) => send(address, bytes, manners[n] ?? NO_MANNERS)));
+  await demandAnswer(running, address, Buffer.concat(batch));
+}
+
+function endTimeout(): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Finding("the manager outlived its stop signal", SOUND)), ANSWER_LIMIT_MS).unref();
+  });
+}
+
+function requestMutant(random: Random): Buffer {
   const request = random.pick(REQUESTS);
   const begun = random.chance(0.15) ? spliced(request, random.pick(REQUESTS), random) : request;
-  return random.chance(0.05) ? begun : mutated(begun, random);
+  if (random.chance(0.05)) return begun;
+  // What does not begin with the token may be dropped before it is read: half of them keep it, and are damaged behind it.
+  return random.chance(0.5) ? damagedAfterToken(begun, random) : mutated(begun, random);
+}
+
+const BEGINNINGS = [`GET /${TOKEN}/`, `POST /${TOKEN}/`].map((text) => Buffer.from(text));
+
+function damagedAfterToken(bytes: Buffer, random: Random): Buffer {
+  const beginning = BEGINNINGS.find((one) => bytes.subarray(0, one.length).equals(one));
+  if (beginning !== undefined) return Buffer.concat([beginning, mutated(bytes.subarray(beginning.length), random)]);
+  const path = bytes.indexOf(" /");
+  return Buffer.concat([random.pick(BEGINNINGS), mutated(bytes.subarray(path < 0 ? 0 : path + 2), random)]);
 }
 
 type Manners = { readonly pieces: number; readonly leaves: number; readonly waitMs: number };
@@ -100,7 +128,10 @@ async function demandAnswer(manager: Running, address: string, batch: Buffer): P
   const tookMs = Math.round(performance.now() - askedMs);
   if (/^HTTP\/1\.1 200 .*"version":1/s.test(answer)) return;
   // A report takes its time to be written; its end tells more than the silence.
-  const end = await Promise.race([manager.ended, pause(REPORT_MS)]);
+  const end = await Promise.race([
+    manager.ended,
+    pause(REPORT_MS, "a sanitizer's report takes its time to be written"),
+  ]);
   if (end !== undefined) demandCleanEnd(end, [], batch);
   throw new Finding(`a sound request was answered after ${tookMs} ms with: "${answer.slice(0, 500)}"`, batch);
 }

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dumpTcp } from "../../../src/manager/sockets/netlink-dump.ts";
-import { readPart } from "../../../src/manager/sockets/netlink-message.ts";
-import type { TcpSocket } from "../../../src/manager/traffic/observation.ts";
 import { DONE, message, playback, socketMessage, tcpInfo } from "../netlink-room.ts";
+import { dumpOf, partOf as read, type TextSocket } from "../socket-lists.ts";
 import { mutated, spliced } from "./mutations.ts";
 import { SAMPLES } from "./samples.ts";
 import { createRandom } from "./seeded-random.ts";
@@ -18,15 +16,10 @@ function damagedPart(from: number): Buffer {
   return mutated(begun, random);
 }
 
-function read(bytes: Buffer, length = bytes.length) {
-  const sockets: TcpSocket[] = [];
-  return { end: readPart(bytes, length, 1, { sockets, tracesMs: 60_000 }), sockets };
-}
-
 /** -1 for unknown, otherwise what 32 bits can count. */
 const isWord = (value: number) => Number.isInteger(value) && value >= -1 && value <= 0xffffffff;
 
-function isSound(socket: TcpSocket): boolean {
+function isSound(socket: TextSocket): boolean {
   const words = [
     socket.lastDataSentMs,
     socket.lastDataReceivedMs,
@@ -80,7 +73,7 @@ describe("a damaged part of a dump", () => {
 describe("a dump", () => {
   const dump = (parts: readonly Buffer[]) => {
     const played = playback({ 2: parts });
-    return { dump: dumpTcp(played.libc, 2, 60_000), open: played.open() };
+    return { dump: dumpOf(played.libc), open: played.open() };
   };
 
   test("with a damaged part is whole only where its end was reached, and leaves no descriptor open", () => {
@@ -88,7 +81,7 @@ describe("a dump", () => {
       fc.property(fc.array(seed, { minLength: 1, maxLength: 4 }), (seeds) => {
         const made = dump(seeds.map(damagedPart));
         expect(made.open).toBe(0);
-        if (made.dump.kind === "whole") expect(made.dump.sockets.every(isSound)).toBe(true);
+        expect(made.dump.sockets.every(isSound)).toBe(true);
       }),
       RUNS,
     );
@@ -98,7 +91,7 @@ describe("a dump", () => {
     const part = fc.constantFrom(...PARTS.filter((bytes) => read(bytes).end === "more"));
     fc.assert(
       fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
-        expect(dump(parts).dump.kind).not.toBe("whole");
+        expect(dump(parts).dump.end).not.toBe("whole");
       }),
     );
   });
@@ -134,7 +127,7 @@ describe("a dump", () => {
     fc.assert(
       fc.property(fc.nat(11), (at) => {
         const messages = Array.from({ length: 12 }, (_, n) => socketMessage({}, n === at ? 0x12 : 2));
-        expect(dump([Buffer.concat([...messages, DONE])]).dump.kind).toBe("inconsistent");
+        expect(dump([Buffer.concat([...messages, DONE])]).dump.end).toBe("inconsistent");
       }),
     );
   });

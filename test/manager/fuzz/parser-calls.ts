@@ -12,10 +12,8 @@ import { createLineBuffer } from "../../../src/manager/relay/line-buffer.ts";
 import { readRelaySettings } from "../../../src/manager/relay/relay-settings.ts";
 import { formatRelayWord, parseRelayWord } from "../../../src/manager/relay/relay-word.ts";
 import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
-import { readPart } from "../../../src/manager/sockets/netlink-message.ts";
 import { parseOpens } from "../../../src/manager/sockets/proc-snmp.ts";
-import { parseTcpTable } from "../../../src/manager/sockets/proc-tables.ts";
-import type { TcpSocket } from "../../../src/manager/traffic/observation.ts";
+import { partOf, type TextSocket, tableOf } from "../socket-lists.ts";
 
 /** The order is the number in a file of cases. */
 export const PARSERS: readonly string[] = [
@@ -49,8 +47,7 @@ export function parsed(parser: string, bytes: Buffer, more: string): string {
 }
 
 function netlink(bytes: Buffer, length: number): string {
-  const sockets: TcpSocket[] = [];
-  const end = readPart(bytes, length, 1, { sockets, tracesMs: 60_000 });
+  const { end, sockets } = partOf(bytes, length);
   return `${end} ${socketsText(sockets)}`;
 }
 
@@ -130,7 +127,7 @@ function settingsText(text: string): string {
 }
 
 function tableText(text: string, family: number): string {
-  const sockets = parseTcpTable(text, family);
+  const sockets = tableOf(text, family);
   return sockets === undefined ? "unknown" : socketsText(sockets);
 }
 
@@ -139,7 +136,7 @@ function targetText(text: string): string {
   return target === undefined ? "refused" : `${target.host} ${target.port} ${target.path} ${target.selector}`;
 }
 
-function socketsText(sockets: readonly TcpSocket[]): string {
+function socketsText(sockets: readonly TextSocket[]): string {
   return JSON.stringify(sockets);
 }
 

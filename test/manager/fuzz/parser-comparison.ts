@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { caseBytes, mutant } from "./case-file.ts";
 import { parsed } from "./parser-calls.ts";
 import type { Sample } from "./samples.ts";
-import { type Budget, Finding, timeIsLeft } from "./sanitize-part.ts";
+import { type Budget, Finding } from "./sanitize-part.ts";
 import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
 
 export const PARSERS_PROGRAM = `${FUZZ_FOLDER}/parsers-sanitize`;
@@ -17,7 +17,7 @@ export async function parserComparison(budget: Budget): Promise<string> {
   const file = join(folder, "cases.bin");
   let tried = 0;
   try {
-    while (timeIsLeft(budget)) {
+    while (budget.goesOn(tried)) {
       const cases = Array.from({ length: BATCH }, () => mutant(budget.random));
       const bytes = Buffer.concat(cases.map(caseBytes));
       writeFileSync(file, bytes);

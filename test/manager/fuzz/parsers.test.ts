@@ -8,7 +8,7 @@ import { parseActiveCount } from "../../../src/manager/drivers/active-count.ts";
 import { parseHttpTarget } from "../../../src/manager/drivers/http-target.ts";
 import { depthOf } from "../../../src/manager/json-depth.ts";
 import { parseOpens } from "../../../src/manager/sockets/proc-snmp.ts";
-import { parseTcpTable } from "../../../src/manager/sockets/proc-tables.ts";
+import { tableOf } from "../socket-lists.ts";
 import { mutated, spliced } from "./mutations.ts";
 import { METRICS, SAMPLES, SNMP, TCP_TABLE } from "./samples.ts";
 import { createRandom } from "./seeded-random.ts";
@@ -34,7 +34,7 @@ describe("damaged tables of sockets", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const text = damaged(parser, from);
-        const sockets = parseTcpTable(text, family);
+        const sockets = tableOf(text, family);
         // A line that cannot be read makes the table unknown, not shorter.
         if (sockets !== undefined) expect(sockets.length).toBe(text.split("\n").length - 2);
         for (const socket of sockets ?? []) {
@@ -57,7 +57,7 @@ describe("damaged tables of sockets", () => {
     const head = TCP_TABLE.slice(0, TCP_TABLE.indexOf("\n") + 1);
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...lines), { maxLength: 30 }), (chosen) => {
-        expect(parseTcpTable(head + chosen.map((line) => `${line}\n`).join(""), 2)?.length).toBe(chosen.length);
+        expect(tableOf(head + chosen.map((line) => `${line}\n`).join(""), 2)?.length).toBe(chosen.length);
       }),
     );
   });

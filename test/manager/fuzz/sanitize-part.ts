@@ -3,8 +3,8 @@ import type { Random } from "./seeded-random.ts";
 
 export type Budget = {
   readonly random: Random;
-  /** When no new work is begun, on the clock of `performance.now()`. */
-  readonly untilMs: number;
+  /** Asked before each new work. @param done how much there was so far */
+  readonly goesOn: (done: number) => boolean;
 };
 
 /** @returns what was tried, for the table */
@@ -18,8 +18,4 @@ export class Finding extends Error {
     this.name = "Finding";
     this.input = input;
   }
-}
-
-export function timeIsLeft(budget: Budget): boolean {
-  return performance.now() < budget.untilMs;
 }

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
+import { pause } from "../../time/pause.ts";
 import { Finding } from "./sanitize-part.ts";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
@@ -81,15 +82,8 @@ export async function untilSaid(process: Running, what: RegExp, limitMs: number)
     if (process.child.exitCode !== null || process.child.signalCode !== null)
       demandCleanEnd(await process.ended, [], Buffer.from(process.out()));
     if (performance.now() > giveUpMs) throw new Finding(`the program never said ${what}`, Buffer.from(process.out()));
-    await pause(10);
+    await pause(10, "the program says it in its own time");
   }
-}
-
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** A loopback address for this run and this part alone. */
-export function loopbackAddress(part: number): string {
-  return `127.${201 + (process.pid % 50)}.${1 + (Math.floor(process.pid / 50) % 250)}.${part}`;
 }
 
 /** Sends bytes and gives back all that came, when the other side closes or after `limitMs`. */

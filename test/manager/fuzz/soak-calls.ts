@@ -1,7 +1,9 @@
 /** Rounds of everything that is called of a manager whose Pod lives on: status, restarts of containers, strangers. */
 import { readdirSync, readFileSync } from "node:fs";
+import { ownAddress } from "../../leases/own-address.ts";
+import { pause } from "../../time/pause.ts";
 import type { Round } from "./growth.ts";
-import { demandCleanEnd, exchange, loopbackAddress, pause, start, TOKEN, untilSaid } from "./sanitized-process.ts";
+import { demandCleanEnd, exchange, start, TOKEN, untilSaid } from "./sanitized-process.ts";
 
 const request = (path: string): Buffer =>
   Buffer.from(`GET /${path} HTTP/1.1\r\nHost: manager\r\nConnection: close\r\n\r\n`);
@@ -22,7 +24,7 @@ export async function soakCalls(
   binary: string,
   { rounds, calls }: { readonly rounds: number; readonly calls: number },
 ): Promise<readonly Round[]> {
-  const address = loopbackAddress(5);
+  const address = ownAddress();
   const manager = start(binary, ["serve", `--address-scope=${address}`, "--hooks=app:app", "--drain-delay=1s"]);
   await untilSaid(manager, /"listening"/, LIMIT_MS);
   const made: Round[] = [];
@@ -32,7 +34,7 @@ export async function soakCalls(
       await Promise.all(Array.from({ length: AT_ONCE }, (_, k) => exchange(address, callOf(k), LIMIT_MS)));
     const answer = await restart;
     if (!/"phase":"idle".*"outcome":"restarted"/.test(answer)) throw new Error(`a restart was answered: ${answer}`);
-    await pause(REST_MS);
+    await pause(REST_MS, "what the round left behind is let go");
     const hours = (round * (calls + RESTARTS) * SECONDS_PER_CALL) / 3_600;
     made.push({ hours, ...stateOf(manager.child.pid ?? 0) });
   }

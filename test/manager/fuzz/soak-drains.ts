@@ -1,7 +1,8 @@
 /** Rounds of drains in one process. */
 import { readdirSync } from "node:fs";
+import { ownAddress } from "../../leases/own-address.ts";
 import type { Round } from "./growth.ts";
-import { demandCleanEnd, loopbackAddress, start } from "./sanitized-process.ts";
+import { demandCleanEnd, start } from "./sanitized-process.ts";
 import { openSoakPod } from "./soak-pod.ts";
 
 const SAMPLE_MS = 5;
@@ -11,7 +12,7 @@ export async function soakDrains(
   program: string,
   { rounds, drains }: { readonly rounds: number; readonly drains: number },
 ): Promise<readonly Round[]> {
-  const address = loopbackAddress(4);
+  const address = ownAddress();
   const pod = await openSoakPod(address);
   const made: Round[] = [];
   let sampling: NodeJS.Timeout | undefined;

@@ -5,7 +5,7 @@
  */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../../src/contract/drain-settings.ts";
 import { nativeLibc } from "../../../src/manager/native-libc.ts";
-import { readTextFile } from "../../../src/manager/read-text.ts";
+import { readTextFile, scanTextFile } from "../../../src/manager/read-text.ts";
 import { createSocketReader } from "../../../src/manager/sockets/sockets.ts";
 import { createVirtualPod } from "./virtual-drains.ts";
 
@@ -29,7 +29,7 @@ function settingsFor(address: string, port: number): DrainSettings {
 
 function run(words: readonly string[]): void {
   const address = words[0] ?? "";
-  const reader = createSocketReader(nativeLibc, readTextFile);
+  const reader = createSocketReader(nativeLibc, readTextFile, scanTextFile, 0);
   const busy = createVirtualPod(settingsFor(address, Number(words[1] ?? "0")), reader);
   const quiet = createVirtualPod(settingsFor(address, Number(words[2] ?? "0")), reader);
   const rounds = Number(words[3] ?? "0");

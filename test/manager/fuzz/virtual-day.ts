@@ -1,6 +1,8 @@
 /** Part of the sanitizer run: drains on a clock that jumps, and at the end not one value that is still held. */
+
+import { ownAddress } from "../../leases/own-address.ts";
 import { Finding, type Part } from "./sanitize-part.ts";
-import { demandCleanEnd, FUZZ_FOLDER, loopbackAddress, start } from "./sanitized-process.ts";
+import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
 import { openSoakPod } from "./soak-pod.ts";
 
 export const DRAINS_PROGRAM = `${FUZZ_FOLDER}/drains-sanitize`;
@@ -9,7 +11,7 @@ const ROUNDS = 2;
 const DRAINS = 5;
 
 export const virtualDay: Part = async () => {
-  const address = loopbackAddress(3);
+  const address = ownAddress();
   const pod = await openSoakPod(address);
   try {
     const args = [address, pod.busyPort, pod.quietPort, ROUNDS, DRAINS].map(String);

@@ -11,7 +11,9 @@ import { phaseLine, reportLine, type Speaker } from "../../../src/manager/log-li
 import { NO_ENDPOINT } from "../../../src/manager/relay/relay-settings.ts";
 import type { SocketReader } from "../../../src/manager/sockets/sockets.ts";
 import { createJudge, NO_CONNECTIONS } from "../../../src/manager/traffic/judge.ts";
-import { neighboursIn } from "../../../src/manager/traffic/neighbours.ts";
+import { createConnectionMemory } from "../../../src/manager/traffic/judge-memory.ts";
+import { createNeighbourWatch, UNKNOWN_NEIGHBOURS } from "../../../src/manager/traffic/neighbours.ts";
+import type { SocketVisitor } from "../../../src/manager/traffic/observation.ts";
 
 export type VirtualPod = {
   /** From the hooks to the end and a minute beyond, when the machine is ready again. */
@@ -28,7 +30,11 @@ const MOMENTS_LIMIT = 100_000;
 
 export function createVirtualPod(settings: DrainSettings, readSockets: SocketReader): VirtualPod {
   const speaker: Speaker = { pod: "web-0", namespace: "shop" };
-  const judge = createJudge(settings);
+  const judge = createJudge(
+    settings,
+    createConnectionMemory(() => Math.random()),
+  );
+  const neighbours = createNeighbourWatch(settings.port, NO_ENDPOINT);
   let state = idleState([]);
   let nowMs = 1_000;
   let wakeAtMs = -1;
@@ -37,6 +43,19 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
   let said = 0;
   let holds = 0;
   let outcome = "none";
+
+  const visitor: SocketVisitor = {
+    onListener: (socket) => {
+      judge.seeListener(socket);
+      neighbours.see(socket);
+    },
+    onConnection: (socket) => {
+      judge.seeConnection(socket, nowMs);
+      neighbours.see(socket);
+    },
+    onUdpPort: judge.seeUdpPort,
+    onManyUdp: judge.seeManyUdp,
+  };
 
   const perform = (action: DrainAction): void => {
     if (action.kind === "learn-kubelet") judge.learnKubelet(action.address);
@@ -64,10 +83,12 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
       return;
     }
     looks = looks + 1;
-    const reading = readSockets(250);
+    judge.begin(nowMs);
+    neighbours.begin();
+    const reading = readSockets(250, visitor);
     const look = {
       observation: judge.observe(reading, nowMs, NO_CONNECTIONS),
-      neighbours: neighboursIn(reading, settings.port, NO_ENDPOINT),
+      neighbours: reading === undefined ? UNKNOWN_NEIGHBOURS : neighbours.end(),
       sockets: 0,
     };
     hear({ kind: "tick", nowMs, look });

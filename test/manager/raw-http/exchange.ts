@@ -1,5 +1,7 @@
 /** One bare conversation with the manager's port: bytes there, and what came back until the connection was gone. */
-import { dial, pause } from "../manager-process.ts";
+
+import { pause } from "../../time/pause.ts";
+import { dial } from "../manager-process.ts";
 
 export type Sent = {
   /** Latin-1 text; several pieces go one after the other. */
@@ -15,8 +17,8 @@ export type Exchange = {
   readonly statuses: readonly number[];
   /** What is left when every answer has been taken by its own length; anything here breaks the next answer. */
   readonly rest: string;
-  /** From the last piece until the connection was gone. */
-  readonly goneMs: number;
+  /** Code of the error that ended the connection; empty where it was closed in order. */
+  readonly error: string;
 };
 
 const PIECE_PAUSE_MS = 20;
@@ -25,20 +27,21 @@ export async function exchange(address: string, sent: Sent): Promise<Exchange> {
   const socket = await dial({ address });
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  let error = "";
   // A reset is one way to be gone.
-  socket.on("error", () => {});
+  socket.on("error", (cause: NodeJS.ErrnoException) => {
+    error = cause.code ?? cause.message;
+  });
   const gone = new Promise<void>((resolve) => socket.on("close", () => resolve()));
   for (const piece of sent.pieces) {
     if (socket.destroyed) break;
     socket.write(piece, "latin1");
-    if (sent.pieces.length > 1) await pause(PIECE_PAUSE_MS);
+    if (sent.pieces.length > 1) await pause(PIECE_PAUSE_MS, "each piece is a segment of its own");
   }
-  const sentAtMs = performance.now();
   if (sent.ending === "half-close") socket.end();
   if (sent.ending === "reset") socket.resetAndDestroy();
   await gone;
-  const goneMs = performance.now() - sentAtMs;
-  return { ...answersIn(Buffer.concat(chunks).toString("latin1"), sent.bodyless ?? false), goneMs };
+  return { ...answersIn(Buffer.concat(chunks).toString("latin1"), sent.bodyless ?? false), error };
 }
 
 function answersIn(text: string, bodyless: boolean): { statuses: number[]; rest: string } {

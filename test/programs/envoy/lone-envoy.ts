@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
-import { pause } from "../../manager/manager-process.ts";
+import { pause } from "../../time/pause.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 
 export const LONE_HTTP_PORT = 8_080;
@@ -106,7 +106,7 @@ async function ready(envoy: ChildProcess, admin: AdminPlace): Promise<void> {
   while (!/^(LIVE|DRAINING)/.test(await stateAt(admin))) {
     if (hasEnded(envoy)) throw new Error(`Envoy ended: status ${envoy.exitCode}, signal ${envoy.signalCode}`);
     if (performance.now() > untilMs) throw new Error(`Envoy was not ready within ${START_LIMIT_MS} ms`);
-    await pause(50);
+    await pause(50, "a step of the scene");
   }
 }
 

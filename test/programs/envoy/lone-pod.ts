@@ -4,16 +4,9 @@ import { createServer, get, type Server } from "node:http";
 import { connect, createServer as createSocketServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ownAddress } from "../../leases/own-address.ts";
 import type { Build } from "../../manager/builds.ts";
-import {
-  call,
-  hookPath,
-  type Manager,
-  ownAddress,
-  type Start,
-  startManager,
-  TOKEN,
-} from "../../manager/manager-process.ts";
+import { call, hookPath, type Manager, type Start, startManager, TOKEN } from "../../manager/manager-process.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import { type AdminPlace, LONE_HTTP_PORT, LONE_TCP_PORT, type LoneEnvoy, startLoneEnvoy } from "./lone-envoy.ts";
 

@@ -2,7 +2,8 @@
 import type { Socket } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { NATIVE_BUILD, NODE_BUILD } from "../../manager/builds.ts";
-import { endManagers, pause } from "../../manager/manager-process.ts";
+import { endManagers } from "../../manager/manager-process.ts";
+import { pause } from "../../time/pause.ts";
 import { requiredProgram } from "../install/required-program.ts";
 import { DELAY_MS, type LonePod, type PodEnd, startLonePod, tcpSession, toldToClient } from "./lone-pod.ts";
 
@@ -27,14 +28,14 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
       const ending = pod.end().then((end) => {
         ended = end;
       });
-      await pause(DELAY_MS + 500);
+      await pause(DELAY_MS + 500, "a step of the scene");
       expect(await toldToClient(pod)).toBe("close");
       await pod.envoy.crash();
       // The new process has a client from its first moment on, or it would be quiet for good reason.
       const [stays] = await Promise.all([firstSession(pod), pod.envoy.startAgain()]);
       before.destroy();
       await expectClientsSentAway(pod);
-      await pause(QUIET_MS + GRAIN_MS);
+      await pause(QUIET_MS + GRAIN_MS, "a step of the scene");
       expect(ended).toBeUndefined();
       stays.destroy();
       const leftMs = performance.now();
@@ -54,7 +55,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
       // Cut when the old process leaves; until then it holds the drain.
       const before = await tcpSession(pod);
       const ending = pod.end();
-      await pause(DELAY_MS + 500);
+      await pause(DELAY_MS + 500, "a step of the scene");
       expect(await toldToClient(pod)).toBe("close");
       await pod.envoy.takeOver();
       const stays = await firstSession(pod);
@@ -72,7 +73,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     try {
       await pod.envoy.crash();
       const ending = pod.end();
-      await pause(GRAIN_MS);
+      await pause(GRAIN_MS, "a step of the scene");
       const [stays] = await Promise.all([firstSession(pod), pod.envoy.startAgain()]);
       await expectClientsSentAway(pod);
       stays.destroy();
@@ -87,7 +88,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     try {
       const client = await tcpSession(pod);
       const ending = pod.end();
-      await pause(DELAY_MS + 1_000);
+      await pause(DELAY_MS + 1_000, "a step of the scene");
       await pod.envoy.crash();
       const killedMs = performance.now();
       client.destroy();
@@ -103,7 +104,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
 /** Whoever runs there now has been told that it drains. */
 async function expectClientsSentAway(pod: LonePod): Promise<void> {
   const untilMs = performance.now() + LATE_MS;
-  while ((await toldToClient(pod)) !== "close" && performance.now() < untilMs) await pause(100);
+  while ((await toldToClient(pod)) !== "close" && performance.now() < untilMs) await pause(100, "a step of the scene");
   expect(await toldToClient(pod)).toBe("close");
 }
 
@@ -112,6 +113,6 @@ async function firstSession(pod: LonePod): Promise<Socket> {
   for (;;) {
     const session = await tcpSession(pod).catch(() => undefined);
     if (session !== undefined) return session;
-    await pause(20);
+    await pause(20, "a step of the scene");
   }
 }

@@ -2,7 +2,8 @@
 import { statSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { BUILDS, NODE_BUILD } from "../../manager/builds.ts";
-import { endManagers, pause } from "../../manager/manager-process.ts";
+import { endManagers } from "../../manager/manager-process.ts";
+import { pause } from "../../time/pause.ts";
 import { missing, requiredProgram } from "../install/required-program.ts";
 import { DELAY_MS, QUIET_MS, startLonePod, tcpSession, toldToClient } from "./lone-pod.ts";
 
@@ -23,7 +24,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s on a Unix socket", (n
       // Without a client the drain would be over with its delays.
       const stays = await tcpSession(pod);
       const ending = pod.end();
-      await pause(DELAY_MS + 300);
+      await pause(DELAY_MS + 300, "a step of the scene");
       expect(await toldToClient(pod)).toBe("close");
       stays.destroy();
       const end = await ending;

@@ -1,8 +1,9 @@
 /** Plays one scene before one real manager with one criterion, and sees when the manager lets go of the app's hook. */
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { ownAddress } from "../../leases/own-address.ts";
 import type { Build } from "../../manager/builds.ts";
-import { call, hookPath, ownAddress, startManager, statusOf, TOKEN } from "../../manager/manager-process.ts";
+import { call, hookPath, startManager, statusOf, TOKEN } from "../../manager/manager-process.ts";
 import { endingOf } from "./ending.ts";
 import type { Criterion, Ending, Play, Scene } from "./scene.ts";
 

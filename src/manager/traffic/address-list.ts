@@ -1,0 +1,35 @@
+/** A few addresses, each with a number: its place. Most questions are about the one asked for last. */
+import { type Address, isSameAddress } from "../sockets/address.ts";
+
+export type AddressList = {
+  /** @returns -1 where it is not known */
+  readonly indexOf: (address: Address) => number;
+  /** @returns its place, old or new; -1 where the list is full */
+  readonly add: (address: Address) => number;
+};
+
+export function createAddressList(limit: number): AddressList {
+  const known: Address[] = [];
+  let last = 0;
+
+  const indexOf = (address: Address): number => {
+    const likely = known[last];
+    if (likely !== undefined && isSameAddress(likely, address)) return last;
+    for (let index = 0; index < known.length; index = index + 1) {
+      const candidate = known[index];
+      if (candidate === undefined || !isSameAddress(candidate, address)) continue;
+      last = index;
+      return index;
+    }
+    return -1;
+  };
+  return {
+    indexOf,
+    add: (address) => {
+      const at = indexOf(address);
+      if (at >= 0 || known.length >= limit) return at;
+      known.push(address);
+      return known.length - 1;
+    },
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * Fixed places for facts of connections, in two flat arrays: ten words a connection instead of an object of half a
+ * kilobyte, found again by the exact addresses and ports, so that two connections are never taken for one.
+ */
+import { createAddressList } from "./address-list.ts";
+import type { TcpSocket } from "./observation.ts";
+import { createSlotHash, type SlotHash } from "./slot-hash.ts";
+
+export type ConnectionRecords = {
+  /** @returns the number of its record, or -1 */
+  readonly find: (socket: TcpSocket) => number;
+  /** Gives a connection that `find` did not know a record of zeros. @returns -1 where there is no room */
+  readonly enter: (socket: TcpSocket) => number;
+  readonly fact: (record: number, fact: number) => number;
+  readonly setFact: (record: number, fact: number, value: number) => void;
+  readonly flags: (record: number) => number;
+  readonly setFlags: (record: number, flags: number) => void;
+  readonly count: () => number;
+  /** Keeps the records that `keeps` says, in their order. Numbers of records change. */
+  readonly retain: (keeps: (record: number) => boolean) => void;
+};
+
+/** Of each connection the caller may keep so many facts of 32 bits, and 16 flags. */
+export const FACTS = 4;
+
+/** The peer's address (4 words), the ports, the place of the local address with the flags; then the facts. */
+const PORTS = 4;
+const LOCAL = 5;
+const FIRST_FACT = 6;
+const WORDS = FIRST_FACT + FACTS;
+/** Flags are the low half of their word. */
+const HALF = 65_536;
+
+/** Where the Pod has few connections, a few pages. */
+const FEW = 256;
+/** Of a Pod, where its connections arrive. */
+const LOCALS_LIMIT = 256;
+
+/**
+ * @param random 0 up to 1, not to be guessed from outside: a client shall not choose ports that all meet in one slot
+ * @param limit at most 2^17, so that half of the slots stay free
+ */
+export function createConnectionRecords(random: () => number, limit: number): ConnectionRecords {
+  const locals = createAddressList(LOCALS_LIMIT);
+  const hash: SlotHash = createSlotHash(random);
+  let words = new Uint32Array(0);
+  let capacity = 0;
+  let count = 0;
+  /** Each slot has the number of a record, plus 1; at most half of them are taken. */
+  let slots = new Uint32Array(0);
+  let next = 0;
+
+  const localOf = (record: number): number => (words[record * WORDS + LOCAL] ?? 0) >>> 16;
+
+  const isPair = (record: number, socket: TcpSocket, local: number): boolean => {
+    const at = record * WORDS;
+    const peer = socket.peerAddress;
+    return (
+      words[at + PORTS] === portsOf(socket) &&
+      words[at + 3] === peer.d &&
+      words[at + 2] === peer.c &&
+      words[at + 1] === peer.b &&
+      words[at] === peer.a &&
+      localOf(record) === local
+    );
+  };
+
+  const put = (record: number): void => {
+    const at = record * WORDS;
+    const peer = { a: words[at] ?? 0, b: words[at + 1] ?? 0, c: words[at + 2] ?? 0, d: words[at + 3] ?? 0 };
+    let slot = hash.slotOf(peer, words[at + PORTS] ?? 0, localOf(record), slots.length);
+    while (slots[slot] !== 0) slot = slot + 1 < slots.length ? slot + 1 : 0;
+    slots[slot] = record + 1;
+  };
+
+  const putAll = (size: number): void => {
+    // The old slots tell nothing that the records do not.
+    if (slots.length === size) slots.fill(0);
+    else slots = new Uint32Array(size);
+    for (let record = 0; record < count; record = record + 1) put(record);
+  };
+
+  const lookUp = (socket: TcpSocket, local: number): number => {
+    if (count === 0) return -1;
+    let slot = hash.slotOf(socket.peerAddress, portsOf(socket), local, slots.length);
+    while (true) {
+      const taken = slots[slot] ?? 0;
+      if (taken === 0) return -1;
+      if (isPair(taken - 1, socket, local)) return taken - 1;
+      slot = slot + 1 < slots.length ? slot + 1 : 0;
+    }
+  };
+
+  /** All at once beyond a few: memory that was never written costs nothing, and growing by copies would cost twice. */
+  const makeRoom = (): boolean => {
+    if (count < capacity) return true;
+    if (capacity >= limit) return false;
+    capacity = capacity === 0 ? Math.min(FEW, limit) : limit;
+    const old = words;
+    words = new Uint32Array(capacity * WORDS);
+    for (let at = 0; at < count * WORDS; at = at + 1) words[at] = old[at] ?? 0;
+    return true;
+  };
+
+  return {
+    find: (socket) => {
+      const local = locals.indexOf(socket.localAddress);
+      if (local < 0) return -1;
+      // The kernel keeps its order, so a connection nearly always follows the one it followed in the look before.
+      const found = next < count && isPair(next, socket, local) ? next : lookUp(socket, local);
+      if (found >= 0) next = found + 1;
+      return found;
+    },
+    enter: (socket) => {
+      const local = locals.add(socket.localAddress);
+      if (local < 0 || !makeRoom()) return -1;
+      const record = count;
+      const at = record * WORDS;
+      const peer = socket.peerAddress;
+      words[at] = peer.a;
+      words[at + 1] = peer.b;
+      words[at + 2] = peer.c;
+      words[at + 3] = peer.d;
+      words[at + PORTS] = portsOf(socket);
+      words[at + LOCAL] = local * HALF;
+      for (let fact = 0; fact < FACTS; fact = fact + 1) words[at + FIRST_FACT + fact] = 0;
+      count = count + 1;
+      if (count * 2 > slots.length) putAll(Math.max(4 * FEW, slots.length * 4));
+      else put(record);
+      return record;
+    },
+    fact: (record, fact) => words[record * WORDS + FIRST_FACT + fact] ?? 0,
+    setFact: (record, fact, value) => {
+      words[record * WORDS + FIRST_FACT + fact] = value;
+    },
+    flags: (record) => (words[record * WORDS + LOCAL] ?? 0) & 0xffff,
+    setFlags: (record, flags) => {
+      words[record * WORDS + LOCAL] = localOf(record) * HALF + flags;
+    },
+    count: () => count,
+    retain: (keeps) => {
+      next = 0;
+      let kept = 0;
+      for (let record = 0; record < count; record = record + 1) {
+        if (!keeps(record)) continue;
+        if (kept !== record) {
+          for (let word = 0; word < WORDS; word = word + 1)
+            words[kept * WORDS + word] = words[record * WORDS + word] ?? 0;
+        }
+        kept = kept + 1;
+      }
+      if (kept === count) return;
+      count = kept;
+      putAll(slots.length);
+    },
+  };
+}
+
+function portsOf(socket: TcpSocket): number {
+  return socket.localPort * HALF + socket.peerPort;
+}

@@ -1,0 +1,221 @@
+/** Damaged documents at the readers of the relay and the webhook: each is taken for what it may be, or refused with a sentence. */
+import { isIP } from "node:net";
+import { NOTE_LIMIT } from "../../src/api-server/event-note.ts";
+import { readWatchEvent } from "../../src/api-server/watch-event.ts";
+import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
+import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
+import { readNotice } from "../../src/drain-history/read-notice.ts";
+import { injectPod } from "../../src/injection/inject.ts";
+import { noteOn } from "../../src/relay/drains/drain-note.ts";
+import { createSliceIndex } from "../../src/relay/slices/slice-index.ts";
+import { readQuestion } from "../../src/relay/withdrawal/question.ts";
+import { admit } from "../../src/webhook/admit.ts";
+import { CLIENT, someDrain, someReport } from "../drain-history/some-drain.ts";
+import type { Random } from "../manager/fuzz/seeded-random.ts";
+import { ADDRESSES, sliceObject, UIDS } from "../relay/slices/slice-cases.ts";
+import { POD, reviewOf } from "../webhook/pod-review.ts";
+import { RULES } from "../webhook/server-under-test.ts";
+import { damagedJson } from "./damaged-json.ts";
+
+/** Whether it was taken. @throws Error where that or its refusal is wrong */
+export type Reader = (text: string) => Promise<"taken" | "refused"> | "taken" | "refused";
+
+export type DocumentKind = { readonly name: string; readonly samples: readonly unknown[]; readonly read: Reader };
+
+const UID = "0b5f3c1e-1111-4222-8333-444455556666";
+const SENTENCE_LIMIT = 300;
+/** What a report says of itself may have 1 000 characters, and names stand around it. */
+const WORDS_LIMIT = 2_500;
+
+function demand(isRight: boolean, what: string): void {
+  if (!isRight) throw new Error(what);
+}
+
+const isNamespace = (text: string) => text.length <= 63 && /^[a-z0-9-]+$/.test(text);
+const isOneLine = (text: string) => !/[\r\n]/.test(text);
+
+const question: DocumentKind = {
+  name: "question",
+  samples: [
+    { namespace: "shop", pod: "web-7d9f-x2x4p", uid: UID, addresses: ["10.0.0.1", "fd00::1"] },
+    { namespace: "shop", pod: "web-0", uid: "a", addresses: [] },
+  ],
+  read: (text) => {
+    const read = readQuestion(text);
+    if (!read.ok) {
+      demand(read.message.length < SENTENCE_LIMIT && isOneLine(read.message), `no sentence: ${read.message}`);
+      return "refused";
+    }
+    const { namespace, pod, uid, addresses } = read.question;
+    demand(isNamespace(namespace), `namespace ${namespace}`);
+    // They become part of a path to the API server.
+    demand(/^[a-z0-9.-]{1,253}$/.test(pod) && !pod.startsWith("."), `pod ${pod}`);
+    demand(/^[0-9A-Za-z-]{1,64}$/.test(uid), `uid ${uid}`);
+    demand(addresses.length <= 2 && addresses.every((one) => isIP(one) !== 0), `addresses ${addresses.join()}`);
+    return "taken";
+  },
+};
+
+const CLAIMS: CredentialClaims = {
+  namespace: "shop",
+  ownerKind: "ReplicaSet",
+  ownerName: "web-7d9f",
+  ownerUid: UID,
+  nonce: "0123",
+};
+
+const report: DocumentKind = {
+  name: "report",
+  samples: [
+    { namespace: "shop", pod: "web-0", uid: UID, report: someReport({ left: [CLIENT, CLIENT], leftTotal: 7 }) },
+    {
+      ...{ namespace: "shop", pod: "web-0", uid: UID },
+      report: someReport({ outcome: "timeout", relay: "unknown: it fell silent", withdrawnAfterMs: -1 }),
+    },
+  ],
+  read: (text) => {
+    const value = parsed(text);
+    if (value === undefined) return "refused";
+    const read = readNotice(value);
+    if (!read.ok) {
+      demand(read.problem.length < SENTENCE_LIMIT && isOneLine(read.problem), `no sentence: ${read.problem}`);
+      return "refused";
+    }
+    const record = someDrain(read.notice);
+    const note = noteOn(record, CLAIMS)?.message ?? "";
+    demand(note.length <= NOTE_LIMIT, `a note of ${note.length} characters`);
+    for (const words of [drainSentence(record), note, record.report.why])
+      demand(/^[\x20-\x7e]*$/.test(words) && words.length < WORDS_LIMIT, `words: ${words}`);
+    const { milliseconds, left, leftTotal } = record.report;
+    const numbers = [...Object.values(milliseconds), leftTotal, ...left.map(({ ageMs }) => ageMs)];
+    demand(
+      numbers.every((one) => Number.isSafeInteger(one) && one >= 0),
+      `numbers: ${numbers.join()}`,
+    );
+    return "taken";
+  },
+};
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const slices = [
+  { name: "web-a", service: "web", endpoints: [{ uid: UIDS[0], address: ADDRESSES[0], conditions: { ready: true } }] },
+  {
+    name: "by-hand",
+    endpoints: [{ address: ADDRESSES[2] }, { address: ADDRESSES[0], conditions: { terminating: true } }],
+  },
+].map(sliceObject);
+
+const slice: DocumentKind = {
+  name: "slice",
+  samples: ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"].flatMap((type) =>
+    slices.map((object) => ({ type, object: { kind: "EndpointSlice", ...object } })),
+  ),
+  read: (text) => {
+    const event = readWatchEvent(text);
+    if (event.kind !== "put" && event.kind !== "gone") return "refused";
+    const index = createSliceIndex();
+    const asker = index.add({ name: "web-0", uid: UIDS[0], addresses: [ADDRESSES[2]] }, () => {});
+    index.store.put(event.object);
+    for (const { name, endpoints } of asker.slices()) {
+      demand(/^[\x20-\x7e]{1,253}$/.test(name), `a slice named ${name}`);
+      for (const { targetUid, addresses } of endpoints)
+        demand(targetUid === UIDS[0] || addresses.includes(ADDRESSES[2]), `told of ${targetUid} ${addresses.join()}`);
+    }
+    index.store.remove(event.object);
+    demand([...asker.slices()].length === 0, "a slice that is gone is still told");
+    asker.leave();
+    return "taken";
+  },
+};
+
+const ANNOTATED = {
+  ...POD,
+  metadata: {
+    ...POD.metadata,
+    labels: { "lastcall.dev/inject": "enabled" },
+    annotations: {
+      "lastcall.dev/drain-delay": "7s",
+      "lastcall.dev/containers": "app",
+      "lastcall.dev/drain-ports": "8080,9090",
+      "lastcall.dev/resources": "cpu=10m/20m,memory=16Mi",
+    },
+  },
+  spec: {
+    ...POD.spec,
+    containers: [
+      {
+        ...{ name: "app", image: "shop:1", ports: [{ containerPort: 8080 }] },
+        lifecycle: { preStop: { httpGet: { port: 8080, path: "/bye" } } },
+        livenessProbe: { httpGet: { port: 8080 }, periodSeconds: 5 },
+        resources: { limits: { cpu: "100m", memory: "64Mi" } },
+      },
+      { name: "web", image: "nginx:1", lifecycle: { preStop: { exec: { command: ["sleep", "5"] } } } },
+    ],
+  },
+};
+let tokens = 0;
+const PORTS = {
+  namespaceAnnotations: async () => ({}),
+  inject: injectPod,
+  randomness: {
+    newToken: () => {
+      tokens += 1;
+      return String(tokens).padStart(32, "0");
+    },
+  },
+};
+
+const review: DocumentKind = {
+  name: "review",
+  samples: [reviewOf(), reviewOf({ object: ANNOTATED }), reviewOf({ object: ANNOTATED, dryRun: true })],
+  read: async (text) => {
+    const { status, body, fault } = await admit(text, RULES, PORTS);
+    demand(fault === undefined, `our fault: ${fault instanceof Error ? fault.stack : String(fault)}`);
+    if (status === 400) {
+      demand(body.length < SENTENCE_LIMIT && /^[A-Z].*\.\n$/s.test(body), `no sentence: ${body}`);
+      return "refused";
+    }
+    demand(status === 200, `status ${status}`);
+    const { response } = JSON.parse(body);
+    demand(typeof response.uid === "string" && response.uid !== "", "an answer without a uid");
+    demand(response.allowed === true, `refused although nothing denies: ${body}`);
+    if (response.patch !== undefined) demand(Array.isArray(patchOf(response.patch)), "a patch that is no list");
+    return "taken";
+  },
+};
+
+function patchOf(encoded: string): unknown {
+  return JSON.parse(Buffer.from(encoded, "base64").toString("utf8"));
+}
+
+export const DOCUMENT_KINDS: readonly DocumentKind[] = [question, report, slice, review];
+
+/** @returns how many were taken. @throws Error with the document that was read wrongly */
+export async function readDamaged(kind: DocumentKind, count: number, random: Random): Promise<number> {
+  let taken = 0;
+  for (let n = 0; n < count; n += 1) {
+    const sample = random.pick(kind.samples);
+    const text = random.chance(0.02) ? JSON.stringify(sample) : damagedJson(sample, random);
+    try {
+      if ((await kind.read(text)) === "taken") taken += 1;
+    } catch (error) {
+      throw new Misread(`${kind.name}: ${error instanceof Error ? error.message : String(error)}`, text);
+    }
+  }
+  return taken;
+}
+
+export class Misread extends Error {
+  readonly text: string;
+  constructor(message: string, text: string) {
+    super(`${message}\nthe document: ${text.slice(0, 2_000)}`);
+    this.text = text;
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Asks and tells a relay that answers as it likes, over TLS, once for each number, and ends by itself. Runs on Node and
+ * compiles natively. Arguments: port of 127.0.0.1, file of the CA, first number, count. A number names its server too.
+ */
+import { readFileSync } from "node:fs";
+import type { RelaySettings } from "../../../src/manager/relay/relay-settings.ts";
+import { deliverReport } from "../../../src/manager/relay/report-delivery.ts";
+import { openWithdrawal } from "../../../src/manager/relay/withdrawal-stream.ts";
+
+/** For a stream, which may stay open; a report has limits of its own. */
+const LIMIT_MS = 300;
+const ENOUGH_WORDS = 3;
+
+const port = Number(process.argv[2] ?? "0");
+const ca = readFileSync(process.argv[3] ?? "", "utf8");
+const first = Number(process.argv[4] ?? "0");
+const end = first + Number(process.argv[5] ?? "0");
+
+function settingsFor(n: number): RelaySettings {
+  return {
+    endpoint: { address: "127.0.0.1", port: port },
+    serverName: `r${n - first}.relay.internal`,
+    ca: ca,
+    credential: "k1.cGF5bG9hZA.bWFj",
+    namespace: "shop",
+    pod: `web-${n}`,
+    uid: "11111111-2222-3333-4444-555555555555",
+    addresses: ["10.0.0.7"],
+  };
+}
+
+function call(n: number): void {
+  if (n >= end) return;
+  let settled = 0;
+  const next = (what: string): void => {
+    settled = settled + 1;
+    process.stdout.write(settled > 1 ? `${n} SETTLED TWICE\n` : `${n} ${what}\n`);
+    if (settled === 1) call(n + 1);
+  };
+  if (n % 3 === 2) tell(n, next);
+  else ask(n, next);
+}
+
+function tell(n: number, next: (what: string) => void): void {
+  deliverReport(settingsFor(n), '{"version":1}', {
+    onDial: () => {},
+    onEnd: (failure) => next(failure === "" ? "delivered" : `undelivered ${failure}`),
+  });
+}
+
+function ask(n: number, next: (what: string) => void): void {
+  let words = 0;
+  let drop = (): void => {};
+  const timer = setTimeout(() => {
+    drop();
+    next(words > 0 ? "said and stayed" : "silent");
+  }, LIMIT_MS);
+  drop = openWithdrawal(settingsFor(n), n % 2 === 0, () => performance.now(), {
+    onWord: () => {
+      words = words + 1;
+      if (words !== ENOUGH_WORDS) return;
+      clearTimeout(timer);
+      drop();
+      next("said enough");
+    },
+    onBroke: (reason) => {
+      clearTimeout(timer);
+      next(words > 0 ? `said and broke: ${reason}` : `broke: ${reason}`);
+    },
+  });
+}
+
+call(first);

@@ -1,0 +1,75 @@
+/** Both builds of the manager in one Pod with twenty thousand real connections of outside clients, of both families. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startCrowdManager } from "../bench/crowd-drain.ts";
+import { type CrowdPod, crowdRefusal, startCrowdPod } from "../bench/crowd-pod.ts";
+import { eventually } from "../time/eventually.ts";
+import { type Build, NATIVE_BUILD, NODE_BUILD } from "./builds.ts";
+import { openCgroup, whyNoCgroup } from "./in-cgroup.ts";
+
+const CONNECTIONS = 20_000;
+/** What a Guaranteed Pod's manager has. */
+const LIMITS = { memoryMib: 16 };
+/** With an object for each connection it was 11 MiB. What it remembers of each are ten words and two slots. */
+const PEAK_KIB = 4 * 1_024;
+
+const FLAGS = ["--drain-delay=1s", "--drain-timeout=90s", "--quiet-period=1s"];
+
+const refusal = NATIVE_BUILD.command === "" ? "the native build is missing" : crowdRefusal();
+if (refusal !== "") process.stdout.write(`skipped: no crowd of connections here: ${refusal}\n`);
+
+let folder = "";
+let pod: CrowdPod;
+beforeAll(async () => {
+  if (refusal !== "") return;
+  folder = mkdtempSync(join(tmpdir(), "lastcall-crowd-"));
+  pod = await startCrowdPod(folder);
+  await pod.open("mixed", CONNECTIONS);
+}, 120_000);
+afterAll(async () => {
+  if (refusal !== "") return;
+  await pod.end();
+  rmSync(folder, { recursive: true });
+}, 120_000);
+
+test.skipIf(refusal !== "")(
+  "a crowd is drained alike by both builds, and natively within its memory",
+  { timeout: 120_000 },
+  async () => {
+    const unbounded = whyNoCgroup(LIMITS);
+    if (unbounded !== "") process.stdout.write(`the manager's memory is not bounded: ${unbounded}\n`);
+    const cgroup = unbounded === "" ? openCgroup(LIMITS) : undefined;
+    const start = (build: Build, port: number, wrapper: readonly string[]) =>
+      startCrowdManager(pod, { command: [build.command, ...build.args], port, flags: FLAGS, wrapper });
+    const native = await start(NATIVE_BUILD, 17_890, cgroup?.wrapper ?? []);
+    const node = await start(NODE_BUILD, 17_891, []);
+    try {
+      const drains = Promise.all([native.drain(), node.drain()]);
+      let over = false;
+      void drains.finally(() => {
+        over = true;
+      });
+      // Looks are some seconds apart: a third of the clients waits for an answer, and holds the drain through some of them.
+      const before = native.cost().cpuMs;
+      await eventually(() => expect(over || native.cost().cpuMs >= before + 200).toBe(true));
+      expect(over).toBe(false);
+      await pod.closeBusy();
+      const told = (await drains).map(({ outcome, witness, leftTotal, unfollowed, left }) => {
+        return { outcome, witness, leftTotal, unfollowed, named: left.length };
+      });
+      expect(told[1]).toEqual(told[0]);
+      expect(told[0]).toMatchObject({
+        outcome: "drained",
+        witness: "netlink",
+        leftTotal: 2 * Math.floor(CONNECTIONS / 3),
+      });
+      expect(native.cost().peakKiB).toBeLessThan(PEAK_KIB);
+    } finally {
+      await native.end();
+      await node.end();
+      await cgroup?.close();
+    }
+  },
+);

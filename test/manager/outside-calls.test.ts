@@ -1,0 +1,193 @@
+/** What calls from outside the Pod change: nothing, for whatever sequence of them. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { DrainSettings } from "../../src/contract/drain-settings.ts";
+import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
+import { type DrainState, type Hold, idleState } from "../../src/manager/drain/drain-state.ts";
+import { addHold, holdOf } from "../../src/manager/drain/holds.ts";
+import { busyUntil, hook, ONE_APP, ownHook, type Played, play } from "./drain-script.ts";
+
+const CONTAINERS = ["app", "web"];
+const TWO_APPS: DrainSettings = {
+  ...ONE_APP,
+  driver: "http",
+  hooks: CONTAINERS.map((container) => ({ container, role: "app" })),
+};
+const TRIGGER_MS = 40_000;
+const KUBELET = { app: 9_001, web: 9_002, own: 9_003 };
+
+type Outside = { readonly atMs: number; readonly container: string; readonly peer: number; readonly staysMs: number };
+
+const outside: fc.Arbitrary<readonly Outside[]> = fc.array(
+  fc.record({
+    // Before, around and during the real end.
+    atMs: fc.oneof(fc.nat(150_000), fc.integer({ min: TRIGGER_MS - 16_000, max: TRIGGER_MS + 3_000 })),
+    container: fc.constantFrom(...CONTAINERS),
+    peer: fc.nat(60),
+    staysMs: fc.oneof(fc.nat(2_000), fc.constant(1_000_000)),
+  }),
+  { maxLength: 250, size: "max" },
+);
+
+function callsOf(calls: readonly Outside[]): DrainEvent[] {
+  return calls.flatMap((one, id): DrainEvent[] => [
+    { kind: "hook-joined", nowMs: one.atMs, holdId: id, container: one.container, peer: `10.9.9.${one.peer}` },
+    { kind: "caller-left", nowMs: one.atMs + one.staysMs, holdId: id },
+  ]);
+}
+
+/** The kubelet starts all hooks at once, and the manager's own takes its time to be there. */
+const endOf = (ownAfterMs: number): DrainEvent[] => [
+  hook(TRIGGER_MS, KUBELET.app, "app"),
+  hook(TRIGGER_MS + 5, KUBELET.web, "web"),
+  ownHook(TRIGGER_MS + ownAfterMs, KUBELET.own),
+];
+
+const toldAtMs = (played: Played): number[] =>
+  played.actions.filter((action) => action.kind === "tell-driver").map((action) => action.atMs);
+
+const beganAtMs = (played: Played): number[] =>
+  played.actions.flatMap((action) =>
+    action.kind === "entered" && action.phase === "withdrawing" ? [action.atMs] : [],
+  );
+
+describe("calls of hooks from outside, with the token", () => {
+  const settingsLike: fc.Arbitrary<DrainSettings> = fc
+    .record({
+      drainDelayMs: fc.nat(20_000),
+      deregistrationDelayMs: fc.nat(10_000),
+      completes: fc.boolean(),
+      classic: fc.boolean(),
+    })
+    .map((some) => ({ ...TWO_APPS, ...some }));
+  const anyChain = fc.subarray(CONTAINERS);
+
+  test("that have the relay asked do not shorten a drain by what it says", () => {
+    const word = fc.record({ atMs: fc.nat(60_000), offered: fc.constantFrom("in", "out", "unknown") });
+    fc.assert(
+      fc.property(settingsLike, outside, fc.array(word, { maxLength: 12 }), (settings, calls, words) => {
+        const said = words.map(
+          ({ atMs, offered }): DrainEvent => ({
+            kind: "relay-said",
+            nowMs: atMs,
+            offered,
+            terminating: false,
+            graceSeconds: -1,
+            reason: "",
+          }),
+        );
+        const script = { settings, pod: busyUntil(TRIGGER_MS + 3_000), untilMs: 130_000 };
+        const calm = play({ ...script, events: [...endOf(500), ...said] });
+        const crowded = play({ ...script, events: [...endOf(500), ...said, ...callsOf(calls)] });
+        expect(beganAtMs(crowded)).toEqual(beganAtMs(calm));
+        for (const id of [KUBELET.app, KUBELET.web]) {
+          expect(crowded.answered.get(id) ?? 0).toBeGreaterThanOrEqual(calm.answered.get(id) ?? 0);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("let no container of an ending Pod go sooner than without them, and tell no driver before the end", () => {
+    fc.assert(
+      fc.property(
+        settingsLike,
+        outside,
+        fc.nat(14_900),
+        fc.nat(60_000),
+        anyChain,
+        (settings, calls, ownMs, busyMs, chained) => {
+          const script = {
+            settings,
+            pod: busyUntil(TRIGGER_MS + busyMs),
+            chained,
+            chainMs: 4_000,
+            untilMs: 130_000,
+          };
+          const calm = play({ ...script, events: endOf(ownMs) });
+          const crowded = play({ ...script, events: [...endOf(ownMs), ...callsOf(calls)] });
+          for (const id of [KUBELET.app, KUBELET.web]) {
+            const calmMs = calm.answered.get(id) ?? 0;
+            expect(crowded.answered.get(id) ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(calmMs);
+          }
+          expect(toldAtMs(crowded)).toEqual(toldAtMs(calm));
+          expect(beganAtMs(crowded)).toEqual(beganAtMs(calm));
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  test("alone begin nothing, end nothing, and all of them are answered within fifteen seconds", () => {
+    fc.assert(
+      fc.property(settingsLike, outside, anyChain, (settings, calls, chained) => {
+        const played = play({ settings, events: callsOf(calls), chained, chainMs: 0 });
+        expect(played.state).toMatchObject({ phase: "idle", trigger: "none", triggeredAtMs: -1, holds: [] });
+        const kinds = new Set(played.actions.map((action) => action.kind));
+        for (const kind of ["tell-driver", "tell-staying", "count-active", "learn-kubelet", "exit"] as const) {
+          expect(kinds.has(kind)).toBe(false);
+        }
+        calls.forEach((one, id) => {
+          const atMs = played.answered.get(id);
+          if (one.staysMs > 100_000) expect((atMs ?? Number.POSITIVE_INFINITY) - one.atMs).toBeLessThanOrEqual(15_000);
+        });
+        // One wake-up for a call, and one for each telling.
+        expect(played.wakes).toBeLessThanOrEqual(2 * calls.length);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("are told once in five seconds for each container, however many they are", () => {
+    const calls = Array.from({ length: 600 }, (_, at) => hook(at * 100, at, CONTAINERS[at % 2]));
+    const played = play({ settings: TWO_APPS, events: calls });
+    const told = played.actions.filter((action) => action.kind === "entered");
+    expect(told.length).toBeLessThanOrEqual(2 * (60 / 5 + 1));
+  });
+
+  test("long after a drain do not make the manager ready for another where nothing can be reached", () => {
+    const closed = (nowMs: number) => ({ ...busyUntil(0)(nowMs), hasTcpListener: nowMs < TRIGGER_MS + 9_000 });
+    const calls = callsOf([{ atMs: 200_000, container: "app", peer: 1, staysMs: 1_000_000 }]);
+    const played = play({ settings: TWO_APPS, events: [...endOf(100), ...calls], pod: closed, untilMs: 190_000 });
+    expect(played.state.phase).toBe("done");
+    expect(played.answered.get(0)).toBe(200_000);
+    expect(played.actions.map((action) => action.kind)).not.toContain("tell-staying");
+  });
+});
+
+describe("the calls that are kept", () => {
+  const NONE: DrainState = idleState([]);
+  const held = (calls: readonly { container: string; peer: string }[]): readonly Hold[] =>
+    calls.reduce((state, one, id) => addHold(state, holdOf(id, id, one.container, "app", one.peer), []), NONE).holds;
+
+  test("are at most 128, always the first of each container, and the first of an address unless its share is used up", () => {
+    const call = fc.record({
+      container: fc.constantFrom("app", "web", "job", "mesh"),
+      // 128 calls are 32 for each of four containers: fewer addresses than that crowd no call out.
+      peer: fc.nat(30).map((host) => `10.9.9.${host}`),
+    });
+    fc.assert(
+      fc.property(fc.array(call, { maxLength: 600, size: "max" }), (calls) => {
+        const kept = held(calls);
+        expect(kept.length).toBe(Math.min(128, calls.length));
+        const keys = new Set<string>();
+        calls.forEach((one, id) => {
+          const key = `${one.container} ${one.peer}`;
+          if (!keys.has(key)) expect(kept.some((hold) => hold.id === id)).toBe(true);
+          keys.add(key);
+        });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test("hold the kubelet's, who comes last, behind as many calls as 127 addresses like to make", () => {
+    const strangers = Array.from({ length: 5_000 }, (_, at) => ({ container: "app", peer: `10.9.${at % 127}.1` }));
+    expect(held([...strangers, { container: "app", peer: "10.0.0.1" }]).at(-1)).toMatchObject({ peer: "10.0.0.1" });
+  });
+
+  test("hold the one who came first behind any number of addresses", () => {
+    const strangers = Array.from({ length: 5_000 }, (_, at) => ({ container: "app", peer: `10.9.${at}.1` }));
+    expect(held([{ container: "app", peer: "10.0.0.1" }, ...strangers])[0]).toMatchObject({ peer: "10.0.0.1" });
+  });
+});

@@ -1,0 +1,51 @@
+/** What a memory of connections has to do, in the plainest way: a map from names to everything that was kept. */
+import { endpointText } from "../../src/manager/sockets/address-text.ts";
+import type { ConnectionMemory, Seen } from "../../src/manager/traffic/judge-memory.ts";
+import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
+
+type Entry = { readonly key: string; seen: Seen | undefined; kept: boolean };
+
+export function createPlainMemory(): ConnectionMemory {
+  let entries: Entry[] = [];
+  let byKey = new Map<string, number>();
+  const keyOf = (socket: TcpSocket) =>
+    `${endpointText(socket.localAddress, socket.localPort)} ${endpointText(socket.peerAddress, socket.peerPort)}`;
+  const at = (record: number): Entry => {
+    const entry = entries[record];
+    if (entry === undefined) throw new Error(`there is no record ${record}`);
+    return entry;
+  };
+  return {
+    begin: () => {
+      for (const entry of entries) entry.kept = false;
+    },
+    find: (socket) => byKey.get(keyOf(socket)) ?? -1,
+    enter: (socket) => {
+      const key = keyOf(socket);
+      byKey.set(key, entries.length);
+      entries.push({ key, seen: undefined, kept: false });
+      return entries.length - 1;
+    },
+    isKept: (record) => at(record).kept,
+    recall: (record) => {
+      const { seen } = at(record);
+      if (seen === undefined) throw new Error(`record ${record} was never filled`);
+      return seen;
+    },
+    keep: (record, seen) => {
+      at(record).seen = seen;
+      at(record).kept = true;
+    },
+    // Never: everything takes the long way.
+    isStill: () => false,
+    firstSeenMs: (record) => at(record).seen?.firstSeenMs ?? -1,
+    keepStill: () => undefined,
+    forgetGone: () => {
+      const gone = entries.filter((entry) => !entry.kept);
+      entries = entries.filter((entry) => entry.kept);
+      byKey = new Map(entries.map(({ key }, record) => [key, record]));
+      for (const entry of entries) entry.kept = false;
+      return gone.filter((entry) => entry.seen?.working === true).length;
+    },
+  };
+}

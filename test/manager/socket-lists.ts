@@ -1,0 +1,123 @@
+/** Lists of sockets with addresses as text, for tests of what is handed on socket by socket. Keeps to the plain subset. */
+import type { Libc } from "../../src/manager/ports.ts";
+import type { Address } from "../../src/manager/sockets/address.ts";
+import { addressText, parseAddress } from "../../src/manager/sockets/address-text.ts";
+import { type DumpEnd, dumpTcp } from "../../src/manager/sockets/netlink-dump.ts";
+import { type PartEnd, readPart } from "../../src/manager/sockets/netlink-message.ts";
+import { createTableReader } from "../../src/manager/sockets/proc-tables.ts";
+import type { SocketReader } from "../../src/manager/sockets/sockets.ts";
+import type { Reading, TcpSocket } from "../../src/manager/traffic/observation.ts";
+
+export type TextSocket = {
+  readonly family: number;
+  readonly state: number;
+  readonly localAddress: string;
+  readonly localPort: number;
+  readonly peerAddress: string;
+  readonly peerPort: number;
+  readonly uid: number;
+  readonly receiveQueue: number;
+  readonly sendQueue: number;
+  readonly lastDataSentMs: number;
+  readonly lastDataReceivedMs: number;
+  readonly lastAckReceivedMs: number;
+  readonly bytesReceived: number;
+  readonly dataSegmentsReceived: number;
+  readonly dataSegmentsSent: number;
+  readonly pureAcksSent: number;
+};
+
+export function addressOf(text: string): Address {
+  const address = parseAddress(text);
+  if (address === undefined) throw new Error(`${text} is no address`);
+  return address;
+}
+
+/** Written out, since the order of fields is part of what both builds print. */
+export function inText(socket: TcpSocket): TextSocket {
+  return {
+    family: socket.family,
+    state: socket.state,
+    localAddress: addressText(socket.localAddress),
+    localPort: socket.localPort,
+    peerAddress: addressText(socket.peerAddress),
+    peerPort: socket.peerPort,
+    uid: socket.uid,
+    receiveQueue: socket.receiveQueue,
+    sendQueue: socket.sendQueue,
+    lastDataSentMs: socket.lastDataSentMs,
+    lastDataReceivedMs: socket.lastDataReceivedMs,
+    lastAckReceivedMs: socket.lastAckReceivedMs,
+    bytesReceived: socket.bytesReceived,
+    dataSegmentsReceived: socket.dataSegmentsReceived,
+    dataSegmentsSent: socket.dataSegmentsSent,
+    pureAcksSent: socket.pureAcksSent,
+  };
+}
+
+export function inWords(socket: TextSocket): TcpSocket {
+  return { ...socket, localAddress: addressOf(socket.localAddress), peerAddress: addressOf(socket.peerAddress) };
+}
+
+export function partOf(
+  bytes: Buffer,
+  length = bytes.length,
+  tracesMs = 60_000,
+): { end: PartEnd; sockets: TextSocket[] } {
+  const sockets: TextSocket[] = [];
+  const end = readPart(bytes, length, 1, { tracesMs, take: (socket) => sockets.push(inText(socket)) });
+  return { end, sockets };
+}
+
+export function dumpOf(libc: Libc, states = 0xfff): { end: DumpEnd; sockets: TextSocket[] } {
+  const sockets: TextSocket[] = [];
+  const end = dumpTcp(
+    libc,
+    { family: 2, states, exceptPort: 0 },
+    { tracesMs: 60_000, take: (socket) => sockets.push(inText(socket)) },
+  );
+  return { end, sockets };
+}
+
+/** @param cuts where the text is cut into pieces. @returns undefined where the table is not whole */
+export function tableOf(text: string, family: number, cuts: readonly number[] = []): TextSocket[] | undefined {
+  const sockets: TextSocket[] = [];
+  const reader = createTableReader(family, (socket) => {
+    sockets.push(inText(socket));
+    return true;
+  });
+  let from = 0;
+  for (const cut of [...cuts, text.length]) {
+    if (!reader.take(text.slice(from, cut))) return undefined;
+    from = cut;
+  }
+  return reader.end() ? sockets : undefined;
+}
+
+/** All that one look shows. */
+export type Shown = Reading & {
+  readonly listeners: readonly TextSocket[];
+  readonly connections: readonly TextSocket[];
+  readonly udpPorts: readonly number[];
+  readonly manyUdp: boolean;
+};
+
+/** @param enoughUdp after so many ports no more are wanted */
+export function shownBy(read: SocketReader, tracesMs = 60_000, enoughUdp = 1_000): Shown | undefined {
+  const listeners: TextSocket[] = [];
+  const connections: TextSocket[] = [];
+  const udpPorts: number[] = [];
+  let manyUdp = false;
+  const reading = read(tracesMs, {
+    onListener: (socket) => listeners.push(inText(socket)),
+    onConnection: (socket) => connections.push(inText(socket)),
+    onUdpPort: (port) => {
+      udpPorts.push(port);
+      return udpPorts.length < enoughUdp;
+    },
+    onManyUdp: () => {
+      manyUdp = true;
+    },
+  });
+  return reading === undefined ? undefined : { ...reading, listeners, connections, udpPorts, manyUdp };
+}
