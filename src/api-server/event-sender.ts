@@ -13,7 +13,7 @@ const QUEUE_LIMIT = 100;
 const SEND_LIMIT_MS = 5_000;
 
 /** Every way a note ends; a label of the metric. */
-export const EVENT_RESULTS = ["sent", "repeated", "rate_limited", "queue_full", "failed"] as const;
+export const EVENT_RESULTS = ["sent", "repeated", "unknown_namespace", "rate_limited", "queue_full", "failed"] as const;
 export type EventResult = (typeof EVENT_RESULTS)[number];
 
 export type EventPorts = {
@@ -25,6 +25,8 @@ export type EventPorts = {
   readonly instance: string;
   /** The part of the program that tells, such as `lastcall.dev/webhook`. */
   readonly reporter: string;
+  /** Whether the cluster has shown the namespace: what comes from outside may name any. */
+  readonly isKnown: (namespace: string) => boolean;
   readonly count: (result: EventResult) => void;
 };
 
@@ -56,6 +58,10 @@ export function eventSender(ports: EventPorts): SendNote {
   };
 
   return (note) => {
+    if (!ports.isKnown(note.namespace)) {
+      ports.count("unknown_namespace");
+      return;
+    }
     const nowMs = ports.nowMs();
     const telling = limits(note, nowMs);
     if (telling.kind !== "send") {

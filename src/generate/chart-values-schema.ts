@@ -40,6 +40,7 @@ export function chartValuesSchema(): object {
       admissionPolicy: closed({
         enabled: BOOLEAN,
         validationActions: { type: "array", minItems: 1, uniqueItems: true, items: oneOf("Warn", "Audit") },
+        guards: BOOLEAN,
       }),
       selfTest: closed({ enabled: BOOLEAN, namespace: { type: "string", pattern: NAME, maxLength: 63 } }),
       relay: closed({
@@ -100,6 +101,7 @@ const WEBHOOK = closed({
   logLevel: oneOf("fatal", "error", "warn", "info", "debug", "silent"),
   kubernetesVersion: { type: "string", pattern: "^auto$|^v?[0-9]{1,2}\\.[0-9]{1,3}(\\.[0-9]{1,3})?$" },
   hostNetwork: BOOLEAN,
+  clientCA: { type: "string", pattern: "^$|-----BEGIN CERTIFICATE-----" },
   runAsUser: { type: ["integer", "null"], minimum: 1 },
   priorityClassName: { type: "string", pattern: `^$|${SUBDOMAIN}` },
   resources: closed({ requests: ANY_MAP, limits: ANY_MAP }),

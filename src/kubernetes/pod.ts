@@ -7,6 +7,9 @@ export const DEFAULT_GRACE_SECONDS = 30;
 /** Longest name the API server takes. */
 const NAME_LIMIT = 253;
 
+/** What the API server takes of an object's annotations, in bytes of all their keys and values. */
+export const ANNOTATIONS_LIMIT_BYTES = 262_144;
+
 export type ContainerList = "initContainers" | "containers";
 
 export function containersOf(pod: RawObject): readonly RawObject[] {
@@ -44,6 +47,21 @@ export function containerNamed(pod: RawObject, name: string): RawObject | undefi
   return containersOf(pod).find(hasName) ?? initContainersOf(pod).find(hasName);
 }
 
+/** What {@link containerNamed} finds for each name, for those who ask for many. */
+export function containersByName(pod: RawObject): ReadonlyMap<unknown, RawObject> {
+  const found = new Map<unknown, RawObject>();
+  for (const container of [...containersOf(pod), ...initContainersOf(pod)]) {
+    if (!found.has(container["name"])) found.set(container["name"], container);
+  }
+  return found;
+}
+
+/** How many entries the lists of containers have, whatever they are. */
+export function countContainers(pod: RawObject): number {
+  const spec = objectAt(pod, "spec");
+  return listAt(spec, "containers").length + listAt(spec, "initContainers").length;
+}
+
 /** For messages, so in printable characters only. Pods of controllers have no name yet when they are admitted. */
 export function podName(pod: RawObject): string {
   const metadata = objectAt(pod, "metadata");
@@ -67,6 +85,7 @@ export function isWellFormed(pod: RawObject): boolean {
   if (spec === undefined || !isObjectOrAbsent(metadata)) return false;
   if (isRawObject(metadata) && !(isObjectOrAbsent(metadata["annotations"]) && isObjectOrAbsent(metadata["labels"])))
     return false;
+  if (annotationCharacters(pod) > ANNOTATIONS_LIMIT_BYTES) return false;
   const grace = valueAt(spec, "terminationGracePeriodSeconds");
   if (!isAbsent(grace) && !(typeof grace === "number" && Number.isSafeInteger(grace) && grace >= 0)) return false;
   const containers = valueAt(spec, "containers");
@@ -75,6 +94,14 @@ export function isWellFormed(pod: RawObject): boolean {
   if (!isAbsent(initContainers) && !Array.isArray(initContainers)) return false;
   const all: readonly unknown[] = [...containers, ...listAt(spec, "initContainers")];
   return all.every(isContainer) && new Set(all.map((container) => nameOf(container as RawObject))).size === all.length;
+}
+
+/** Never more than the bytes. */
+export function annotationCharacters(pod: RawObject): number {
+  const annotations = annotationsOf(pod);
+  let characters = 0;
+  for (const key of Object.keys(annotations)) characters += key.length + (textAt(annotations, key)?.length ?? 0);
+  return characters;
 }
 
 /** A container's name goes into flags and paths, so it must be the RFC 1123 label Kubernetes wants. */

@@ -7,8 +7,8 @@ import type { ClusterConfig } from "../policy/cluster-config.ts";
 import { type Entry, type MalformedReason, NOT_A_POD_CREATION } from "./admission-outcome.ts";
 import { type ReviewRequest, readReview } from "./review-request.ts";
 
-/** Annotations of a namespace as far as they are known; empty when they are not. */
-export type NamespaceAnnotations = (name: string) => Promise<Readonly<Record<string, unknown>>>;
+/** Annotations of a namespace as far as they are known; empty when they are not. `characters`: of the review that waits. */
+export type NamespaceAnnotations = (name: string, characters: number) => Promise<Readonly<Record<string, unknown>>>;
 
 export type AdmissionPorts = {
   readonly namespaceAnnotations: NamespaceAnnotations;
@@ -51,7 +51,7 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
   const request = read.request;
   try {
     if (request.pod === undefined) return passedVerdict(request);
-    const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace);
+    const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace, text.length);
     const { pod, namespace } = request;
     // Anyone can send a review. Limits and fair shares go by namespace, so none of a made-up one is signed.
     const giveRelayAccess = ports.namespaceIsUnknown?.(namespace) === true ? undefined : ports.giveRelayAccess;

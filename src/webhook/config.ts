@@ -36,6 +36,7 @@ export function readSettings(args: readonly string[], environment: Environment):
     certificateFile: read("certificateFile"),
     keyFile: read("keyFile"),
     caFile: read("caFile"),
+    clientCaFile: read("clientCaFile"),
     caSecret: read("caSecret"),
     caLifeMs: read("caLifeMs"),
     caSettleMs: read("caSettleMs"),

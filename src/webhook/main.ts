@@ -13,6 +13,7 @@ import { certificateFor } from "./certificates/choose.ts";
 import { renewal } from "./certificates/renewal.ts";
 import type { Cluster, ClusterParts } from "./cluster/cluster-runner.ts";
 import { helpText, readSettings, type SettingProblem } from "./config.ts";
+import { readClientCa } from "./intake/client-ca-file.ts";
 import { listen } from "./listen.ts";
 import { logLines } from "./log-lines.ts";
 import { createMeters, type Meters, withMore } from "./metrics.ts";
@@ -51,6 +52,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   const meters = createMeters();
   const clocks = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
   const source = await certificateFor(settings, { log, registry: meters.registry, ...clocks });
+  const clientCa = await readClientCa(settings.clientCaFile);
   const rules = rulesOf(settings, config);
   const cluster = await clusterFor(settings, { base: rules.facts, log, registry: meters.registry });
   const newToken = tokenSource();
@@ -72,12 +74,12 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
         leaving: () => stop.told(),
         unreadiness: () => source.complaint(Date.now()),
       },
-      source.current(),
+      { ...source.current(), clientCa },
     );
     releaseStartupMemory();
     const address = await listen(app, settings.host, settings.port);
     log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
-    const renew = renewal({ source, use: (certificate) => renewCertificate(app, certificate), log });
+    const renew = renewal({ source, use: (pair) => renewCertificate(app, { ...pair, clientCa }), log });
     const look = (): void => void renew(Date.now());
     const watch = setInterval(look, settings.certificateCheckMs);
     look();

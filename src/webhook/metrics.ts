@@ -1,18 +1,24 @@
 /** Names, labels and help of every metric in one table, on a registry of its own. */
 import { Counter, Histogram, Registry } from "prom-client";
 import type { Entry } from "./admission-outcome.ts";
+import { REFUSALS, type Refusal } from "./intake/refusals.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
 
 export const METRICS = {
   admissions: {
     name: "lastcall_admissions_total",
-    help: "Requests to /mutate; each is counted once, under the one way it ended.",
+    help: "Requests to /mutate that were not refused unread; each is counted once, under the one way it ended.",
     labelNames: ["outcome", "reason", "mode", "dry_run"],
   },
   duration: {
     name: "lastcall_admission_duration_seconds",
     help: "From the complete body to the finished answer, in seconds.",
     labelNames: [],
+  },
+  refused: {
+    name: "lastcall_requests_refused_total",
+    help: "Requests and connections that were turned away before a review was read, by reason.",
+    labelNames: ["reason"],
   },
   problems: {
     name: "lastcall_problems_total",
@@ -28,6 +34,7 @@ const DURATION_BUCKETS_SECONDS: readonly number[] = [
 
 export type Meters = {
   readonly record: (entry: Entry, problems: readonly string[], seconds: number) => void;
+  readonly countRefusal: (reason: Refusal) => void;
   /** The text format of Prometheus. */
   readonly render: () => Promise<string>;
   readonly contentType: string;
@@ -52,6 +59,9 @@ export function createMeters(): Meters {
   const admissions = new Counter({ ...METRICS.admissions, registers });
   const duration = new Histogram({ ...METRICS.duration, buckets: [...DURATION_BUCKETS_SECONDS], registers });
   const problemCounter = new Counter({ ...METRICS.problems, registers });
+  const refused = new Counter({ ...METRICS.refused, registers });
+  // Shown before the first one, so that its growth is seen.
+  for (const reason of Object.keys(REFUSALS)) refused.inc({ reason }, 0);
   addProcessMetrics(registry);
   // Hashing four labels for every request costs more than the addition; the combinations are few.
   const counters = new Map<string, Counter.Internal>();
@@ -70,6 +80,7 @@ export function createMeters(): Meters {
       duration.observe(seconds);
       for (const code of problems) problemCounter.inc({ code });
     },
+    countRefusal: (reason) => refused.inc({ reason }),
     render: () => registry.metrics(),
     contentType: registry.contentType,
     registry,

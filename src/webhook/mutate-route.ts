@@ -11,10 +11,16 @@ import {
   tooLargeVerdict,
   type Verdict,
 } from "./admit.ts";
-import { type ReadBody, readBody } from "./body-reader.ts";
+import { bodyReader, type ReadBody, type RefusedBody } from "./intake/body-reader.ts";
+import { bufferStore } from "./intake/buffer-store.ts";
+import { hasClientCertificate } from "./intake/client-certificate.ts";
+import type { Refuse } from "./intake/refusals.ts";
+import { later, watchedShelf } from "./intake/shelf-runner.ts";
+import { strangerPace } from "./intake/stranger-pace.ts";
+import { sharedTurn } from "./intake/turn-runner.ts";
+import type { ConnectionOf } from "./intake/watch-connections.ts";
 import type { Meters } from "./metrics.ts";
 import { type Log, logVerdict } from "./request-log.ts";
-import { sharedTurn } from "./turn-runner.ts";
 
 /**
  * Largest body, in bytes. The API server takes requests of 3 MiB and stores objects of about 1.5 MiB; JSON may double
@@ -24,12 +30,20 @@ export const BODY_LIMIT_BYTES = 7 * 1024 * 1024;
 
 const DISCARD_LIMIT_BYTES = 64 * 1024 * 1024;
 
-export type MutatePorts = AdmissionPorts & {
-  readonly log: Log;
-  readonly meters: Meters;
-  /** Monotonic milliseconds with fractions. */
-  readonly nowMs: () => number;
+/** What the server itself brings. */
+export type IntakePorts = {
+  readonly refuse: Refuse;
+  readonly connectionOf: ConnectionOf;
+  readonly needsCertificate: boolean;
 };
+
+export type MutatePorts = AdmissionPorts &
+  IntakePorts & {
+    readonly log: Log;
+    readonly meters: Meters;
+    /** Monotonic milliseconds with fractions. */
+    readonly nowMs: () => number;
+  };
 
 export function addMutateRoute(app: FastifyInstance<Server>, rules: AdmissionRules, ports: MutatePorts): void {
   const finish = (reply: FastifyReply, verdict: Verdict, startMs: number): void => {
@@ -41,17 +55,41 @@ export function addMutateRoute(app: FastifyInstance<Server>, rules: AdmissionRul
     reply.send(verdict.body);
   };
 
+  /** The rest of the body is not waited for. */
+  const turnAway = (reply: FastifyReply, why: TurnedAway): void => {
+    const [status, sentence] = TURNED_AWAY[why];
+    ports.refuse(why);
+    reply.code(status).header("connection", "close").header("content-type", "text/plain; charset=utf-8");
+    reply.send(`${sentence}\n`);
+  };
+
   const turn = sharedTurn();
+  const limits = { keepBytes: BODY_LIMIT_BYTES, discardBytes: DISCARD_LIMIT_BYTES };
+  const readBody = bodyReader({
+    limits,
+    shelf: watchedShelf(ports.nowMs),
+    store: bufferStore(),
+    pace: strangerPace(),
+    isKnown: ({ socket }) => ports.connectionOf(socket)?.isKnown() ?? true,
+    nowMs: ports.nowMs,
+    later,
+  });
 
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", (_request, payload, done) => {
-    readBody(payload, { keepBytes: BODY_LIMIT_BYTES, discardBytes: DISCARD_LIMIT_BYTES }, (body) => done(null, body));
+  app.addContentTypeParser("application/json", (request, payload, done) => {
+    if (request.is404) done(null, undefined);
+    else readBody(payload, (body) => done(null, body));
   });
 
   app.post<{ Body: ReadBody | undefined }>(
     "/mutate",
     {
       bodyLimit: BODY_LIMIT_BYTES,
+      // Before the body, of which nothing is read.
+      onRequest: (request, reply, done) => {
+        if (!ports.needsCertificate || hasClientCertificate(request.raw.socket)) done();
+        else turnAway(reply, "no_certificate");
+      },
       // What the framework itself refuses, and what slipped through everything else.
       errorHandler: (error, _request, reply) => {
         const refused = error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE";
@@ -59,22 +97,45 @@ export function addMutateRoute(app: FastifyInstance<Server>, rules: AdmissionRul
       },
     },
     async (request, reply) => {
+      const body = request.body;
+      if (body?.kind === "refused") {
+        turnAway(reply, body.why);
+        return reply;
+      }
       const startMs = ports.nowMs();
-      await turn();
-      finish(reply, await verdictOn(request.body, rules, ports), startMs);
+      const connection = ports.connectionOf(request.raw.socket);
+      connection?.answering();
+      try {
+        await turn(body?.kind === "whole" ? body.bytes : 0);
+        finish(reply, await verdictOn(body, rules, ports), startMs);
+      } finally {
+        connection?.answered(reply.statusCode === 200);
+        if (body?.kind === "whole") body.leave();
+      }
       return reply;
     },
   );
 }
 
-async function verdictOn(body: ReadBody | undefined, rules: AdmissionRules, ports: MutatePorts): Promise<Verdict> {
+async function verdictOn(body: AnyBody, rules: AdmissionRules, ports: MutatePorts): Promise<Verdict> {
   if (body === undefined) return admit("", rules, ports);
-  if (body.kind === "text") return admit(body.text, rules, ports);
+  if (body.kind === "whole") return admit(body.text(), rules, ports);
   if (body.kind === "too-large") return tooLargeVerdict(BODY_LIMIT_BYTES);
   return malformedVerdict("cut_off", "The connection ended before the body did.");
 }
+
+type AnyBody = Exclude<ReadBody, RefusedBody> | undefined;
 
 function wrongContentType(): Verdict {
   const message = "The content type is not application/json, which is what an AdmissionReview is sent as.";
   return malformedVerdict("wrong_content_type", message, 415);
 }
+
+type TurnedAway = RefusedBody["why"] | "no_certificate";
+
+const TURNED_AWAY: Readonly<Record<TurnedAway, readonly [status: number, sentence: string]>> = {
+  without_length: [411, "The request has no Content-Length, which every API server sends."],
+  slow_body: [408, "The body came too slowly."],
+  bodies_full: [503, "Too many bodies are being read, and this one had the most time."],
+  no_certificate: [403, "Reviews are taken only with a certificate that the client CA of this server has signed."],
+};

@@ -1,4 +1,5 @@
 /** Every setting of the webhook server, once: its flag, its default, how it is read. Nothing here touches the environment. */
+import { isNamespaceName } from "../kubernetes/namespace-name.ts";
 import { RELAY_SETTINGS, type RelaySettings } from "./relay-settings.ts";
 import {
   durationSetting,
@@ -21,6 +22,8 @@ export type WebhookSettings = RelaySettings & {
   readonly certificateFile: string;
   readonly keyFile: string;
   readonly caFile: string;
+  /** Who may send reviews; empty: everyone. */
+  readonly clientCaFile: string;
   /** Secret with the CA that all replicas share. */
   readonly caSecret: string;
   readonly caLifeMs: number;
@@ -63,6 +66,11 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
     "ca-file",
     "not written",
     "where to write the public CA certificate of a certificate made in memory",
+  ),
+  clientCaFile: fileSetting(
+    "client-ca",
+    "none, reviews are taken from everyone",
+    "PEM file with the CA of the certificates that API servers show; reviews are taken only with one",
   ),
   caSecret: nameSetting(
     "ca-secret",
@@ -126,7 +134,7 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
     fallbackShows: "lastcall",
     expects: "a namespace name, lower-case letters, digits and -",
     summary: "namespace of the server itself: never injected, and part of its certificate's name",
-    parse: (text) => (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text) ? text : undefined),
+    parse: (text) => (isNamespaceName(text) ? text : undefined),
   },
   drainDelayMs: waitSetting("drain-delay", 5_000, "how long it keeps serving after SIGTERM"),
   certificateCheckMs: waitSetting("certificate-check", 10_000, "how often the certificate is looked at"),

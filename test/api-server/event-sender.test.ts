@@ -1,14 +1,18 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
 import type { Note } from "../../src/api-server/event-note.ts";
 import { eventSender } from "../../src/api-server/event-sender.ts";
+import { eventually } from "../time/eventually.ts";
 
 function about(uid: string, namespace = "shop", type: Note["type"] = "Warning"): Note {
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid };
   return { namespace, owner, type, reason: "NotInjected", message: "Pod web-1 was left alone." };
 }
 
-function senderUnderTest(answer: (question: ApiQuestion) => Promise<ApiAnswer>) {
+function senderUnderTest(
+  answer: (question: ApiQuestion) => Promise<ApiAnswer>,
+  isKnown: (namespace: string) => boolean = () => true,
+) {
   const clock = { nowMs: 0 };
   const counts = new Map<string, number>();
   const asked: ApiQuestion[] = [];
@@ -23,10 +27,11 @@ function senderUnderTest(answer: (question: ApiQuestion) => Promise<ApiAnswer>) 
     suffix: () => "abc",
     instance: "web-1",
     reporter: "lastcall.dev/relay",
+    isKnown,
     count: (result) => counts.set(result, (counts.get(result) ?? 0) + 1),
   });
   const settled = (counted: Readonly<Record<string, number>>) =>
-    vi.waitFor(() => expect(Object.fromEntries(counts)).toEqual(counted), { timeout: 15_000 });
+    eventually(() => expect(Object.fromEntries(counts)).toEqual(counted));
   return { tell, clock, asked, settled };
 }
 
@@ -41,6 +46,17 @@ test("Events go one after the other to the namespace of their Pod", async () => 
     Array(2).fill("POST /api/v1/namespaces/shop/events"),
   );
   expect(JSON.parse(asked[0]?.body ?? "")).toMatchObject({ lastTimestamp: "2023-11-14T22:13:20Z", count: 1 });
+});
+
+test("a namespace that the cluster has not shown is told nothing, and takes no other's turn", async () => {
+  const { tell, asked, settled } = senderUnderTest(
+    async () => ({ status: 201, text: "" }),
+    (namespace) => namespace === "shop",
+  );
+  for (let at = 0; at < 1_000; at += 1) tell(about(`u${at}`, `made-up-${at}`));
+  expect(asked).toEqual([]);
+  tell(about("a"));
+  await settled({ unknown_namespace: 1_000, sent: 1 });
 });
 
 test("an API server that never answers holds nobody, and what it holds up is bounded", async () => {

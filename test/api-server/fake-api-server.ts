@@ -6,7 +6,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { KubeConfig } from "@kubernetes/client-node";
-import { listenUnclaimed } from "../unclaimed-port.ts";
+import { listenOnOwnPort } from "../leases/own-port.ts";
 
 export type FakeObject = {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly [key: string]: unknown };
@@ -165,7 +165,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     else get(new URL(request.url ?? "/", "http://fake"), reply);
   });
   // It comes back on this port, so nobody may have been given it meanwhile.
-  const port = await listenUnclaimed(server, "127.0.0.1");
+  const port = await listenOnOwnPort(server, "127.0.0.1");
   const connection = new KubeConfig();
   connection.loadFromClusterAndUser(
     { name: "fake", server: `http://127.0.0.1:${port}`, skipTLSVerify: true },

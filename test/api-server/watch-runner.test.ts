@@ -1,14 +1,14 @@
 /** The loop over real sockets, against a server that behaves, and misbehaves, as API servers do. */
-import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
 import { createStore, type Store } from "../../src/api-server/store.ts";
 import { type Followed, type FollowPorts, follow } from "../../src/api-server/watch-runner.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
+import { eventually } from "../time/eventually.ts";
+import { pause, sleep } from "../time/pause.ts";
 import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
 
 const PATH = "/api/v1/namespaces";
-const PATIENCE = { timeout: 30_000, interval: 10 };
 
 let server: FakeApiServer;
 let api: ApiRunner;
@@ -49,7 +49,7 @@ function start(settings: Settings = {}): Store<string> {
     ask: api.ask,
     stream: api.stream,
     nowMs: () => performance.now(),
-    sleep: (ms, signal) => pause(ms / 20, undefined, { signal }).catch(() => undefined),
+    sleep: (ms, signal) => sleep(ms / 20, signal),
     random: () => 0.5,
     onListed: () => {
       heard += 1;
@@ -67,9 +67,9 @@ function start(settings: Settings = {}): Store<string> {
 const put = (name: string, note: string): void => server.put(PATH, { metadata: { name }, note });
 const lists = (): number => server.requests.filter((request) => !request.includes("watch=")).length;
 const watches = (): number => server.requests.filter((request) => request.includes("watch=")).length;
-const watching = (): Promise<unknown> => vi.waitFor(() => expect(server.openWatches(PATH)).toBe(1), PATIENCE);
+const watching = (): Promise<unknown> => eventually(() => expect(server.openWatches(PATH)).toBe(1));
 const shows = (store: Store<string>, entries: Record<string, string>): Promise<unknown> =>
-  vi.waitFor(() => expect(Object.fromEntries(store.entries)).toEqual(entries), PATIENCE);
+  eventually(() => expect(Object.fromEntries(store.entries)).toEqual(entries));
 
 describe("a server that behaves", () => {
   test("is read page by page, and then followed", async () => {
@@ -102,12 +102,12 @@ describe("a server that behaves", () => {
     put("a", "1");
     start();
     await watching();
-    await vi.waitFor(() => expect(heard).toBe(2), PATIENCE);
+    await eventually(() => expect(heard).toBe(2));
     const before = heard;
     server.bookmark(PATH);
-    await vi.waitFor(() => expect(heard).toBe(before + 1), PATIENCE);
+    await eventually(() => expect(heard).toBe(before + 1));
     server.endWatches();
-    await vi.waitFor(() => expect(server.requests.at(-1)).toContain("resourceVersion=102"), PATIENCE);
+    await eventually(() => expect(server.requests.at(-1)).toContain("resourceVersion=102"));
   });
 
   test("gets each event whole however its bytes are cut, letters too", async () => {
@@ -116,7 +116,7 @@ describe("a server that behaves", () => {
     const event = { type: "ADDED", object: { metadata: { name: "münchen-🚆", resourceVersion: "7" }, note: "größer" } };
     for (const byte of Buffer.from(`${JSON.stringify(event)}\n`)) {
       server.say(PATH, Buffer.from([byte]));
-      await pause(1);
+      await pause(1, "each byte comes by itself");
     }
     await shows(store, { "münchen-🚆": "größer" });
   });
@@ -156,7 +156,7 @@ describe("a server or network that fails", () => {
     await watching();
     server.faults.refuse = 503;
     server.endWatches(true);
-    await vi.waitFor(() => expect(failures.length).toBeGreaterThan(2), PATIENCE);
+    await eventually(() => expect(failures.length).toBeGreaterThan(2));
     expect(Object.fromEntries(store.entries)).toEqual({ a: "1" });
     put("a", "2");
     server.faults.refuse = undefined;
@@ -166,7 +166,7 @@ describe("a server or network that fails", () => {
   test("from the first moment on is waited for", async () => {
     server.faults.refuse = 403;
     const store = start();
-    await vi.waitFor(() => expect(failures).toContain(`the API server answers 403 to ${PATH}`), PATIENCE);
+    await eventually(() => expect(failures).toContain(`the API server answers 403 to ${PATH}`));
     server.faults.refuse = undefined;
     put("a", "1");
     await shows(store, { a: "1" });
@@ -225,8 +225,8 @@ describe("a server or network that fails", () => {
       server.faults.mute = true;
     };
     const before = store.generation();
-    await vi.waitFor(() => expect(server.faults.mute).toBe(true), PATIENCE);
-    await vi.waitFor(() => expect(server.requests.at(-1)).toContain("continue=2"), PATIENCE);
+    await eventually(() => expect(server.faults.mute).toBe(true));
+    await eventually(() => expect(server.requests.at(-1)).toContain("continue=2"));
     expect(store.generation()).toBe(before);
     expect(store.entries.size).toBe(3);
   });
@@ -236,15 +236,15 @@ describe("a server or network that fails", () => {
     start({
       ports: {
         stream: async () => {
-          await pause(1);
+          await pause(1, "a watch that ends at once");
         },
         sleep: async (ms, signal) => {
           pauses.push(ms);
-          await pause(5, undefined, { signal }).catch(() => undefined);
+          await sleep(5, signal);
         },
       },
     });
-    await vi.waitFor(() => expect(pauses.length).toBeGreaterThan(8), PATIENCE);
+    await eventually(() => expect(pauses.length).toBeGreaterThan(8));
     expect(pauses.slice(0, 8)).toEqual([375, 750, 1500, 3000, 6000, 12000, 22500, 22500]);
   });
 });
@@ -253,7 +253,7 @@ describe("a watch of a short life", () => {
   test("is followed by another from the last version, without a list and without a failure", async () => {
     put("a", "1");
     const store = start({ followed: { watchMs: 1_000 } });
-    await vi.waitFor(() => expect(watches()).toBeGreaterThan(2), PATIENCE);
+    await eventually(() => expect(watches()).toBeGreaterThan(2));
     put("a", "2");
     await shows(store, { a: "2" });
     expect([lists(), failures]).toEqual([1, []]);
@@ -263,7 +263,7 @@ describe("a watch of a short life", () => {
     put("a", "1");
     start({ followed: { watchMs: 1_000, silenceMs: () => 1_500 } });
     const startMs = performance.now();
-    await vi.waitFor(() => expect(lists()).toBe(2), PATIENCE);
+    await eventually(() => expect(lists()).toBe(2));
     expect(performance.now() - startMs).toBeGreaterThan(1_400);
     expect(failures).toEqual([]);
   });
@@ -273,7 +273,7 @@ describe("a watch of a short life", () => {
     put("a", "1");
     start({ followed: { watchMs: 1_000, silenceMs: () => 2_500 } });
     // Four of them have ended: without a word in them the silence would have lasted.
-    await vi.waitFor(() => expect(watches()).toBe(5), PATIENCE);
+    await eventually(() => expect(watches()).toBe(5));
     expect(lists()).toBe(1);
   });
 
@@ -281,7 +281,7 @@ describe("a watch of a short life", () => {
     server.faults.endsOnTime = false;
     const startMs = performance.now();
     start({ followed: { watchMs: 1_000 } });
-    await vi.waitFor(() => expect(watches()).toBe(2), PATIENCE);
+    await eventually(() => expect(watches()).toBe(2));
     expect(performance.now() - startMs).toBeGreaterThan(1_400);
   });
 });
@@ -296,31 +296,31 @@ describe("a server that asks to be left alone", () => {
     server.faults.refuse = 429;
     server.faults.retryAfter = retryAfter;
     const slept: number[] = [];
-    const sleep: FollowPorts["sleep"] = async (ms) => {
+    const shortSleep: FollowPorts["sleep"] = async (ms) => {
       slept.push(ms);
-      await pause(1);
+      await pause(1, "in place of the sleep that is only noted");
     };
-    start({ ports: { sleep } });
-    await vi.waitFor(() => expect(slept.length).toBeGreaterThan(1), PATIENCE);
+    start({ ports: { sleep: shortSleep } });
+    await eventually(() => expect(slept.length).toBeGreaterThan(1));
     expect(slept.slice(0, 2)).toEqual(pauses);
   });
 
   test("on a watch is left alone too, and pauses of its own are no longer than its reader wants", async () => {
     put("a", "1");
     const slept: number[] = [];
-    const sleep: FollowPorts["sleep"] = async (ms) => {
+    const shortSleep: FollowPorts["sleep"] = async (ms) => {
       slept.push(ms);
-      await pause(1);
+      await pause(1, "in place of the sleep that is only noted");
     };
-    start({ ports: { sleep }, followed: { retryLimitMs: 500 } });
+    start({ ports: { sleep: shortSleep }, followed: { retryLimitMs: 500 } });
     await watching();
     server.faults.refuse = 429;
     server.faults.retryAfter = "3";
     server.endWatches();
-    await vi.waitFor(() => expect(slept).toContain(3_000), PATIENCE);
+    await eventually(() => expect(slept).toContain(3_000));
     server.faults.retryAfter = undefined;
     slept.length = 0;
-    await vi.waitFor(() => expect(slept.length).toBeGreaterThan(6), PATIENCE);
+    await eventually(() => expect(slept.length).toBeGreaterThan(6));
     expect(slept.slice(1, 6)).toEqual([500, 500, 500, 500, 500]);
   });
 });
@@ -330,5 +330,5 @@ test("being told to stop ends an open watch and a long pause at once", async () 
   await watching();
   stop.abort();
   await running;
-  await vi.waitFor(() => expect(server.openWatches(PATH)).toBe(0), PATIENCE);
+  await eventually(() => expect(server.openWatches(PATH)).toBe(0));
 });

@@ -20,3 +20,13 @@ export function residentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes ?? 0) * 1024;
 }
+
+/** The most that was resident since the start, in bytes; `undefined` when the process has ended. */
+export function mostResidentBytes(pid: number): number | undefined {
+  try {
+    const kilobytes = /^VmHWM:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+  } catch {
+    return undefined;
+  }
+}

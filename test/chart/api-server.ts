@@ -11,6 +11,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
+import { pause } from "../time/pause.ts";
 import { complaintsIn } from "./helm-complaints.ts";
 import { at, CHART, type Helm, type Values } from "./rendering.ts";
 
@@ -149,7 +150,7 @@ async function untilReady(ask: ApiServer["ask"], children: readonly ChildProcess
     if (children.some((child) => child.exitCode !== null)) break;
     const answer = await ask("GET", "/readyz").catch(() => undefined);
     if (answer?.status === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await pause(250, "the API server takes its time to start");
   }
   const log = readFileSync(join(folder, "kube-apiserver.log"), "utf8");
   throw new Error(`The API server did not come up: ${log.slice(-2000)}`);

@@ -3,6 +3,7 @@ import { type ChildProcess, execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
+import { eventually } from "../time/eventually.ts";
 import { type ApiServer, freePort, start } from "./api-server.ts";
 import { expandedArgs } from "./kubelet-arguments.ts";
 import { at, listOf } from "./rendering.ts";
@@ -87,13 +88,11 @@ export function runSelfTest(args: readonly string[], kubeconfig: string): Promis
 /** Does what a node would do with the self-test's Pod: waits for it, runs it as its account, tells its end. */
 export async function runHookPod(api: ApiServer, waitText: string): Promise<Ended> {
   const path = "/api/v1/namespaces/lastcall/pods/lastcall-self-test";
-  const endMs = Date.now() + 60_000;
-  let pod = await api.ask("GET", path);
-  while (pod.status !== 200) {
-    if (Date.now() > endMs) throw new Error("the self-test's Pod was never created");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    pod = await api.ask("GET", path);
-  }
+  const pod = await eventually(async () => {
+    const answer = await api.ask("GET", path);
+    if (answer.status !== 200) throw new Error(`the self-test's Pod is not there: status ${answer.status}`);
+    return answer;
+  });
   const [, ...args] = listOf<string>(pod.body, "spec", "containers", 0, "args");
   const flags = args.map((arg) => (arg.startsWith("--wait=") ? `--wait=${waitText}` : arg));
   const ended = await runSelfTest(flags, await api.kubeconfigOf(String(at(pod.body, "spec", "serviceAccountName"))));

@@ -7,7 +7,7 @@ import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
  * has thought about: it needs a reason before it needs a line.
  */
 const RIGHTS = {
-  namespaces: "ClusterRole lastcall-webhook: /namespaces get list watch",
+  namespaces: "ClusterRole lastcall-webhook: /namespaces list watch",
   nodes: "ClusterRole lastcall-webhook: /nodes list watch",
   limitRanges: "ClusterRole lastcall-webhook: /limitranges list watch",
   events: "ClusterRole lastcall-webhook: /events create",

@@ -57,6 +57,23 @@ describe.for(MATRIX_NAMES)("the server with %s", (name) => {
   });
 });
 
+test("the memory limit follows the relay, and a given one stays", () => {
+  const limitOf = (values: Values): unknown => at(podOf(values), "containers", 0, "resources", "limits", "memory");
+  expect(limitOf({})).toBe("1280Mi");
+  expect(limitOf({ relay: { enabled: false } })).toBe("512Mi");
+  expect(limitOf({ webhook: { resources: { limits: { memory: "2Gi" } } } })).toBe("2Gi");
+});
+
+test("a change of the client CA is a rollout, and its file is the one that the flag names", () => {
+  const values = MATRIX["a client CA"] ?? {};
+  const hashOf = (some: Values): unknown =>
+    at(only(render(some), "Deployment"), "spec", "template", "metadata", "annotations", "lastcall.dev/config-sha256");
+  expect(hashOf(values)).not.toBe(hashOf({}));
+  expect(argsOf(values)).toContain("--client-ca=/etc/lastcall/config/client-ca.crt");
+  const map = ofKind(render(values), "ConfigMap").find(({ metadata }) => metadata.name === "lastcall-config");
+  expect(at(map, "data", "client-ca.crt")).toMatch(/^-----BEGIN CERTIFICATE-----\nAAAA\n/);
+});
+
 test.for(["5s", "500ms", "1m", "1501ms", "0s"])("a drain delay of %s leaves 30 s for open requests", (drainDelay) => {
   const graceSeconds = Number(at(podOf({ webhook: { drainDelay } }), "terminationGracePeriodSeconds"));
   expect(argsOf({ webhook: { drainDelay } })).toContain(`--drain-delay=${drainDelay}`);

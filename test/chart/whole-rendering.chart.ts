@@ -57,7 +57,7 @@ test("the chart's versions are the program's", () => {
   expect([chart["version"], chart["appVersion"]]).toEqual([VERSION, VERSION]);
 });
 
-test("Kubernetes before 1.29 is refused, and below 1.30 the reporting policy is left out", () => {
+test("Kubernetes before 1.29 is refused, and below 1.30 policies are left out", () => {
   const refused = renderText({}, { kubernetes: "1.28.9" });
   expect(refused.status).not.toBe(0);
   expect(refused.stderr).toContain(">=1.29.0-0");

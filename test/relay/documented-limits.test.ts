@@ -3,7 +3,6 @@ import { createSecretKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parse } from "yaml";
 import {
   RELAY_BODY_LIMIT_BYTES,
   RELAY_LINE_LIMIT_BYTES,
@@ -70,7 +69,8 @@ test("sizes and times of requests, and connections they come on", () => {
 });
 
 test("namespaces that are watched", () => {
-  const { namespaceLimit, lingerMs } = SLICE_PACE;
+  const { namespaceLimit, lingerMs, openings } = SLICE_PACE;
+  expect(row("watches begun")).toContain(`${openings.most} at once, then ${1_000 / openings.refillMs} a second`);
   expect(row("namespaces watched")).toContain(`${namespaceLimit} per replica`);
   expect(row("namespaces watched")).toContain(`${lingerMs / 1_000} s longer`);
 });
@@ -87,10 +87,11 @@ test("lives of CAs and keys", () => {
 });
 
 test("memory that the chart allows", () => {
-  const values = parse(readFileSync(join(ROOT, "charts/lastcall/values.yaml"), "utf8")) as {
-    readonly webhook: { readonly resources: { readonly limits: { readonly memory: string } } };
-  };
-  const [, mebibytes = ""] = /^([0-9]+)Mi$/.exec(values.webhook.resources.limits.memory) ?? [];
-  expect(row("memory of a replica")).toContain(`allows ${Number(mebibytes) / 1_024} GB`);
+  const names = readFileSync(join(ROOT, "charts/lastcall/templates/_names.tpl"), "utf8");
+  const [, mebibytes] = /"memory" \(ternary "([0-9]+)Mi" "[0-9]+Mi" \.Values\.relay\.enabled\)/.exec(names) ?? [];
+  expect(mebibytes).toBeDefined();
+  expect(row("memory of a replica")).toContain(
+    `allows ${Number(mebibytes).toLocaleString("en").replace(",", " ")} MiB`,
+  );
   expect(row("heap of the relay's thread")).toContain(`${HEAP_LIMIT_MIB} MiB`);
 });

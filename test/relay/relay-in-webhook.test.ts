@@ -7,7 +7,8 @@ import { connect } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { RELAY_NICENESS } from "../../src/relay/thread/give-way.ts";
 import { someReport } from "../drain-history/some-drain.ts";
-import { listenUnclaimed } from "../unclaimed-port.ts";
+import { listenOnOwnPort } from "../leases/own-port.ts";
+import { eventually } from "../time/eventually.ts";
 import { type PretendApi, SECRETS } from "../webhook/certificates-authority/pretend-api-server.ts";
 import { POD } from "../webhook/pod-review.ts";
 import { call } from "../webhook/running-webhook.ts";
@@ -18,8 +19,8 @@ import {
   RELAY_SECRET,
   type Replica,
   relayApi,
+  showNamespaces,
   startReplica,
-  until,
   type Variables,
 } from "./replica.ts";
 
@@ -77,14 +78,12 @@ describe("two replicas with one Secret", () => {
     const [first, second] = await Promise.all([replica(server), replica(server)]);
     const before = (await given(first, OWNED)).variables;
     server.objects.delete(RELAY_SECRET);
-    await until(() => first.output().includes("lost CAs") || second.output().includes("lost CAs"));
-    await until(async () => {
+    await eventually(() => expect(first.output() + second.output()).toContain("lost CAs"));
+    await eventually(async () => {
       const now = (await admitted(first, OWNED)).variables;
-      if (now["LASTCALL_RELAY_NAME"] === before["LASTCALL_RELAY_NAME"]) return false;
-      const answers = await Promise.all(
-        [first, second].map((each) => askRelay(each, now, NOTICE).catch(() => undefined)),
-      );
-      return answers.every((answer) => answer?.status === 204);
+      expect(now["LASTCALL_RELAY_NAME"]).not.toBe(before["LASTCALL_RELAY_NAME"]);
+      const answers = await Promise.all([first, second].map((each) => askRelay(each, now, NOTICE)));
+      expect(answers.map(({ status }) => status)).toEqual([204, 204]);
     });
     // Whoever pinned the CA that is gone is refused by TLS and drains by its floor.
     await expect(askRelay(first, before, NOTICE)).rejects.toThrow();
@@ -165,29 +164,33 @@ describe("admissions go on", () => {
     expect(Object.keys((await admitted(one, OWNED)).variables)).not.toContain("LASTCALL_RELAY_CA");
     expect((await call(one, { path: "/readyz" })).status).toBe(200);
     expect(await withRelayFigures(one)).toContain("lastcall_relay_identity_ready 0");
-    await until(() => one.output().includes("looking after the relay's Secret failed"));
+    await eventually(() => expect(one.output()).toContain("looking after the relay's Secret failed"));
     refusing.refuses = false;
-    await until(async () => Object.keys((await admitted(one, OWNED)).variables).includes("LASTCALL_RELAY_CA"));
+    await eventually(async () =>
+      expect(Object.keys((await admitted(one, OWNED)).variables)).toContain("LASTCALL_RELAY_CA"),
+    );
   });
 
   test("without a credential for a namespace that does not exist, until it does", LIMIT, async () => {
     const server = await api();
-    server.objects.delete("/api/v1/namespaces/shop");
+    showNamespaces(server, []);
     const one = await replica(server);
     const { variables } = await admitted(one, OWNED);
     expect(Object.keys(variables)).toContain("LASTCALL_TOKEN");
     expect(Object.keys(variables)).not.toContain("LASTCALL_RELAY_CREDENTIAL");
-    server.put("/api/v1/namespaces/shop", { metadata: { name: "shop" } });
-    await until(async () => Object.keys((await admitted(one, OWNED)).variables).includes("LASTCALL_RELAY_CREDENTIAL"));
+    showNamespaces(server, ["shop"]);
+    await eventually(async () =>
+      expect(Object.keys((await admitted(one, OWNED)).variables)).toContain("LASTCALL_RELAY_CREDENTIAL"),
+    );
   });
 
   test("while somebody has the relay's port, and Pods are given a relay that other replicas serve", LIMIT, async () => {
     const taken = createServer();
-    const port = await listenUnclaimed(taken, "127.0.0.1");
+    const port = await listenOnOwnPort(taken, "127.0.0.1");
     cleanups.push(() => taken.close());
     const args = ["--relay-address=10.96.0.7:443", `--relay-port=${port}`];
     const one = await replica(await api(), args);
-    await until(() => one.output().split("another one is begun").length > 2);
+    await eventually(() => expect(one.output()).toMatch(/another one is begun[\s\S]*another one is begun/));
     const { variables } = await given(one, OWNED);
     expect((await call(one, { path: "/readyz" })).status).toBe(200);
     const without = (await call(one, { path: "/metrics" })).body;
@@ -213,12 +216,12 @@ describe("admissions go on", () => {
 
   test("and recent drains are shown on the admin port, or not at all when somebody has it", LIMIT, async () => {
     const taken = createServer();
-    const port = await listenUnclaimed(taken, "::");
+    const port = await listenOnOwnPort(taken, "::");
     cleanups.push(() => taken.close());
     const args = ["--relay-address=10.96.0.7:443", `--admin-port=${port}`];
     const server = await api();
     const without = await replica(server, args);
-    await until(() => without.output().includes("recent drains cannot be shown"));
+    await eventually(() => expect(without.output()).toContain("recent drains cannot be shown"));
     expect((await call(without, { path: "/readyz" })).status).toBe(200);
     await new Promise((resolve) => taken.close(resolve));
     const one = await replica(server, args);
@@ -234,12 +237,11 @@ describe("admissions go on", () => {
 
 /** The page once the relay's figures are on it, which a busy thread may be too late for. */
 async function withRelayFigures(one: Replica): Promise<string> {
-  let page = "";
-  await until(async () => {
-    page = (await call(one, { path: "/metrics" })).body;
-    return /^lastcall_relay_answering 1$/m.test(page);
+  return eventually(async () => {
+    const page = (await call(one, { path: "/metrics" })).body;
+    expect(page).toMatch(/^lastcall_relay_answering 1$/m);
+    return page;
   });
-  return page;
 }
 
 /** A connection under the relay's name on which nothing more is said than this. */
@@ -266,9 +268,12 @@ async function secretsRefused(server: PretendApi): Promise<{ readonly url: strin
     request.on("end", () => {
       const { method = "GET", url } = request;
       const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks).toString() };
-      void fetch(`${server.url}${url}`, { method, ...body }).then(async (answer) => {
+      const passOn = async (): Promise<void> => {
+        const answer = await fetch(`${server.url}${url}`, { method, ...body });
         response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
-      });
+      };
+      // A watch is cut when the test is over.
+      passOn().catch(() => response.destroy());
     });
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));

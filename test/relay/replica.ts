@@ -3,21 +3,26 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "vitest";
+import { eventually } from "../time/eventually.ts";
 import { kubeconfigFor, type PretendApi, pretendApi } from "../webhook/certificates-authority/pretend-api-server.ts";
 import { reviewText } from "../webhook/pod-review.ts";
 import { call, type RunningWebhook, startWebhook } from "../webhook/running-webhook.ts";
 
 export const RELAY_SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-relay";
 const ADDRESS = "[10.96.0.7]:443";
-const SETTLED_LIMIT_MS = 120_000;
 
 /** With a namespace, and empty lists of what the webhook reads at its start, or it would wait for them. */
 export async function relayApi(): Promise<PretendApi> {
   const api = await pretendApi();
   const empty = { metadata: {}, items: [] };
-  for (const name of ["namespaces", "nodes", "limitranges"]) api.put(`/api/v1/${name}`, empty);
-  api.put("/api/v1/namespaces/shop", { metadata: { name: "shop" } });
+  for (const name of ["nodes", "limitranges"]) api.put(`/api/v1/${name}`, empty);
+  showNamespaces(api, ["shop"]);
   return api;
+}
+
+export function showNamespaces(api: PretendApi, names: readonly string[]): void {
+  api.put("/api/v1/namespaces", { metadata: {}, items: names.map((name) => ({ metadata: { name } })) });
 }
 
 export type Replica = RunningWebhook & {
@@ -65,13 +70,11 @@ export async function admitted(replica: RunningWebhook, pod: object): Promise<{ 
 
 /** The same once this replica gives Pods the relay. */
 export async function given(replica: RunningWebhook, pod: object): Promise<{ pod: object; variables: Variables }> {
-  let made = await admitted(replica, pod);
-  await until(async () => {
-    if (Object.keys(made.variables).includes("LASTCALL_RELAY_CREDENTIAL")) return true;
-    made = await admitted(replica, pod);
-    return false;
+  return eventually(async () => {
+    const made = await admitted(replica, pod);
+    expect(Object.keys(made.variables)).toContain("LASTCALL_RELAY_CREDENTIAL");
+    return made;
   });
-  return made;
 }
 
 type InjectedPod = {
@@ -108,7 +111,7 @@ export async function askRelay(
     "content-type": "application/json",
     authorization: authorization ?? `Lastcall ${variables["LASTCALL_RELAY_CREDENTIAL"]}`,
   };
-  await until(() => replica.relayPort() !== 0);
+  await eventually(() => expect(replica.relayPort()).not.toBe(0));
   return new Promise((resolve, reject) => {
     const where = { host: "127.0.0.1", port: replica.relayPort(), ca, servername, agent: false as const };
     const sent = request({ ...where, path, method, headers }, (reply) => {
@@ -123,12 +126,4 @@ export async function askRelay(
     sent.on("error", reject);
     sent.end(body === undefined ? undefined : JSON.stringify(body));
   });
-}
-
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const startedMs = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - startedMs > SETTLED_LIMIT_MS) throw new Error("what was waited for did not happen");
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
+import { eventually } from "../time/eventually.ts";
 import { reviewText } from "./pod-review.ts";
 import { call, keepAliveAgent, type RunningWebhook, spawnWebhook, startWebhook } from "./running-webhook.ts";
 import { samplesOf, sum } from "./server-under-test.ts";
@@ -31,14 +32,6 @@ function folder(): string {
   return path;
 }
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const startedMs = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - startedMs > 90_000) throw new Error("what was waited for did not happen");
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}
-
 test(
   "the program admits a Pod over HTTPS that the written CA verifies, and counts every request once",
   LIMIT,
@@ -59,7 +52,7 @@ test(
     const metrics = (await call(webhook, { path: "/metrics" })).body;
     expect(sum(samplesOf(metrics, "lastcall_admissions_total"))).toBe(60);
     expect(sum(samplesOf(metrics, "lastcall_admission_duration_seconds_count"))).toBe(60);
-    await until(() => webhook.output().split('"admission answered"').length === 61);
+    await eventually(() => expect(webhook.output().match(/"admission answered"/g)).toHaveLength(60));
   },
 );
 
@@ -75,7 +68,7 @@ test("a client that hangs up in the middle of its body is counted and leaves the
   const { socket } = await beginBody(webhook, 1_000);
   socket.write("{");
   socket.destroy();
-  await until(async () => (await call(webhook, { path: "/metrics" })).body.includes('reason="cut_off"'));
+  await eventually(async () => expect((await call(webhook, { path: "/metrics" })).body).toContain('reason="cut_off"'));
   expect((await call(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
 });
 
@@ -104,7 +97,7 @@ async function beginBody(webhook: RunningWebhook, bytes: number): Promise<{ sock
   socket.write(
     `POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\nexpect: 100-continue\r\n\r\n`,
   );
-  await until(() => text.includes(CONTINUE));
+  await eventually(() => expect(text).toContain(CONTINUE));
   return { socket, heard: () => text.replace(CONTINUE, "") };
 }
 
@@ -129,11 +122,11 @@ describe("told to stop", () => {
     cleanups.push(() => agent.destroy());
     const tally: Tally = { answered: 0, failures: [], withdrawn: false };
     const clients = Array.from({ length: 8 }, () => askUntilWithdrawn(webhook, agent, tally));
-    await until(() => tally.answered > 50);
+    await eventually(() => expect(tally.answered).toBeGreaterThan(50));
     webhook.signal("SIGTERM");
-    await until(() => webhook.output().includes("told to stop, still serving"));
+    await eventually(() => expect(webhook.output()).toContain("told to stop, still serving"));
     const before = tally.answered;
-    await until(() => tally.answered - before > 20);
+    await eventually(() => expect(tally.answered - before).toBeGreaterThan(20));
     const keeping = keepAliveAgent(1);
     cleanups.push(() => keeping.destroy());
     const ready = await call(webhook, { path: "/readyz", agent: keeping });
@@ -151,7 +144,7 @@ describe("told to stop", () => {
     const { socket, heard } = await beginBody(webhook, Buffer.byteLength(body));
     socket.write(body.slice(0, 10));
     webhook.signal("SIGTERM");
-    await until(() => webhook.output().includes("no longer listening"));
+    await eventually(() => expect(webhook.output()).toContain("no longer listening"));
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.write(body.slice(10));
     await closed;
@@ -173,7 +166,7 @@ describe("told to stop", () => {
   test("twice, it ends at once and says so", LIMIT, async () => {
     const webhook = await started(["--drain-delay=10m"]);
     webhook.signal("SIGTERM");
-    await until(() => webhook.output().includes("still serving"));
+    await eventually(() => expect(webhook.output()).toContain("still serving"));
     webhook.signal("SIGTERM");
     const end = await webhook.ended;
     expect(end.status).toBe(3);
@@ -197,18 +190,13 @@ test("new certificate files are served to new connections while an open one goes
   expect((await call(webhook, { path: "/healthz", agent })).status).toBe(200);
   write(two);
   const renewed = { ...webhook, ca: two.caCertificate };
-  await until(() =>
-    call(renewed, { path: "/healthz" }).then(
-      (reply) => reply.status === 200,
-      () => false,
-    ),
-  );
+  await eventually(async () => expect((await call(renewed, { path: "/healthz" })).status).toBe(200));
   expect((await call(webhook, { path: "/healthz", agent })).status).toBe(200);
   await expect(call(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
   // A key of somebody else changes nothing.
   const stranger = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   writeFileSync(key, stranger.export({ type: "pkcs8", format: "pem" }));
-  await until(() => webhook.output().includes("the old one stays"));
+  await eventually(() => expect(webhook.output()).toContain("the old one stays"));
   expect((await call(renewed, { path: "/healthz" })).status).toBe(200);
 });
 

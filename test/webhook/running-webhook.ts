@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../time/eventually.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
-const START_LIMIT_MS = 120_000;
 
 export type ProcessEnd = { readonly status: number | null; readonly output: string };
 
@@ -50,7 +50,7 @@ export async function startWebhook(args: readonly string[] = [], ownCa?: string)
     await ended;
   };
   try {
-    const port = await portOf(child, output);
+    const port = await Promise.race([portIn(output), noPortBecauseOf(ended)]);
     const ca = ownCa ?? readFileSync(caFile, "utf8");
     return { port, pid: child.pid ?? 0, ca, output, signal: (name) => child.kill(name), ended, destroy };
   } catch (error) {
@@ -62,16 +62,17 @@ export async function startWebhook(args: readonly string[] = [], ownCa?: string)
   }
 }
 
-async function portOf(child: ChildProcess, output: () => string): Promise<number> {
-  const startedMs = performance.now();
-  for (;;) {
-    const port = Number(/"port":([0-9]+).*"msg":"listening"/.exec(output())?.[1] ?? 0);
-    if (port !== 0) return port;
-    const isLate = performance.now() - startedMs > START_LIMIT_MS;
-    if (isLate || child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`the webhook did not start: ${output()}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+function portIn(output: () => string): Promise<number> {
+  return eventually(() => {
+    const [, port] = /"port":([0-9]+).*"msg":"listening"/.exec(output()) ?? [];
+    if (port === undefined) throw new Error(`the webhook did not start: ${output()}`);
+    return Number(port);
+  });
+}
+
+async function noPortBecauseOf(ended: Promise<ProcessEnd>): Promise<never> {
+  const { output } = await ended;
+  throw new Error(`the webhook ended before it listened: ${output}`);
 }
 
 export type Reply = { readonly status: number; readonly body: string; readonly connection: string };

@@ -1,6 +1,8 @@
 {{/* Names. The configuration's name sorts before those of service meshes, so that their webhooks see our changes. */}}
 {{- define "lastcall.configuration" -}}drain.lastcall.dev{{- end -}}
 {{- define "lastcall.policy" -}}uninjected.lastcall.dev{{- end -}}
+{{- define "lastcall.configurationGuard" -}}configuration.lastcall.dev{{- end -}}
+{{- define "lastcall.namespaceGuard" -}}namespace.lastcall.dev{{- end -}}
 {{- define "lastcall.webhook" -}}lastcall-webhook{{- end -}}
 {{- define "lastcall.selfTest" -}}lastcall-self-test{{- end -}}
 {{- define "lastcall.caSecret" -}}lastcall-ca{{- end -}}
@@ -57,6 +59,15 @@ app.kubernetes.io/component: webhook
 {{- $certificates := .Values.certificates -}}
 {{- if eq $certificates.mode "self" }}yes
 {{- else if and (eq $certificates.mode "existing") (not $certificates.existing.caBundle) }}yes{{ end }}
+{{- end -}}
+
+{{/* A limit that is not given follows from what runs. */}}
+{{- define "lastcall.resources" -}}
+{{- $resources := deepCopy (default dict .Values.webhook.resources) -}}
+{{- if eq "" (dig "limits" "memory" "none" $resources) -}}
+{{- $_ := set $resources.limits "memory" (ternary "1280Mi" "512Mi" .Values.relay.enabled) -}}
+{{- end -}}
+{{- toYaml $resources -}}
 {{- end -}}
 
 {{/* Secrets whose content the replicas write, as a list. */}}

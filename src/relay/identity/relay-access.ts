@@ -2,6 +2,7 @@
 import { isOwner } from "../../api-server/event-note.ts";
 import type { GiveRelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
+import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
 import type { CheckCredential } from "../credential-check.ts";
 import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
 import { type AccessIdentity, isFresh, newestGeneration, type SigningKey, signingKey } from "./identity.ts";
@@ -19,7 +20,6 @@ export type AccessPorts = {
 
 type GivingPorts = Omit<AccessPorts, "onUnknownKey">;
 
-const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const NONCE_CHARACTERS = 16;
 
 /** @param address as Pods are given it */
@@ -29,7 +29,7 @@ export function relayAccess(address: string, ports: GivingPorts): GiveRelayAcces
     const identity = ports.identity();
     const generation = newestGeneration(identity, wallMs);
     const key = signingKey(identity, wallMs);
-    if (generation === undefined || key === undefined || !NAMESPACE.test(question.namespace)) return undefined;
+    if (generation === undefined || key === undefined || !isNamespaceName(question.namespace)) return undefined;
     return {
       address,
       serverName: serverNameOf(generation.id),

@@ -3,6 +3,7 @@ import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { drainListPage } from "../../drain-history/page/drain-list-page.ts";
 import { drainPage } from "../../drain-history/page/drain-page.ts";
 import { timelineSvg } from "../../drain-history/timeline-svg.ts";
+import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
 import type { DrainRing } from "../drains/drain-ring.ts";
 
 export type AdminParts = {
@@ -20,7 +21,6 @@ const TEXT = "text/plain; charset=utf-8";
 const HTML = "text/html; charset=utf-8";
 const SVG = "image/svg+xml; charset=utf-8";
 
-const NAMESPACE = /^[a-z0-9][-a-z0-9]{0,62}$/;
 const DRAIN_PATH = /^\/drains\/([-0-9A-Za-z]{1,64})(\.svg)?$/;
 
 export function adminAnswers({ drains, instance }: AdminParts): AdminAnswers {
@@ -39,7 +39,7 @@ export function adminAnswers({ drains, instance }: AdminParts): AdminAnswers {
 
   const list = (path: string, query: string): Answer => {
     const namespace = new URLSearchParams(query).get("namespace") ?? undefined;
-    if (namespace !== undefined && !NAMESPACE.test(namespace)) {
+    if (namespace !== undefined && !isNamespaceName(namespace)) {
       return sentenceAnswer(400, "namespace: what was given is not the name of a namespace.");
     }
     if (path === "/drains.json") return json(namespace);

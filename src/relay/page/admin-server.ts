@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { type BucketSize, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
 import { PAGE_POLICY } from "../../drain-history/page/page-frame.ts";
 import { type AdminParts, type Answer, adminAnswers, sentenceAnswer } from "./admin-answers.ts";
+import { adminConnections } from "./admin-connections.ts";
 
 export type AdminPorts = AdminParts & {
   /** Monotonic milliseconds. */
@@ -13,8 +14,6 @@ export type AdminPorts = AdminParts & {
 const REQUEST_LIMIT_MS = 5_000;
 /** Without a byte in either direction; in milliseconds. */
 const SILENCE_LIMIT_MS = 10_000;
-/** People and their command lines, through the API server's proxy. The answer to each may hold every drain. */
-const CONNECTION_LIMIT = 32;
 /** A whole list may take milliseconds in which no Pod that drains is told anything: then at most ten a second. */
 const ANSWERS: BucketSize = { most: 20, refillMs: 100 };
 
@@ -40,13 +39,15 @@ export function adminServer(ports: AdminPorts): Server {
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: 16 * 1024,
   };
-  const server = createServer(limits, ({ method = "", url = "" }, response) => {
+  const connections = adminConnections();
+  const server = createServer(limits, ({ method = "", url = "", socket }, response) => {
+    connections.asked(socket);
     const { bucket: rest, taken } = takeToken(bucket, ANSWERS, ports.nowMs());
     bucket = rest;
     send(response, taken ? answers(method, url) : TOO_OFTEN);
   });
   server.setTimeout(SILENCE_LIMIT_MS);
-  server.maxConnections = CONNECTION_LIMIT;
+  server.on("connection", connections.add);
   return server;
 }
 

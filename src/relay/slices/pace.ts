@@ -1,4 +1,5 @@
 /** How often and how long, with reasons; tests run on a quicker one. All in milliseconds unless said otherwise. */
+import type { BucketSize } from "../../api-server/token-bucket.ts";
 
 export type SlicePace = {
   /**
@@ -34,6 +35,11 @@ export type SlicePace = {
   readonly pageSize: number;
   /** Namespaces watched at once; each costs a connection and a request per {@link SlicePace.watchMs}. */
   readonly namespaceLimit: number;
+  /**
+   * Watches begun at once, and in the long run one per so many milliseconds. Each begins with a list, and who asks about one
+   * namespace after the other would have all of them listed without end. As many as may be watched can all begin at once.
+   */
+  readonly openings: BucketSize;
 };
 
 export const SLICE_PACE: SlicePace = {
@@ -48,4 +54,5 @@ export const SLICE_PACE: SlicePace = {
   lookMs: 250,
   pageSize: 10,
   namespaceLimit: 500,
+  openings: { most: 500, refillMs: 50 },
 };

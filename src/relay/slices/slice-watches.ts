@@ -1,6 +1,7 @@
 /** The slices of every namespace in which somebody drains, each watched once for all of them. */
 import type { Registry } from "prom-client";
 import type { AskApi, StreamApi } from "../../api-server/api-request.ts";
+import { type Bucket, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
 import type { WithdrawalLine, WithdrawalQuestion } from "../../contract/relay-wire.ts";
 import type { Clock } from "./clock.ts";
 import { type NamespaceWatch, type Tell, watchNamespace } from "./namespace-watch.ts";
@@ -45,6 +46,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const ending = new Set<Promise<void>>();
   const meters = sliceMeters(parts.registry, () => namespaces.size);
   const reader = parts.readsPods ? createPodReader(parts.ask, clock) : undefined;
+  let openings: Bucket | undefined;
   let endLooks: (() => void) | undefined;
   let stopped = false;
 
@@ -63,21 +65,31 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     void over.finally(() => ending.delete(over));
   };
 
-  /** One that only lingers makes room for one that is wanted. */
-  const makeRoom = (): boolean => {
-    if (namespaces.size < pace.namespaceLimit) return true;
-    for (const [name, watched] of namespaces) {
-      if (watched.emptySinceMs === undefined) continue;
-      end(name, watched);
-      return true;
-    }
-    return false;
+  const mayOpen = (): boolean => {
+    const nowMs = clock.nowMs();
+    const { bucket, taken } = takeToken(openings ?? fullBucket(pace.openings, nowMs), pace.openings, nowMs);
+    openings = bucket;
+    return taken;
+  };
+
+  const oneThatLingers = (): readonly [string, Watched] | undefined => {
+    for (const entry of namespaces) if (entry[1].emptySinceMs !== undefined) return entry;
+    return undefined;
+  };
+
+  /** One that only lingers makes room for one that is wanted. `undefined` while there is no room or no turn. */
+  const open = (namespace: string): Watched | undefined => {
+    if (stopped) return undefined;
+    const isFull = namespaces.size >= pace.namespaceLimit;
+    const lingering = isFull ? oneThatLingers() : undefined;
+    if ((isFull && lingering === undefined) || !mayOpen()) return undefined;
+    if (lingering !== undefined) end(...lingering);
+    return begin(namespace);
   };
 
   const attach = (pod: PodWatch): boolean => {
-    let watched = namespaces.get(pod.namespace);
-    if (watched === undefined && (stopped || !makeRoom())) return false;
-    watched ??= begin(pod.namespace);
+    const watched = namespaces.get(pod.namespace) ?? open(pod.namespace);
+    if (watched === undefined) return false;
     watched.emptySinceMs = undefined;
     pod.attach(watched.watch);
     return true;
@@ -106,7 +118,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     watchPod: (question, say) => {
       const failed = (err: unknown): void =>
         parts.log.warn({ err, namespace: question.namespace, pod: question.pod }, "slices could not be judged");
-      const pod = watchOnePod(question, { say, failed }, `${pace.namespaceLimit} other namespaces are being watched`);
+      const pod = watchOnePod(question, { say, failed }, "as many other namespaces are being watched as may be");
       if (!attach(pod)) {
         pod.judge();
         waiting.add(pod);

@@ -1,6 +1,7 @@
 /** The body of a withdrawal question to what is asked. Everything a Pod sends may be a lie or nonsense. Pure. */
 import { isIP } from "node:net";
 import type { WithdrawalQuestion } from "../../contract/relay-wire.ts";
+import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
 import { isRawObject, listAt, type RawObject, valueAt } from "../../kubernetes/raw-json.ts";
 
 export type ReadQuestion =
@@ -8,12 +9,18 @@ export type ReadQuestion =
   /** A sentence that names the place, the value and what would be right. */
   | { readonly ok: false; readonly message: string };
 
-type Rule = { readonly field: "namespace" | "pod" | "uid"; readonly pattern: RegExp; readonly right: string };
+type Rule = {
+  readonly field: "namespace" | "pod" | "uid";
+  readonly isRight: (text: string) => boolean;
+  readonly right: string;
+};
+
+const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
 
 const RULES: readonly Rule[] = [
-  { field: "namespace", pattern: /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, right: "the name of a namespace" },
-  { field: "pod", pattern: /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/, right: "the name of a Pod" },
-  { field: "uid", pattern: /^[-A-Za-z0-9]{1,64}$/, right: "the uid of a Pod" },
+  { field: "namespace", isRight: isNamespaceName, right: "the name of a namespace" },
+  { field: "pod", isRight: matches(/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/), right: "the name of a Pod" },
+  { field: "uid", isRight: matches(/^[-A-Za-z0-9]{1,64}$/), right: "the uid of a Pod" },
 ];
 
 /** Fields that are not known are passed over: a later manager may say more. */
@@ -32,9 +39,9 @@ export function readQuestion(body: string): ReadQuestion {
       ok: false,
       message: `The body is ${shown(value)}; a question is an object with namespace, pod, uid and addresses.`,
     };
-  for (const { field, pattern, right } of RULES) {
+  for (const { field, isRight, right } of RULES) {
     const text = valueAt(value, field);
-    if (typeof text !== "string" || !pattern.test(text))
+    if (typeof text !== "string" || !isRight(text))
       return { ok: false, message: `${field} is ${shown(text)}; it must be ${right}.` };
   }
   const wrong = wrongAddresses(value);

@@ -1,4 +1,4 @@
-/** Puts the caches, the lookup and the Events together and keeps them going; the only part here with a clock. */
+/** Puts the caches and the Events together and keeps them going; the only part here with a clock. */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,17 +16,16 @@ import {
   RELIST_MS,
 } from "../../api-server/freshness.ts";
 import { createStore, type Store, summaryOf } from "../../api-server/store.ts";
-import { type FollowPorts, follow } from "../../api-server/watch-runner.ts";
+import { type Followed, type FollowPorts, follow } from "../../api-server/watch-runner.ts";
 import type { ClusterFacts } from "../../injection/inject.ts";
-import { isRawObject } from "../../kubernetes/raw-json.ts";
 import type { NamespaceAnnotations } from "../admit.ts";
 import type { Log } from "../request-log.ts";
 import { type CacheName, clusterMeters } from "./cluster-metrics.ts";
 import { outcomeTeller, type TellOutcome } from "./event-notes.ts";
 import { factsOf } from "./facts-of.ts";
 import { byNamespace, keepLimitRange } from "./limit-ranges.ts";
-import { keepNamespace } from "./namespace-annotations.ts";
-import { LOOKUP_LIMIT_MS, namespaceLookup } from "./namespace-lookup.ts";
+import { type KeptAnnotations, keepNamespace } from "./namespace-annotations.ts";
+import { namespaceArrivals } from "./namespace-arrivals.ts";
 import { keepNode, lowestKubeletVersion } from "./node-summary.ts";
 import { askServerVersion } from "./server-version.ts";
 
@@ -56,6 +55,12 @@ export type Cluster = {
 /** Pages are small where objects are large: parsing one holds up the admissions. */
 const PAGE_SIZES: Readonly<Record<CacheName, number>> = { namespaces: 250, nodes: 50, limitranges: 250 };
 
+/**
+ * Life of one watch of namespaces. A connection can die without a word, and the next watch brings what that one missed: no
+ * Pod of a new namespace is without its annotations for longer.
+ */
+const NAMESPACE_WATCH_MS = 30_000;
+
 export function startCluster(parts: ClusterParts): Cluster {
   const { log } = parts;
   const api = apiRunner(parts.connection);
@@ -65,6 +70,25 @@ export function startCluster(parts: ClusterParts): Cluster {
   const pause: FollowPorts["sleep"] = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined);
 
   const namespaces = createStore(keepNamespace);
+  const arrivals = namespaceArrivals({
+    cached: (name) => namespaces.entries.get(name),
+    nowMs,
+    later: (ms, call) => {
+      const timer = setTimeout(call, ms);
+      return () => clearTimeout(timer);
+    },
+  });
+  const shownNamespaces: Store<KeptAnnotations> = {
+    ...namespaces,
+    put: (namespace) => {
+      namespaces.put(namespace);
+      arrivals.look();
+    },
+    replace: (listed) => {
+      namespaces.replace(listed);
+      arrivals.look();
+    },
+  };
   const nodes = createStore(keepNode);
   const limitRanges = createStore(keepLimitRange);
   const stores: Readonly<Record<CacheName, Pick<Store<unknown>, "entries">>> = {
@@ -86,12 +110,17 @@ export function startCluster(parts: ClusterParts): Cluster {
     if (change === "back") log.info({ cache }, "API server can be read again");
   };
 
-  const keepUp = <T>(cache: CacheName, path: string, store: Store<T>): { first: Promise<void>; end: Promise<void> } => {
+  const keepUp = <T>(
+    cache: CacheName,
+    path: string,
+    store: Store<T>,
+    watch: Pick<Followed<T>, "watchMs"> = {},
+  ): { first: Promise<void>; end: Promise<void> } => {
     let arrived: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {
       arrived = resolve;
     });
-    const followed = { path, pageSize: PAGE_SIZES[cache], store, relistMs: RELIST_MS };
+    const followed = { path, pageSize: PAGE_SIZES[cache], store, relistMs: RELIST_MS, ...watch };
     const heard = (): void => note(cache, onHeard(freshnessOf(cache), nowMs()));
     const end = follow(
       followed,
@@ -121,22 +150,12 @@ export function startCluster(parts: ClusterParts): Cluster {
     ? askServerVersion({ ask: api.ask, sleep: pause, random: Math.random, log }, stop.signal)
     : undefined;
   const loops = [
-    keepUp("namespaces", "/api/v1/namespaces", namespaces),
+    keepUp("namespaces", "/api/v1/namespaces", shownNamespaces, { watchMs: NAMESPACE_WATCH_MS }),
     keepUp("nodes", "/api/v1/nodes", nodes),
     keepUp("limitranges", "/api/v1/limitranges", limitRanges),
     ...(version === undefined ? [] : [version]),
   ];
 
-  const lookup = namespaceLookup({
-    cached: (name) => namespaces.entries.get(name),
-    fetch: async (name) => {
-      const path = `/api/v1/namespaces/${encodeURIComponent(name)}`;
-      const answer = await api.ask({ method: "GET", path, limitMs: LOOKUP_LIMIT_MS });
-      const found: unknown = answer.status === 200 ? JSON.parse(answer.text) : undefined;
-      return isRawObject(found) ? found : undefined;
-    },
-    nowMs,
-  });
   const lowest = summaryOf(nodes, (entries) => ({ version: lowestKubeletVersion(entries.values()) }));
   const ranges = summaryOf(limitRanges, byNamespace);
 
@@ -147,20 +166,21 @@ export function startCluster(parts: ClusterParts): Cluster {
     random: Math.random,
     suffix: () => randomBytes(8).toString("hex"),
     instance: hostname(),
+    isKnown: arrivals.isKnown,
     count: meters.event,
   };
 
   return {
-    namespaceAnnotations: lookup.annotations,
+    namespaceAnnotations: arrivals.annotations,
     factsOf: (namespace) =>
       factsOf(parts.base, namespace, {
         apiServerVersion: version?.current(),
         lowestKubeletVersion: lowest().version,
         nodesAreStale: isStale(freshnessOf("nodes"), nowMs()),
         limitRanges: ranges().get(namespace),
-        namespaceIsUnknown: lookup.isUnknown(namespace),
+        namespaceIsUnknown: !arrivals.isKnown(namespace),
       }),
-    namespaceIsUnknown: lookup.isUnknown,
+    namespaceIsUnknown: (namespace) => !arrivals.isKnown(namespace),
     tell: outcomeTeller(eventSender({ ...eventPorts, reporter: "lastcall.dev/webhook" })),
     tellDrain: eventSender({ ...eventPorts, reporter: "lastcall.dev/relay" }),
     firstRead: async (limitMs) => {

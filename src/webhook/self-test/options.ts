@@ -1,6 +1,7 @@
 /** The flags of `lastcall self-test`. All mistakes are told at once. */
 import { parseArgs } from "node:util";
 import { parseDurationMs } from "../../contract/duration.ts";
+import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
 import { quote } from "../../policy/quote.ts";
 
 export type SelfTestOptions = {
@@ -59,7 +60,7 @@ type Kind<T> = {
 const NAMESPACE: Kind<string> = {
   flag: "--namespace",
   expects: "a namespace name, lower-case letters, digits and -",
-  parse: (text) => (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text) ? text : undefined),
+  parse: (text) => (isNamespaceName(text) ? text : undefined),
 };
 
 const WAIT: Kind<number> = {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
+import { createDrainRing, type DrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-runner.ts";
 import { adminServer } from "../../../src/relay/page/admin-server.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
@@ -23,6 +23,15 @@ async function openSome(): Promise<OpenAdmin> {
   drains.add(someDrain({ id: "aa", uid: "a" }));
   drains.add(someDrain({ id: "bb", uid: "b", namespace: "bank", endedAtMs: 1_795_000_001_000 }));
   return openAdmin({ drains, instance: "web-1" }, 0);
+}
+
+/** Its list takes seven megabytes. */
+function fullRing(): DrainRing {
+  const drains = createDrainRing(1_000);
+  const left = Array.from({ length: 20 }, () => ({ ...CLIENT, peer: "p".repeat(64), local: "l".repeat(64) }));
+  const report = someReport({ left, leftTotal: 20, why: "w".repeat(1_000) });
+  for (let at = 0; at < 1_000; at += 1) drains.add(someDrain({ id: `${at}`, uid: `${at}`, report }));
+  return drains;
 }
 
 test("the list of all drains, or of a namespace, is JSON with the newest first", async () => {
@@ -120,6 +129,77 @@ describe("a connection ends", { timeout: 60_000, concurrent: true }, () => {
   });
 });
 
+/** Resolves when it is taken or refused; the refused have been hung up on. */
+async function sitOn(port: number, bytes = ""): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  socket.write(bytes);
+  return socket;
+}
+
+test.for([
+  { says: "say nothing", bytes: "" },
+  { says: "begin a request and leave it", bytes: "GET / HTTP/1.1\r\n" },
+])("a thousand connections that $says keep no other from being answered", async ({ bytes }) => {
+  const opened = await openSome();
+  open.push(opened);
+  const idle: Socket[] = [];
+  for (let at = 0; at < 1_000; at += 1) idle.push(await sitOn(opened.port, bytes));
+  expect((await fetch(`http://127.0.0.1:${opened.port}/drains.json`)).status).toBe(200);
+  for (const socket of idle) socket.destroy();
+});
+
+test("connections that come back as soon as they are closed keep no other from being answered", async () => {
+  const opened = await openSome();
+  open.push(opened);
+  let over = false;
+  const comeBack = (): void => {
+    if (over) return;
+    const socket = connect(opened.port, "127.0.0.1");
+    socket.on("error", () => undefined);
+    socket.on("close", comeBack);
+  };
+  for (let at = 0; at < 300; at += 1) comeBack();
+  await sitOn(opened.port);
+  let answered = 0;
+  for (let at = 0; at < 10; at += 1)
+    answered += await fetch(`http://127.0.0.1:${opened.port}/drains.json`).then(
+      ({ status }) => (status === 200 ? 1 : 0),
+      () => 0,
+    );
+  over = true;
+  process.stdout.write(`${answered} of 10 requests were answered beside 300 connections that come back\n`);
+  expect(answered).toBe(10);
+});
+
+test("those who ask and do not read keep no other from being answered, and few of them are kept", async () => {
+  const drains = fullRing();
+  const clock = { nowMs: 0 };
+  const server = adminServer({ drains, instance: "web-1", nowMs: () => clock.nowMs });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const readers: Socket[] = [];
+  for (let at = 0; at < 40; at += 1) {
+    clock.nowMs += 1_000;
+    const reader = await sitOn(port);
+    reader.pause();
+    const asked = once(server, "request");
+    reader.write("GET /drains.json HTTP/1.1\r\nHost: a\r\n\r\n");
+    await asked;
+    readers.push(reader);
+  }
+  clock.nowMs += 1_000;
+  expect((await fetch(`http://127.0.0.1:${port}/drains/1`)).status).toBe(200);
+  const kept = await new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
+  expect(kept).toBeLessThanOrEqual(33);
+  for (const reader of readers) reader.destroy();
+  server.closeAllConnections();
+  server.close();
+});
+
 test("closing cuts whoever is still asking", async () => {
   const opened = await openSome();
   let answer = "";
@@ -145,10 +225,7 @@ test("a port that is taken is a fault with its number", async () => {
 });
 
 test("a thousand drains with all their text are answers of bounded size, and the page says what it leaves out", async () => {
-  const drains = createDrainRing(1_000);
-  const left = Array.from({ length: 20 }, () => ({ ...CLIENT, peer: "p".repeat(64), local: "l".repeat(64) }));
-  const report = someReport({ left, leftTotal: 20, why: "w".repeat(1_000) });
-  for (let at = 0; at < 1_000; at += 1) drains.add(someDrain({ id: `${at}`, uid: `${at}`, report }));
+  const drains = fullRing();
   const opened = await openAdmin({ drains, instance: "web-1" }, 0);
   open.push(opened);
   const base = `http://127.0.0.1:${opened.port}`;

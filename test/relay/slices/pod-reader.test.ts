@@ -1,12 +1,13 @@
 /** What Pods tell of their own end, where they may be read. */
-import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ApiAnswer, AskApi } from "../../../src/api-server/api-request.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
 import { readPodAnswer } from "../../../src/relay/slices/pod-facts.ts";
 import { createPodReader } from "../../../src/relay/slices/pod-reader.ts";
 import type { PodFacts } from "../../../src/relay/slices/withdrawal-answer.ts";
-import { hears, PATIENCE, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
+import { eventually } from "../../time/eventually.ts";
+import { pause } from "../../time/pause.ts";
+import { hears, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
 
 const answerOf = (metadata: object, status = 200): ApiAnswer => ({ status, text: JSON.stringify({ metadata }) });
 const ENDING = { uid: "uid-1", deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
@@ -187,9 +188,9 @@ describe("in a cluster whose Pods may be read", () => {
   test("nothing is told of a Pod that only has the same name", async () => {
     cluster.api.put("/api/v1/namespaces/shop/pods", pod({ ...ENDING, uid: "uid-2" }));
     const drainer = cluster.ask();
-    await vi.waitFor(() => expect(cluster.api.requests.join()).toContain("/pods/web-1"), PATIENCE);
+    await eventually(() => expect(cluster.api.requests.join()).toContain("/pods/web-1"));
     await hears(drainer, { state: "out" });
-    await pause(100);
+    await pause(100, "the answer about the other Pod comes, and is not told");
     expect(drainer.lines.at(-1)).toEqual({
       state: "out",
       terminating: false,

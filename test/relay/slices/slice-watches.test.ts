@@ -1,9 +1,13 @@
 /** What a drain is told of its Pod, by an API server that behaves and by one that does not. */
-import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { SLICE_PACE } from "../../../src/relay/slices/pace.ts";
+import { createSliceWatches } from "../../../src/relay/slices/slice-watches.ts";
+import { eventually } from "../../time/eventually.ts";
+import { pause } from "../../time/pause.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";
 import type { Conditions, SliceCase } from "./slice-cases.ts";
-import { type Drainer, hears, PATIENCE, slicesOf, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
+import { type Drainer, hears, slicesOf, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
 
 let cluster: WatchedCluster;
 
@@ -86,7 +90,7 @@ describe("a namespace", () => {
     cluster.put(web());
     const drainers = Array.from({ length: 50 }, () => cluster.ask());
     for (const drainer of drainers) await hears(drainer, { state: "in" });
-    await vi.waitFor(() => expect(cluster.openWatches()).toBe(1), PATIENCE);
+    await eventually(() => expect(cluster.openWatches()).toBe(1));
     expect(cluster.lists()).toBe(1);
     const late = cluster.ask();
     expect(late.lines.map((line) => line.state)).toEqual(["in"]);
@@ -99,13 +103,13 @@ describe("a namespace", () => {
     const second = cluster.ask();
     await hears(second, { state: "in" });
     first.leave();
-    await pause(600);
+    await pause(600, "the namespace would be left by now if the second drainer did not count");
     expect(await watched()).toBe(1);
     second.leave();
-    await vi.waitFor(async () => expect(await watched()).toBe(0), PATIENCE);
-    await vi.waitFor(() => expect(cluster.openWatches()).toBe(0), PATIENCE);
+    await eventually(async () => expect(await watched()).toBe(0));
+    await eventually(() => expect(cluster.openWatches()).toBe(0));
     const quiet = cluster.api.requests.length;
-    await pause(1_500);
+    await pause(1_500, "another watch would be asked for by now");
     expect(cluster.api.requests.length).toBe(quiet);
     await hears(cluster.ask(), { state: "in" });
     expect(cluster.lists()).toBe(2);
@@ -118,7 +122,7 @@ describe("a namespace", () => {
     const first = cluster.ask();
     await hears(first, { state: "in" });
     first.leave();
-    await pause(200);
+    await pause(200, "some looks pass in which it could be forgotten");
     expect(cluster.ask().lines.map((line) => line.state)).toEqual(["in"]);
   });
 
@@ -138,11 +142,56 @@ describe("a namespace", () => {
     for (const drainer of drainers.slice(0, 3)) await hears(drainer, { state: "out" });
     const late = drainers[3] as Drainer;
     expect(late.lines).toEqual([
-      { state: "unknown", terminating: false, services: 0, reason: "3 other namespaces are being watched" },
+      {
+        state: "unknown",
+        terminating: false,
+        services: 0,
+        reason: "as many other namespaces are being watched as may be",
+      },
     ]);
     drainers[1]?.leave();
     await hears(late, { state: "out" });
   });
+});
+
+test("who asks about one namespace after the other has few of them listed", async () => {
+  let nowMs = 0;
+  const asked: string[] = [];
+  const looks: (() => void)[] = [];
+  const watches = createSliceWatches({
+    ask: async ({ path }) => {
+      asked.push(path);
+      return { status: 200, text: '{"metadata":{"resourceVersion":"1"},"items":[]}' };
+    },
+    stream: ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+    clock: {
+      nowMs: () => nowMs,
+      sleep: async () => undefined,
+      every: (_ms, call) => {
+        looks.push(call);
+        return () => undefined;
+      },
+    },
+    random: () => 0.5,
+    readsPods: false,
+    registry: new Registry(),
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  const askAndLeave = (namespace: string): void =>
+    watches.watchPod({ namespace, pod: "a", uid: "a", addresses: [] }, () => undefined)();
+  const { namespaceLimit, openings, lookMs } = SLICE_PACE;
+  for (let at = 0; at < 5_000; at += 1) askAndLeave(`n${at}`);
+  await pause(0, "the lists that are asked for are begun");
+  expect(asked.length).toBe(namespaceLimit);
+  const seconds = 10;
+  for (; nowMs < seconds * 1_000; nowMs += lookMs) {
+    for (const look of looks) look();
+    for (let at = 0; at < 1_000; at += 1) askAndLeave(`m${nowMs}-${at}`);
+    await pause(0, "the lists that are asked for are begun");
+  }
+  process.stdout.write(`45 000 namespaces asked about in ${seconds} s: ${asked.length} lists\n`);
+  expect(asked.length).toBeLessThanOrEqual(openings.most + (seconds * 1_000) / openings.refillMs);
+  await watches.stop();
 });
 
 describe("an API server", () => {
@@ -200,7 +249,7 @@ describe("an API server", () => {
     cluster.put(web());
     const drainer = cluster.ask();
     await hears(drainer, { state: "in" });
-    await pause(6_000);
+    await pause(6_000, "longer than a silence is believed");
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "in"]);
     expect(cluster.lists()).toBeGreaterThan(1);
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_watch_failures_total").get("")).toBe(0);
@@ -233,10 +282,10 @@ describe("an API server", () => {
     cluster.api.faults.refuse = 403;
     const drainer = cluster.ask();
     await hears(drainer, { state: "unknown", reason: expect.stringContaining("answers 403") });
-    await pause(500);
+    await pause(500, "time for more requests than there may be");
     expect(cluster.api.requests.length).toBeLessThan(8);
     cluster.api.faults.refuse = 500;
-    await vi.waitFor(() => expect(cluster.api.requests.length).toBeGreaterThan(12), { timeout: 8_000, interval: 10 });
+    await eventually(() => expect(cluster.api.requests.length).toBeGreaterThan(12));
     expect(drainer.lines).toHaveLength(2);
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_watch_failures_total").get("")).toBeGreaterThan(0);
   });
@@ -251,16 +300,16 @@ describe("an API server", () => {
     cluster.put(web());
     const drainer = cluster.ask();
     await hears(drainer, { state: "in" });
-    await vi.waitFor(() => expect(cluster.openWatches()).toBe(1), PATIENCE);
+    await eventually(() => expect(cluster.openWatches()).toBe(1));
     cluster.api.say(slicesOf("shop"), bytes);
-    await vi.waitFor(() => expect(cluster.lists()).toBe(2), PATIENCE);
+    await eventually(() => expect(cluster.lists()).toBe(2));
     cluster.put(web(ENDING));
     await hears(drainer, { state: "out" });
   });
 
   test("that sends slices of nonsense shapes breaks nothing", async () => {
     const drainer = cluster.ask();
-    await vi.waitFor(() => expect(cluster.openWatches()).toBe(1), PATIENCE);
+    await eventually(() => expect(cluster.openWatches()).toBe(1));
     const shapes = [{ endpoints: 7 }, { endpoints: [null, 7, {}] }, { endpoints: [{ addresses: "x", targetRef: [] }] }];
     for (const shape of shapes) {
       const metadata = { name: "odd", namespace: "shop", labels: { "kubernetes.io/service-name": "web" } };
@@ -291,6 +340,6 @@ test("stopping ends every watch at once", async () => {
   for (const namespace of ["ns-1", "ns-2"]) await hears(cluster.ask({ namespace }), { state: "out" });
   expect(await watched()).toBe(2);
   await cluster.watches.stop();
-  await vi.waitFor(() => expect(cluster.openWatches("ns-1") + cluster.openWatches("ns-2")).toBe(0), PATIENCE);
+  await eventually(() => expect(cluster.openWatches("ns-1") + cluster.openWatches("ns-2")).toBe(0));
   expect(await watched()).toBe(0);
 });

@@ -1,16 +1,15 @@
 /** Slice watches over real sockets, against an API server that the test moves, on a quick pace. */
-import { setTimeout as pause } from "node:timers/promises";
 import { Registry } from "prom-client";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { type ApiRunner, apiRunner } from "../../../src/api-server/api-runner.ts";
 import type { WithdrawalLine, WithdrawalQuestion } from "../../../src/contract/relay-wire.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
 import type { SlicePace } from "../../../src/relay/slices/pace.ts";
 import { createSliceWatches, type SliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 import { type FakeApiServer, fakeApiServer } from "../../api-server/fake-api-server.ts";
+import { eventually } from "../../time/eventually.ts";
+import { sleep } from "../../time/pause.ts";
 import { type SliceCase, sliceObject } from "./slice-cases.ts";
-
-export const PATIENCE = { timeout: 15_000, interval: 10 };
 
 /** A second for a watch is the least that the API knows. */
 const QUICK: SlicePace = {
@@ -25,11 +24,12 @@ const QUICK: SlicePace = {
   lookMs: 20,
   pageSize: 2,
   namespaceLimit: 3,
+  openings: { most: 100, refillMs: 10 },
 };
 
 const TEST_CLOCK: Clock = {
   nowMs: () => performance.now(),
-  sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => undefined),
+  sleep,
   every: (ms, call) => {
     const timer = setInterval(call, ms);
     return () => clearInterval(timer);
@@ -104,5 +104,5 @@ export async function watchedCluster(
 
 /** Waits until the last line heard says so. */
 export async function hears(drainer: Drainer, line: Partial<WithdrawalLine>): Promise<void> {
-  await vi.waitFor(() => expect(drainer.lines.at(-1)).toMatchObject(line), PATIENCE);
+  await eventually(() => expect(drainer.lines.at(-1)).toMatchObject(line));
 }

@@ -1,11 +1,11 @@
 /** Hundreds of drains at once, from a change in the API server to the line each manager reads, over real sockets. */
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../time/eventually.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";
 import type { EndpointCase } from "../slices/slice-cases.ts";
 import { type WatchedCluster, watchedCluster } from "../slices/watched-cluster.ts";
 import { type Answer, type StreamingRelay, streamingRelay } from "./streaming-relay.ts";
 
-const PATIENCE = { timeout: 120_000, interval: 20 };
 const SLICES = 12;
 const PER_SLICE = 20;
 
@@ -42,16 +42,16 @@ test("each hears of its own Pod and of no other, from one list and one watch", {
   const pods = Array.from({ length: SLICES * PER_SLICE }, (_, at) => uidOf(at % SLICES, Math.floor(at / SLICES)));
   const answers: Answer[] = [];
   for (const uid of pods) answers.push(await relay.ask({ uid, addresses: [] }));
-  await vi.waitFor(() => expect(new Set(lastStates(answers))).toEqual(new Set(["in"])), PATIENCE);
+  await eventually(() => expect(new Set(lastStates(answers))).toEqual(new Set(["in"])));
 
   for (let slice = 0; slice < SLICES; slice += 2) putSlice(slice, (pod) => pod < 10);
   const expected = Array.from(pods, (_uid, at) => (at % SLICES) % 2 === 0 && Math.floor(at / SLICES) < 10);
   const wanted = expected.map((isOut) => (isOut ? "out" : "in"));
-  await vi.waitFor(() => expect(lastStates(answers)).toEqual(wanted), PATIENCE);
+  await eventually(() => expect(lastStates(answers)).toEqual(wanted));
   for (const [at, answer] of answers.entries()) {
     expect(answer.lines().filter(({ state }) => state !== "unknown")).toHaveLength(expected[at] === true ? 2 : 1);
   }
-  await vi.waitFor(() => expect(cluster.openWatches()).toBe(1), PATIENCE);
+  await eventually(() => expect(cluster.openWatches()).toBe(1));
   expect(cluster.lists()).toBe(3);
   expect(samplesOf(await relay.metrics(), "lastcall_relay_streams").get("")).toBe(pods.length);
 });
@@ -64,11 +64,11 @@ test("a manager whose replica ends hears the same from another one", async () =>
     relays = await Promise.all(replicas.map((watchPod) => streamingRelay({ watchPod })));
     const [first, other] = relays;
     const before = await first?.ask({ uid: uidOf(0, 0) });
-    await vi.waitFor(() => expect(before?.lines().at(-1)?.state).toBe("in"), PATIENCE);
+    await eventually(() => expect(before?.lines().at(-1)?.state).toBe("in"));
     await first?.end();
     expect(await before?.ended).toBe("ended");
     const after = await other?.ask({ uid: uidOf(0, 0) });
-    await vi.waitFor(() => expect(after?.lines().at(-1)).toEqual(before?.lines().at(-1)), PATIENCE);
+    await eventually(() => expect(after?.lines().at(-1)).toEqual(before?.lines().at(-1)));
   } finally {
     await second.close();
   }

@@ -1,11 +1,11 @@
 /** `POST /v1/withdrawal` for those who behave and those who attack. */
-import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RELAY_BODY_LIMIT_BYTES } from "../../../src/contract/relay-wire.ts";
+import { eventually } from "../../time/eventually.ts";
+import { pause } from "../../time/pause.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";
 import { type Answer, AUTHORIZED, IN, OUT, QUESTION, type StreamingRelay, streamingRelay } from "./streaming-relay.ts";
 
-const PATIENCE = { timeout: 15_000, interval: 5 };
 let relay: StreamingRelay;
 
 beforeEach(async () => {
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 const shows = (answer: Answer, lines: readonly object[]): Promise<unknown> =>
-  vi.waitFor(() => expect(answer.lines()).toEqual(lines), PATIENCE);
+  eventually(() => expect(answer.lines()).toEqual(lines));
 
 const streams = async (): Promise<number | undefined> =>
   samplesOf(await relay.metrics(), "lastcall_relay_streams").get("");
@@ -37,7 +37,7 @@ describe("a manager that asks", () => {
     await shows(answer, [IN, OUT, IN]);
     expect(await streams()).toBe(1);
     answer.leave();
-    await vi.waitFor(() => expect(relay.watchers[0]?.left).toBe(true), PATIENCE);
+    await eventually(() => expect(relay.watchers[0]?.left).toBe(true));
     expect(await streams()).toBe(0);
   });
 
@@ -81,7 +81,7 @@ describe("a manager that asks", () => {
     expect([left, plain.lines()]).toEqual([-1, [IN]]);
     pulsed.leave();
     plain.leave();
-    await vi.waitFor(async () => expect(await streams()).toBe(0), PATIENCE);
+    await eventually(async () => expect(await streams()).toBe(0));
     expect(left).toBe(0);
   });
 
@@ -121,7 +121,7 @@ describe("a request is refused", () => {
     const answer = await relay.send({ body: "x".repeat(64 * 1024), headers, endless: true }).catch(() => undefined);
     // Who is still sending may see the end of the connection before the answer.
     if (answer !== undefined) expect(answer.status).toBe(401);
-    await vi.waitFor(async () => expect(await relay.connections()).toBe(0), PATIENCE);
+    await eventually(async () => expect(await relay.connections()).toBe(0));
     expect(await refusedFor("credential")).toBe(1);
     expect(relay.watchers).toEqual([]);
   });
@@ -165,7 +165,7 @@ describe("a request is refused", () => {
   test("with a body without end, and its connection ends", async () => {
     const answer = await relay.send({ body: "x".repeat(1_024), endless: true }).catch(() => undefined);
     if (answer !== undefined) expect(answer.status).toBe(413);
-    await vi.waitFor(async () => expect(await relay.connections()).toBe(0), PATIENCE);
+    await eventually(async () => expect(await relay.connections()).toBe(0));
     expect(await refusedFor("too_large")).toBe(1);
   });
 
@@ -225,7 +225,7 @@ describe("a flood", () => {
     const other = await relay.ask({ namespace: "other" });
     await shows(other, [IN]);
     for (const answer of taken) answer.leave();
-    await vi.waitFor(async () => expect(await streams()).toBe(1), PATIENCE);
+    await eventually(async () => expect(await streams()).toBe(1));
     await shows(await relay.ask(), [IN]);
   });
 
@@ -244,10 +244,10 @@ describe("a flood", () => {
       heard += bytes.toString();
     });
     socket.write(one.repeat(200));
-    await vi.waitFor(() => expect(heard).toContain('"state":"in"'), PATIENCE);
+    await eventually(() => expect(heard).toContain('"state":"in"'));
     expect(await streams()).toBeLessThanOrEqual(16);
     socket.destroy();
-    await vi.waitFor(async () => expect(await streams()).toBe(0), PATIENCE);
+    await eventually(async () => expect(await streams()).toBe(0));
     expect(relay.watchers.every(({ left }) => left)).toBe(true);
   });
 
@@ -258,9 +258,9 @@ describe("a flood", () => {
     const said = 200_000;
     for (let line = 0; line < said; line += 1) relay.watchers[0]?.say({ ...IN, services: line });
     relay.watchers[0]?.say(OUT);
-    await pause(50);
+    await pause(50, "what the connection holds of it is written");
     answer.message.resume();
-    await vi.waitFor(() => expect(answer.lines().at(-1)).toEqual(OUT), PATIENCE);
+    await eventually(() => expect(answer.lines().at(-1)).toEqual(OUT));
     expect(answer.lines().length).toBeLessThan(10);
   });
 });
@@ -271,8 +271,8 @@ test("who is gone before the body was whole is not watched for", async () => {
   socket.write(
     `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{`,
   );
-  await pause(50);
+  await pause(50, "the head of the request arrives");
   socket.destroy();
-  await vi.waitFor(async () => expect(await relay.connections()).toBe(0), PATIENCE);
+  await eventually(async () => expect(await relay.connections()).toBe(0));
   expect([relay.watchers, await streams()]).toEqual([[], 0]);
 });

@@ -2,11 +2,16 @@
  * Secrets and webhook configurations over HTTP as the API server answers about them: versions, 404, 409 to a patch that names
  * an old version, 422 without causes to one that cannot be applied. The real one has its own cases; this one can be made to fail.
  */
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { default as jsonPatch, type Operation } from "fast-json-patch";
 
-type ApiObject = { metadata: Record<string, unknown>; data?: Record<string, string>; webhooks?: Webhook[] };
+type ApiObject = {
+  metadata: Record<string, unknown>;
+  data?: Record<string, string>;
+  webhooks?: Webhook[];
+  items?: object[];
+};
 type Webhook = { name: string; clientConfig: { caBundle?: string; service: unknown }; futureField?: string };
 
 export type PretendApi = {
@@ -65,7 +70,10 @@ export async function pretendApi(): Promise<PretendApi> {
       const path = (request.url ?? "").split("?", 1)[0] ?? "";
       const [status, answer] = answerTo(request.method ?? "", path, body);
       if (request.method !== "GET") writes.push(`${request.method} ${path} ${status}`);
-      reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+      reply.writeHead(status, { "content-type": "application/json" });
+      const items = (request.url ?? "").includes("watch=true") ? objects.get(path)?.items : undefined;
+      if (items === undefined) reply.end(JSON.stringify(answer));
+      else sayAll(items, reply);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -80,6 +88,12 @@ export async function pretendApi(): Promise<PretendApi> {
     stop: () => stopped(server),
   };
   return api;
+}
+
+/** A watch: all there is, as if it had just come. It lasts a moment, so that the next one is not asked for without end. */
+function sayAll(items: readonly object[], reply: ServerResponse): void {
+  for (const object of items) reply.write(`${JSON.stringify({ type: "ADDED", object })}\n`);
+  setTimeout(() => reply.end(), 100);
 }
 
 /** A configuration as a chart leaves it: without a bundle, and with a field this program has never heard of. */

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
+import { eventually } from "../../time/eventually.ts";
+import { pause } from "../../time/pause.ts";
 import { type RunningWebhook, startWebhook } from "../running-webhook.ts";
 import {
   bundlesIn,
@@ -65,21 +67,15 @@ function asApiServer(api: PretendApi, replica: RunningWebhook): Promise<Asked> {
   return ask(replica, bundlesIn(api)[1] ?? "").catch((error: unknown) => ({ status: 0, issuer: String(error) }));
 }
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const startedMs = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - startedMs > 60_000) throw new Error("what was waited for did not happen");
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
+/** Until it answers an API server that has just read the configuration. */
+async function ready(api: PretendApi, replica: RunningWebhook): Promise<void> {
+  await eventually(async () => expect(await asApiServer(api, replica)).toMatchObject({ status: 200 }));
 }
-
-const isReady = (api: PretendApi) => async (replica: RunningWebhook) =>
-  (await asApiServer(api, replica)).status === 200;
 
 test("two replicas make one CA, fill every caBundle and touch nothing else", LIMIT, async () => {
   const api = await startedApi();
   const replicas = await Promise.all([startedReplica(api), startedReplica(api)]);
-  for (const replica of replicas) await until(() => isReady(api)(replica));
+  for (const replica of replicas) await ready(api, replica);
   const issuers = await Promise.all(replicas.map(async (replica) => (await asApiServer(api, replica)).issuer));
   expect(new Set(issuers).size).toBe(1);
   expect(issuers[0]).toMatch(/^lastcall CA [0-9a-f]{16}$/);
@@ -104,7 +100,7 @@ test(
   async () => {
     const api = await startedApi();
     const replicas = await Promise.all([startedReplica(api, "5s"), startedReplica(api, "5s")]);
-    for (const replica of replicas) await until(() => isReady(api)(replica));
+    for (const replica of replicas) await ready(api, replica);
     const [first] = replicas;
     if (first === undefined) return;
     const kept = await keptConnection(first, bundlesIn(api)[0] ?? "");
@@ -119,14 +115,13 @@ test(
         const answer = await ask(replica, bundle).catch((error: unknown) => ({ status: 0, issuer: String(error) }));
         if (answer.status === 200) issuers.add(answer.issuer);
         else failures.push(`${answer.status} ${answer.issuer}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await pause(20, "calls that are a little apart");
       }
       return issuers;
     };
-    // So old is what the slow API server holds now.
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await pause(600, "so old is what the slow API server holds now");
     const loads = replicas.map(load);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await pause(500, "calls come before the Secret is deleted, too");
     api.objects.delete(SECRET);
     const [ofFirst, ofSecond] = await Promise.all(loads);
     expect(failures).toEqual([]);
@@ -141,13 +136,13 @@ test(
 test("an emptied caBundle is filled again by one write", LIMIT, async () => {
   const api = await startedApi();
   const replica = await startedReplica(api);
-  await until(() => isReady(api)(replica));
+  await ready(api, replica);
   const before = bundlesIn(api);
   const writes = api.writes().length;
   api.put(CONFIGURATION, freshConfiguration());
-  await until(() => (bundlesIn(api)[0] ?? "") !== "");
+  await eventually(() => expect(bundlesIn(api)[0] ?? "").not.toBe(""));
   expect(bundlesIn(api)).toEqual(before);
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await pause(1_000, "a second write would have been made by now");
   expect(api.writes().slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
 });
 
@@ -155,13 +150,15 @@ test("while the API server refuses, the program lives, says why it is not ready,
   const api = await startedApi();
   api.failWith = 403;
   const replica = await startedReplica(api);
-  await until(() => replica.output().includes("403 made to fail"));
+  await eventually(() => expect(replica.output()).toContain("403 made to fail"));
   expect(replica.output()).not.toContain("PRIVATE KEY");
-  await until(() => replica.output().includes("does not let us read MutatingWebhookConfiguration drain.lastcall.dev"));
+  await eventually(() =>
+    expect(replica.output()).toContain("does not let us read MutatingWebhookConfiguration drain.lastcall.dev"),
+  );
   api.failWith = 0;
-  await until(() => isReady(api)(replica));
+  await ready(api, replica);
   api.failWith = 500;
-  await until(() => replica.output().includes("500 made to fail"));
+  await eventually(() => expect(replica.output()).toContain("500 made to fail"));
   expect((await asApiServer(api, replica)).status).toBe(200);
 });
 
@@ -185,8 +182,7 @@ test("an API server that never answers holds up neither the start nor the end", 
   const toldMs = performance.now();
   replica.signal("SIGINT");
   expect((await replica.ended).status).toBe(0);
-  // One question to the API server may take 10 s; the end does not wait for it.
-  expect(performance.now() - toldMs).toBeLessThan(8_000);
+  expect(performance.now() - toldMs).toBeLessThan(8_000); // bound: a question may take 10 s, and the end waits for none
 });
 
 async function fetchMetrics(replica: RunningWebhook | undefined, ca: string): Promise<string> {

@@ -26,6 +26,7 @@ test("only skips that surprise are told, and never those nobody asked about", ()
     (reason) => notesOn(POD, "shop", skipped(reason)).length,
   );
   expect(told).toEqual([
+    "too_many_containers",
     "host_network",
     "zero_grace",
     "classic_would_block_completion",
@@ -34,6 +35,7 @@ test("only skips that surprise are told, and never those nobody asked about", ()
     "own_hooks",
     "limit_range_conflict",
     "invalid_value",
+    "patch_too_large",
   ]);
 });
 

@@ -1,0 +1,102 @@
+/**
+ * The memory of all bodies between their first byte and their answer: one bound for all of them. Where it is reached the body
+ * that began first is cut, because it has had the most time; an honest one is there within milliseconds. Bodies of strangers
+ * go before those of connections that have had a review answered.
+ */
+
+/** Why a body was cut. */
+export type Cut = "slow_body" | "bodies_full";
+
+/** Six of the largest bodies, or 3 000 of ordinary Pods. */
+export const SHELF_BYTES = 48 * 1024 * 1024;
+
+/** How long a body may take whatever its length: the default timeout of an API server's call in this chart. */
+const PATIENCE_MS = 5_000;
+/** With it the largest body takes 28 s, and an API server gives up after 30. */
+export const LEAST_BYTES_PER_SECOND = 256 * 1024;
+
+/** Pure. */
+export function isTooSlow(receivedBytes: number, ageMs: number): boolean {
+  return ageMs > PATIENCE_MS + (receivedBytes / LEAST_BYTES_PER_SECOND) * 1_000;
+}
+
+/** One body's place. */
+export type Place = {
+  /** Bytes came; `heldBytes` are kept of the body now. Older bodies may be cut for it, and it itself if that is not enough. */
+  readonly grow: (receivedBytes: number, heldBytes: number) => void;
+  /** It is whole: no longer cut for being slow or to make room. It still takes memory. */
+  readonly whole: () => void;
+  /** Answered, or its sender left. */
+  readonly leave: () => void;
+};
+
+export type Beginning = { readonly nowMs: number; readonly isKnown: boolean };
+
+export type BodyShelf = {
+  readonly take: (from: Beginning, cut: (why: Cut) => void) => Place;
+  /** Cuts the bodies that are too slow at this time. */
+  readonly look: (nowMs: number) => void;
+  readonly heldBytes: () => number;
+  /** Bodies that are not whole. */
+  readonly unfinished: () => number;
+};
+
+type Body = {
+  receivedBytes: number;
+  heldBytes: number;
+  readonly beganMs: number;
+  /** Where it is while it is not whole. */
+  readonly among: Set<Body>;
+  readonly cut: (why: Cut) => void;
+};
+
+export function bodyShelf(limitBytes: number = SHELF_BYTES): BodyShelf {
+  // Each in the order of their beginnings.
+  const strangers = new Set<Body>();
+  const known = new Set<Body>();
+  let heldBytes = 0;
+
+  const drop = (body: Body): void => {
+    body.among.delete(body);
+    heldBytes -= body.heldBytes;
+    body.heldBytes = 0;
+  };
+  const cut = (body: Body, why: Cut): void => {
+    drop(body);
+    body.cut(why);
+  };
+  const makeRoom = (): void => {
+    while (heldBytes > limitBytes) {
+      const [oldest] = strangers.size > 0 ? strangers : known;
+      // All of them are whole, and only wait for their turn.
+      if (oldest === undefined) return;
+      cut(oldest, "bodies_full");
+    }
+  };
+
+  return {
+    take: ({ nowMs, isKnown }, onCut) => {
+      const among = isKnown ? known : strangers;
+      const body: Body = { receivedBytes: 0, heldBytes: 0, beganMs: nowMs, among, cut: onCut };
+      among.add(body);
+      return {
+        grow: (receivedBytes, held) => {
+          if (!among.has(body)) return;
+          body.receivedBytes = receivedBytes;
+          heldBytes += held - body.heldBytes;
+          body.heldBytes = held;
+          makeRoom();
+        },
+        whole: () => among.delete(body),
+        leave: () => drop(body),
+      };
+    },
+    look: (nowMs) => {
+      for (const body of [...strangers, ...known]) {
+        if (isTooSlow(body.receivedBytes, nowMs - body.beganMs)) cut(body, "slow_body");
+      }
+    },
+    heldBytes: () => heldBytes,
+    unfinished: () => strangers.size + known.size,
+  };
+}

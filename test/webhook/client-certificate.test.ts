@@ -1,0 +1,99 @@
+/** With `--client-ca` only who shows a certificate of it may send reviews. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TLSSocket } from "node:tls";
+import { generate } from "selfsigned";
+import { afterEach, expect, test } from "vitest";
+import { makeCaPair } from "../../src/certificates/signing.ts";
+import { reviewText } from "./pod-review.ts";
+import { type RunningWebhook, spawnWebhook, startWebhook } from "./running-webhook.ts";
+
+const LIMIT = { timeout: 180_000 };
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+type Pair = { readonly cert: string; readonly key: string };
+
+const HOUR_MS = 3_600_000;
+
+function caNamed(name: string): Promise<Pair> {
+  return makeCaPair(name, { fromMs: Date.now() - HOUR_MS, untilMs: Date.now() + HOUR_MS });
+}
+
+async function clientOf(ca: Pair): Promise<Pair> {
+  const made = await generate([{ name: "commonName", value: "api-server" }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    extensions: [
+      { name: "basicConstraints", cA: false },
+      { name: "extKeyUsage", clientAuth: true },
+    ],
+    ca,
+  });
+  return { cert: made.cert, key: made.private };
+}
+
+function fileWith(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-client-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "client-ca.crt");
+  writeFileSync(file, text);
+  return file;
+}
+
+type Ask = { readonly path: string; readonly method: string; readonly client?: Pair; readonly agent?: Agent };
+type Asked = { readonly status: number; readonly isResumed: boolean };
+
+function ask(webhook: RunningWebhook, { path, method, client, agent }: Ask): Promise<Asked> {
+  const where = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
+  const headers = { "content-type": "application/json" };
+  return new Promise((resolve, reject) => {
+    const sent = request({ ...where, path, method, headers, agent: agent ?? false, ...client }, (reply) => {
+      const isResumed = reply.socket instanceof TLSSocket && reply.socket.isSessionReused();
+      reply.resume();
+      reply.once("close", () => resolve({ status: reply.statusCode ?? 0, isResumed }));
+    });
+    sent.once("error", reject);
+    sent.end(method === "POST" ? reviewText() : undefined);
+  });
+}
+
+const REVIEW = { path: "/mutate", method: "POST" };
+
+async function guarded(): Promise<{ readonly webhook: RunningWebhook; readonly ca: Pair }> {
+  const ca = await caNamed("ours");
+  const webhook = await startWebhook([`--client-ca=${fileWith(ca.cert)}`, "--opt-in=all"]);
+  cleanups.push(webhook.destroy);
+  return { webhook, ca };
+}
+
+test("reviews are taken with a certificate of the CA and with no other; probes need none", LIMIT, async () => {
+  const { webhook, ca } = await guarded();
+  expect(await ask(webhook, { ...REVIEW, client: await clientOf(ca) })).toMatchObject({ status: 200 });
+  expect(await ask(webhook, REVIEW)).toMatchObject({ status: 403 });
+  const stranger = await clientOf(await caNamed("other"));
+  expect(await ask(webhook, { ...REVIEW, client: stranger })).toMatchObject({ status: 403 });
+  for (const path of ["/healthz", "/readyz", "/metrics"]) {
+    expect(await ask(webhook, { path, method: "GET" })).toMatchObject({ status: 200 });
+  }
+});
+
+test("a resumed session without a certificate gives no more than a first one", LIMIT, async () => {
+  const { webhook } = await guarded();
+  const agent = new Agent({ maxCachedSessions: 10 });
+  expect(await ask(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: false });
+  expect(await ask(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: true });
+});
+
+test("a file without a CA is told at the start", LIMIT, async () => {
+  const ca = await caNamed("ours");
+  for (const text of ["nothing", (await clientOf(ca)).cert]) {
+    const end = await spawnWebhook(["--port=0", "--host=127.0.0.1", `--client-ca=${fileWith(text)}`]).ended;
+    expect(end.status).toBe(1);
+    expect(end.output).toMatch(/^lastcall webhook: .*--client-ca .*: (there is no certificate in it|.* is no CA)\n$/);
+  }
+});

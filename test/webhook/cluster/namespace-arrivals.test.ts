@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { keepNamespace } from "../../../src/webhook/cluster/namespace-annotations.ts";
+import { ARRIVAL_LIMIT_MS, namespaceArrivals } from "../../../src/webhook/cluster/namespace-arrivals.ts";
+
+const SHOP = { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/key": "x" } } };
+const REVIEW_CHARACTERS = 10_000;
+
+/** A cache that the test fills, and time that the test moves. */
+function arrivalsUnderTest() {
+  const cache = new Map<string, Readonly<Record<string, unknown>>>();
+  const timers = new Set<{ readonly dueMs: number; readonly call: () => void }>();
+  const clock = { nowMs: 0 };
+  const arrivals = namespaceArrivals({
+    cached: (name) => cache.get(name),
+    nowMs: () => clock.nowMs,
+    later: (ms, call) => {
+      const timer = { dueMs: clock.nowMs + ms, call };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+  });
+  return {
+    ...arrivals,
+    annotations: (name: string, characters = REVIEW_CHARACTERS) => arrivals.annotations(name, characters),
+    shows: (name: string, annotations: Readonly<Record<string, unknown>> = {}): void => {
+      cache.set(name, annotations);
+      arrivals.look();
+    },
+    passes: (ms: number): void => {
+      clock.nowMs += ms;
+      for (const timer of timers) {
+        if (timer.dueMs > clock.nowMs) continue;
+        timers.delete(timer);
+        timer.call();
+      }
+    },
+    /** Each that waits has one. */
+    waiting: () => timers.size,
+  };
+}
+
+/** Whether it has been answered when everything that can go on has gone on. */
+async function isOver(answer: Promise<unknown>): Promise<boolean> {
+  const turn = new Promise<false>((resolve) => setImmediate(() => resolve(false)));
+  return Promise.race([answer.then(() => true), turn]);
+}
+
+test("a namespace in the cache is answered at once", async () => {
+  const { shows, annotations, waiting } = arrivalsUnderTest();
+  shows("shop", { a: "b" });
+  expect(await annotations("shop")).toEqual({ a: "b" });
+  expect(waiting()).toBe(0);
+});
+
+test("a hundred Pods of a new namespace are answered as soon as the watch shows it", async () => {
+  const { annotations, passes, shows, isKnown, waiting } = arrivalsUnderTest();
+  const pods = Array.from({ length: 100 }, () => annotations("shop"));
+  passes(ARRIVAL_LIMIT_MS - 1);
+  shows("other");
+  expect(isKnown("shop")).toBe(false);
+  expect(await Promise.all(pods.map(isOver))).not.toContain(true);
+  shows("shop", { "lastcall.dev/drain-delay": "9s" });
+  for (const found of await Promise.all(pods)) expect(found).toEqual({ "lastcall.dev/drain-delay": "9s" });
+  expect(isKnown("shop")).toBe(true);
+  expect(waiting()).toBe(0);
+});
+
+test("a namespace that does not come is waited for once in a while, and known as soon as it comes", async () => {
+  const { annotations, passes, shows, waiting, isKnown } = arrivalsUnderTest();
+  const first = annotations("shop");
+  passes(ARRIVAL_LIMIT_MS);
+  expect(await first).toEqual({});
+  passes(2_999);
+  expect(await annotations("shop")).toEqual({});
+  passes(1);
+  const again = annotations("shop");
+  expect(waiting()).toBe(1);
+  passes(ARRIVAL_LIMIT_MS);
+  expect([await again, isKnown("shop")]).toEqual([{}, false]);
+  shows("shop", { a: "b" });
+  expect(await annotations("shop")).toEqual({ a: "b" });
+});
+
+test.for(["", "Shop", "shop.web", "-shop", "../shop", "s".repeat(64), "shop\n"])(
+  "%j is no name of a namespace, and is not waited for",
+  async (name) => {
+    const { annotations, waiting, isKnown } = arrivalsUnderTest();
+    expect(await annotations(name)).toEqual({});
+    expect([waiting(), isKnown(name)]).toEqual([0, false]);
+  },
+);
+
+test("a new namespace beside a flood of made-up names is waited for like any other", async () => {
+  const { annotations, shows, waiting } = arrivalsUnderTest();
+  for (let at = 0; at < 10_000; at += 1) void annotations(`made-up-${at}`);
+  const honest = annotations("shop");
+  for (let at = 0; at < 200; at += 1) void annotations(`later-${at}`);
+  expect(await annotations("large", 7_000_000)).toEqual({});
+  expect(waiting()).toBe(256);
+  shows("shop", { a: "b" });
+  expect(await honest).toEqual({ a: "b" });
+});
+
+test("whatever comes, few wait, what they hold is bounded, and all are answered in time", async () => {
+  const step = fc.oneof(
+    fc.record({ asks: fc.stringMatching(/^[a-c]{1,3}$/), characters: fc.integer({ min: 1, max: 8_000_000 }) }),
+    fc.record({ shows: fc.stringMatching(/^[a-c]{1,3}$/) }),
+    fc.record({ passes: fc.integer({ min: 0, max: 400 }) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 200 }), async (steps) => {
+      const under = arrivalsUnderTest();
+      const answers = new Map<Promise<unknown>, number>();
+      const held = async (): Promise<number> => {
+        let sum = 0;
+        for (const [answer, characters] of answers) {
+          if (await isOver(answer)) answers.delete(answer);
+          else sum += characters;
+        }
+        return sum;
+      };
+      for (const each of steps) {
+        if ("asks" in each) answers.set(under.annotations(each.asks, each.characters), each.characters);
+        else if ("shows" in each) under.shows(each.shows);
+        else under.passes(each.passes);
+        expect(await held()).toBeLessThanOrEqual(4 * 1024 * 1024);
+      }
+      under.passes(ARRIVAL_LIMIT_MS);
+      expect([await held(), answers.size, under.waiting()]).toEqual([0, 0, 0]);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("of a namespace only what injection reads is kept", () => {
+  expect(keepNamespace(SHOP)).toEqual({ "lastcall.dev/drain-delay": "9s" });
+  expect(keepNamespace({ metadata: { annotations: { "linkerd.io/inject": "enabled", x: "y" } } })).toEqual({
+    "linkerd.io/inject": "enabled",
+  });
+  expect(keepNamespace({ metadata: null })).toEqual({});
+});
+
+test("of a namespace the labels of Istio are kept, and annotations of that name are not", () => {
+  const labels = { "istio-injection": "enabled", "istio.io/rev": "canary", team: "shop" };
+  expect(keepNamespace({ metadata: { labels } })).toEqual({ "istio-injection": "enabled", "istio.io/rev": "canary" });
+  expect(keepNamespace({ metadata: { annotations: { "istio-injection": "enabled" } } })).toEqual({});
+  const ports = { "config.linkerd.io/skip-inbound-ports": "25" };
+  expect(keepNamespace({ metadata: { annotations: { ...ports, x: "y" } } })).toEqual(ports);
+});

@@ -1,0 +1,137 @@
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { bodyReader, type ReadBody } from "../../../src/webhook/intake/body-reader.ts";
+import { bodyShelf } from "../../../src/webhook/intake/body-shelf.ts";
+import { bufferStore } from "../../../src/webhook/intake/buffer-store.ts";
+import { strangerPace } from "../../../src/webhook/intake/stranger-pace.ts";
+
+const LIMITS = { keepBytes: 1_000_000, discardBytes: 2_000_000 };
+
+type Choices = { readonly isKnown?: boolean; readonly nowMs?: () => number; readonly limitBytes?: number };
+
+function readerWith({ isKnown = true, nowMs = () => 0, limitBytes }: Choices = {}) {
+  const shelf = bodyShelf(limitBytes);
+  const pauses: { readonly ms: number; readonly act: () => void }[] = [];
+  const read = bodyReader({
+    limits: LIMITS,
+    shelf,
+    store: bufferStore(),
+    pace: strangerPace(1_000_000),
+    isKnown: () => isKnown,
+    nowMs,
+    later: (ms, act) => pauses.push({ ms, act }),
+  });
+  return { read, shelf, pauses };
+}
+
+type Message = { readonly headers: Readonly<Record<string, string>>; readonly chunks: readonly Buffer[] };
+
+function message({ headers, chunks }: Message): IncomingMessage {
+  return Object.assign(Readable.from(chunks, { objectMode: false }), { headers }) as unknown as IncomingMessage;
+}
+
+function wholeMessage(chunks: readonly Buffer[]): IncomingMessage {
+  return message({ headers: { "content-length": String(Buffer.concat(chunks).length) }, chunks });
+}
+
+function once(reader: ReturnType<typeof readerWith>, source: IncomingMessage): Promise<ReadBody> {
+  return new Promise((resolve) => reader.read(source, resolve));
+}
+
+function textOf(body: ReadBody): string {
+  return body.kind === "whole" ? body.text() : body.kind;
+}
+
+test.each(["plain", "значение, 値, 🚪", "\u0000\u007f", "\ufeffmarked", ""])(
+  "reads %j as it was written",
+  async (text) => {
+    const bytes = Buffer.from(text);
+    const decoded = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    expect(textOf(await once(readerWith(), wholeMessage([bytes])))).toBe(decoded);
+    // However the network cuts it, in the middle of a letter too.
+    const cut = [...bytes].map((byte) => Buffer.from([byte]));
+    expect(textOf(await once(readerWith(), wholeMessage(cut)))).toBe(text);
+  },
+);
+
+test("bodies of every length, cut anywhere, are read one after the other with the same buffers", async () => {
+  const reader = readerWith();
+  const bodies = fc.array(
+    fc
+      .array(fc.integer({ min: 1, max: 70_000 }), { minLength: 1, maxLength: 6 })
+      .map((lengths) => lengths.map((length, index) => Buffer.alloc(length, `${index}:${length};`))),
+    { minLength: 1, maxLength: 4 },
+  );
+  await fc.assert(
+    fc.asyncProperty(bodies, async (all) => {
+      for (const chunks of all) {
+        const body = await once(reader, wholeMessage(chunks));
+        expect(textOf(body)).toBe(Buffer.concat(chunks).toString());
+        if (body.kind === "whole") body.leave();
+      }
+      expect(reader.shelf.heldBytes()).toBe(0);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a body in chunks without a length is refused before a byte of it is read", async () => {
+  const source = message({ headers: { "transfer-encoding": "chunked" }, chunks: [Buffer.from("{}")] });
+  expect(await once(readerWith(), source)).toEqual({ kind: "refused", why: "without_length" });
+  expect(source.readableFlowing).toBeNull();
+});
+
+test("a length that a stranger declares takes no memory before its bytes come", async () => {
+  const reader = readerWith({ isKnown: false });
+  const source = Object.assign(new Readable({ read: () => undefined }), {
+    headers: { "content-length": String(LIMITS.keepBytes) },
+  });
+  reader.read(source as unknown as IncomingMessage, () => undefined);
+  source.push(Buffer.from("{"));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(reader.shelf.heldBytes()).toBeGreaterThan(0);
+  expect(reader.shelf.heldBytes()).toBeLessThanOrEqual(16 * 1024);
+});
+
+test("a body above the limit is read and not kept, and one far above it is not read", async () => {
+  const reader = readerWith();
+  const large = Buffer.alloc(LIMITS.keepBytes + 1);
+  expect(await once(reader, wholeMessage([large]))).toEqual({ kind: "too-large" });
+  const source = message({ headers: { "content-length": "99999999999" }, chunks: [large] });
+  expect(await once(reader, source)).toEqual({ kind: "too-large" });
+  expect(source.readableFlowing).toBeNull();
+  expect(reader.shelf.heldBytes()).toBe(0);
+});
+
+test("a sender that leaves in the middle leaves nothing behind", async () => {
+  const reader = readerWith();
+  const source = Object.assign(new Readable({ read: () => undefined }), { headers: { "content-length": "1000" } });
+  const read = once(reader, source as unknown as IncomingMessage);
+  source.push(Buffer.from("{"));
+  await new Promise((resolve) => setImmediate(resolve));
+  source.destroy(new Error("aborted"));
+  expect(await read).toEqual({ kind: "cut-off" });
+  expect(reader.shelf.heldBytes()).toBe(0);
+  expect(reader.shelf.unfinished()).toBe(0);
+});
+
+test("large bodies of strangers wait for each other, those of known connections do not, and all arrive", async () => {
+  const chunks = Array.from({ length: 4 }, () => Buffer.alloc(50_000, "a"));
+  const known = readerWith({ isKnown: true });
+  expect(textOf(await once(known, wholeMessage(chunks)))).toHaveLength(200_000);
+  expect(known.pauses).toEqual([]);
+  const stranger = readerWith({ isKnown: false });
+  const both = Promise.all([once(stranger, wholeMessage(chunks)), once(stranger, wholeMessage(chunks))]);
+  let waits = 0;
+  const pump = setInterval(() => {
+    for (const { act } of stranger.pauses.splice(0)) {
+      waits += 1;
+      act();
+    }
+  }, 1);
+  expect((await both).map((body) => textOf(body).length)).toEqual([200_000, 200_000]);
+  clearInterval(pump);
+  expect(waits).toBeGreaterThan(2);
+});

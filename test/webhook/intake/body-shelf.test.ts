@@ -1,0 +1,87 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { bodyShelf, type Cut, isTooSlow, LEAST_BYTES_PER_SECOND } from "../../../src/webhook/intake/body-shelf.ts";
+
+function shelfWithLog(limitBytes = 1_000) {
+  const shelf = bodyShelf(limitBytes);
+  const cuts: string[] = [];
+  const take = (name: string, nowMs = 0, isKnown = false) =>
+    shelf.take({ nowMs, isKnown }, (why: Cut) => cuts.push(`${name} ${why}`));
+  return { shelf, cuts, take };
+}
+
+describe("room", () => {
+  test("the body that began first is cut for a newer one, and as many as it takes", () => {
+    const { cuts, take } = shelfWithLog();
+    for (const name of ["first", "second", "third"]) take(name).grow(300, 300);
+    take("fourth").grow(700, 700);
+    expect(cuts).toEqual(["first bodies_full", "second bodies_full"]);
+  });
+
+  test("a body of a known connection is cut only when no stranger's is left", () => {
+    const { cuts, take } = shelfWithLog();
+    take("known", 0, true).grow(600, 600);
+    take("stranger").grow(300, 300);
+    take("another", 0, true).grow(300, 300);
+    expect(cuts).toEqual(["stranger bodies_full"]);
+    take("third", 0, true).grow(500, 500);
+    expect(cuts).toEqual(["stranger bodies_full", "known bodies_full"]);
+  });
+
+  test("a whole body is never cut; what comes then goes itself, and it makes room by leaving", () => {
+    const { shelf, cuts, take } = shelfWithLog();
+    const whole = take("whole");
+    whole.grow(900, 900);
+    whole.whole();
+    take("newer").grow(200, 200);
+    expect(cuts).toEqual(["newer bodies_full"]);
+    expect(shelf.heldBytes()).toBe(900);
+    whole.leave();
+    take("newest").grow(1_000, 1_000);
+    expect(cuts).toHaveLength(1);
+  });
+
+  test("whatever comes and goes, the limit is kept while bodies are unfinished, and nothing is left at the end", () => {
+    const step = fc.record({ body: fc.nat(20), bytes: fc.integer({ min: 1, max: 900 }), ends: fc.boolean() });
+    const property = fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const { shelf, take } = shelfWithLog();
+      const places = new Map<number, ReturnType<typeof take>>();
+      for (const { body, bytes, ends } of steps) {
+        const place = places.get(body) ?? take(String(body), 0, body % 2 === 0);
+        places.set(body, place);
+        place.grow(bytes, bytes);
+        expect(shelf.heldBytes()).toBeLessThanOrEqual(1_000);
+        if (ends) place.leave();
+        if (ends) places.delete(body);
+      }
+      for (const place of places.values()) place.leave();
+      expect(shelf.heldBytes()).toBe(0);
+      expect(shelf.unfinished()).toBe(0);
+    });
+    void fc.assert(property);
+  });
+});
+
+describe("speed", () => {
+  test("a body that comes at the least speed is never too slow, and one at a byte a second is after five", () => {
+    for (let ageMs = 0; ageMs <= 40_000; ageMs += 100) {
+      expect(isTooSlow((LEAST_BYTES_PER_SECOND * ageMs) / 1_000, ageMs)).toBe(false);
+      expect(isTooSlow(ageMs / 1_000, ageMs)).toBe(ageMs > 5_000);
+    }
+  });
+
+  test("a look cuts the slow ones, known or not, and no other", () => {
+    const { shelf, cuts, take } = shelfWithLog(100_000_000);
+    take("slow").grow(5, 5);
+    take("known and slow", 0, true).grow(5, 5);
+    take("fast").grow(20_000_000, 20_000_000);
+    const whole = take("whole");
+    whole.grow(5, 5);
+    whole.whole();
+    take("young", 6_000).grow(1, 1);
+    shelf.look(4_000);
+    expect(cuts).toEqual([]);
+    shelf.look(6_000);
+    expect(cuts).toEqual(["slow slow_body", "known and slow slow_body"]);
+  });
+});

@@ -1,0 +1,135 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Connection, connectionPlaces } from "../../../src/webhook/intake/connection-places.ts";
+
+const LIMIT = 8;
+
+function places() {
+  const cut: string[] = [];
+  let counted = 0;
+  const table = connectionPlaces(() => {
+    counted += 1;
+  }, LIMIT);
+  const add = (name: string, address: string = name): Connection =>
+    table.add({ destroy: () => cut.push(name) }, address);
+  const addMany = (count: number, prefix: string, address?: string) =>
+    Array.from({ length: count }, (_, index) => add(`${prefix}${index}`, address));
+  return { table, cut, add, addMany, counted: () => counted };
+}
+
+function knownOne(connection: Connection): Connection {
+  connection.answering();
+  connection.answered(true);
+  return connection;
+}
+
+test("the oldest stranger goes for a newcomer", () => {
+  const { cut, addMany, counted } = places();
+  addMany(LIMIT + 2, "s");
+  expect(cut).toEqual(["s0", "s1"]);
+  expect(counted()).toBe(2);
+});
+
+test("a connection that had a review answered stays while there are strangers, then the least recently used goes", () => {
+  const { cut, add, addMany } = places();
+  const [first, later] = [knownOne(add("first")), knownOne(add("later"))];
+  addMany(LIMIT, "s");
+  expect(cut).toEqual(["s0", "s1"]);
+  knownOne(first);
+  cut.length = 0;
+  for (let index = 0; index < LIMIT; index += 1) knownOne(add(`k${index}`));
+  expect(cut.filter((name) => !name.startsWith("s"))).toEqual(["later", "first"]);
+  expect(later.isKnown()).toBe(true);
+});
+
+test("an answer that is no verdict makes no connection known", () => {
+  const { cut, add, addMany } = places();
+  const asked = add("asked");
+  asked.answering();
+  asked.answered(false);
+  addMany(LIMIT, "s");
+  expect(cut).toEqual(["asked"]);
+});
+
+test("a connection that is being answered never goes, and where all are, the newcomer does", () => {
+  const { cut, add, addMany } = places();
+  const busy = addMany(LIMIT, "b");
+  for (const connection of busy) connection.answering();
+  add("new");
+  expect(cut).toEqual(["new"]);
+});
+
+test("an address on more than a quarter of all places loses its own first", () => {
+  const { cut, add, addMany } = places();
+  addMany(2, "old");
+  addMany(LIMIT - 2, "greedy", "10.0.0.9");
+  add("new");
+  expect(cut).toEqual(["greedy0"]);
+});
+
+test("an API server's newcomer outlives any number of strangers of one address that connect meanwhile", () => {
+  const { cut, add, addMany } = places();
+  addMany(LIMIT, "s", "10.0.0.9");
+  add("api-server", "10.0.0.1");
+  addMany(10 * LIMIT, "more", "10.0.0.9");
+  expect(cut).not.toContain("api-server");
+});
+
+type Live = { readonly connection: Connection; underWay: number };
+
+/** Connections that come, ask, are answered and close, and the table's own idea of them. */
+function crowd() {
+  const live: Live[] = [];
+  const table = connectionPlaces(() => undefined, LIMIT);
+  const remove = (one: Live): unknown => live.splice(live.indexOf(one), 1);
+  return {
+    live,
+    table,
+    add: (address: string) => {
+      const own: { one?: Live; isGone: boolean } = { isGone: false };
+      const destroy = (): void => {
+        own.isGone = true;
+        if (own.one === undefined) return;
+        expect(own.one.underWay).toBe(0);
+        remove(own.one);
+      };
+      const one: Live = { connection: table.add({ destroy }, address), underWay: 0 };
+      own.one = one;
+      if (!own.isGone) live.push(one);
+    },
+    ask: (one: Live) => {
+      one.connection.answering();
+      one.underWay += 1;
+    },
+    answer: (one: Live, isReview: boolean) => {
+      if (one.underWay === 0) return;
+      one.connection.answered(isReview);
+      one.underWay -= 1;
+    },
+    close: (one: Live) => {
+      one.connection.closed();
+      remove(one);
+    },
+  };
+}
+
+test("whatever happens, there are never more than the limit, nor is one cut that is being answered", () => {
+  const step = fc.record({
+    does: fc.constantFrom("add", "ask", "answer", "close"),
+    which: fc.nat(30),
+    address: fc.nat(3),
+  });
+  const property = fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+    const all = crowd();
+    for (const { does, which, address } of steps) {
+      const chosen = all.live[which % Math.max(1, all.live.length)];
+      if (does === "add" || chosen === undefined) all.add(`10.0.0.${address}`);
+      else if (does === "ask") all.ask(chosen);
+      else if (does === "answer") all.answer(chosen, which % 2 === 0);
+      else all.close(chosen);
+      expect(all.table.open()).toBeLessThanOrEqual(LIMIT);
+      expect(all.table.open()).toBe(all.live.length);
+    }
+  });
+  void fc.assert(property);
+});

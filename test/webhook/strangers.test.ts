@@ -1,0 +1,94 @@
+/** What strangers may do to the port: the real program and attackers of `npm run bench:intake` as processes of their own. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { afterEach, expect, test } from "vitest";
+import { mostResidentBytes } from "../bench/process-cost.ts";
+import { pause } from "../time/pause.ts";
+import { reviewText } from "./pod-review.ts";
+import { call, keepAliveAgent, type RunningWebhook, startWebhook } from "./running-webhook.ts";
+import { samplesOf } from "./server-under-test.ts";
+
+const ATTACKER = join(import.meta.dirname, "../bench/intake/attacker.ts");
+const LIMIT = { timeout: 240_000 };
+/** What a replica may take under any attack. */
+const MOST_BYTES = 400e6;
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function started(): Promise<RunningWebhook> {
+  const webhook = await startWebhook(["--opt-in=all"]);
+  cleanups.push(webhook.destroy);
+  return webhook;
+}
+
+function attack(webhook: RunningWebhook, kind: string): void {
+  const attacker = spawn(process.execPath, [ATTACKER, kind, String(webhook.port)], { stdio: "ignore" });
+  cleanups.push(async () => {
+    attacker.kill("SIGKILL");
+    await once(attacker, "exit");
+  });
+}
+
+/** Ordinary admissions, each of which has to be answered, until so many were refused for this reason. */
+async function admitUntilRefused(webhook: RunningWebhook, reason: string, times: number): Promise<void> {
+  const agent = keepAliveAgent(1);
+  cleanups.push(() => agent.destroy());
+  for (;;) {
+    expect((await call(webhook, { path: "/mutate", body: reviewText(), agent })).status).toBe(200);
+    expect((await call(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
+    const text = (await call(webhook, { path: "/metrics", agent })).body;
+    const refused = samplesOf(text, "lastcall_requests_refused_total").get(`{reason="${reason}"}`) ?? 0;
+    if (refused >= times) break;
+    await pause(100, "rounds of admissions that are a little apart");
+  }
+  expect(mostResidentBytes(webhook.pid)).toBeLessThan(MOST_BYTES);
+}
+
+test.for([
+  { kind: "chunks", reason: "without_length", times: 50, says: "bodies of one-byte chunks without end" },
+  { kind: "parked", reason: "bodies_full", times: 20, says: "500 bodies that lack their last byte" },
+  { kind: "trickle", reason: "slow_body", times: 200, says: "500 bodies at a byte a second" },
+  { kind: "silence", reason: "connections_full", times: 100, says: "more connections than there are places" },
+  { kind: "heads", reason: "slow_head", times: 100, says: "heads without end" },
+])("ordinary admissions are answered beside $says, which are refused and counted", LIMIT, async (row) => {
+  const webhook = await started();
+  attack(webhook, row.kind);
+  await admitUntilRefused(webhook, row.reason, row.times);
+  // One line for all of them.
+  expect(webhook.output().split('"msg":"refused"').length).toBeLessThan(10);
+});
+
+async function answerTo(webhook: RunningWebhook, bytes: string): Promise<string> {
+  const socket = connect({ host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" });
+  let text = "";
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  socket.on("error", () => undefined);
+  socket.write(bytes);
+  await new Promise((resolve) => socket.once("close", resolve));
+  return text;
+}
+
+test("what is no honest request is told why and its connection closed", LIMIT, async () => {
+  const webhook = await started();
+  const post = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
+  expect(await answerTo(webhook, `${post}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n`)).toMatch(
+    /^HTTP\/1\.1 411 [\s\S]*connection: close[\s\S]*Content-Length/i,
+  );
+  expect(await answerTo(webhook, `${post}x: ${"x".repeat(20_000)}`)).toMatch(/^HTTP\/1\.1 431 /);
+  expect(await answerTo(webhook, "hello\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
+  await new Promise((resolve) => {
+    const plain = connectTcp({ host: "127.0.0.1", port: webhook.port }, () => plain.write(`${post}\r\n`));
+    plain.on("error", () => undefined).once("close", resolve);
+  });
+  const refused = samplesOf((await call(webhook, { path: "/metrics" })).body, "lastcall_requests_refused_total");
+  expect([...refused].filter(([, times]) => times > 0)).toEqual(
+    ["without_length", "no_handshake", "large_head", "not_http"].map((reason) => [`{reason="${reason}"}`, 1]),
+  );
+});
