@@ -1,16 +1,25 @@
 /** Notes which parents of a change were there but empty, so that taking it back can tell `{}` from nothing. */
-import { containerNamed } from "../kubernetes/pod.ts";
+import { containersByName } from "../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 import type { Edit } from "./edit.ts";
-import type { Blank } from "./original-record.ts";
+import type { Blank, OriginalRecord } from "./original-record.ts";
 
-/** By the names of `OriginalRecord.blank`. */
-export function blankParents(pod: RawObject, edits: readonly Edit[]): Readonly<Record<string, Blank>> {
-  const blanks = edits.flatMap((edit) => blanksOf(pod, edit));
-  return Object.fromEntries(blanks);
+/** By the names of `OriginalRecord.blank`. A grace period that is remembered was not blank, whatever stands there now. */
+export function blankParents(
+  pod: RawObject,
+  edits: readonly Edit[],
+  grace: OriginalRecord["grace"],
+): OriginalRecord["blank"] {
+  const containers = containersByName(pod);
+  const noted = grace === null ? edits : edits.filter(({ kind }) => kind !== "set-grace");
+  return Object.fromEntries(noted.flatMap((edit) => blanksOf(pod, containers, edit)));
 }
 
-function blanksOf(pod: RawObject, edit: Edit): readonly (readonly [string, Blank])[] {
+function blanksOf(
+  pod: RawObject,
+  containers: ReadonlyMap<unknown, RawObject>,
+  edit: Edit,
+): readonly (readonly [string, Blank])[] {
   const spec = objectAt(pod, "spec");
   switch (edit.kind) {
     case "add-manager":
@@ -18,9 +27,9 @@ function blanksOf(pod: RawObject, edit: Edit): readonly (readonly [string, Blank
     case "set-grace":
       return blankAt("grace", spec, "terminationGracePeriodSeconds");
     case "set-pre-stop":
-      return blankAt(`lifecycle/${edit.container}`, containerNamed(pod, edit.container), "lifecycle");
+      return blankAt(`lifecycle/${edit.container}`, containers.get(edit.container), "lifecycle");
     case "set-probe-grace": {
-      const probe = objectAt(containerNamed(pod, edit.container), edit.probe);
+      const probe = objectAt(containers.get(edit.container), edit.probe);
       return blankAt(probeEntry(edit), probe, "terminationGracePeriodSeconds");
     }
     case "annotate": {

@@ -25,6 +25,7 @@ export type Question = {
   readonly overridden: boolean;
   readonly systemNamespaces: readonly string[];
   readonly mode: Mode;
+  readonly tooManyContainers: boolean;
 };
 
 const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
@@ -54,6 +55,7 @@ function reasonOfPod(question: Question): SkipReason | undefined {
   const spec = objectAt(pod, "spec");
   if (systemNamespaces.includes(namespace)) return "system_namespace";
   if (Object.hasOwn(annotationsOf(pod), "kubernetes.io/config.mirror")) return "mirror_pod";
+  if (question.tooManyContainers) return "too_many_containers";
   if (isForWindows(spec)) return "windows";
   if (spec?.["hostNetwork"] === true) return "host_network";
   if (spec?.["terminationGracePeriodSeconds"] === 0) return "zero_grace";

@@ -18,9 +18,11 @@ const UNCOPIED: readonly string[] = ["mountPropagation", "subPathExpr"];
  * @returns `undefined` when nobody mounts the folder in a way that can be copied, and for URLs of another kind
  */
 export function socketMount(pod: RawObject, driverUrl: string): RawObject | undefined {
+  if (!driverUrl.startsWith("unix:")) return undefined;
   const all = [...containersOf(pod), ...initContainersOf(pod)];
+  const socket = socketOf(pod, driverUrl);
   // Each container may have a folder of that name for itself: the proxy's is the one.
-  const nearest = nearestMount(pod, all.filter(isEnvoy), driverUrl) ?? nearestMount(pod, all, driverUrl);
+  const nearest = nearestMount(all.filter(isEnvoy), socket) ?? nearestMount(all, socket);
   if (nearest === undefined || (textAt(nearest, "subPathExpr") ?? "") !== "") return undefined;
   const kept = Object.entries(nearest).filter(([key]) => !UNCOPIED.includes(key));
   const holdsToken = isAbove(textAt(nearest, "mountPath") ?? "", TOKEN_FOLDER);
@@ -34,9 +36,11 @@ export function socketMount(pod: RawObject, driverUrl: string): RawObject | unde
  * @returns `undefined` when the Pod does not say, or says root
  */
 export function socketUser(pod: RawObject, driverUrl: string): number | undefined {
+  if (!driverUrl.startsWith("unix:")) return undefined;
+  const socket = socketOf(pod, driverUrl);
   // One that cannot write to the folder does not make the socket.
   const makers = lastingContainersOf(pod).filter((container) => {
-    const mount = nearestMount(pod, [container], driverUrl);
+    const mount = nearestMount([container], socket);
     return mount !== undefined && mount["readOnly"] !== true && !isManager(container);
   });
   const maker = makers.find(isEnvoy) ?? makers[0];
@@ -46,30 +50,38 @@ export function socketUser(pod: RawObject, driverUrl: string): number | undefine
   return user > 0 ? user : undefined;
 }
 
-function nearestMount(pod: RawObject, containers: readonly RawObject[], driverUrl: string): RawObject | undefined {
-  if (!driverUrl.startsWith("unix:")) return undefined;
-  const path = plainPath(driverUrl.slice("unix:".length));
-  const holders = containers
-    .flatMap((container) => objectsAt(container, "volumeMounts"))
-    .filter((mount) => isAbove(textAt(mount, "mountPath") ?? "", path) && canHoldSocket(pod, mount));
-  // The nearest folder: a mount inside a mount hides what lies under it.
-  const [nearest] = holders.sort((a, b) => pathLength(b) - pathLength(a));
-  return nearest;
+/** What is asked of every mount, found once for all of them. */
+type Socket = { readonly path: string; readonly readOnlyVolumes: ReadonlySet<unknown> };
+
+function socketOf(pod: RawObject, driverUrl: string): Socket {
+  const named = new Set<unknown>();
+  const readOnlyVolumes = new Set<unknown>();
+  for (const volume of objectsAt(objectAt(pod, "spec"), "volumes")) {
+    const name = volume["name"];
+    if (named.has(name)) continue;
+    named.add(name);
+    if (READ_ONLY_VOLUMES.some((kind) => objectAt(volume, kind) !== undefined)) readOnlyVolumes.add(name);
+  }
+  return { path: plainPath(driverUrl.slice("unix:".length)), readOnlyVolumes };
 }
 
-function canHoldSocket(pod: RawObject, mount: RawObject): boolean {
-  const volumes = objectsAt(objectAt(pod, "spec"), "volumes");
-  const volume = volumes.find((candidate) => candidate["name"] === mount["name"]);
-  return !READ_ONLY_VOLUMES.some((kind) => objectAt(volume, kind) !== undefined);
+function nearestMount(containers: readonly RawObject[], socket: Socket): RawObject | undefined {
+  let nearest: RawObject | undefined;
+  // The nearest folder: a mount inside a mount hides what lies under it.
+  let longest = -1;
+  for (const mount of containers.flatMap((container) => objectsAt(container, "volumeMounts"))) {
+    const folder = withoutEnd(textAt(mount, "mountPath") ?? "");
+    if (folder.length <= longest || !isAbove(folder, socket.path)) continue;
+    if (socket.readOnlyVolumes.has(mount["name"])) continue;
+    nearest = mount;
+    longest = folder.length;
+  }
+  return nearest;
 }
 
 function isAbove(folder: string, path: string): boolean {
   const clean = withoutEnd(folder);
   return clean !== "" && path.startsWith(`${clean}/`);
-}
-
-function pathLength(mount: RawObject): number {
-  return withoutEnd(textAt(mount, "mountPath") ?? "").length;
 }
 
 function withoutEnd(folder: string): string {

@@ -11,9 +11,10 @@ export type Economy = {
 };
 
 export type Draft = {
-  readonly plan: Plan;
   /** The record as it is written, in full. */
   readonly recordText: string;
+  /** The rest, which is only made of the draft that is taken. */
+  readonly plan: () => Plan;
 };
 
 const ECONOMIES: readonly Economy[] = [
@@ -26,8 +27,9 @@ const ECONOMIES: readonly Economy[] = [
 /** The first draft whose record fits. What cannot be remembered is not replaced, and a problem says so. */
 export function planWithinRecord(where: string, draftFor: (economy: Economy) => Draft): Plan {
   for (const [index, economy] of ECONOMIES.entries()) {
-    const { plan, recordText } = draftFor(economy);
-    if (!fitsLimit(recordText) && index < ECONOMIES.length - 1) continue;
+    const draft = draftFor(economy);
+    if (!fitsLimit(draft.recordText) && index < ECONOMIES.length - 1) continue;
+    const plan = draft.plan();
     if (index === 0) return plan;
     const kept = economy.leavesProbes ? "hooks, annotations and probes" : "hooks";
     const message = `What would have to be remembered exceeds 4 KiB, so its ${kept} stay as they are.`;

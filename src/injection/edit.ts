@@ -1,5 +1,5 @@
 /** Changes to a Pod as data, so that a plan can be printed, compared and applied. */
-import type { ContainerList } from "../kubernetes/pod.ts";
+import { type ContainerList, nameOf } from "../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 
 export type ProbeName = "livenessProbe" | "startupProbe";
@@ -21,70 +21,67 @@ export type Edit =
     }
   | { readonly kind: "annotate"; readonly values: Readonly<Record<string, string>> };
 
+type ContainerEdit = Extract<Edit, { readonly container: string }>;
+
 /** Ours alone until it is handed out. */
 type Copy = { [key: string]: unknown };
 
 /**
- * A changed copy; every part that does not change keeps its identity, so that the diff can pass it over. What many edits
- * change is copied once.
+ * A changed copy; every part that does not change keeps its identity, so that the diff can pass it over. However many
+ * the edits are, each list of containers is gone through once.
  */
 export function applyEdits(pod: RawObject, edits: readonly Edit[]): RawObject {
+  const byContainer = new Map<string, ContainerEdit[]>();
+  for (const edit of edits.filter(isContainerEdit)) {
+    const others = byContainer.get(edit.container);
+    if (others === undefined) byContainer.set(edit.container, [edit]);
+    else others.push(edit);
+  }
   const spec: Copy = { ...objectAt(pod, "spec") };
+  changeLists(spec, (container) => byContainer.get(nameOf(container))?.reduce(edited, container) ?? container);
   const changed: Copy = { ...pod, spec };
   for (const edit of edits) {
+    if (edit.kind === "add-manager") spec[edit.list] = asList(spec[edit.list]).toSpliced(edit.at, 0, edit.container);
+    if (edit.kind === "set-grace") spec["terminationGracePeriodSeconds"] = edit.seconds;
     if (edit.kind === "annotate") changed["metadata"] = annotated(objectAt(changed, "metadata"), edit.values);
-    else editSpec(spec, edit);
   }
   return changed;
+}
+
+function isContainerEdit(edit: Edit): edit is ContainerEdit {
+  return edit.kind === "set-pre-stop" || edit.kind === "set-probe-grace";
 }
 
 function annotated(metadata: RawObject | undefined, values: Readonly<Record<string, string>>): RawObject {
   return { ...metadata, annotations: { ...objectAt(metadata, "annotations"), ...values } };
 }
 
-function editSpec(spec: Copy, edit: Exclude<Edit, { kind: "annotate" }>): void {
-  switch (edit.kind) {
-    case "add-manager":
-      spec[edit.list] = asList(spec[edit.list]).toSpliced(edit.at, 0, edit.container);
-      return;
-    case "set-grace":
-      spec["terminationGracePeriodSeconds"] = edit.seconds;
-      return;
-    case "set-pre-stop":
-      editContainer(spec, edit.container, (container) => ({
-        ...container,
-        lifecycle: { ...objectAt(container, "lifecycle"), preStop: edit.handler },
-      }));
-      return;
-    case "set-probe-grace":
-      editContainer(spec, edit.container, (container) => ({
-        ...container,
-        [edit.probe]: { ...objectAt(container, edit.probe), terminationGracePeriodSeconds: edit.seconds },
-      }));
-      return;
-    default:
-      unreachable(edit);
-  }
+function edited(container: RawObject, edit: ContainerEdit): RawObject {
+  if (edit.kind === "set-pre-stop")
+    return { ...container, lifecycle: { ...objectAt(container, "lifecycle"), preStop: edit.handler } };
+  const probe = { ...objectAt(container, edit.probe), terminationGracePeriodSeconds: edit.seconds };
+  return { ...container, [edit.probe]: probe };
 }
 
-/** The Pod with one container, of either list, replaced by what `change` makes of it. */
-export function changeContainer(pod: RawObject, name: string, change: (container: RawObject) => RawObject): RawObject {
+/** The Pod with every container, of either list, replaced by what `change` makes of it. */
+export function changeContainers(pod: RawObject, change: (container: RawObject) => RawObject): RawObject {
   return changeSpec(pod, (spec) => {
     const changed: Copy = { ...spec };
-    editContainer(changed, name, change);
-    return changed;
+    return changeLists(changed, change) ? changed : spec;
   });
 }
 
-function editContainer(spec: Copy, name: string, change: (container: RawObject) => RawObject): void {
+/** @returns whether anything changed; a list in which nothing did stays the same list. */
+function changeLists(spec: Copy, change: (container: RawObject) => RawObject): boolean {
+  let isChanged = false;
   for (const list of ["containers", "initContainers"] as const) {
-    const containers = asList(spec[list]);
-    const at = containers.findIndex((container) => isRawObject(container) && container["name"] === name);
-    const container = containers[at];
-    if (!isRawObject(container)) continue;
-    spec[list] = containers.with(at, change(container));
-    return;
+    const before = asList(spec[list]);
+    const after = before.map((container) => (isRawObject(container) ? change(container) : container));
+    if (after.every((container, at) => container === before[at])) continue;
+    spec[list] = after;
+    isChanged = true;
   }
+  return isChanged;
 }
 
 export function changeSpec(pod: RawObject, change: (spec: RawObject) => RawObject): RawObject {
@@ -95,8 +92,4 @@ export function changeSpec(pod: RawObject, change: (spec: RawObject) => RawObjec
 
 function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function unreachable(edit: never): never {
-  throw new Error(`no such edit: ${JSON.stringify(edit)}`);
 }

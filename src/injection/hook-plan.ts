@@ -32,12 +32,12 @@ export type HookPlan =
  * One entry per regular container. A container that is not among the chosen ones is left alone, and so is every
  * native sidecar: its hook would run at the start of the termination.
  */
-export function planHooks(pod: RawObject, policy: PodPolicy, chosen: readonly string[]): readonly HookPlan[] {
+export function planHooks(pod: RawObject, policy: PodPolicy, chosen: ReadonlySet<string>): readonly HookPlan[] {
   return containersOf(pod).map((container) => {
     const name = nameOf(container);
     const role: HookRole = isMeshProxy(pod, container) ? "mesh-proxy" : "app";
     const handler = objectAt(objectAt(container, "lifecycle"), "preStop");
-    if (!chosen.includes(name)) return { kind: "leave", container: name, role };
+    if (!chosen.has(name)) return { kind: "leave", container: name, role };
     const hold: HookPlan = {
       kind: "hold",
       container: name,

@@ -6,19 +6,19 @@ import type { Problem } from "../policy/problem.ts";
 import { quote } from "../policy/quote.ts";
 import type { HookPlan } from "./hook-plan.ts";
 
-export type ChosenContainers = { readonly names: readonly string[]; readonly problems: readonly Problem[] };
+export type ChosenContainers = { readonly names: ReadonlySet<string>; readonly problems: readonly Problem[] };
 
 /** The regular containers that `containers` names; all of them when it names none that exists. */
 export function chosenContainers(pod: RawObject, policy: PodPolicy, where: string): ChosenContainers {
-  const regular = containersOf(pod).map(nameOf);
-  const known = policy.containers.filter((name) => regular.includes(name));
-  const problems = policy.containers
-    .filter((name) => !regular.includes(name))
-    .map((name): Problem => {
-      const message = `No regular container is named ${quote(name)}; there are ${regular.join(", ").slice(0, 100)}.`;
-      return { code: "unknown_container", where: `${where}, lastcall.dev/containers`, message };
-    });
-  return { names: known.length > 0 ? known : regular, problems };
+  const regular = new Set(containersOf(pod).map(nameOf));
+  const known = new Set(policy.containers.filter((name) => regular.has(name)));
+  const unknown = policy.containers.filter((name) => !regular.has(name));
+  const existing = [...regular].join(", ").slice(0, 100);
+  const problems = unknown.map((name): Problem => {
+    const message = `No regular container is named ${quote(name)}; there are ${existing}.`;
+    return { code: "unknown_container", where: `${where}, lastcall.dev/containers`, message };
+  });
+  return { names: known.size > 0 ? known : regular, problems };
 }
 
 /** One problem per container that is not held because it keeps its hook. */

@@ -10,6 +10,7 @@ import type { ClusterFacts } from "./cluster-facts.ts";
 import { labelProblems, reasonToSkip } from "./decision.ts";
 import { applyEdits } from "./edit.ts";
 import { findInjected, type Injected } from "./injected.ts";
+import { hasTooManyContainers, isTooLong, LIMITS, type Limits, withinLimit } from "./limits.ts";
 import { planManager } from "./manager-plan.ts";
 import { chooseMode } from "./mode.ts";
 import type { Explanation, Outcome, SkipReason } from "./outcome.ts";
@@ -33,6 +34,8 @@ export type InjectionRequest = {
   readonly overrides: readonly Layer[];
   /** Absent where there is no relay: what a Pod carries of one then stays. */
   readonly giveRelayAccess?: GiveRelayAccess | undefined;
+  /** Others than the usual ones, to see what a larger Pod would take. */
+  readonly limits?: Limits;
 };
 
 export type Randomness = {
@@ -53,13 +56,15 @@ export function injectPod(
   const received: RawObject = isRawObject(request.pod) ? request.pod : {};
   const where = `pod ${podName(received)}`;
   const resolved = resolvePolicy(layersOf(received, request, config), config.profiles);
-  const injected = findInjected(received);
+  const limits = request.limits ?? LIMITS;
+  const tooManyContainers = hasTooManyContainers(received, limits);
+  const injected = tooManyContainers ? undefined : findInjected(received);
   const { mode, problems: modeProblems } = chooseMode(resolved.policy.mode, facts, standingMode(injected), where);
   const known = [...labelProblems(received, where), ...resolved.problems, ...modeProblems, ...(facts.problems ?? [])];
   const explain = (more: readonly Problem[] = []): Explanation => ({
     policy: resolved.policy,
     origin: resolved.origin,
-    problems: [...known, ...more],
+    problems: withinLimit([...known, ...more], where),
   });
   const skip = (reason: SkipReason, more: readonly Problem[] = []): Outcome => ({
     kind: "unchanged",
@@ -75,11 +80,12 @@ export function injectPod(
     overridden: request.overrides.some((layer) => layer.annotations[INJECT] === "enabled"),
     systemNamespaces: facts.systemNamespaces,
     mode,
+    tooManyContainers,
   });
   if (early !== undefined) return skip(early);
-  if (!isWellFormed(received)) return skip("invalid_pod");
+  const pod = originalOf(received, injected);
+  if (pod === undefined) return skip("invalid_pod");
 
-  const pod = injected === undefined ? received : restorePod(received, injected);
   const planning: PlanRequest = {
     pod,
     injected,
@@ -96,14 +102,15 @@ export function injectPod(
   const plan = mode === "sleep" ? planSleep(planning) : planManager(planning);
   if (plan.kind === "skip") return skip(plan.reason, plan.problems);
   const explanation = explain(plan.problems);
-  const unreadable = explanation.problems.filter(isUnreadable);
-  if (unreadable.length > 0 && config.onInvalid === "deny")
+  const isStopped = config.onInvalid !== "warn" && [...known, ...plan.problems].some(isUnreadable);
+  if (isStopped && config.onInvalid === "deny")
     return { kind: "refused", message: refusal(explanation.problems), explanation };
-  if (unreadable.length > 0 && config.onInvalid === "skip") return skip("invalid_value", plan.problems);
+  if (isStopped) return skip("invalid_value", plan.problems);
 
   const changed = applyEdits(pod, plan.edits);
   const patch = diffPods(received, changed);
   if (patch.length === 0) return skip("up_to_date", plan.problems);
+  if (isTooLong(patch, limits)) return skip("patch_too_large", plan.problems);
   return { kind: "patched", mode, pod: changed, patch, explanation };
 }
 
@@ -120,6 +127,15 @@ function layersOf(pod: RawObject, request: InjectionRequest, config: ClusterConf
   ];
 }
 
+/** The Pod without what an earlier injection left in it; `undefined` when that is none the API server would accept. */
+function originalOf(received: RawObject, injected: Injected | undefined): RawObject | undefined {
+  if (!isWellFormed(received)) return undefined;
+  if (injected === undefined) return received;
+  const restored = restorePod(received, injected);
+  // Of a Pod that is nothing but a manager no container is left.
+  return isWellFormed(restored) ? restored : undefined;
+}
+
 function standingMode(injected: Injected | undefined): "native" | "classic" | undefined {
   if (injected?.manager === undefined) return undefined;
   return injected.manager.list === "initContainers" ? "native" : "classic";
@@ -127,7 +143,7 @@ function standingMode(injected: Injected | undefined): "native" | "classic" | un
 
 /** What `onInvalid` is about. A misspelt name or a limit is worth a warning, never a stopped rollout. */
 function isUnreadable(problem: Problem): boolean {
-  return problem.code === "bad_value" || problem.code === "unknown_profile";
+  return ["bad_value", "list_too_long", "unknown_profile"].includes(problem.code);
 }
 
 function refusal(problems: readonly Problem[]): string {

@@ -5,7 +5,7 @@ import { type ContainerList, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from 
 import { listAt, objectAt, objectsAt, type RawObject, sameJson, textAt, valueAt } from "../kubernetes/raw-json.ts";
 import { environmentValue } from "./environment.ts";
 import { gracePeriodSeconds } from "./grace.ts";
-import { isManager } from "./manager-container.ts";
+import { isManager, serveFlagsOf } from "./manager-container.ts";
 import { chainSeconds, type OriginalRecord, parseRecord } from "./original-record.ts";
 import { isRewritten } from "./rewritten-hook.ts";
 import { sleepHandler } from "./sleeping-hook.ts";
@@ -48,8 +48,7 @@ function isManagerLike(container: unknown): boolean {
 }
 
 function describe(pod: RawObject, list: ContainerList, at: number, container: RawObject): Injected {
-  const flags = listAt(container, "args").filter((arg) => typeof arg === "string");
-  const { settings } = parseServeFlags(flags.slice(1));
+  const { settings } = parseServeFlags(serveFlagsOf(container).filter(isReadBack));
   const token = environmentValue(container, TOKEN_VARIABLE);
   const record = parseRecord(environmentValue(container, ORIGINAL_VARIABLE) ?? "") ?? {
     grace: Math.floor(settings.appGraceMs / 1_000),
@@ -59,11 +58,11 @@ function describe(pod: RawObject, list: ContainerList, at: number, container: Ra
     annotations: {},
     blank: {},
   };
-  const held = settings.hooks.map((hook) => hook.container);
+  const held = new Set(settings.hooks.map((hook) => hook.container));
   const handlers = containersOf(pod).flatMap((candidate) => {
     const handler = objectAt(objectAt(candidate, "lifecycle"), "preStop");
     const name = nameOf(candidate);
-    const ours = handler !== undefined && isOurHold(handler, name, settings.port, held.includes(name));
+    const ours = handler !== undefined && isOurHold(handler, name, settings.port, held.has(name));
     return ours ? [[name, handler] as const] : [];
   });
   return {
@@ -78,6 +77,18 @@ function describe(pod: RawObject, list: ContainerList, at: number, container: Ra
     grace: gracePeriodSeconds(record.grace ?? DEFAULT_GRACE_SECONDS, settings, chainSeconds(record.chain)),
     handlers: new Map(handlers),
   };
+}
+
+/** A pass before this one wrote the others too, but nothing of the Pod depends on them. */
+const READ_BACK: readonly string[] = [
+  ...["--port", "--hooks", "--app-grace", "--drain-delay", "--deregistration-delay", "--drain-timeout"],
+];
+
+/** Linux gives no program a longer argument, so this one was never started with it. */
+const ARGUMENT_LIMIT = 131_072;
+
+function isReadBack(flag: string): boolean {
+  return flag.length < ARGUMENT_LIMIT && READ_BACK.some((name) => flag.startsWith(`${name}=`));
 }
 
 const TOKEN = /^[0-9A-Za-z_-]{8,128}$/;
@@ -96,12 +107,11 @@ function findSleep(pod: RawObject): Injected | undefined {
   const note = readSleepNote(pod);
   if (note === undefined) return undefined;
   const wanted = sleepHandler(note.seconds);
+  const held = new Set(note.hooks);
   const containers = objectsAt(objectAt(pod, "spec"), "containers");
   const handlers = containers.flatMap((container) => {
     const handler = valueAt(objectAt(container, "lifecycle"), "preStop");
-    return note.hooks.includes(nameOf(container)) && sameJson(handler, wanted)
-      ? [[nameOf(container), wanted] as const]
-      : [];
+    return held.has(nameOf(container)) && sameJson(handler, wanted) ? [[nameOf(container), wanted] as const] : [];
   });
   if (handlers.length === 0 || handlers.length !== note.hooks.length) return undefined;
   return {

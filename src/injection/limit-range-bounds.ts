@@ -63,5 +63,7 @@ function boundIn(
 }
 
 function narrowest(bounds: readonly Bound[], order: (left: number, right: number) => number): Bound | undefined {
-  return bounds.toSorted((left, right) => order(left.value, right.value))[0];
+  let first: Bound | undefined;
+  for (const bound of bounds) if (first === undefined || order(bound.value, first.value) < 0) first = bound;
+  return first;
 }

@@ -169,7 +169,7 @@ function fitPod(fit: PodFit): Fitted {
   if ("conflict" in lowered) return lowered;
   if (max !== undefined && (lowered.request ?? request) > roomToRequest)
     return { conflict: max, needs: `${written(fit.name, request)} more` };
-  return fitPodRatio(fit, lowered);
+  return fitPodRatio(fit, lowered, roomToRequest);
 }
 
 function lowerLimit({ name, share, perContainer }: PodFit, room: number, max: Bound): Fitted {
@@ -180,10 +180,18 @@ function lowerLimit({ name, share, perContainer }: PodFit, room: number, max: Bo
   return { request: isEqual ? limit : share.request, limit };
 }
 
-/** With request and limit equal the ratio of the whole comes nearer to 1, so what was right stays right. */
-function fitPodRatio({ perPod, perContainer, requests, limits }: PodFit, share: Share): Share {
+/**
+ * With request and limit equal the ratio of the whole comes nearer to 1, so what was right stays right. Where the Pod's maximum
+ * has no room for that, the request is as large as the ratio asks for.
+ */
+function fitPodRatio({ name, perPod, perContainer, requests, limits }: PodFit, share: Share, room: number): Fitted {
+  const { max, ratio } = perPod;
   const limit = share.limit ?? perContainer.defaultLimit.value;
   const request = share.request ?? perContainer.defaultRequest.value ?? 0;
-  if (perPod.ratio === undefined || limit === undefined) return share;
-  return limits + limit <= (requests + request) * perPod.ratio.value ? share : { request: limit, limit };
+  if (ratio === undefined || limit === undefined) return share;
+  if (limits + limit <= (requests + request) * ratio.value) return share;
+  if (limit <= room) return { request: limit, limit };
+  const least = roundUp(name, (limits + limit) / ratio.value - requests);
+  if (least <= Math.min(room, limit)) return { request: least, limit };
+  return { conflict: max ?? ratio, needs: `${written(name, least)} more` };
 }

@@ -7,7 +7,7 @@ import type { Edit } from "./edit.ts";
 import type { HookPlan } from "./hook-plan.ts";
 import { meshExclusions } from "./mesh-ports.ts";
 import type { PlanRequest } from "./plan-request.ts";
-import { type HookTarget, isRewritten, rewrittenTarget } from "./rewritten-hook.ts";
+import { type HookTarget, isRewritten, type RewrittenTargets, rewrittenTargets } from "./rewritten-hook.ts";
 import { managerNote } from "./status-note.ts";
 
 /** One hook per held container. A standing hook that means the same stays, with the API server's defaults in it. */
@@ -16,10 +16,11 @@ export function holdEdits(
   held: readonly string[],
   { token, port }: { readonly token: string; readonly port: number },
 ): readonly Edit[] {
+  const targets = rewrittenTargets(request.pod);
   return held.map((container) => {
     const wanted = { httpGet: { path: `/${token}/prestop/${container}`, port } };
     const standing = request.injected?.handlers.get(container);
-    const stays = standing !== undefined && meansTheSame(request.pod, container, standing, wanted.httpGet);
+    const stays = standing !== undefined && meansTheSame(targets, container, standing, wanted.httpGet);
     const handler = stays ? standing : wanted;
     return { kind: "set-pre-stop", container, handler };
   });
@@ -56,9 +57,9 @@ export function placeOf(request: PlanRequest): Omit<Extract<Edit, { kind: "add-m
 }
 
 /** A hook that Istio took over also ends at ours, unless its agent still goes by an older port or token. */
-function meansTheSame(pod: RawObject, container: string, handler: RawObject, wanted: HookTarget): boolean {
+function meansTheSame(targets: RewrittenTargets, container: string, handler: RawObject, wanted: HookTarget): boolean {
   if (isRewritten(handler, container)) {
-    const target = rewrittenTarget(pod, container) ?? wanted;
+    const target = targets(container) ?? wanted;
     return target.path === wanted.path && target.port === wanted.port;
   }
   const httpGet = objectAt(handler, "httpGet");

@@ -1,4 +1,4 @@
-/** The manager's container: how it is made, recognised, and brought up to date. */
+/** The manager's container: how it is made and recognised. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../contract/drain-settings.ts";
 import {
   MANAGER_BINARY,
@@ -12,8 +12,9 @@ import {
 import type { RelayAccess } from "../contract/relay-access.ts";
 import { formatServeFlags } from "../contract/serve-flags.ts";
 import { nameOf } from "../kubernetes/pod.ts";
-import { covers, listAt, type RawObject } from "../kubernetes/raw-json.ts";
-import { fromField } from "./environment.ts";
+import { listAt, type RawObject } from "../kubernetes/raw-json.ts";
+import { asWritten, withoutReferences } from "../kubernetes/references.ts";
+import { fromField, literal } from "./environment.ts";
 import { relayVariables } from "./relay-variables.ts";
 
 export type ManagerMaking = {
@@ -39,13 +40,13 @@ export function makeManager(making: ManagerMaking): RawObject {
     name: MANAGER_CONTAINER,
     image,
     ...(native ? { restartPolicy: "Always" } : {}),
-    args: ["serve", ...formatServeFlags(settings)],
+    args: ["serve", ...formatServeFlags(settings).map(withoutReferences)],
     env: [
-      { name: TOKEN_VARIABLE, value: token },
+      literal(TOKEN_VARIABLE, token),
       fromField(POD_NAME_VARIABLE, "metadata.name"),
       fromField(POD_UID_VARIABLE, "metadata.uid"),
       fromField(POD_NAMESPACE_VARIABLE, "metadata.namespace"),
-      { name: ORIGINAL_VARIABLE, value: recordText },
+      literal(ORIGINAL_VARIABLE, recordText),
       ...relayVariables(relay),
     ],
     lifecycle: { preStop: { exec: { command: drainCommand(settings.port) } } },
@@ -64,46 +65,25 @@ export function makeManager(making: ManagerMaking): RawObject {
 
 /** By name and arguments, never by an annotation: those can be forged, copied and lost. */
 export function isManager(container: RawObject): boolean {
-  const [command, ...flags] = listAt(container, "args");
+  const args = listAt(container, "args");
   return (
     nameOf(container) === MANAGER_CONTAINER &&
-    command === "serve" &&
-    flags.some((flag) => typeof flag === "string" && flag.startsWith("--port="))
+    args[0] === "serve" &&
+    args.length <= ARGUMENTS_LIMIT &&
+    listAt(container, "env").length <= VARIABLES_LIMIT &&
+    args.some((flag) => typeof flag === "string" && flag.startsWith("--port="))
   );
 }
 
-/**
- * The container as it stands with our parts renewed where they differ. What the API server or other webhooks added
- * (defaults, mounts, variables, limits) stays, or every pass would undo theirs.
- */
-export function renewManager(standing: RawObject, wanted: RawObject): RawObject {
-  const renewed: { [key: string]: unknown } = { ...standing };
-  for (const [key, value] of Object.entries(wanted)) renewed[key] = renewPart(key, standing[key], value);
-  return Object.keys(renewed).every((key) => renewed[key] === standing[key]) ? standing : renewed;
-}
+/** Three times what `serve` has flags. */
+const ARGUMENTS_LIMIT = 60;
+/** Other webhooks give some to every container, never hundreds. */
+const VARIABLES_LIMIT = 500;
 
-function renewPart(key: string, standing: unknown, wanted: unknown): unknown {
-  if (key === "image") return isSameImage(standing, wanted) ? standing : wanted;
-  if (key === "env") return mergedBy("name", standing, wanted);
-  if (key === "volumeMounts") return mergedBy("mountPath", standing, wanted);
-  return covers(standing, wanted) ? standing : wanted;
-}
-
-/** A mirror changes the registry in front; the name with its tag or digest stays. */
-function isSameImage(standing: unknown, wanted: unknown): boolean {
-  const last = (image: unknown) => (typeof image === "string" ? image.slice(image.lastIndexOf("/") + 1) : undefined);
-  return last(standing) !== undefined && last(standing) === last(wanted);
-}
-
-function mergedBy(key: string, standing: unknown, wanted: unknown): unknown {
-  if (!Array.isArray(standing) || !Array.isArray(wanted)) return wanted;
-  const merged: unknown[] = [...standing];
-  for (const entry of wanted as readonly RawObject[]) {
-    const at = standing.findIndex((candidate) => covers(candidate, { [key]: entry[key] }));
-    if (at < 0) merged.push(entry);
-    else if (!covers(standing[at], entry)) merged[at] = entry;
-  }
-  return merged.length === standing.length && merged.every((entry, at) => entry === standing[at]) ? standing : merged;
+/** What the process sees of the flags of `serve`. */
+export function serveFlagsOf(container: RawObject | undefined): readonly string[] {
+  const [command, ...flags] = listAt(container, "args").filter((arg) => typeof arg === "string");
+  return command === "serve" ? flags.map(asWritten) : [];
 }
 
 function drainCommand(port: number): readonly string[] {

@@ -16,7 +16,7 @@ import { type HookPlan, hasOnlyOwnHooks, planHooks } from "./hook-plan.ts";
 import { chosenContainers, keptHookProblems } from "./hook-problems.ts";
 import { fitLimitRanges } from "./limit-range-fit.ts";
 import { annotationValues, holdEdits, placeOf } from "./manager-changes.ts";
-import { type ManagerMaking, makeManager, renewManager } from "./manager-container.ts";
+import { type ManagerMaking, makeManager } from "./manager-container.ts";
 import { fitsPodLevel, planResources, totalOf } from "./manager-resources.ts";
 import { conflictProblems, managerSettings, type SettingsRequest } from "./manager-settings.ts";
 import { chainSeconds, formatRecord, type OriginalRecord } from "./original-record.ts";
@@ -24,6 +24,7 @@ import { graceProblems, meshProblems, repairProblems, resourceProblems, socketPr
 import { atLeastStanding, originalGrace, type Plan, type PlanRequest } from "./plan-request.ts";
 import { probeGraceEdits } from "./probe-grace.ts";
 import { relayAccessFor } from "./relay-variables.ts";
+import { renewManager } from "./renewed-manager.ts";
 import { replacedAnnotations, replacedHandlers } from "./replaced-handlers.ts";
 
 export function planManager(request: PlanRequest): Plan {
@@ -43,6 +44,18 @@ function relayOf(request: PlanRequest): RelayAccess | undefined {
   return relayAccessFor({ pod, namespace, giveRelayAccess, standing, staysInPlace: staysInPlace(request) });
 }
 
+type Parts = {
+  readonly request: PlanRequest;
+  readonly hooks: readonly HookPlan[];
+  readonly settingsRequest: SettingsRequest;
+  readonly settings: DrainSettings;
+  readonly changes: readonly Edit[];
+  readonly recordText: string;
+  readonly address: Address;
+  /** About the hooks, with the policy as it was given. */
+  readonly problems: readonly Problem[];
+};
+
 function draftManager(given: PlanRequest, economy: Economy, address: Address): Draft {
   const request = economy.keepsHooks ? keepingHooks(given) : given;
   const { pod, policy, where } = request;
@@ -52,9 +65,17 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
   const settings = managerSettings(settingsRequest);
   const changes = changesOf({ request, economy, hooks, settings, address });
   const recordText = formatRecord(recordOf(request, hooks, changes));
-  const problems: readonly Problem[] = [...chosen.problems, ...keptHookProblems(hooks, given.policy, where)];
-  if (hasOnlyOwnHooks(hooks) && !isDriverAskedFor(policy))
-    return { plan: { kind: "skip", reason: "own_hooks", problems }, recordText };
+  const plan = (): Plan => {
+    const problems = [...chosen.problems, ...keptHookProblems(hooks, given.policy, where)];
+    return planParts({ request, hooks, settingsRequest, settings, changes, recordText, address, problems });
+  };
+  return { recordText, plan };
+}
+
+function planParts(parts: Parts): Plan {
+  const { request, hooks, settingsRequest, settings, changes, recordText, address, problems } = parts;
+  const { pod, policy, where } = request;
+  if (hasOnlyOwnHooks(hooks) && !isDriverAskedFor(policy)) return { kind: "skip", reason: "own_hooks", problems };
   const resources = planResources(pod, policy.resources);
   const fit = fitLimitRanges({
     planned: resources.resources,
@@ -63,28 +84,23 @@ function draftManager(given: PlanRequest, economy: Economy, address: Address): D
     fitsPodLevel: (changed) => fitsPodLevel(pod, changed),
     where,
   });
-  if (fit.kind === "conflict") {
-    const told = [...problems, fit.problem];
-    return { plan: { kind: "skip", reason: "limit_range_conflict", problems: told }, recordText };
-  }
+  if (fit.kind === "conflict")
+    return { kind: "skip", reason: "limit_range_conflict", problems: [...problems, fit.problem] };
   const container = managerOf(request, { ...address, settings, recordText, resources: fit.resources });
   const seconds = changes.reduce((sum, edit) => (edit.kind === "set-grace" ? edit.seconds : sum), 0);
   return {
-    recordText,
-    plan: {
-      kind: "edits",
-      edits: [{ ...placeOf(request), container }, ...changes],
-      problems: [
-        ...problems,
-        ...conflictProblems(settingsRequest, settings, where),
-        ...resourceProblems(resources, request),
-        ...(policy.resources === "auto" ? [] : fit.changes),
-        ...socketProblems(pod, settings.driverUrl, where),
-        ...graceProblems(seconds, where),
-        ...meshProblems(pod, changes, address.port, where),
-        ...repairProblems(request),
-      ],
-    },
+    kind: "edits",
+    edits: [{ ...placeOf(request), container }, ...changes],
+    problems: [
+      ...problems,
+      ...conflictProblems(settingsRequest, settings, where),
+      ...resourceProblems(resources, request),
+      ...(policy.resources === "auto" ? [] : fit.changes),
+      ...socketProblems(pod, settings.driverUrl, where),
+      ...graceProblems(seconds, where),
+      ...meshProblems(pod, changes, address.port, where),
+      ...repairProblems(request),
+    ],
   };
 }
 
@@ -138,13 +154,14 @@ function recordOf(request: PlanRequest, hooks: readonly HookPlan[], changes: rea
   const { pod } = request;
   const values = changes.flatMap((edit) => (edit.kind === "annotate" ? Object.keys(edit.values) : []));
   const held = hooks.flatMap((hook) => (hook.kind === "hold" ? [hook.container] : []));
+  const grace = originalGrace(request);
   return {
-    grace: originalGrace(request),
+    grace,
     probes: changes.flatMap((edit) => (edit.kind === "set-probe-grace" ? [probeEntry(edit)] : [])),
     preStop: replacedHandlers(pod, held),
     chain: chainOf(hooks),
     annotations: replacedAnnotations(annotationsOf(pod), values),
-    blank: blankParents(pod, [...changes, { ...placeOf(request), container: {} }]),
+    blank: blankParents(pod, [...changes, { ...placeOf(request), container: {} }], grace),
   };
 }
 

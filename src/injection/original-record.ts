@@ -59,8 +59,12 @@ export function fitsLimit(text: string): boolean {
   return text.length * 3 <= RECORD_LIMIT_BYTES || new TextEncoder().encode(text).length <= RECORD_LIMIT_BYTES;
 }
 
+/** Linux gives no program a longer variable, in bytes, so no injection has written it. */
+const VARIABLE_LIMIT = 131_072;
+
 /** `undefined` when the text is no record; parts of it that make no sense are dropped. */
 export function parseRecord(text: string): OriginalRecord | undefined {
+  if (text.length >= VARIABLE_LIMIT) return undefined;
   try {
     return readRecord(JSON.parse(text));
   } catch {
@@ -97,8 +101,13 @@ function isEmpty(record: RawObject): boolean {
   return Object.keys(record).length === 0;
 }
 
-function entriesWhere<T>(record: RawObject | undefined, fits: (value: unknown) => value is T): Record<string, T> {
-  const entries = Object.entries(record ?? {}).flatMap(([key, value]) => (fits(value) ? [[key, value] as const] : []));
+function entriesWhere<T>(
+  record: RawObject | undefined,
+  fits: (value: unknown, key: string) => value is T,
+): Record<string, T> {
+  const entries = Object.entries(record ?? {}).flatMap(([key, value]) =>
+    fits(value, key) ? [[key, value] as const] : [],
+  );
   return Object.fromEntries(entries);
 }
 
@@ -117,6 +126,10 @@ function isTextOrNull(value: unknown): value is string | null {
   return value === null || typeof value === "string";
 }
 
-function isBlank(value: unknown): value is Blank {
-  return value === null || (Array.isArray(value) ? value.length === 0 : isRawObject(value) && isEmpty(value));
+/** Of the kind that may stand there: put back, it must not make a Pod the API server refuses. */
+function isBlank(value: unknown, name: string): value is Blank {
+  if (value === null) return true;
+  if (name === "containers" || name === "initContainers") return Array.isArray(value) && value.length === 0;
+  const holdsObject = name === "metadata" || name === "annotations" || name.startsWith("lifecycle/");
+  return holdsObject && isRawObject(value) && isEmpty(value);
 }

@@ -5,7 +5,7 @@ import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
 import { quote } from "../policy/quote.ts";
 import { socketMount } from "./driver-socket.ts";
-import { applyEdits, type Edit } from "./edit.ts";
+import type { Edit } from "./edit.ts";
 import { AUTOSCALER_WAIT_SECONDS } from "./grace.ts";
 import { changesQos, type ManagerResourcesPlan } from "./manager-resources.ts";
 import { capturesOf } from "./mesh-ports.ts";
@@ -52,7 +52,8 @@ export function meshProblems(
     (edit) => edit.kind === "set-pre-stop" && objectAt(edit.handler, "httpGet")?.["port"] === port,
   );
   if (!isCalled) return [];
-  const annotations = annotationsOf(applyEdits(pod, changes));
+  const set = changes.find((edit) => edit.kind === "annotate");
+  const annotations = { ...annotationsOf(pod), ...set?.values };
   return capturesOf(pod, port).map(({ init, exclusion }) => ({
     code: "mesh_captures_port",
     where: `${where}, init container ${init}`,

@@ -8,7 +8,7 @@ import {
 } from "../contract/manager-environment.ts";
 import type { GiveRelayAccess, RelayAccess, RelayAccessQuestion } from "../contract/relay-access.ts";
 import { objectAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import { environmentValue, fromField } from "./environment.ts";
+import { environmentValue, fromField, literal } from "./environment.ts";
 
 /** What stands in the manager's container; `undefined` when it carries no credential. */
 function standingRelay(container: RawObject): RelayAccess | undefined {
@@ -27,10 +27,10 @@ export function relayVariables(relay: RelayAccess | undefined): readonly RawObje
   if (relay === undefined) return [];
   return [
     fromField(POD_IPS_VARIABLE, "status.podIPs"),
-    { name: RELAY_ADDRESS_VARIABLE, value: relay.address },
-    { name: RELAY_NAME_VARIABLE, value: relay.serverName },
-    { name: RELAY_CA_VARIABLE, value: relay.ca },
-    { name: RELAY_CREDENTIAL_VARIABLE, value: relay.credential },
+    literal(RELAY_ADDRESS_VARIABLE, relay.address),
+    literal(RELAY_NAME_VARIABLE, relay.serverName),
+    literal(RELAY_CA_VARIABLE, relay.ca),
+    literal(RELAY_CREDENTIAL_VARIABLE, relay.credential),
   ];
 }
 

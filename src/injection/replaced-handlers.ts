@@ -4,9 +4,10 @@ import { objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 
 /** By container; null where `preStop: null` was written. Containers without the key are left out. */
 export function replacedHandlers(pod: RawObject, containers: readonly string[]): Readonly<Record<string, unknown>> {
+  const held = new Set(containers);
   const entries = containersOf(pod).flatMap((container) => {
     const lifecycle = objectAt(container, "lifecycle");
-    if (lifecycle === undefined || !containers.includes(nameOf(container))) return [];
+    if (lifecycle === undefined || !held.has(nameOf(container))) return [];
     return Object.hasOwn(lifecycle, "preStop") ? [[nameOf(container), lifecycle["preStop"]] as const] : [];
   });
   return Object.fromEntries(entries);

@@ -3,7 +3,7 @@ import { annotationsOf, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../k
 import { objectAt, type RawObject, valueAt, without } from "../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../policy/annotation-table.ts";
 import { DEFAULT_CONTAINER, defaultContainerOf } from "./default-container.ts";
-import { changeContainer, changeSpec, type ProbeName } from "./edit.ts";
+import { changeContainers, changeSpec, type ProbeName } from "./edit.ts";
 import type { Injected } from "./injected.ts";
 import { isOurExclusion } from "./mesh-ports.ts";
 import type { OriginalRecord } from "./original-record.ts";
@@ -31,18 +31,16 @@ function removeManager(pod: RawObject, { manager, record }: Injected): RawObject
 }
 
 function restoreHooks(pod: RawObject, { handlers, record }: Injected): RawObject {
-  let restored = pod;
-  for (const name of handlers.keys()) {
-    restored = changeContainer(restored, name, (container) => {
-      const lifecycle = objectAt(container, "lifecycle") ?? {};
-      if (Object.hasOwn(record.preStop, name))
-        return { ...container, lifecycle: { ...lifecycle, preStop: record.preStop[name] } };
-      const rest = without(lifecycle, "preStop");
-      if (Object.keys(rest).length > 0) return { ...container, lifecycle: rest };
-      return restoreBlank(container, "lifecycle", record, `lifecycle/${name}`);
-    });
-  }
-  return restored;
+  return changeContainers(pod, (container) => {
+    const name = nameOf(container);
+    if (!handlers.has(name)) return container;
+    const lifecycle = objectAt(container, "lifecycle") ?? {};
+    if (Object.hasOwn(record.preStop, name))
+      return { ...container, lifecycle: { ...lifecycle, preStop: record.preStop[name] } };
+    const rest = without(lifecycle, "preStop");
+    if (Object.keys(rest).length > 0) return { ...container, lifecycle: rest };
+    return restoreBlank(container, "lifecycle", record, `lifecycle/${name}`);
+  });
 }
 
 function restoreGrace(pod: RawObject, { grace, record }: Injected): RawObject {
@@ -53,25 +51,26 @@ function restoreGrace(pod: RawObject, { grace, record }: Injected): RawObject {
   });
 }
 
-const PROBES: ReadonlyMap<string, ProbeName> = new Map([
+const PROBES: readonly (readonly [short: string, probe: ProbeName])[] = [
   ["liveness", "livenessProbe"],
   ["startup", "startupProbe"],
-]);
+];
 
 function restoreProbes(pod: RawObject, record: OriginalRecord): RawObject {
-  let restored = pod;
-  for (const entry of record.probes) {
-    const [name = "", short = ""] = entry.split("/");
-    const probe = PROBES.get(short);
-    if (probe === undefined) continue;
-    restored = changeContainer(restored, name, (container) => {
-      const parts = objectAt(container, probe);
-      if (parts === undefined || parts["terminationGracePeriodSeconds"] !== (record.grace ?? DEFAULT_GRACE_SECONDS))
-        return container;
-      return { ...container, [probe]: restoreBlank(parts, "terminationGracePeriodSeconds", record, entry) };
-    });
-  }
-  return restored;
+  const entries = new Set(record.probes);
+  return changeContainers(pod, (container) =>
+    PROBES.reduce((restored, [short, probe]) => {
+      const entry = `${nameOf(container)}/${short}`;
+      return entries.has(entry) ? restoreProbe(restored, probe, record, entry) : restored;
+    }, container),
+  );
+}
+
+function restoreProbe(container: RawObject, probe: ProbeName, record: OriginalRecord, entry: string): RawObject {
+  const parts = objectAt(container, probe);
+  if (parts === undefined || parts["terminationGracePeriodSeconds"] !== (record.grace ?? DEFAULT_GRACE_SECONDS))
+    return container;
+  return { ...container, [probe]: restoreBlank(parts, "terminationGracePeriodSeconds", record, entry) };
 }
 
 function restoreAnnotations(pod: RawObject, injected: Injected): RawObject {

@@ -19,6 +19,8 @@ const SURPRISING: readonly SkipReason[] = [
   "own_hooks",
   "limit_range_conflict",
   "invalid_value",
+  "too_many_containers",
+  "patch_too_large",
 ];
 
 /** Whether the person who asked for injection should hear of it beyond the log. */
@@ -66,5 +68,14 @@ export function warningsOf(outcome: Outcome): readonly string[] {
       ? [`lastcall: not injected: ${SKIP_REASONS[outcome.reason]}`]
       : [];
   const problems = outcome.explanation.problems.map(({ where, message }) => `lastcall: ${where}: ${message}`);
-  return [...skipped, ...problems].map((text) => oneLine(text, WARNING_LIMIT));
+  return withinTotal([...skipped, ...problems]).map((text) => oneLine(text, WARNING_LIMIT));
+}
+
+/** The API server keeps 4 096 characters of all warnings of a request: 34 that are as long as ours may be. */
+const WARNINGS_LIMIT = 34;
+
+function withinTotal(texts: readonly string[]): readonly string[] {
+  if (texts.length <= WARNINGS_LIMIT) return texts;
+  const told = texts.slice(0, WARNINGS_LIMIT - 1);
+  return [...told, `lastcall: there are ${texts.length - told.length} more warnings`];
 }

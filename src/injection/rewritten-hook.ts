@@ -8,20 +8,23 @@ export function isRewritten(handler: RawObject, container: string): boolean {
   return textAt(objectAt(handler, "httpGet"), "path") === pathOf(container);
 }
 
-/**
- * Where the agent sends the hook of `container`, as it stands in the proxy's environment.
- *
- * @returns `undefined` when the proxy does not say, as before its own injection
- */
-export function rewrittenTarget(pod: RawObject, container: string): HookTarget | undefined {
+/** Where Istio's agent sends the hook of a container; `undefined` when it does not say. */
+export type RewrittenTargets = (container: string) => HookTarget | undefined;
+
+/** As it stands in the proxy's environment, which is read once; before its own injection the proxy says nothing. */
+export function rewrittenTargets(pod: RawObject): RewrittenTargets {
   const variables = objectsAt(containerNamed(pod, "istio-proxy"), "env");
   const text = textAt(
     variables.find((variable) => textAt(variable, "name") === "ISTIO_KUBE_APP_PROBERS"),
     "value",
   );
-  const action = objectAt(objectAt(parsed(text ?? ""), pathOf(container)), "httpGet");
-  const port = wholeNumberAt(action, "port");
-  return port === undefined ? undefined : { path: textAt(action, "path") ?? "", port };
+  // Most Pods have no such proxy, and a parse that fails takes a tenth of a small admission.
+  const probers = text === undefined ? undefined : parsed(text);
+  return (container) => {
+    const action = objectAt(objectAt(probers, pathOf(container)), "httpGet");
+    const port = wholeNumberAt(action, "port");
+    return port === undefined ? undefined : { path: textAt(action, "path") ?? "", port };
+  };
 }
 
 function pathOf(container: string): string {

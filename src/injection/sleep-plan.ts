@@ -46,21 +46,18 @@ function draftSleep(given: PlanRequest, economy: Economy): Draft {
     preStop: replacedHandlers(pod, held),
     chain: {},
     annotations: replacedAnnotations(annotationsOf(pod), [STATUS_ANNOTATION]),
-    blank: blankParents(pod, [...changes, { kind: "annotate", values: {} }]),
+    blank: blankParents(pod, [...changes, { kind: "annotate", values: {} }], original),
   };
   const recordText = formatRecord(record);
-  const problems = [...chosen.problems, ...keptHookProblems(hooks, policy, where)];
-  if (held.length === 0) return { plan: { kind: "skip", reason: "own_hooks", problems }, recordText };
-  if (seconds === 0) return { plan: { kind: "skip", reason: "up_to_date", problems }, recordText };
-  const values = { [STATUS_ANNOTATION]: sleepNote({ seconds, hooks: held, recordText }) };
-  return {
-    recordText,
-    plan: {
-      kind: "edits",
-      edits: [...changes, { kind: "annotate", values }],
-      problems: [...problems, ...graceProblems(grace, where)],
-    },
+  const plan = (): Plan => {
+    const problems = [...chosen.problems, ...keptHookProblems(hooks, policy, where)];
+    if (held.length === 0) return { kind: "skip", reason: "own_hooks", problems };
+    if (seconds === 0) return { kind: "skip", reason: "up_to_date", problems };
+    const values = { [STATUS_ANNOTATION]: sleepNote({ seconds, hooks: held, recordText }) };
+    const edits: readonly Edit[] = [...changes, { kind: "annotate", values }];
+    return { kind: "edits", edits, problems: [...problems, ...graceProblems(grace, where)] };
   };
+  return { recordText, plan };
 }
 
 /** Nobody is there to perform a chained hook, so it stays; one that only sleeps is as good as ours. */

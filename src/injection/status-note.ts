@@ -1,6 +1,6 @@
 /** The status annotation: a note for people. Only sleep mode, which adds no container, must find its record there. */
 import { VERSION } from "../contract/version.ts";
-import { annotationsOf } from "../kubernetes/pod.ts";
+import { ANNOTATIONS_LIMIT_BYTES, annotationsOf } from "../kubernetes/pod.ts";
 import { isRawObject, listAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../policy/annotation-table.ts";
 import { type OriginalRecord, readRecord } from "./original-record.ts";
@@ -38,7 +38,7 @@ export function sleepNote(note: Pick<SleepNote, "seconds" | "hooks"> & { readonl
 /** What the annotation says about itself. The caller believes it only as far as the Pod agrees. */
 export function readSleepNote(pod: RawObject): SleepNote | undefined {
   const text = textAt(annotationsOf(pod), STATUS_ANNOTATION);
-  if (text?.startsWith("{") !== true) return undefined;
+  if (text?.startsWith("{") !== true || text.length > ANNOTATIONS_LIMIT_BYTES) return undefined;
   let note: unknown;
   try {
     note = JSON.parse(text);

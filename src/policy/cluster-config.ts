@@ -3,6 +3,7 @@ import { ANNOTATIONS, FIELDS, PREFIX } from "./annotation-table.ts";
 import { nearest } from "./nearest.ts";
 import type { Problem } from "./problem.ts";
 import { quote } from "./quote.ts";
+import { readValue } from "./read-value.ts";
 import type { Layer, Profiles } from "./resolve.ts";
 
 /** What happens to a Pod one of whose values cannot be read. */
@@ -81,9 +82,9 @@ function readSet(value: unknown, where: string, problems: Problem[]): Readonly<R
   for (const field of SETTABLE) {
     const { name, codec } = ANNOTATIONS[field];
     const text = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (text === undefined || (typeof text === "string" && codec.parse(text) !== undefined)) continue;
-    const got = typeof text === "string" ? quote(text) : `a ${text === null ? "null" : typeof text} instead of text`;
-    problems.push({ code: "bad_value", where: `${where}.${name}`, message: `Got ${got}, expected ${codec.expects}.` });
+    if (text === undefined) continue;
+    const read = readValue<unknown>(codec, text);
+    if (!read.ok) problems.push({ code: read.code, where: `${where}.${name}`, message: read.message });
   }
   return value;
 }

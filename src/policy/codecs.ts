@@ -9,6 +9,8 @@ export type Codec<T> = {
   /** Short form for the reference table. */
   readonly shows: string;
   readonly schema: ValueSchema;
+  /** Of a list: how many entries can be obeyed, counted as they are written. */
+  readonly longest?: number;
   /** `undefined` means the text is not such a value; codecs never throw. */
   readonly parse: (text: string) => T | undefined;
   readonly format: (value: T) => string;
@@ -41,11 +43,21 @@ export const unprivilegedPort: Codec<number> = {
   format: String,
 };
 
+/** One argument of a program takes 131 072 bytes on Linux, and a port takes up to six with its comma. */
+export const LONGEST_PORT_LIST = 20_000;
+
+/**
+ * Containers of a Pod that is injected, and so of a list of them. The flag that names those held is one argument of the
+ * manager: there is room for 1 700 of the longest names, and what is remembered of this many fits one variable.
+ */
+export const LONGEST_NAME_LIST = 1_000;
+
 /** Ports with commas between, each once, in the order given. Empty text is refused: leave the annotation away. */
 export const portList: Codec<readonly number[]> = {
   expects: "ports from 1 to 65535 with commas between, such as 8080,9090",
   shows: "port list",
   schema: { type: "string", pattern: "^[0-9]{1,5}( *, *[0-9]{1,5})*$" },
+  longest: LONGEST_PORT_LIST,
   parse: (text) => listOf(text, (part) => portIn(part, 1)),
   format: (ports) => ports.join(","),
 };
@@ -55,6 +67,7 @@ export const nameList: Codec<readonly string[]> = {
   expects: "container names with commas between, such as app,worker",
   shows: "name list",
   schema: { type: "string", pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?( *, *[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" },
+  longest: LONGEST_NAME_LIST,
   parse: (text) => listOf(text, labelOf),
   format: (names) => names.join(","),
 };

@@ -1,3 +1,5 @@
+import { LONGEST_NAME_LIST, LONGEST_PORT_LIST } from "./codecs.ts";
+
 /** A mistake in what a person wrote, or a limit they should know. Problems are data: collected and shown, never thrown. */
 export type Problem = {
   /** Stable, documented, used in metrics. Never renamed. */
@@ -11,7 +13,9 @@ export type Problem = {
 /** Every problem with one sentence for the reference. */
 export const PROBLEMS = {
   bad_value: "an annotation or setting has a value that cannot be read; the next farther value or the default is used",
-  unknown_annotation: "an annotation under our prefix has a name that does not exist",
+  list_too_long: `a list has more than ${LONGEST_PORT_LIST} ports, which is what fits one argument of a program, or more than ${LONGEST_NAME_LIST} containers; the next farther value or the default is used`,
+  unknown_annotation:
+    "an annotation under our prefix has a name that does not exist; 20 are named, the rest is counted",
   wrong_scope: "an annotation is set where it has no effect",
   unknown_profile: "the profile named does not exist in the cluster configuration",
   conflicting_values: "two values cannot be obeyed together; the message says which one yields",
@@ -26,6 +30,7 @@ export const PROBLEMS = {
   namespace_unknown: "the namespace's annotations could not be read in time; the cluster's defaults are used",
   limit_range: "a LimitRange of the namespace changes what the manager gets, or leaves no room for it",
   socket_unmounted: "no container mounts the folder of the driver's Unix socket",
+  more_problems: "there are more problems than the 50 that one answer names; this one says how many",
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -12,6 +12,7 @@ import { nearest } from "./nearest.ts";
 import type { PodPolicy } from "./pod-policy.ts";
 import type { Problem } from "./problem.ts";
 import { quote } from "./quote.ts";
+import { readValue } from "./read-value.ts";
 
 /** The annotations found at one place. Values are `unknown`: manifests and hostile requests hold anything. */
 export type Layer = {
@@ -50,13 +51,13 @@ export function resolvePolicy(layers: readonly Layer[], profiles: Profiles): Res
 }
 
 function resolveSources(sources: readonly Source[], problems: Problem[]): Resolution {
-  for (const source of sources) reportUnknown(source, problems);
+  reportUnknown(sources, problems);
   const origin: Partial<Record<Field, string>> = {};
   const pick = <K extends Field>(field: K): PodPolicy[K] => {
     const row: Row<PodPolicy[K]> = ANNOTATIONS[field];
     let chosen: PodPolicy[K] | undefined;
     for (const source of sources) {
-      const value = readValue(row, source, problems);
+      const value = valueIn(row, source, problems);
       if (value === undefined || chosen !== undefined) continue;
       chosen = value;
       origin[field] = source.name;
@@ -90,18 +91,34 @@ function resolveSources(sources: readonly Source[], problems: Problem[]): Resolu
 type Source = {
   readonly scope: Scope;
   readonly name: string;
-  /** Keys without the prefix. Profiles and cluster values are written without it. */
+  /** By the names of the table. Profiles and cluster values are written without the prefix. */
   readonly values: ReadonlyMap<string, unknown>;
+  /** Names that are not in the table. */
+  readonly unknown: readonly string[];
 };
 
-/** What every Pod gets of which nobody says anything. */
-const NOTHING_SAID = resolveSources([], []);
+const NAMES: readonly string[] = FIELDS.map((field) => ANNOTATIONS[field].name);
 
 function sourceOf(layer: Layer): Source | undefined {
-  const keys = Object.keys(layer.annotations).filter((key) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION);
-  if (keys.length === 0) return undefined;
-  const values = new Map(keys.map((key) => [key.slice(PREFIX.length), layer.annotations[key]]));
-  return { scope: layer.scope, name: layer.scope === "cluster" ? "cluster" : `${layer.scope} ${layer.name}`, values };
+  const name = layer.scope === "cluster" ? "cluster" : `${layer.scope} ${layer.name}`;
+  const written = Object.keys(layer.annotations).filter((key) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION);
+  return written.length === 0 ? undefined : namedSource({ ...layer, name }, written, PREFIX);
+}
+
+/** As annotations and profiles write them. */
+const KNOWN: Readonly<Record<typeof PREFIX | "", ReadonlySet<string>>> = {
+  [PREFIX]: new Set(NAMES.map((name) => PREFIX + name)),
+  "": new Set(NAMES),
+};
+
+function namedSource(layer: Layer, written: readonly string[], prefix: typeof PREFIX | ""): Source {
+  const isKnown = (key: string): boolean => KNOWN[prefix].has(key);
+  return {
+    scope: layer.scope,
+    name: layer.name,
+    values: new Map(written.filter(isKnown).map((key) => [key.slice(prefix.length), layer.annotations[key]])),
+    unknown: written.filter((key) => !isKnown(key)),
+  };
 }
 
 function profileOf(layer: Layer, profiles: Profiles, problems: Problem[]): readonly Source[] {
@@ -115,32 +132,40 @@ function profileOf(layer: Layer, profiles: Profiles, problems: Problem[]): reado
     problems.push({ code: "unknown_profile", where, message: `Got ${quote(name)}, but ${expected}.` });
     return [];
   }
-  return [
-    {
-      scope: "cluster",
-      name: `profile ${name} (${layer.scope} ${layer.name})`,
-      values: new Map(Object.entries(profile)),
-    },
-  ];
+  const named = {
+    scope: "cluster",
+    name: `profile ${name} (${layer.scope} ${layer.name})`,
+    annotations: profile,
+  } as const;
+  return [namedSource(named, Object.keys(profile), "")];
 }
 
-const NAMES: readonly string[] = FIELDS.map((field) => ANNOTATIONS[field].name);
+/** Finding what a name was meant to be takes thousands of steps. Who has misspelt this many is helped by the first ones. */
+const UNKNOWN_NAMED = 20;
 
-function reportUnknown(source: Source, problems: Problem[]): void {
-  for (const key of source.values.keys()) {
-    if (NAMES.includes(key)) continue;
-    const guess = nearest(key, NAMES);
-    const hint =
-      guess === undefined ? `known are ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${guess}?`;
-    problems.push({
-      code: "unknown_annotation",
-      where: source.name,
-      message: `There is no ${quote(`${PREFIX}${key}`)}; ${hint}`,
-    });
+function reportUnknown(sources: readonly Source[], problems: Problem[]): void {
+  let left = UNKNOWN_NAMED;
+  for (const source of sources) {
+    const named = source.unknown.slice(0, left);
+    left -= named.length;
+    problems.push(...named.map((key) => unknownProblem(key, source.name)));
+    const more = source.unknown.length - named.length;
+    if (more > 0) problems.push({ code: "unknown_annotation", where: source.name, message: moreUnknown(more) });
   }
 }
 
-function readValue<T>(row: Row<T>, source: Source, problems: Problem[]): T | undefined {
+function unknownProblem(written: string, where: string): Problem {
+  const key = written.startsWith(PREFIX) ? written.slice(PREFIX.length) : written;
+  const guess = nearest(key, NAMES);
+  const hint = guess === undefined ? `known are ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${guess}?`;
+  return { code: "unknown_annotation", where, message: `There is no ${quote(`${PREFIX}${key}`)}; ${hint}` };
+}
+
+function moreUnknown(count: number): string {
+  return `There are ${count} more annotations under ${PREFIX} that do not exist.`;
+}
+
+function valueIn<T>(row: Row<T>, source: Source, problems: Problem[]): T | undefined {
   const text = source.values.get(row.name);
   if (text === undefined) return undefined;
   const where = `${source.name}, ${PREFIX}${row.name}`;
@@ -152,10 +177,11 @@ function readValue<T>(row: Row<T>, source: Source, problems: Problem[]): T | und
     });
     return undefined;
   }
-  const value = typeof text === "string" ? row.codec.parse(text) : undefined;
-  if (value === undefined) {
-    const got = typeof text === "string" ? quote(text) : `a ${text === null ? "null" : typeof text} instead of text`;
-    problems.push({ code: "bad_value", where, message: `Got ${got}, expected ${row.codec.expects}.` });
-  }
-  return value;
+  const read = readValue(row.codec, text);
+  if (read.ok) return read.value;
+  problems.push({ code: read.code, where, message: read.message });
+  return undefined;
 }
+
+/** What every Pod gets where no layer says anything. Last, because it takes all that stands above. */
+const NOTHING_SAID = resolveSources([], []);

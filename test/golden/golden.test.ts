@@ -87,9 +87,12 @@ test("no file of the corpus is without a case", () => {
   }
 });
 
+/** Too large to read; `test/injection/limits.test.ts` has them. */
+const LARGE: readonly string[] = ["patch_too_large", "too_many_containers"];
+
 test("every reason to leave a Pod alone has a case", () => {
   const outcomes = goldenNames().map((name) => run(goldenCase(name)));
   const reasons = new Set(outcomes.flatMap((outcome) => (outcome.kind === "unchanged" ? [outcome.reason] : [])));
   // Nothing to change is what the second pass of every other case shows.
-  expect([...reasons].sort()).toEqual(Object.keys(SKIP_REASONS).sort());
+  expect([...reasons, ...LARGE].sort()).toEqual(Object.keys(SKIP_REASONS).sort());
 });

@@ -162,6 +162,30 @@ test("a Pod that its LimitRanges admit is admitted with the manager too, in the 
   expect(seen.conflict).toBeGreaterThan(0);
 });
 
+test("a request is raised for the Pod's ratio no further than the Pod's maximum allows", () => {
+  const pod = podOf([
+    { requests: { cpu: 1, memory: 1 }, limits: { cpu: 1, memory: 12 } },
+    { requests: { cpu: 1, memory: 24 }, limits: {} },
+  ]);
+  const none = { min: {}, default: {}, defaultRequest: {} };
+  const range = (max: number) =>
+    rangeOf("small", [{ type: "Pod", ...none, max: { memory: max }, ratio: { memory: 1 } }]);
+  const memoryOf = (outcome: ReturnType<typeof inject>) => {
+    const [manager = {}] = outcome.kind === "patched" ? initContainersOf(outcome.pod as RawObject) : [];
+    const { requests, limits } = readBack(manager);
+    return [requests.memory, limits.memory];
+  };
+  expect(memoryOf(inject(pod, [range(41)]))).toEqual([16, 16]);
+  expect(memoryOf(inject(pod, [range(40)]))).toEqual([3, 16]);
+  expect(memoryOf(inject(pod, [range(28)]))).toEqual([3, 16]);
+  // A byte more, and the request in whole mebibytes that the ratio asks for is a byte too large for the maximum.
+  const [first, second] = containersOf(pod);
+  const larger = { ...second, resources: { requests: { cpu: "1m", memory: String(24 * UNIT.memory + 1) } } };
+  const tight = { ...pod, spec: { containers: [first, larger] } };
+  expect(inject(tight, [range(29)])).toMatchObject({ kind: "patched" });
+  expect(inject(tight, [range(28)])).toMatchObject({ reason: "limit_range_conflict" });
+});
+
 test.for([
   ["asks for nothing", { cpu: "100m", memory: "64Mi" }],
   ["asks for memory alone", { cpu: "100m", memory: "128Mi" }],

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ANNOTATIONS, FIELDS, type Field } from "../../src/policy/annotation-table.ts";
 import type { Codec } from "../../src/policy/codecs.ts";
+import { readValue } from "../../src/policy/read-value.ts";
 import { appUrl, driverUrl } from "../../src/policy/url-codecs.ts";
 
 function codecOf(field: Field): Codec<unknown> {
@@ -18,7 +19,7 @@ const GOOD: Readonly<Record<Field, readonly string[]>> = {
   drainedWhen: ["requests"],
   driver: ["http"],
   driverUrl: ["http://127.0.0.1:9901", "http://[::1]:15000/", "unix:/admin/admin.sock"],
-  drainUrl: ["http://127.0.0.1:8080/drain", "http://10.1.2.3/x?y=z"],
+  drainUrl: ["http://127.0.0.1:8080/drain", "http://127.9.2.3/x?y=z", "http://[::1]:8080?q"],
   activeUrl: ['http://127.0.0.1:8080/metrics#requests_active{app="x"}', "http://127.0.0.1:1/#/a/b"],
   drainPorts: ["80", "80, 443"],
   ignorePorts: ["9090,9091"],
@@ -55,7 +56,7 @@ describe.for(FIELDS)("%s", (field) => {
   });
 });
 
-test.for([
+const NOT_LOOPBACK = [
   "http://localhost:9901",
   "http://10.0.0.1:9901",
   "https://127.0.0.1",
@@ -66,23 +67,40 @@ test.for([
   "http://127.1/",
   "http://127.0.0.999/",
   "http://127.0.0.01/",
-  "unix:relative.sock",
-  "unix:/a/../b.sock",
-  "unix:/",
-  "unix:/admin/",
-  `unix:/${"x".repeat(200)}`,
-])("a driver URL like %j is refused", (text) => {
+  "http://127.0.0/",
+  "http://128.0.0.1/",
+  "http://[::]/",
+  "http://[::2]:80/",
+  "http://[fd00::1]:80/drain",
+  "http://[::ffff:127.0.0.1]/",
+  "http://app.default.svc/drain",
+  "http://$(POD_IP)/",
+];
+
+test.for(NOT_LOOPBACK)("an URL like %j is refused, the driver's and the app's", (text) => {
   expect(driverUrl.parse(text)).toBeUndefined();
+  expect(appUrl.parse(text)).toBeUndefined();
 });
 
-test("an app URL may have any IP but never a name", () => {
-  expect(appUrl.parse("http://10.2.3.4:80/drain")).toBeDefined();
-  expect(appUrl.parse("http://[fd00::1]:80/drain")).toBeDefined();
-  expect(appUrl.parse("http://app.default.svc/drain")).toBeUndefined();
-  expect(appUrl.parse("http://[not:an:ip]/")).toBeUndefined();
-});
+test.for(["unix:relative.sock", "unix:/a/../b.sock", "unix:/", "unix:/admin/", `unix:/${"x".repeat(200)}`])(
+  "a driver URL like %j is refused",
+  (text) => {
+    expect(driverUrl.parse(text)).toBeUndefined();
+  },
+);
 
 test("a list names each port or container once, in the order given", () => {
   expect(codecOf("drainPorts").parse("443,80,443, 80,81")).toEqual([443, 80, 81]);
   expect(codecOf("containers").parse("b,a,b")).toEqual(["b", "a"]);
+});
+
+test("a list is as long as can be obeyed and not an entry longer, whatever the entries are", () => {
+  const listed = (field: Field, entries: number, text: (at: number) => string) =>
+    readValue(codecOf(field), Array.from({ length: entries }, (_, at) => text(at)).join());
+  expect(listed("drainPorts", 20_000, (at) => String(at + 1))).toMatchObject({ ok: true });
+  const message = "It lists 20001 entries, and at most 20000 can be obeyed.";
+  expect(listed("drainPorts", 20_001, () => "80")).toEqual({ ok: false, code: "list_too_long", message });
+  expect(listed("ignorePorts", 400_000, () => "")).toMatchObject({ code: "list_too_long" });
+  expect(listed("containers", 1_000, (at) => `c${at}`)).toMatchObject({ ok: true });
+  expect(listed("containers", 1_001, (at) => `c${at}`)).toMatchObject({ code: "list_too_long" });
 });

@@ -1,0 +1,157 @@
+/** Containers that say they are our manager, in every way such a claim can be half true, and the hooks that go with them. */
+import fc from "fast-check";
+
+/** As an injection writes it. */
+const TOKEN = "0123456789abcdef0123456789abcdef";
+
+const token = fc.constantFrom(TOKEN, "short", "x".repeat(40), "$(POD_NAME)", "", "a/b/c/d/e/f");
+const port = fc.constantFrom("17890", "8080", "17900", "0", "99999", "x");
+
+const args = fc
+  .record({
+    port,
+    rest: fc.subarray([
+      ...["--hooks=app:app", "--hooks=app:app,worker:mesh-proxy", "--hooks=", "--hooks=nobody:app", "--app-grace=45s"],
+      ...["--drain-delay=1s", "--drain-timeout=20m", "--app-grace=30", "--bogus", "--drain-url=http://$(TOKEN)/"],
+      ...["--driver=none", "--classic", "--completes", "--port=1", "--drain-timeout=999999h"],
+    ]),
+  })
+  .map((each) => ["serve", `--port=${each.port}`, ...each.rest] as unknown[]);
+
+const handler = fc.constantFrom<unknown>(
+  null,
+  {},
+  { exec: { command: ["/app/stop"] } },
+  { sleep: { seconds: 20 } },
+  { httpGet: { path: "/bye", port: 8080 } },
+  "text",
+);
+
+const blank = fc.constantFrom<unknown>(null, {}, [], 5);
+
+/** What it claims to have changed. */
+const record = fc.record(
+  {
+    grace: fc.constantFrom<unknown>(null, 0, 1, 30, 45, 600, 2_147_483_647, -1, "30", 1e300),
+    probes: fc.subarray(["app/liveness", "app/startup", "worker/liveness", "nobody/liveness", "app", "a/b/c"]),
+    preStop: fc.dictionary(fc.constantFrom("app", "worker", "nobody", "constructor"), handler, { maxKeys: 3 }),
+    chain: fc.dictionary(
+      fc.constantFrom("app", "worker"),
+      fc.constantFrom<unknown>({ sleep: { seconds: 7 } }, { httpGet: { port: 80, path: "/x" } }, { sleep: {} }, null),
+      { maxKeys: 2 },
+    ),
+    annotations: fc.dictionary(
+      fc.constantFrom(
+        ...["lastcall.dev/status", "kubectl.kubernetes.io/default-container", "unrelated"],
+        ...["traffic.sidecar.istio.io/excludeInboundPorts", "config.linkerd.io/skip-inbound-ports"],
+      ),
+      fc.constantFrom<unknown>(null, "", "8080", "app", 7),
+    ),
+    blank: fc.dictionary(
+      fc.constantFrom(
+        ...["metadata", "annotations", "initContainers", "containers", "grace"],
+        ...["lifecycle/app", "app/liveness", "lifecycle/worker", "worker/startup"],
+      ),
+      blank,
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+const original = fc.oneof(
+  record.map((value) => JSON.stringify(value)),
+  fc.constantFrom("", "{", "null", "[]", '{"grace":{}}'),
+);
+
+const env = fc
+  .record({ token, original, twin: fc.boolean(), relay: fc.boolean(), foreign: fc.boolean() })
+  .map((each) => [
+    { name: "LASTCALL_TOKEN", value: each.token },
+    { name: "LASTCALL_ORIGINAL", value: each.original },
+    ...(each.twin ? [{ name: "LASTCALL_TOKEN", value: "f".repeat(32) }] : []),
+    ...(each.relay ? [{ name: "LASTCALL_RELAY_CREDENTIAL", value: "$(LASTCALL_TOKEN)" }] : []),
+    ...(each.foreign ? [{ name: "POD_NAME", value: "mine" }] : []),
+  ]);
+
+const FOREIGN: readonly object[] = [
+  { command: ["/bin/sh", "-c", "true"] },
+  { image: "evil.example/x/lastcall-manager:0.1.0" },
+  { image: "evil.example/other:1" },
+  { securityContext: { privileged: true } },
+  { securityContext: { capabilities: { drop: ["ALL"], add: ["SYS_ADMIN"] } } },
+  { lifecycle: { preStop: { exec: { command: ["/lastcall", "drain"] } }, postStart: { exec: { command: ["x"] } } } },
+  { livenessProbe: { exec: { command: ["x"] } } },
+  { ports: [{ containerPort: 17_890 }] },
+  { resources: { limits: { cpu: "8", memory: "64Gi" } } },
+  { workingDir: "/tmp" },
+  { volumeMounts: [{ name: "v", mountPath: "/run/envoy" }] },
+  { startupProbe: null },
+  { lifecycle: null },
+];
+
+type Forged = {
+  readonly container: Record<string, unknown>;
+  readonly list: "containers" | "initContainers";
+  readonly at: "first" | "last";
+  /** How an app container's hook pretends to be ours. */
+  readonly hook: object | undefined;
+  readonly grace: number | undefined;
+};
+
+const forged: fc.Arbitrary<Forged> = fc
+  .record({
+    args: fc.oneof(
+      { weight: 9, arbitrary: args },
+      { weight: 1, arbitrary: fc.constant(["serve", 7, null, "--port=1"]) },
+    ),
+    env: fc.oneof(
+      { weight: 6, arbitrary: env },
+      { weight: 1, arbitrary: fc.constantFrom<unknown>(undefined, [], null) },
+    ),
+    restartPolicy: fc.constantFrom("Always", undefined, "OnFailure"),
+    foreign: fc.subarray([...FOREIGN], { maxLength: 2 }),
+    list: fc.constantFrom("containers" as const, "initContainers" as const),
+    at: fc.constantFrom("first" as const, "last" as const),
+    hook: fc.constantFrom(
+      undefined,
+      { httpGet: { path: `/${TOKEN}/prestop/app`, port: 17_890 } },
+      { httpGet: { path: `/${"x".repeat(40)}/prestop/app`, port: 8080, scheme: "HTTP" } },
+      { httpGet: { path: "/app-lifecycle/app/prestopz", port: 15_020 } },
+      { httpGet: { path: `/${TOKEN}/prestop/worker`, port: 17_890 } },
+    ),
+    grace: fc.constantFrom(undefined, 95, 100, 30),
+  })
+  .map(({ args: words, env: variables, restartPolicy, foreign, list, at, hook, grace }) => ({
+    container: Object.assign(
+      { name: "lastcall", image: "registry.example/lastcall-manager:0.1.0", args: words },
+      variables === undefined ? {} : { env: variables },
+      restartPolicy === undefined ? {} : { restartPolicy },
+      ...foreign,
+    ) as Record<string, unknown>,
+    list,
+    at,
+    hook,
+    grace,
+  }));
+
+type Spec = { [key: string]: unknown };
+
+function withForged(pod: object, { container, list, at, hook, grace }: Forged): object {
+  const spec = { ...((pod as { spec?: Spec }).spec ?? {}) };
+  const before = (Array.isArray(spec[list]) ? spec[list] : []) as object[];
+  spec[list] = at === "first" ? [container, ...before] : [...before, container];
+  if (grace !== undefined) spec["terminationGracePeriodSeconds"] = grace;
+  if (hook !== undefined && Array.isArray(spec["containers"])) {
+    spec["containers"] = (spec["containers"] as Spec[]).map((each) =>
+      each["name"] === "app"
+        ? { ...each, lifecycle: { ...(each["lifecycle"] as object | null), preStop: hook } }
+        : each,
+    );
+  }
+  return { ...pod, spec };
+}
+
+/** Pods of `pods`, each with one forged manager. */
+export function withForgedManager(pods: fc.Arbitrary<object>): fc.Arbitrary<object> {
+  return fc.tuple(pods, forged).map(([pod, claim]) => withForged(pod, claim));
+}

@@ -1,0 +1,144 @@
+/** What one Pod may ask of one admission, and what is said of the rest. */
+import { expect, test } from "vitest";
+import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
+import { formatServeFlags } from "../../src/contract/serve-flags.ts";
+import { reviewText, warningsOf } from "../../src/injection/review.ts";
+import { codes, inject, injected } from "./given.ts";
+
+/** What Linux gives one argument or variable of a program, in bytes with its final zero. */
+const KERNEL_LIMIT_BYTES = 131_072;
+
+const APP = { name: "app", image: "app:1" };
+
+function named(count: number, part: object = {}): object[] {
+  return Array.from({ length: count }, (_, at) => ({
+    name: `${"n".repeat(58)}-${String(at).padStart(4, "0")}`,
+    image: "x",
+    ...part,
+  }));
+}
+
+type Manager = { readonly args: readonly string[]; readonly env: readonly { readonly value?: string }[] };
+
+function managerOf(pod: object): Manager {
+  const [manager] = (pod as { spec: { initContainers: Manager[] } }).spec.initContainers;
+  if (manager === undefined) throw new Error("no manager");
+  return manager;
+}
+
+function longestWord({ args, env }: Manager): number {
+  return Math.max(...[...args, ...env.map((entry) => entry.value ?? "")].map((text) => Buffer.byteLength(text)));
+}
+
+test("a Pod of 1 000 containers gets a manager that Linux can start, whatever it has to hold and to remember", () => {
+  const probe = { httpGet: { port: 65_535 }, periodSeconds: 999_999, terminationGracePeriodSeconds: null };
+  const probes = { livenessProbe: probe, readinessProbe: { ...probe }, startupProbe: probe };
+  for (const lifecycle of [null, {}, { preStop: null }, { preStop: { exec: { command: ["x"] } } }]) {
+    const pod = { spec: { containers: [...named(999, { lifecycle, ...probes }), APP] } };
+    expect(longestWord(managerOf(injected(pod)))).toBeLessThan(KERNEL_LIMIT_BYTES);
+  }
+  const annotations = {
+    "lastcall.dev/drain-ports": Array.from({ length: 20_000 }, (_, at) => 65_535 - at).join(),
+    "lastcall.dev/ignore-ports": Array.from({ length: 20_000 }, (_, at) => 45_535 - at).join(),
+  };
+  const lists = injected({ metadata: { annotations }, spec: { containers: [APP] } });
+  expect(managerOf(lists).args).toContain(`--drain-ports=${annotations["lastcall.dev/drain-ports"]}`);
+  expect(longestWord(managerOf(lists))).toBeLessThan(KERNEL_LIMIT_BYTES);
+});
+
+test("one container more than 1 000 leaves the Pod alone, init containers counted, and its owner hears why", () => {
+  const initContainers = named(1);
+  const pod = { metadata: { name: "web-0" }, spec: { initContainers, containers: [...named(999), APP] } };
+  const outcome = inject(pod);
+  expect(outcome).toMatchObject({ kind: "unchanged", reason: "too_many_containers" });
+  expect(warningsOf(outcome)).toEqual(["lastcall: not injected: it has more than 1000 containers"]);
+  // Without asking for injection its owner hears nothing.
+  expect(inject(pod, { request: { optIn: "label" } })).toMatchObject({ reason: "not_enabled" });
+});
+
+test("a list of ports longer than one argument is not obeyed, and the next farther one is", () => {
+  const annotations = { "lastcall.dev/drain-ports": Array.from({ length: 30_000 }, (_, at) => at + 1).join() };
+  const pod = { metadata: { name: "web-0", annotations }, spec: { containers: [APP] } };
+  const namespaceAnnotations = { "lastcall.dev/drain-ports": "8080" };
+  const outcome = inject(pod, { request: { namespaceAnnotations } });
+  expect(outcome.explanation.problems).toEqual([
+    {
+      code: "list_too_long",
+      where: "pod web-0, lastcall.dev/drain-ports",
+      message: "It lists 30000 entries, and at most 20000 can be obeyed.",
+    },
+  ]);
+  expect(outcome.explanation.policy.drainPorts).toEqual([8_080]);
+  expect(inject(pod, { config: { onInvalid: "deny" } })).toMatchObject({ kind: "refused" });
+  expect(inject(pod, { config: { onInvalid: "skip" } })).toMatchObject({ reason: "invalid_value" });
+});
+
+test("of 36 000 names that do not exist 20 are named and the others counted", () => {
+  const annotations = Object.fromEntries(Array.from({ length: 36_000 }, (_, at) => [`lastcall.dev/key-${at}`, "x"]));
+  const { problems } = inject({ metadata: { name: "web-0", annotations }, spec: { containers: [APP] } }).explanation;
+  expect(problems).toHaveLength(21);
+  expect(problems.at(-1)).toEqual({
+    code: "unknown_annotation",
+    where: "pod web-0",
+    message: "There are 35980 more annotations under lastcall.dev/ that do not exist.",
+  });
+});
+
+test("an answer names 50 problems at most, and warns 34 times at most, with a count of what is left out", () => {
+  const annotations = { "lastcall.dev/containers": Array.from({ length: 1_000 }, (_, at) => `no-${at}`).join() };
+  const outcome = inject({ metadata: { name: "web-0", annotations }, spec: { containers: [APP] } });
+  expect(outcome.explanation.problems).toHaveLength(50);
+  expect(outcome.explanation.problems.at(-1)).toMatchObject({
+    code: "more_problems",
+    message: "There are 951 more problems than an answer names.",
+  });
+  const warnings = warningsOf(outcome);
+  expect(warnings).toHaveLength(34);
+  expect(warnings.at(-1)).toBe("lastcall: there are 17 more warnings");
+  // What the API server keeps of all warnings of a request.
+  expect(warnings.join("").length).toBeLessThanOrEqual(4_096);
+});
+
+test("400 000 names in a list make a short answer", () => {
+  const annotations = { "lastcall.dev/containers": Array.from({ length: 400_000 }, (_, at) => `n${at}`).join() };
+  const outcome = inject({ metadata: { annotations }, spec: { containers: [APP] } });
+  expect(codes(outcome)).toEqual(["list_too_long"]);
+  expect(reviewText("uid", outcome).length).toBeLessThan(10_000);
+});
+
+test("a change longer than the API server stores is not made", () => {
+  const args = ["serve", ...formatServeFlags(DEFAULT_SETTINGS)];
+  // Where the manager leaves the front of a list, all that follows is written again.
+  const withLong = (letters: number) => ({
+    metadata: { annotations: { "lastcall.dev/mode": "native" } },
+    spec: {
+      containers: [
+        { name: "lastcall", image: "x", args },
+        { ...APP, futureField: "é".repeat(letters) },
+        { name: "b", image: "x" },
+      ],
+    },
+  });
+  const outcome = inject(withLong(800_000));
+  expect(outcome).toMatchObject({ kind: "unchanged", reason: "patch_too_large" });
+  expect(warningsOf(outcome)).toHaveLength(1);
+  expect(inject(withLong(700_000))).toMatchObject({ kind: "patched" });
+});
+
+test("annotations that the API server would refuse are not planned for", () => {
+  const withText = (characters: number) => {
+    const annotations = { "example.org/a": "x".repeat(characters - "example.org/a".length) };
+    return inject({ metadata: { annotations }, spec: { containers: [APP] } });
+  };
+  expect(withText(262_144)).toMatchObject({ kind: "patched" });
+  expect(withText(262_145)).toMatchObject({ kind: "unchanged", reason: "invalid_pod" });
+});
+
+test("what could not have been started is not believed to be an injection's record", () => {
+  const value = JSON.stringify({ grace: 45, preStop: { app: { exec: { command: ["x".repeat(140_000)] } } } });
+  const env = [{ name: "LASTCALL_ORIGINAL", value }];
+  const manager = { name: "lastcall", image: "x", restartPolicy: "Always", args: ["serve", "--port=17890"], env };
+  const preStop = { httpGet: { path: `/${"t".repeat(32)}/prestop/app`, port: 17_890 } };
+  const pod = { spec: { initContainers: [manager], containers: [{ ...APP, lifecycle: { preStop } }] } };
+  expect(reviewText("uid", inject(pod)).length).toBeLessThan(10_000);
+});

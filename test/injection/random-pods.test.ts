@@ -1,0 +1,31 @@
+/** A few of the random Pods; `npm run test:pods` takes 20 000. */
+import { expect, test } from "vitest";
+import { patched } from "./json-patch-reader.ts";
+import { tallyOf } from "./random-pods.ts";
+
+test("random Pods, many with a forged manager, are settled in one pass and go back", { timeout: 300_000 }, () => {
+  const tally = tallyOf(2_000, 7);
+  expect(tally.wrong, JSON.stringify(tally.example)).toEqual(new Map());
+  expect(tally.patched).toBeGreaterThan(1_000);
+  expect(tally.forged).toBeGreaterThan(300);
+});
+
+test("the reader of patches refuses what RFC 6902 does", () => {
+  const document = { a: [1, 2], "b/c": { "~": 0 } };
+  expect(patched(document, [{ op: "add", path: "/a/1", value: 9 }])).toMatchObject({ a: [1, 9, 2] });
+  expect(patched(document, [{ op: "replace", path: "/b~1c/~0", value: 1 }])).toMatchObject({ "b/c": { "~": 1 } });
+  expect(patched(document, [{ op: "remove", path: "/a/0" }])).toMatchObject({ a: [2] });
+  for (const wrong of [
+    { op: "add", path: "/a/3", value: 1 },
+    { op: "add", path: "/no/x", value: 1 },
+    { op: "replace", path: "/no", value: 1 },
+    { op: "remove", path: "/a/2" },
+    { op: "remove", path: "/a/-" },
+    { op: "add", path: "/a/01", value: 1 },
+    { op: "add", path: "a", value: 1 },
+    { op: "add", path: "/b~c", value: 1 },
+    { op: "add", path: "/x" },
+    { op: "put", path: "/x", value: 1 },
+  ])
+    expect(() => patched(document, [wrong]), JSON.stringify(wrong)).toThrow();
+});

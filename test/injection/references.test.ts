@@ -1,0 +1,112 @@
+/** No text that a person writes becomes a reference to one of the manager's variables. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { formatServeFlags, parseServeFlags } from "../../src/contract/serve-flags.ts";
+import { serveFlagsOf } from "../../src/injection/manager-container.ts";
+import { uninjectPod } from "../../src/injection/uninject.ts";
+import { asWritten, withoutReferences } from "../../src/kubernetes/references.ts";
+import { anyText } from "../any-text.ts";
+import { inject, injected } from "./given.ts";
+
+const SECRET = "EXPANDED";
+
+/** As kubelet expands a container's arguments and the values of its variables, by the letter of its rules. */
+function expanded(text: string): string {
+  let out = "";
+  for (let at = 0; at < text.length; at += 1) {
+    const next = text[at + 1];
+    if (text[at] !== "$" || next === undefined) out += text[at];
+    else if (next === "$") {
+      out += "$";
+      at += 1;
+    } else if (next === "(" && text.includes(")", at + 2)) {
+      out += SECRET;
+      at = text.indexOf(")", at + 2);
+    } else {
+      out += `$${next}`;
+      at += 1;
+    }
+  }
+  return out;
+}
+
+test("this kubelet does what the documentation says", () => {
+  expect(expanded("a $(B) c")).toBe("a EXPANDED c");
+  expect(expanded("$$(B) $$$(B) $(B")).toBe("$(B) $EXPANDED $(B");
+  expect(expanded("$a$")).toBe("$a$");
+});
+
+const dollars = fc.string({
+  unit: fc.constantFrom("$", "(", ")", "A", "$(LASTCALL_RELAY_CREDENTIAL)", "$$(LASTCALL_TOKEN)"),
+});
+
+test("any text arrives as it was written, and is read back as it was written", () => {
+  fc.assert(
+    fc.property(fc.oneof(dollars, anyText()), (text) => {
+      expect(expanded(withoutReferences(text))).toBe(text);
+      expect(asWritten(withoutReferences(text))).toBe(text);
+    }),
+  );
+});
+
+type Manager = { readonly args: string[]; readonly env: { readonly name: string; readonly value?: string }[] };
+
+function managerIn(pod: object): Manager {
+  const [manager] = (pod as { spec: { initContainers: Manager[] } }).spec.initContainers;
+  if (manager === undefined) throw new Error("no manager");
+  return manager;
+}
+
+const KEYS: readonly string[] = [
+  ...["drain-url", "active-url", "driver-url", "drain-ports", "ignore-ports", "containers", "resources", "drain-delay"],
+  ...["drained-when", "driver", "prestop", "mode", "profile", "port", "status", "inject"],
+];
+
+const beforeDollars = fc.constantFrom("http://127.0.0.1:80/", "http://[::1]/#", "unix:/run/", "80,", "app,", "");
+const annotations = fc.dictionary(
+  fc.constantFrom(...KEYS.map((key) => `lastcall.dev/${key}`), "traffic.sidecar.istio.io/excludeInboundPorts"),
+  fc.tuple(beforeDollars, dollars).map(([before, text]) => before + text),
+);
+const hook = fc.record({
+  exec: fc.record({ command: fc.array(dollars, { maxLength: 2 }) }),
+});
+const called = dollars.map((path) => ({
+  httpGet: { port: 80, path: `/${path}`, httpHeaders: [{ name: "a", value: path }] },
+}));
+
+test("no value of an annotation and no hook expands in an argument or a variable of the manager", () => {
+  let seen = 0;
+  fc.assert(
+    fc.property(annotations, fc.oneof(hook, called), (values, preStop) => {
+      const all = { "sidecar.istio.io/inject": "true", ...values };
+      const containers = [
+        { name: "app", image: "x", lifecycle: { preStop } },
+        { name: "b", image: "x" },
+      ];
+      const pod = { metadata: { annotations: all }, spec: { containers } };
+      const outcome = inject(pod);
+      if (outcome.kind !== "patched" || outcome.mode === "sleep") return;
+      const { args, env } = managerIn(outcome.pod);
+      for (const text of [...args, ...env.map((entry) => entry.value ?? "")]) {
+        if (text.includes("$")) seen += 1;
+        expect(expanded(text)).not.toContain(SECRET);
+      }
+      const settings = parseServeFlags(args.slice(1).map(expanded));
+      expect(settings.problems).toEqual([]);
+      const { drainUrl, activeUrl } = outcome.explanation.policy;
+      expect(settings.settings).toMatchObject({ drainUrl, activeUrl });
+      expect(formatServeFlags(settings.settings)).toEqual(serveFlagsOf(managerIn(outcome.pod)));
+      expect(inject(outcome.pod)).toMatchObject({ reason: "up_to_date" });
+      expect(uninjectPod(outcome.pod)).toEqual({ kind: "uninjected", pod });
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(seen).toBeGreaterThan(100);
+});
+
+test("a URL that asks for the relay's credential is called with these letters", () => {
+  const url = "http://127.0.0.1:8080/$(LASTCALL_RELAY_CREDENTIAL)";
+  const annotated = { metadata: { annotations: { "lastcall.dev/drain-url": url } } };
+  const { args } = managerIn(injected({ ...annotated, spec: { containers: [{ name: "app", image: "x" }] } }));
+  expect(args).toContain("--drain-url=http://127.0.0.1:8080/$$(LASTCALL_RELAY_CREDENTIAL)");
+});

@@ -1,0 +1,136 @@
+/** What is left of a manager's container when the webhook sees it again. */
+import { describe, expect, test } from "vitest";
+import { inject, injected, TOKEN } from "./given.ts";
+
+type Loose = { [key: string]: unknown };
+
+const WEB = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "app:1" }] } };
+
+/** The injected Pod with another manager. */
+function withManager(change: (manager: Loose) => Loose): object {
+  const pod = structuredClone(injected(WEB)) as { spec: { initContainers: Loose[] } };
+  pod.spec.initContainers = pod.spec.initContainers.map(change);
+  return pod;
+}
+
+const security = (more: Loose) => (manager: Loose) => ({
+  ...manager,
+  securityContext: { ...(manager["securityContext"] as Loose), ...more },
+});
+
+describe("a container of ours with a foreign part is replaced whole, in one pass", () => {
+  test.for<[string, (manager: Loose) => Loose]>([
+    ["a command", (manager) => ({ ...manager, command: ["/bin/sh", "-c", "true"] })],
+    [
+      "a command and a mirror's image",
+      (manager) => ({ ...manager, command: ["x"], image: "a.example/lastcall-manager:0.1.0" }),
+    ],
+    [
+      "a command and variables of its own",
+      (manager) => ({
+        ...manager,
+        command: ["x"],
+        env: [...(manager["env"] as Loose[]), { name: "X", value: "y" }],
+      }),
+    ],
+    ["a working folder", (manager) => ({ ...manager, workingDir: "/tmp" })],
+    ["a probe", (manager) => ({ ...manager, livenessProbe: { exec: { command: ["x"] } } })],
+    ["ports", (manager) => ({ ...manager, ports: [{ containerPort: 17_890, hostPort: 80 }] })],
+    ["a terminal", (manager) => ({ ...manager, tty: true })],
+    [
+      "a hook at its start",
+      (manager) => ({
+        ...manager,
+        lifecycle: { ...(manager["lifecycle"] as Loose), postStart: { exec: { command: ["x"] } } },
+      }),
+    ],
+    ["every right", security({ privileged: true })],
+    ["one right", security({ capabilities: { drop: ["ALL"], add: ["SYS_ADMIN"] } })],
+    [
+      "a variable twice",
+      (manager) => ({
+        ...manager,
+        env: [...(manager["env"] as Loose[]), { name: "LASTCALL_TOKEN", value: "e".repeat(32) }],
+      }),
+    ],
+  ])("%s", ([, change]) => {
+    const pod = withManager(change);
+    expect(inject(pod)).toMatchObject({ kind: "patched", pod: injected(WEB) });
+    expect(injected(pod)).toEqual(injected(WEB));
+    expect(inject(injected(pod))).toMatchObject({ reason: "up_to_date" });
+  });
+});
+
+describe("what the API server and other webhooks give to every container stays", () => {
+  test.for<[string, (manager: Loose) => Loose]>([
+    [
+      "defaults",
+      (manager) => ({
+        ...manager,
+        imagePullPolicy: "IfNotPresent",
+        terminationMessagePath: "/dev/x",
+        terminationMessagePolicy: "File",
+      }),
+    ],
+    [
+      "how it is resized",
+      (manager) => ({ ...manager, resizePolicy: [{ resourceName: "cpu", restartPolicy: "NotRequired" }] }),
+    ],
+    [
+      "variables and mounts",
+      (manager) => ({
+        ...manager,
+        env: [...(manager["env"] as Loose[]), { name: "X", value: "$(Y)" }],
+        envFrom: [{ configMapRef: { name: "x" } }],
+        volumeMounts: [{ name: "x", mountPath: "/x" }],
+      }),
+    ],
+    [
+      "a profile of a security module",
+      security({ seLinuxOptions: { level: "s0" }, appArmorProfile: { type: "RuntimeDefault" } }),
+    ],
+    [
+      "a mirror in front of the registry",
+      (manager) => ({ ...manager, image: "mirror.example:5000/cache/lastcall-manager:0.1.0" }),
+    ],
+  ])("%s", ([, change]) => {
+    expect(inject(withManager(change))).toMatchObject({ reason: "up_to_date" });
+  });
+});
+
+test("an image whose path only ends alike is not a mirror's", () => {
+  const facts = { managerImage: "registry.example/lastcall/manager:0.1.0" };
+  const own = injected(WEB, { facts }) as { spec: { initContainers: Loose[] } };
+  const withImage = (image: string) => ({
+    ...own,
+    spec: { ...own.spec, initContainers: own.spec.initContainers.map((each) => ({ ...each, image })) },
+  });
+  expect(inject(withImage("mirror.example/registry.example/lastcall/manager:0.1.0"), { facts })).toMatchObject({
+    reason: "up_to_date",
+  });
+  for (const image of ["mirror.example/manager:0.1.0", "evil/lastcall/manager:0.1.1", "x/notlastcall/manager:0.1.0"])
+    expect(injected(withImage(image), { facts })).toEqual(own);
+});
+
+test("a record that contradicts itself is settled in one pass", () => {
+  const original = '{"grace":45,"blank":{"grace":null,"initContainers":{},"lifecycle/app":[]}}';
+  const manager = {
+    name: "lastcall",
+    image: "x",
+    args: ["serve", "--port=17890", "--hooks=app:app"],
+    env: [{ name: "LASTCALL_ORIGINAL", value: original }],
+  };
+  const preStop = { httpGet: { path: `/${TOKEN}/prestop/app`, port: 17_890 } };
+  const containers = [{ name: "app", image: "x", lifecycle: { preStop } }];
+  for (const spec of [
+    { initContainers: [manager], containers, terminationGracePeriodSeconds: null },
+    { initContainers: [manager], containers },
+    { initContainers: null, containers: [manager, ...containers], terminationGracePeriodSeconds: null },
+  ])
+    expect(inject(injected({ spec }))).toMatchObject({ reason: "up_to_date" });
+});
+
+test("a Pod that is nothing but a manager is left alone", () => {
+  const manager = { name: "lastcall", image: "x", args: ["serve", "--port=17890"] };
+  expect(inject({ spec: { containers: [manager] } })).toMatchObject({ kind: "unchanged", reason: "invalid_pod" });
+});
