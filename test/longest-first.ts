@@ -2,11 +2,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Small files that play long stories, the longest first: begun last, they would be waited for alone. */
-const LONGEST = [
-  "test/relay/relay-in-webhook.test.ts",
-  "test/manager/differential-drains.test.ts",
-  "test/webhook/cluster/webhook-in-cluster.test.ts",
-];
+const LONGEST = ["test/relay/relay-in-webhook.test.ts", "test/webhook/cluster/webhook-in-cluster.test.ts"];
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

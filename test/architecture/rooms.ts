@@ -42,6 +42,7 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
 export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // The manager's source compiles ahead of time without packages; only its Node build binds libc through an FFI.
   "manager/node-libc.ts": ["koffi"],
+  "manager/node-port-guard.ts": ["koffi"],
 };
 
 /** Single files that may reach into one more room. */

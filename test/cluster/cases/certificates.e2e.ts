@@ -1,7 +1,7 @@
-/** The CA of the replicas changes while Pods are made and the configuration fails closed. */
+/** The CA of the replicas changes while Pods are made and the configuration fails closed; nothing else of it does. */
 import { createHash } from "node:crypto";
 import type { V1MutatingWebhookConfiguration, V1Secret } from "@kubernetes/client-node";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { install, OPT_IN, RELEASE_NAMESPACE } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
@@ -63,6 +63,93 @@ test("emptied caBundles are filled again", { timeout: 120_000 }, async () => {
   await waitUntil({ withinMs: 30_000, what: "the caBundles are back" }, async () => {
     const bundles = await bundlesOf(name);
     return before.every((bundle, index) => bundle === bundles[index]) ? true : undefined;
+  });
+});
+
+describe("the webhook's own account", () => {
+  const account = `system:serviceaccount:${RELEASE_NAMESPACE}:lastcall-webhook`;
+  const configuration = "mutatingwebhookconfiguration/drain.lastcall.dev";
+  const entry = "/webhooks/0";
+  const patched = (operation: object, as: readonly string[] = [`--as=${account}`]) =>
+    kubectl.attempt([
+      ...["patch", configuration, "--type=json", `--patch=${JSON.stringify([operation])}`, "--dry-run=server"],
+      ...as,
+    ]);
+
+  test("may fill, change and empty caBundles", async () => {
+    const path = `${entry}/clientConfig/caBundle`;
+    const bundle = Buffer.from((await bundlesOf("drain.lastcall.dev"))[0] ?? "", "base64").toString();
+    const value = Buffer.from(`${bundle}\n${bundle}`).toString("base64");
+    expect(await patched({ op: "replace", path, value })).toMatchObject({ status: 0 });
+    expect(await patched({ op: "remove", path })).toMatchObject({ status: 0 });
+  });
+
+  test.for([
+    { op: "add", path: `${entry}/rules/0/resources/-`, value: "secrets" },
+    { op: "add", path: `${entry}/rules/0/operations/-`, value: "UPDATE" },
+    { op: "replace", path: `${entry}/rules/0/apiGroups/0`, value: "*" },
+    { op: "replace", path: `${entry}/rules/0/scope`, value: "*" },
+    { op: "remove", path: `${entry}/rules` },
+    { op: "replace", path: `${entry}/namespaceSelector`, value: {} },
+    { op: "remove", path: `${entry}/namespaceSelector` },
+    { op: "replace", path: "/webhooks/1/objectSelector", value: {} },
+    { op: "replace", path: `${entry}/matchConditions`, value: [] },
+    { op: "remove", path: `${entry}/matchConditions/0` },
+    { op: "replace", path: `${entry}/failurePolicy`, value: "Ignore" },
+    { op: "replace", path: `${entry}/matchPolicy`, value: "Exact" },
+    { op: "replace", path: `${entry}/sideEffects`, value: "None" },
+    { op: "replace", path: `${entry}/timeoutSeconds`, value: 30 },
+    { op: "replace", path: `${entry}/reinvocationPolicy`, value: "Never" },
+    { op: "add", path: `${entry}/admissionReviewVersions/-`, value: "v1beta1" },
+    { op: "replace", path: `${entry}/clientConfig`, value: { url: "https://elsewhere.example/mutate" } },
+    { op: "replace", path: `${entry}/clientConfig/service/namespace`, value: "default" },
+    { op: "replace", path: `${entry}/clientConfig/service/name`, value: "other" },
+    { op: "replace", path: `${entry}/clientConfig/service/path`, value: "/" },
+    { op: "replace", path: `${entry}/clientConfig/service/port`, value: 8443 },
+    { op: "replace", path: `${entry}/name`, value: "other.drain.lastcall.dev" },
+    { op: "remove", path: entry },
+    { op: "remove", path: "/webhooks" },
+    { op: "copy", from: entry, path: "/webhooks/-" },
+    { op: "move", from: entry, path: "/webhooks/1" },
+    { op: "add", path: "/metadata/labels/other", value: "label" },
+    { op: "remove", path: "/metadata/labels/app.kubernetes.io~1name" },
+    { op: "add", path: "/metadata/annotations/other", value: "annotation" },
+    { op: "add", path: "/metadata/finalizers", value: ["example.com/stays"] },
+    {
+      op: "add",
+      path: "/metadata/ownerReferences",
+      value: [{ apiVersion: "v1", kind: "Namespace", name: "default", uid: "1" }],
+    },
+  ])("may not: $op $path", async (operation) => {
+    const { status, complaint } = await patched(operation);
+    expect(status).not.toBe(0);
+    // Names that are there twice are refused by the API server's own check.
+    expect(complaint).toContain(
+      operation.op === "copy" ? "" : "the webhook's own account may change nothing of this configuration but caBundle",
+    );
+  });
+
+  test("is the only one that is held to that", async () => {
+    const operation = { op: "replace", path: `${entry}/timeoutSeconds`, value: 30 };
+    expect(await patched(operation, [])).toMatchObject({ status: 0 });
+  });
+
+  test.for([
+    "validatingadmissionpolicies/configuration.lastcall.dev",
+    "validatingadmissionpolicybindings/configuration.lastcall.dev",
+    "clusterroles/lastcall-webhook",
+    "clusterrolebindings/lastcall-webhook",
+    "mutatingwebhookconfigurations/others",
+  ])("may do nothing to %s", async (object) => {
+    for (const verb of ["patch", "update", "delete"])
+      expect((await kubectl.attempt(["auth", "can-i", verb, object, `--as=${account}`])).output.trim()).toBe("no");
+  });
+
+  test("may neither delete its configuration nor make one", async () => {
+    for (const verb of ["update", "delete", "create", "deletecollection"])
+      expect((await kubectl.attempt(["auth", "can-i", verb, configuration, `--as=${account}`])).output.trim()).toBe(
+        "no",
+      );
   });
 });
 

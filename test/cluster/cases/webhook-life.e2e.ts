@@ -7,7 +7,7 @@ import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { create, isInjected } from "../client/server-answer.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { readSuite } from "../client/suite.ts";
-import { webhookPods } from "../client/webhook-metrics.ts";
+import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
@@ -95,6 +95,25 @@ describe("with failurePolicy Fail", () => {
     });
   });
 });
+
+describe("what an API server sends", () => {
+  test("every review says its length, of small Pods and of one of a megabyte: all are injected, none is refused", async () => {
+    await inNamespace(suite, "review-length", LABELS, async (namespace) => {
+      const refusedBefore = await refusedWithoutLength(namespace);
+      const env = Array.from({ length: 10 }, (_, index) => ({ name: `LARGE_${index}`, value: "x".repeat(100_000) }));
+      const small = barePod(namespace, "small", [appContainer(namespace)]);
+      const large = barePod(namespace, "large", [{ ...appContainer(namespace), env }]);
+      for (const pod of [small, large]) {
+        expect((await create(namespace.here, pod)).pods.map(isInjected)).toEqual([true]);
+      }
+      expect(await refusedWithoutLength(namespace)).toBe(refusedBefore);
+    });
+  });
+});
+
+async function refusedWithoutLength({ kubectl }: CaseNamespace): Promise<number> {
+  return sumOfSamples(await samplesOf(kubectl, "lastcall_requests_refused_total", ['reason="without_length"']));
+}
 
 async function backAgain(namespace: CaseNamespace): Promise<void> {
   await inRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);

@@ -40,12 +40,15 @@ export const IMAGES = {
     base: "node",
     contents: [{ from: "build/release/lastcall", to: "/app" }],
     bundles: [],
-    entrypoint: [NODE, "/app/lastcall.mjs"],
+    entrypoint: [NODE, "--max-semi-space-size=8", "--heap-growing-percent=50", "/app/lastcall.mjs"],
   },
   "lastcall-test-app": {
     base: "node",
     contents: [],
-    bundles: ["src/demo/sample-app.ts", "test/cluster/programs/load-client.ts", "test/cluster/programs/candid-app.ts"],
+    bundles: [
+      "src/demo/sample-app.ts",
+      ...["load-client", "candid-app", "attacker"].map((name) => `test/cluster/programs/${name}.ts`),
+    ],
     entrypoint: [NODE],
   },
   // What the manifests of the examples name has no words after it, so each needs an image that starts by itself.

@@ -25,25 +25,35 @@ export function askApi(path: string, pki: string): Promise<ApiAnswer> {
   });
 }
 
-export type NodeState = { readonly name: string; readonly ready: boolean; readonly kubelet: string };
+export type NodeState = {
+  readonly name: string;
+  readonly ready: boolean;
+  /** What the kubelet says of it. */
+  readonly why: string;
+  readonly kubelet: string;
+};
 
 /** The nodes as the API knows them; empty while there are none. */
 export async function askNodes(pki: string): Promise<readonly NodeState[]> {
   const { status, body } = await askApi("/api/v1/nodes", pki);
   if (status !== 200) throw new Error(`the API server answered ${status} about nodes`);
   const list: NodeList = JSON.parse(body);
-  return list.items.map(({ metadata, status: state }) => ({
-    name: metadata.name,
-    ready: state.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false,
-    kubelet: state.nodeInfo?.kubeletVersion ?? "",
-  }));
+  return list.items.map(({ metadata, status: state }) => {
+    const ready = state.conditions?.find(({ type }) => type === "Ready");
+    return {
+      name: metadata.name,
+      ready: ready?.status === "True",
+      why: ready?.message ?? "",
+      kubelet: state.nodeInfo?.kubeletVersion ?? "",
+    };
+  });
 }
 
 type NodeList = {
   readonly items: readonly {
     readonly metadata: { readonly name: string };
     readonly status: {
-      readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+      readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
       readonly nodeInfo?: { readonly kubeletVersion: string };
     };
   }[];

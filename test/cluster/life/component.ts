@@ -10,6 +10,8 @@ export type Component = {
   readonly node: "n1" | "n2";
   readonly program: string;
   readonly flags: readonly string[];
+  /** Whether it is started again when it ends, as its unit does on a real node. */
+  readonly restarts?: boolean;
 };
 
 /** Not `ip netns exec`: that mounts /sys anew and hides the cgroups. */
@@ -23,7 +25,8 @@ export function startComponent(component: Component, state: StateFolder): void {
   const log = quoted(join(state.log, `${component.name}.log`));
   mkdirSync(state.log, { recursive: true });
   const script = join(state.start, `${component.name}.sh`);
-  writeFileSync(script, `exec ${command} >>${log} 2>&1 </dev/null\n`);
+  const runs = `${command} >>${log} 2>&1 </dev/null`;
+  writeFileSync(script, component.restarts ? `while :; do ${runs}; sleep 1; done\n` : `exec ${runs}\n`);
   // A line this short reaches a pipe whole.
   writeFileSync(join(state.start, "queue"), `${script}\n`, { flag: "r+" });
 }

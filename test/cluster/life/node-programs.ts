@@ -30,18 +30,23 @@ export function prepareNode(node: ClusterNode, programs: Programs, state: StateF
   return {
     runtime: component("containerd", "containerd", ["--config", at("containerd.toml")]),
     agents: [
-      component("kubelet", join(programs.kubernetes, "kubelet"), [
-        `--config=${at("kubelet.json")}`,
-        `--kubeconfig=${join(state.pki, `${node.name}.kubeconfig`)}`,
-        `--hostname-override=${node.name}`,
-        `--node-ip=${node.address}`,
-        `--root-dir=${at("kubelet")}`,
-        `--cert-dir=${at("kubelet/pki")}`,
-        "--v=2",
-      ]),
+      { ...component("kubelet", join(programs.kubernetes, "kubelet"), kubeletFlags(node, state)), restarts: true },
       component("kube-proxy", join(programs.kubernetes, "kube-proxy"), [`--config=${at("kube-proxy.json")}`]),
     ],
   };
+}
+
+function kubeletFlags(node: ClusterNode, state: StateFolder): readonly string[] {
+  const at = (name: string) => join(state.root, node.name, name);
+  return [
+    `--config=${at("kubelet.json")}`,
+    `--kubeconfig=${join(state.pki, `${node.name}.kubeconfig`)}`,
+    `--hostname-override=${node.name}`,
+    `--node-ip=${node.address}`,
+    `--root-dir=${at("kubelet")}`,
+    `--cert-dir=${at("kubelet/pki")}`,
+    "--v=2",
+  ];
 }
 
 /** Routed point-to-point links: with a bridge, a Pod's answer to its own node's Pod would bypass the translation. */

@@ -10,6 +10,8 @@ export type StateFolder = {
   /** Held while a suite runs on it. */
   readonly suiteLock: string;
   readonly log: string;
+  /** The logs of the last cluster that did not come up. */
+  readonly failedLog: string;
   readonly pki: string;
   readonly start: string;
   readonly kubeconfig: string;
@@ -27,6 +29,7 @@ export function stateFolder(): StateFolder {
     lock: `${root}.lock`,
     suiteLock: `${root}.suite.lock`,
     log: join(root, "log"),
+    failedLog: `${root}.failed-log`,
     pki: join(root, "pki"),
     start: join(root, "start"),
     kubeconfig: join(root, "pki/admin.kubeconfig"),

@@ -1,6 +1,6 @@
 /** Brings a cluster up, or finds that it is. A bring-up that fails or is killed leaves nothing that the next does not end. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildPlace, buildModule } from "../build/build-module.ts";
 import type { Minor } from "../build/module-table.ts";
@@ -10,7 +10,7 @@ import { GivenUp, type Look, waitUntil } from "../host/wait.ts";
 import { importImages } from "../images/import-images.ts";
 import { pauseArchive } from "../images/pause-image.ts";
 import { NODES } from "./addresses.ts";
-import { askApi, askNodes } from "./api-request.ts";
+import { askApi, askNodes, type NodeState } from "./api-request.ts";
 import { makeCertificates } from "./certificates.ts";
 import { makeCgroups } from "./cgroups.ts";
 import { startComponent } from "./component.ts";
@@ -20,6 +20,9 @@ import { connectHost, hostConflict, logOf, openNamespaces } from "./namespaces.t
 import { prepareNode } from "./node-programs.ts";
 import { type ClusterRecord, isRunning, readRecord, writeRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
+
+/** Longer than any wait of a kubelet between two tries; a cluster that comes up takes about 5 s of it. */
+const LIMIT_MS = 180_000;
 
 export type UpOutcome = { readonly record: ClusterRecord; readonly wasUp: boolean };
 
@@ -42,9 +45,18 @@ export async function bringUp(minor: Minor, state: StateFolder, place: BuildPlac
     const record = await begin({ minor, programs: { kubernetes, etcd }, state, pause, say: place.say });
     return { record, wasUp: false };
   } catch (error) {
+    keepLogs(state, place.say);
     await bringDown(state);
     throw error;
   }
+}
+
+/** Beside the folder that is removed with the cluster; those of the failure before are replaced. */
+function keepLogs(state: StateFolder, say: BuildPlace["say"]): void {
+  if (!existsSync(state.log)) return;
+  rmSync(state.failedLog, { recursive: true, force: true });
+  cpSync(state.log, state.failedLog, { recursive: true });
+  say(`The logs of the cluster that did not come up: ${state.failedLog}`);
 }
 
 type Beginning = {
@@ -72,18 +84,16 @@ async function begin({ minor, programs, state, pause, say }: Beginning): Promise
     alive(() => (existsSync(join(state.start, "open")) ? true : undefined)),
   );
   for (const component of storeAndApi(programs, state)) startComponent(component, state);
-  const nodes = NODES.map(async (node) => {
-    const { runtime, agents } = prepareNode(node, programs, state);
-    startComponent(runtime, state);
-    await importImages([pause], state.socketOf(node.name));
-    for (const agent of agents) startComponent(agent, state);
-  });
-  await waitUntil({ what: "the API server is ready", withinMs: 60_000 }, () =>
+  const nodes = NODES.map((node) => ({ node, ...prepareNode(node, programs, state) }));
+  for (const { runtime } of nodes) startComponent(runtime, state);
+  await Promise.all(nodes.map(({ node }) => importImages([pause], state.socketOf(node.name))));
+  await waitUntil({ what: "the API server is ready", withinMs: LIMIT_MS }, () =>
     alive(async () => ((await askApi("/readyz", state.pki)).status === 200 ? true : undefined)),
   );
   tell("the API server is ready");
   for (const component of controllers(programs, state)) startComponent(component, state);
-  await Promise.all(nodes);
+  // Not before: a kubelet that asks in vain waits longer each time, up to two minutes.
+  for (const agent of nodes.flatMap(({ agents }) => agents)) startComponent(agent, state);
   await waitForNodes(state, alive);
   tell(`nodes ${NODES.map(({ name }) => name).join(" and ")} are ready`);
   const up: ClusterRecord = { ...record, stage: "up" };
@@ -105,18 +115,25 @@ type Alive = <T>(look: Look<T>) => Promise<T | undefined>;
 
 /** Pods can be made once the nodes are ready and free of taints, and the namespace has its ServiceAccount. */
 async function waitForNodes(state: StateFolder, alive: Alive): Promise<void> {
-  await waitUntil({ what: "both nodes are ready", withinMs: 60_000 }, () =>
+  await waitUntil({ what: "both nodes are ready", withinMs: LIMIT_MS }, () =>
     alive(async () => {
-      const ready = (await askNodes(state.pki)).filter((node) => node.ready);
-      return ready.length === NODES.length ? true : undefined;
+      const nodes = await askNodes(state.pki);
+      const missing = NODES.map(({ name }) => name).filter((name) => !nodes.find((node) => node.name === name)?.ready);
+      if (missing.length === 0) return true;
+      throw new Error(missing.map((name) => notReady(name, nodes, state)).join("\n"));
     }),
   );
-  await waitUntil({ what: "the namespace default has a ServiceAccount", withinMs: 60_000 }, () =>
+  await waitUntil({ what: "the namespace default has a ServiceAccount", withinMs: LIMIT_MS }, () =>
     alive(async () => {
       const { status } = await askApi("/api/v1/namespaces/default/serviceaccounts/default", state.pki);
       return status === 200 ? true : undefined;
     }),
   );
+}
+
+function notReady(name: string, nodes: readonly NodeState[], state: StateFolder): string {
+  const why = nodes.find((node) => node.name === name)?.why ?? "it has not registered";
+  return `${name} is not ready: ${why}. Its kubelet's log ends with:\n${logOf(state, `kubelet-${name}`)}`;
 }
 
 /** A look that stops waiting when the namespaces are gone. */

@@ -1,0 +1,100 @@
+/** No test depends on luck: on a machine that is fast enough, or on a port that happens to be free. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { LUCK_EXCEPTIONS, LUCK_RULES, luckIn } from "./luck-rules.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
+  .map((file) => `test/${file}`)
+  .filter((file) => file.endsWith(".ts") && statSync(join(ROOT, file)).isFile());
+
+test.for(files)("%s depends on no luck", (file) => {
+  expect(luckIn(file, readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
+});
+
+const PROGRAM = 'import { call } from "./manager-process.ts";\n';
+
+describe("the rules refuse what they are there to refuse", () => {
+  const wrong: Readonly<Record<string, readonly string[]>> = {
+    "a pause without a reason": [
+      'import { setTimeout as pause } from "node:timers/promises";',
+      "await new Promise((resolve) => setTimeout(resolve, 100));",
+      "const nap = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));",
+      "return new Promise((done) => {\n  setTimeout(() => done(), ms);\n});",
+      "await realClock.wait(300);",
+      "const nap = promisify(setTimeout);",
+      'await pause(100, "wait");',
+      'import {\n  call,\n  pause,\n} from "./manager-process.ts";',
+    ],
+    "a wait with a limit and a message of its own": [
+      "await vi.waitFor(() => expect(heard).toBe(2), { timeout: 8_000 });",
+      "await expect.poll(() => open, { timeout: 40_000 }).toBe(0);",
+      "async function until(condition: () => boolean): Promise<void> {",
+      "const eventually = async (look: () => void) => {",
+      "const waitFor = look => {",
+      "while (early.length < 4) await pause(20);",
+      "while (!over) {\n  await sleep(20);",
+    ],
+    "an upper bound on real time": [
+      "expect(performance.now() - startMs).toBeLessThan(8_000);",
+      "expect(Date.now() - toldMs, said).toBeLessThanOrEqual(LATE_MS + lag());",
+      "expect(seen.goneMs).toBeLessThan(2_000);",
+      'expect(secondsBetween(web, "deleted", "gone")).toBeLessThan(\n  20,\n);',
+      "expect(report.milliseconds.withdrawing).not.toBeGreaterThan(3_000);",
+    ],
+    "an upper bound on real time, compared by hand": ["expect(performance.now() - startMs < 500).toBe(true);"],
+    "an upper bound on how long a real program took": [
+      `${PROGRAM}expect(end.ms).toBeLessThan(LATE_MS);`,
+      `${PROGRAM}expect(ms).toBeLessThan(10_000);`,
+      `${PROGRAM}expect(report.withdrawnAfterMs).toBeLessThan(3_000);`,
+    ],
+    "a port of everybody's taken for free": [
+      'connect({ host: "127.0.0.1", port: 1 });',
+      'connect(1, "127.0.0.1");',
+      "await connectionTo(1).request();",
+      'connects("localhost", 9);',
+      'await fetch("http://127.0.0.1:9/");',
+      'counted({ url: "http://127.0.0.1:9" }, notes);',
+      'const settings = { driverUrl: "http://localhost:1" };',
+    ],
+  };
+
+  test("each of them has a wrong line to show", () => {
+    expect(Object.keys(wrong).sort()).toEqual(LUCK_RULES.map(({ name }) => name).sort());
+  });
+
+  test.for(Object.entries(wrong).flatMap(([name, sources]) => sources.map((source) => ({ name, source }))))(
+    "$name: $source",
+    ({ name, source }) => {
+      expect(luckIn("test/x.test.ts", source).map((line) => line.split("; instead")[0])).toEqual([
+        expect.stringContaining(name),
+      ]);
+    },
+  );
+
+  test.for([
+    "setTimeout(() => res.end(), 100);",
+    "new Promise((resolve) => server.listen(0, resolve));",
+    "expect(performance.now() - startMs).toBeGreaterThan(1_900);",
+    "expect(one.ms).toBeGreaterThan(5);\nexpect(asked.length).toBeLessThan(8);",
+    "expect(played.answered.get(1)).toBeLessThanOrEqual(FLOOR_MS + 10);",
+    "expect(performance.now() - toldMs).toBeLessThan(8_000); // bound: the end must not wait for the question",
+    `${PROGRAM}expect(end.ms).toBeGreaterThan(950);\nexpect(open.length).toBeLessThan(256);`,
+    "expect(played.answered.get(1)).toBe(get(2));",
+    "const until = events.at(-1)?.nowMs ?? 0;",
+    'connect({ host: "127.0.0.1", port: 8_080 });',
+    "connect({ host: ownAddress(), port: 1 });",
+    "while (!over) {\n  kill(pid);\n  await pause(100, why);\n}",
+  ])("and nothing else: %s", (source) => {
+    expect(luckIn("test/x.test.ts", source)).toEqual([]);
+  });
+
+  test("an exception is for what is there, and says why", () => {
+    for (const { under, because } of LUCK_EXCEPTIONS) {
+      expect(files.filter((file) => file.startsWith(under)).length, under).toBeGreaterThan(0);
+      expect(because).toMatch(/\w+ \w+/);
+    }
+    expect(luckIn("test/bench/x.ts", "await vi.waitFor(look);")).toEqual([]);
+  });
+});

@@ -1,0 +1,28 @@
+/** The runs as a table, and the failures by test. Pure. */
+import type { RunResult } from "./one-run.ts";
+
+const MESSAGE_LENGTH = 600;
+
+export function calmTable(results: readonly RunResult[]): string {
+  const names = [...new Set(results.map(({ condition }) => condition))];
+  const rows = names.map((name) => {
+    const runs = results.filter(({ condition }) => condition === name);
+    const failed = runs.filter(({ failures }) => failures.length > 0).length;
+    const seconds = runs.map((run) => Math.round(run.seconds));
+    const tests = [...new Set(runs.map((run) => run.tests))].join(", ");
+    return `| ${name} | ${runs.length} | ${failed} | ${tests} | ${Math.min(...seconds)}–${Math.max(...seconds)} |`;
+  });
+  return ["| condition | runs | failed runs | tests | seconds |", "|---|---|---|---|---|", ...rows].join("\n");
+}
+
+/** @returns a paragraph for each test that failed at least once; the most frequent first */
+export function failuresByTest(results: readonly RunResult[]): readonly string[] {
+  const all = results.flatMap(({ condition, failures }) => failures.map((failure) => ({ condition, ...failure })));
+  return [...new Set(all.map(({ test }) => test))]
+    .map((test) => ({ test, failures: all.filter((failure) => failure.test === test) }))
+    .toSorted((one, other) => other.failures.length - one.failures.length)
+    .map(({ test, failures }) => {
+      const conditions = failures.map(({ condition }) => condition).join(", ");
+      return `${failures.length} × ${test} (${conditions})\n${failures[0]?.message.slice(0, MESSAGE_LENGTH)}`;
+    });
+}

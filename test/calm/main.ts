@@ -1,0 +1,37 @@
+/**
+ * `npm run test:calm`: runs the suite again and again on a machine that is alone, busy, frozen at random, or in random
+ * order, and prints which tests failed how often. `--busy=2` sets the runs of a condition (then the others are left out);
+ * what stands after `--` is for the test runner, such as `--config test/programs/vitest.config.ts` or one file.
+ */
+import { loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { calmTable, failuresByTest } from "./calm-table.ts";
+import { CONDITIONS } from "./conditions.ts";
+import { oneRun, type RunResult } from "./one-run.ts";
+
+const options = Object.fromEntries(CONDITIONS.map(({ name }) => [name, { type: "string" as const }]));
+const { values, positionals } = parseArgs({ options, allowPositionals: true });
+const chosen = Object.keys(values).length > 0;
+const plan = CONDITIONS.map((condition) => {
+  const words = values[condition.name];
+  const runs = Number(words ?? (chosen ? 0 : condition.runs));
+  if (!Number.isSafeInteger(runs) || runs < 0) throw new Error(`--${condition.name}=${words}: not a number of runs`);
+  return { condition, runs };
+});
+
+const results: RunResult[] = [];
+for (const { condition, runs } of plan) {
+  for (let run = 1; run <= runs; run += 1) {
+    const load = loadavg()[0]?.toFixed(1);
+    const result = await oneRun(condition, positionals);
+    results.push(result);
+    const { tests, failures, seconds } = result;
+    process.stdout.write(
+      `${new Date().toISOString()} ${condition.name} ${run} of ${runs}: ${failures.length} of ${tests} failed, ${Math.round(seconds)} s, load before it ${load}\n`,
+    );
+    for (const { test } of failures) process.stdout.write(`  ${test}\n`);
+  }
+}
+process.stdout.write(`\n${calmTable(results)}\n`);
+for (const words of failuresByTest(results)) process.stdout.write(`\n${words}\n`);
+if (results.some(({ failures }) => failures.length > 0)) process.exitCode = 1;

@@ -1,0 +1,79 @@
+/** One run of the test runner under one condition, and what failed in it. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Condition } from "./conditions.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+export type Failure = { readonly test: string; readonly message: string };
+export type RunResult = {
+  readonly condition: string;
+  readonly tests: number;
+  readonly failures: readonly Failure[];
+  readonly seconds: number;
+};
+
+/** What the runner's own report has of interest. */
+type Report = {
+  readonly numTotalTests: number;
+  readonly success: boolean;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages?: readonly string[];
+    }[];
+  }[];
+};
+
+/** @param args for the test runner: files, or another settings file */
+export async function oneRun(condition: Condition, args: readonly string[]): Promise<RunResult> {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-calm-"));
+  const file = join(folder, "report.json");
+  const words = ["run", "--reporter=json", `--outputFile=${file}`, ...condition.args, ...args];
+  const startedMs = performance.now();
+  try {
+    // A group of its own, so that the whole run can be stopped without this program.
+    const child = spawn(join(ROOT, "node_modules/.bin/vitest"), words, { cwd: ROOT, stdio: "ignore", detached: true });
+    const takeOff = condition.putOn(child.pid ?? 0);
+    const abandon = () => {
+      takeOff();
+      process.kill(-(child.pid ?? 0), "SIGKILL");
+      process.exit(1);
+    };
+    process.once("SIGINT", abandon);
+    const [code] = await once(child, "exit");
+    process.off("SIGINT", abandon);
+    takeOff();
+    const seconds = (performance.now() - startedMs) / 1_000;
+    return { condition: condition.name, seconds, ...resultOf(file, Number(code)) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function resultOf(file: string, code: number): Pick<RunResult, "tests" | "failures"> {
+  let report: Report;
+  try {
+    report = JSON.parse(readFileSync(file, "utf8")) as Report;
+  } catch {
+    return { tests: 0, failures: [{ test: "the whole run", message: `no report, exit status ${code}` }] };
+  }
+  const failures = report.testResults.flatMap((result) => {
+    const file = result.name.replace(`${ROOT}/`, "");
+    const tests = result.assertionResults
+      .filter(({ status }) => status === "failed")
+      .map((one) => ({ test: `${file} > ${one.fullName}`, message: one.failureMessages?.[0] ?? "" }));
+    return tests.length === 0 && result.status === "failed" ? [{ test: file, message: result.message }] : tests;
+  });
+  // An error outside any test fails the run all the same.
+  if (failures.length === 0 && code !== 0)
+    failures.push({ test: "the whole run", message: `exit status ${code}, no failed test` });
+  return { tests: report.numTotalTests, failures };
+}

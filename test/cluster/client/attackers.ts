@@ -1,0 +1,77 @@
+/** Attackers as Pods of a namespace of their own, without a right in it. */
+import type { V1Pod } from "@kubernetes/client-node";
+import { type AttackCounts, type AttackerLine, CONTROL_PORT, sumOfCounts } from "../programs/attack-counts.ts";
+import type { CaseNamespace } from "./case-namespace.ts";
+import { restricted } from "./load.ts";
+import { imageOf } from "./suite.ts";
+
+export type AttackPlan = {
+  readonly name: string;
+  readonly on: "manager" | "webhook";
+  readonly port: number;
+  readonly perNode: number;
+  /** They end by themselves after this. */
+  readonly seconds: number;
+};
+
+export type Attackers = {
+  /** From now on these addresses, and only these. */
+  readonly aim: (addresses: readonly string[]) => Promise<void>;
+  /** By manner, of all of them together; a second old at most. */
+  readonly counts: () => Promise<AttackCounts>;
+};
+
+/** Each has an address of its own. Resolves once they are ready; until they are aimed they do nothing. */
+export async function startAttackers(namespace: CaseNamespace, plan: AttackPlan): Promise<Attackers> {
+  const pods = namespace.suite.nodes.flatMap((node) =>
+    Array.from({ length: plan.perNode }, (_, n) => attackerPod(namespace, `${plan.name}-${node}-${n}`, node, plan)),
+  );
+  await namespace.apply(pods);
+  const names = pods.map(({ metadata }) => metadata?.name ?? "");
+  await namespace.here.run(["wait", "--for=condition=Ready", "--timeout=60s", ...names.map((one) => `pod/${one}`)]);
+  // Through the API server, so that any cluster will do.
+  const control = (name: string) => `/api/v1/namespaces/${namespace.name}/pods/${name}:${CONTROL_PORT}/proxy/`;
+  return {
+    aim: async (addresses) => {
+      const list = JSON.stringify(addresses);
+      await Promise.all(
+        names.map((name) => namespace.kubectl.run(["create", "--raw", control(name), "--filename=-"], list)),
+      );
+    },
+    counts: async () => {
+      const logs = await Promise.all(names.map((name) => namespace.here.run(["logs", name, "--tail=1"])));
+      return sumOfCounts(logs.map((log): AttackCounts => (JSON.parse(log) as AttackerLine).counts));
+    },
+  };
+}
+
+export function connectionsOf(counts: AttackCounts): number {
+  return Object.values(counts).reduce((sum, { connected }) => sum + connected, 0);
+}
+
+function attackerPod(namespace: CaseNamespace, name: string, node: string, plan: AttackPlan): V1Pod {
+  const args = [`--on=${plan.on}`, `--port=${plan.port}`, `--seconds=${plan.seconds}`];
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: namespace.name, labels: { attacks: plan.on } },
+    spec: {
+      nodeName: node,
+      restartPolicy: "Never",
+      terminationGracePeriodSeconds: 1,
+      automountServiceAccountToken: false,
+      containers: [
+        {
+          name: "attacker",
+          image: imageOf(namespace.suite, "lastcall-test-app"),
+          imagePullPolicy: "IfNotPresent",
+          args: ["/app/attacker.mjs", ...args],
+          // Its machine is the cluster's too: all attackers together take at most one core.
+          resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { cpu: "150m", memory: "1Gi" } },
+          readinessProbe: { httpGet: { path: "/", port: CONTROL_PORT }, periodSeconds: 1 },
+          securityContext: restricted(),
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * An attacker in a Pod of its own: `attacker.mjs --on manager|webhook --port N --seconds N`. It attacks the addresses that
+ * it was told last on its control port. It ends by itself after its seconds or at SIGTERM; its last line has its counts so far.
+ */
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { connect as connectTls } from "node:tls";
+import { parseArgs } from "node:util";
+import { type AttackCounts, type AttackerLine, CONTROL_PORT, sumOfCounts } from "./attack-counts.ts";
+import { ON_MANAGER, ON_WEBHOOK } from "./attack-manners.ts";
+import { type Crowd, startCrowd } from "./crowd.ts";
+
+const { values } = parseArgs({
+  options: { on: { type: "string" }, port: { type: "string" }, seconds: { type: "string" } },
+});
+const isManager = values.on === "manager";
+const port = Number(values.port);
+const manners = isManager ? ON_MANAGER : ON_WEBHOOK;
+
+/** Of every address that was ever attacked, the counts among them. */
+const attacked = new Map<string, readonly { readonly name: string; readonly crowd: Crowd }[]>();
+let targets: readonly string[] = [];
+
+function aim(addresses: readonly string[]): void {
+  for (const gone of targets.filter((one) => !addresses.includes(one)))
+    for (const { crowd } of attacked.get(gone) ?? []) crowd.end();
+  for (const host of addresses.filter((one) => !attacked.has(one)))
+    attacked.set(
+      host,
+      manners.map((manner) => ({ name: manner.name, crowd: startCrowd(manner, () => dialled(host)) })),
+    );
+  targets = addresses;
+}
+
+function dialled(host: string) {
+  if (isManager) return { socket: connect({ host, port }), ready: "connect" };
+  // The attacker does not care whom it speaks to.
+  return { socket: connectTls({ host, port, rejectUnauthorized: false }), ready: "secureConnect" };
+}
+
+function counts(): AttackCounts {
+  return sumOfCounts([...attacked.values()].flat().map(({ name, crowd }) => ({ [name]: crowd.counts() })));
+}
+
+function say(what: string): void {
+  const line: AttackerLine = { at: new Date().toISOString(), what, targets, counts: counts() };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+function end(): void {
+  aim([]);
+  say("ended");
+  process.exit(0);
+}
+
+const control = createServer(async (request, response) => {
+  if (request.method === "POST") {
+    aim(JSON.parse(await text(request)));
+    say("aims");
+  }
+  response.end();
+});
+control.listen(CONTROL_PORT, "::", () => say("ready"));
+setInterval(() => say("attacks"), 1_000);
+setTimeout(end, Number(values.seconds) * 1_000);
+process.once("SIGTERM", end);
