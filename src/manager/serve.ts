@@ -37,10 +37,10 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
       : createRelayClient({
           start: clientStarter(outside.self, environment),
           nowMs,
-          onWord: (word) => {
+          onWord: (word, answered) => {
             if (word.reason !== NO_ANSWER_YET) note("info", "relay", relayWords(word));
             const { offered, terminating, graceSeconds, reason } = word;
-            runner.hear({ kind: "relay-said", nowMs: nowMs(), offered, terminating, graceSeconds, reason });
+            runner.hear({ kind: "relay-said", nowMs: nowMs(), offered, terminating, graceSeconds, reason, answered });
           },
           onReported: (failure) => {
             if (failure !== "") note("warn", "the relay did not get the report", failure);

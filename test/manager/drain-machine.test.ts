@@ -5,7 +5,18 @@ import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
 import { idleState } from "../../src/manager/drain/drain-state.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
-import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, sigterm, UNKNOWN } from "./drain-script.ts";
+import {
+  busyUntil,
+  hook,
+  ONE_APP,
+  ownHook,
+  type PodAt,
+  play,
+  QUIET,
+  relaySaid,
+  sigterm,
+  UNKNOWN,
+} from "./drain-script.ts";
 
 const END = [hook(100, 1), ownHook(110, 2)];
 const TWO_APPS: DrainSettings = {
@@ -39,17 +50,7 @@ describe("what starts a drain", () => {
     },
     {
       says: "the relay that calls the Pod terminating",
-      events: [
-        hook(0, 1),
-        {
-          kind: "relay-said",
-          nowMs: 300,
-          offered: "unknown",
-          terminating: true,
-          graceSeconds: -1,
-          reason: "",
-        } as const,
-      ],
+      events: [hook(0, 1), relaySaid(300, "unknown", true)],
       trigger: "relay",
     },
     { says: "SIGTERM while a hook waits", events: [hook(0, 1), sigterm(50)], trigger: "sigterm" },
@@ -64,10 +65,7 @@ describe("what starts a drain", () => {
     { says: "hooks of two containers further apart than a second", events: [hook(0, 1), hook(1_200, 2, "web")] },
     {
       says: "a relay that does not call the Pod terminating",
-      events: [
-        hook(0, 1),
-        { kind: "relay-said", nowMs: 10, offered: "in", terminating: false, graceSeconds: -1, reason: "" } as const,
-      ],
+      events: [hook(0, 1), relaySaid(10, "in", false)],
     },
   ])("is not $says: that is a restart, released after five seconds", ({ events }) => {
     const played = play({ settings: TWO_APPS, events });
@@ -96,6 +94,37 @@ describe("what starts a drain", () => {
     expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
     expect(ms.map((_, at) => played.answered.get(at + 1))).toEqual(ms);
     expect(played.actions.filter((action) => action.kind === "tell-driver")).toEqual([]);
+  });
+
+  test.for([
+    { says: "nothing", words: [], answeredMs: 15_000 },
+    {
+      says: "only that it cannot be reached",
+      words: [relaySaid(2_100, "unknown", false, { reason: "no answer within 2000 ms", answered: false })],
+      answeredMs: 15_000,
+    },
+    { says: "something after 1.5 s", words: [relaySaid(1_501, "in", false)], answeredMs: 5_000 },
+    { says: "something after 4 s", words: [relaySaid(4_001, "in", false)], answeredMs: 12_000 },
+    { says: "something after 9 s", words: [relaySaid(9_001, "in", false)], answeredMs: 15_000 },
+    {
+      says: "something after 4 s, and more later",
+      words: [relaySaid(4_001, "in", false), relaySaid(10_000, "out", false)],
+      answeredMs: 12_000,
+    },
+  ])("is a lone hook by no silence that a busy node explains: the relay said $says", ({ words, answeredMs }) => {
+    const asked = relaySaid(1, "unknown", false, { reason: "no answer yet", answered: false });
+    const played = play({ settings: TWO_APPS, events: [hook(0, 1), asked, ...words] });
+    expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [], joins: [] });
+    expect(played.answered.get(1)).toBe(answeredMs);
+    const late = play({ events: [hook(0, 1), asked, ...words, ownHook(answeredMs - 1, 2)] });
+    expect(late.state).toMatchObject({ phase: "done", outcome: "drained", trigger: "hook" });
+  });
+
+  test("forgets how slow the relay was when a restart is over", () => {
+    const asked = (nowMs: number) => relaySaid(nowMs, "unknown", false, { reason: "no answer yet", answered: false });
+    const events = [hook(0, 1), asked(0), relaySaid(4_000, "in", false), hook(30_000, 2), asked(30_000)];
+    const played = play({ events: [...events, relaySaid(30_100, "in", false)] });
+    expect([1, 2].map((id) => played.answered.get(id))).toEqual([12_000, 35_000]);
   });
 
   test("counts its delays from the word that the Pod ends, however long hooks have waited for it", () => {
@@ -353,28 +382,14 @@ describe("who is held until when", () => {
 });
 
 describe("what the relay adds", () => {
-  const said = (
-    nowMs: number,
-    offered: "in" | "out" | "unknown",
-    terminating: boolean,
-    graceSeconds = -1,
-  ): DrainEvent => ({
-    kind: "relay-said",
-    nowMs,
-    offered,
-    terminating,
-    graceSeconds,
-    reason: "",
-  });
-
   test("a Pod that is still offered goes on serving", () => {
-    const played = play({ events: [...END, said(200, "in", true), said(11_000, "out", true)] });
+    const played = play({ events: [...END, relaySaid(200, "in", true), relaySaid(11_000, "out", true)] });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_250);
   });
 
   test("a relay that falls silent holds nobody up any longer, and its hold was part of the withdrawal", () => {
-    const played = play({ events: [...END, said(200, "in", true), said(9_100, "unknown", false)] });
+    const played = play({ events: [...END, relaySaid(200, "in", true), relaySaid(9_100, "unknown", false)] });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(9_100);
     expect(played.answered.get(1)).toBeLessThanOrEqual(9_350);
     const { withdrawing, draining } = drainReportOf(played.state, 20_000).milliseconds;
@@ -383,23 +398,29 @@ describe("what the relay adds", () => {
   });
 
   test("a withdrawal before the floor does not shorten it", () => {
-    const played = play({ events: [...END, said(200, "out", true)] });
+    const played = play({ events: [...END, relaySaid(200, "out", true)] });
     expect(played.answered.get(1)).toBe(5_110);
   });
 
   test("a Pod its kubelet stops by itself is not waited for, and the report says so", () => {
-    const played = play({ events: [...END, said(200, "in", false)] });
+    const played = play({ events: [...END, relaySaid(200, "in", false)] });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.state.why).toContain("still in rotation");
   });
 
   test("a shortened grace period takes its time from the drain and not from the app", () => {
-    const played = play({ events: [...END, said(200, "out", true, 50)], pod: busyUntil(999_999) });
+    const played = play({
+      events: [...END, relaySaid(200, "out", true, { graceSeconds: 50 })],
+      pod: busyUntil(999_999),
+    });
     expect(played.answered.get(1)).toBe(110 + 18_000);
   });
 
   test("a grace period below the app's own leaves the drain a second", () => {
-    const played = play({ events: [...END, said(200, "out", true, 10)], pod: busyUntil(999_999) });
+    const played = play({
+      events: [...END, relaySaid(200, "out", true, { graceSeconds: 10 })],
+      pod: busyUntil(999_999),
+    });
     expect(played.answered.get(1)).toBe(110 + 1_000);
   });
 });

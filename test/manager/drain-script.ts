@@ -2,7 +2,7 @@
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainAction, DrainEvent, Look } from "../../src/manager/drain/drain-event.ts";
 import { step } from "../../src/manager/drain/drain-machine.ts";
-import { type DrainState, idleState } from "../../src/manager/drain/drain-state.ts";
+import { type DrainState, idleState, type Offered } from "../../src/manager/drain/drain-state.ts";
 import { type Neighbours, UNKNOWN_NEIGHBOURS } from "../../src/manager/traffic/neighbours.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
 
@@ -137,5 +137,16 @@ export const hook = (nowMs: number, holdId: number, container = "app"): DrainEve
 
 /** The manager's own preStop. */
 export const ownHook = (nowMs: number, holdId: number): DrainEvent => ({ kind: "drain-asked", nowMs, holdId });
+
+/** A word of the relay's, or with `answered: false` of who asks it. */
+export const relaySaid = (
+  nowMs: number,
+  offered: Offered,
+  terminating: boolean,
+  more: { readonly graceSeconds?: number; readonly reason?: string; readonly answered?: boolean } = {},
+): DrainEvent => ({
+  ...{ kind: "relay-said", nowMs, offered, terminating },
+  ...{ graceSeconds: -1, reason: "", answered: true, ...more },
+});
 
 export const sigterm = (nowMs: number): DrainEvent => ({ kind: "sigterm", nowMs });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
-import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, sigterm } from "./drain-script.ts";
+import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, relaySaid, sigterm } from "./drain-script.ts";
 
 const END = [ownHook(100, 2), hook(110, 1)];
 const TWO_APPS: DrainSettings = {
@@ -120,14 +120,7 @@ describe("what a report says once the drain is over", () => {
   });
 
   test("is that slices still offered the Pod, where nothing else kept it", () => {
-    const said: DrainEvent = {
-      kind: "relay-said",
-      nowMs: 200,
-      offered: "in",
-      terminating: true,
-      graceSeconds: -1,
-      reason: "Service web still offers the Pod (slice web-1)",
-    };
+    const said = relaySaid(200, "in", true, { reason: "Service web still offers the Pod (slice web-1)" });
     const played = play({ events: [...END, said] });
     expect(played.state.outcome).toBe("timeout");
     expect(played.state.why).toContain("in rotation: Service web still offers the Pod (slice web-1)");

@@ -5,7 +5,7 @@ import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { type DrainState, type Hold, idleState } from "../../src/manager/drain/drain-state.ts";
 import { addHold, holdOf } from "../../src/manager/drain/holds.ts";
-import { busyUntil, hook, ONE_APP, ownHook, type Played, play } from "./drain-script.ts";
+import { busyUntil, hook, ONE_APP, ownHook, type Played, play, relaySaid } from "./drain-script.ts";
 
 const CONTAINERS = ["app", "web"];
 const TWO_APPS: DrainSettings = {
@@ -66,16 +66,7 @@ describe("calls of hooks from outside, with the token", () => {
     const word = fc.record({ atMs: fc.nat(60_000), offered: fc.constantFrom("in", "out", "unknown") });
     fc.assert(
       fc.property(settingsLike, outside, fc.array(word, { maxLength: 12 }), (settings, calls, words) => {
-        const said = words.map(
-          ({ atMs, offered }): DrainEvent => ({
-            kind: "relay-said",
-            nowMs: atMs,
-            offered,
-            terminating: false,
-            graceSeconds: -1,
-            reason: "",
-          }),
-        );
+        const said = words.map(({ atMs, offered }) => relaySaid(atMs, offered, false));
         const script = { settings, pod: busyUntil(TRIGGER_MS + 3_000), untilMs: 130_000 };
         const calm = play({ ...script, events: [...endOf(500), ...said] });
         const crowded = play({ ...script, events: [...endOf(500), ...said, ...callsOf(calls)] });

@@ -18,6 +18,7 @@ afterAll(endRelays);
 afterAll(endManagers);
 
 const KILLED_EACH_MS = 100;
+const UNREACHABLE = "unknown: its address refuses connections";
 const FLAGS = ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=20s", "--app-grace=5s", "--hooks=app:app"];
 
 const drain = async (manager: Manager) => JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
@@ -113,6 +114,22 @@ describeOnClock("a drain with a relay", (build) => {
       await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streams() === 0);
       await relay.caughtUp();
       expect(relay.notices).toEqual([]);
+      manager.kill("SIGKILL");
+      await endApp(app);
+    }),
+  );
+
+  test.concurrent(
+    "begins with the manager's own hook, however late that is, while the relay says nothing at a lone hook",
+    onClock(async (clock) => {
+      const relay = await startRelay({ clock });
+      await relay.die();
+      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
+      const app = await startApp(manager.address);
+      const held = call(manager, hookPath());
+      await clock.wait(14_500);
+      expect(await drain(manager)).toMatchObject({ outcome: "drained", trigger: "hook", relay: UNREACHABLE });
+      expect(JSON.parse((await held).body)).toMatchObject({ outcome: "drained" });
       manager.kill("SIGKILL");
       await endApp(app);
     }),

@@ -5,18 +5,12 @@ import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
 import type { Offered } from "../../src/manager/drain/drain-state.ts";
-import { hook, ONE_APP, ownHook, play } from "./drain-script.ts";
+import { hook, ONE_APP, ownHook, play, relaySaid } from "./drain-script.ts";
 
 const END = [ownHook(100, 2), hook(110, 1)];
 const SETTINGS: DrainSettings = { ...ONE_APP, deregistrationDelayMs: 30_000, drainTimeoutMs: 600_000 };
-const said = (nowMs: number, offered: Offered, terminating = offered !== "unknown"): DrainEvent => ({
-  kind: "relay-said",
-  nowMs,
-  offered,
-  terminating,
-  graceSeconds: -1,
-  reason: "words",
-});
+const said = (nowMs: number, offered: Offered, terminating = offered !== "unknown"): DrainEvent =>
+  relaySaid(nowMs, offered, terminating, { reason: "words" });
 const endOf = (words: readonly DrainEvent[], settings = SETTINGS): number =>
   play({ settings, events: [...END, ...words], untilMs: 900_000 }).answered.get(1) ?? -1;
 

@@ -114,7 +114,8 @@ export const SPEAKERS: readonly Speaker[] = [
   {
     who: "the kubelet, restarting one container",
     can: [],
-    costs: "the restart takes 5 s longer, in a drain as long as that",
+    costs:
+      "the restart takes 5 s longer, up to 15 s where the relay answers late or not at all, in a drain as long as that",
     acts: (manager) => callFrom(undefined, manager, hookPath("app")),
     meddles: (manager) => heldCall(manager, hookPath("app")),
   },

@@ -25,6 +25,8 @@ export type RelaySaid = {
   readonly graceSeconds: number;
   /** Why, where it is unknown. */
   readonly reason: string;
+  /** The relay said it, and not only who asks it. */
+  readonly answered: boolean;
 };
 
 export type DrainEvent =

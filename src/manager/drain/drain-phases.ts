@@ -18,7 +18,7 @@ import { type DrainState, NOTHING_KNOWN } from "./drain-state.ts";
 import { APPS_FINISHED, NOTHING_OPEN, RESTARTED, whyDrained, whyGone, whyNothing, whyTimeout } from "./drain-words.ts";
 import { answerAll, releaseHold, releaseRole } from "./holds.ts";
 import { advanceDone, REARM_MS } from "./rearm.ts";
-import { asksForTheEnd, completionDueMs, isWaitingHook } from "./trigger-rules.ts";
+import { asksForTheEnd, completionDueMs, holdDueMs, isWaitingHook, joinDueMs } from "./trigger-rules.ts";
 import { withdrawalEndMs, withdrawnByMs } from "./withdrawal.ts";
 
 /** A held proxy is let go when nobody else has had a socket for this long. */
@@ -70,10 +70,10 @@ function advanceIdle(settings: DrainSettings, state: DrainState, nowMs: number, 
   }
   let next = state;
   for (const hold of state.holds) {
-    if (isWaitingHook(hold) && nowMs >= hold.dueMs) next = releaseHold(next, hold, actions);
+    if (isWaitingHook(hold) && nowMs >= holdDueMs(state, hold)) next = releaseHold(next, hold, actions);
   }
   for (const join of state.joins) {
-    if (nowMs < join.dueMs) continue;
+    if (nowMs < joinDueMs(state, join)) continue;
     const joins = next.joins.filter((other) => other.container !== join.container);
     next = { ...next, outcome: "restarted", why: RESTARTED, joins };
     // A restart changes no phase, and is worth telling all the same.

@@ -6,9 +6,23 @@ import type { Observation } from "../traffic/observation.ts";
 /** Whether any EndpointSlice still offers the Pod, as the relay tells it. */
 export type Offered = "in" | "out" | "unknown";
 
-export type RelayKnows = { readonly offered: Offered; readonly terminating: boolean; readonly reason: string };
+export type RelayKnows = {
+  readonly offered: Offered;
+  readonly terminating: boolean;
+  readonly reason: string;
+  /** When it was first asked in this story. */
+  readonly askedAtMs: number;
+  /** How long its first answer took; -1 before there is one, whatever is known of the way to it. */
+  readonly answerMs: number;
+};
 
-export const NOTHING_KNOWN: RelayKnows = { offered: "unknown", terminating: false, reason: "" };
+export const NOTHING_KNOWN: RelayKnows = {
+  offered: "unknown",
+  terminating: false,
+  reason: "",
+  askedAtMs: -1,
+  answerMs: -1,
+};
 
 /** A call that has not been answered: a container's hook, or the manager's own preStop (role `drain`). */
 export type Hold = {
@@ -18,7 +32,7 @@ export type Hold = {
   readonly role: HookRole | "drain";
   readonly peer: string;
   readonly atMs: number;
-  /** When a hook that nothing has confirmed by then is taken for a restart; -1 for the manager's own preStop. */
+  /** Before then silence does not make it a restart; see `holdDueMs`. -1 for the manager's own preStop. */
   readonly dueMs: number;
   /** `performing`: the container's own hook runs before the answer. */
   readonly stage: "held" | "performing";
@@ -26,7 +40,7 @@ export type Hold = {
 
 /**
  * That hooks of a container came; remembered even when their connections vanished. However many calls come meanwhile,
- * it is over at `dueMs`, and told once.
+ * it is over at `joinDueMs`, and told once.
  */
 export type Join = {
   readonly container: string;

@@ -1,6 +1,6 @@
 /** What a hook says by itself: that a container ends, never that the Pod does. Pure. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { DrainState, Hold, Join } from "./drain-state.ts";
+import type { DrainState, Hold, Join, RelayKnows } from "./drain-state.ts";
 
 /** Starting an exec hook can take seconds on a busy node: so long the manager's own hook may come after a container's. */
 const LONE_HOOK_MS = 5_000;
@@ -11,6 +11,8 @@ const TOGETHER_MS = 1_000;
  * beyond the whole withdrawal by default, and short enough for two containers that only restart.
  */
 const TOGETHER_HOOK_MS = 15_000;
+/** On a node where the relay's answer takes long, the manager's own hook does too: both have to start a process. */
+const ANSWER_MARGIN = 3;
 /** In a Pod that runs to completion, app hooks that have not come by then belong to containers that have finished. */
 const COMPLETION_MS = 2_000;
 
@@ -26,7 +28,7 @@ export function withHook(state: DrainState, hook: Hold): { readonly state: Drain
   const holds = state.holds.map((other) =>
     isWith(other.container, other.atMs) ? dueAt(other, other.atMs + TOGETHER_HOOK_MS) : other,
   );
-  const own = state.joins.find((join) => join.container === hook.container && hook.atMs < join.dueMs);
+  const own = state.joins.find((join) => join.container === hook.container && hook.atMs < joinDueMs(state, join));
   const others = state.joins.filter((join) => join.container !== hook.container);
   const joins = others.map((join) =>
     isWith(join.container, join.atMs) ? joinDueAt(join, join.fromMs + TOGETHER_HOOK_MS) : join,
@@ -65,12 +67,32 @@ export function asksForTheEnd(state: DrainState): boolean {
   return state.joins.length > 0 || state.holds.some(isWaitingHook);
 }
 
+/** When a hook that nothing has confirmed by then is taken for a restart. */
+export function holdDueMs(state: DrainState, hold: Hold): number {
+  return Math.max(hold.dueMs, hold.atMs + doubtMs(state.relay));
+}
+
+export function joinDueMs(state: DrainState, join: Join): number {
+  return Math.max(join.dueMs, join.fromMs + doubtMs(state.relay));
+}
+
+/** How long silence proves nothing, by how soon the relay was heard. */
+function doubtMs(relay: RelayKnows): number {
+  if (relay.askedAtMs < 0) return 0;
+  if (relay.answerMs < 0) return TOGETHER_HOOK_MS;
+  return Math.min(TOGETHER_HOOK_MS, ANSWER_MARGIN * relay.answerMs);
+}
+
 /** When the next hook has to be taken for a restart; -1 when none waits. */
 export function restartDueMs(state: DrainState): number {
   let dueMs = -1;
-  for (const join of state.joins) if (dueMs < 0 || join.dueMs < dueMs) dueMs = join.dueMs;
-  for (const hold of state.holds) if (isWaitingHook(hold) && (dueMs < 0 || hold.dueMs < dueMs)) dueMs = hold.dueMs;
+  for (const join of state.joins) dueMs = sooner(dueMs, joinDueMs(state, join));
+  for (const hold of state.holds) if (isWaitingHook(hold)) dueMs = sooner(dueMs, holdDueMs(state, hold));
   return dueMs;
+}
+
+function sooner(dueMs: number, otherMs: number): number {
+  return dueMs < 0 || otherMs < dueMs ? otherMs : dueMs;
 }
 
 /** When the missing app hooks prove that the app containers have finished; -1 when they prove nothing. */

@@ -2,7 +2,7 @@
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { floorEndMs } from "./deadline.ts";
 import type { RelaySaid } from "./drain-event.ts";
-import type { DrainState } from "./drain-state.ts";
+import type { DrainState, RelayKnows } from "./drain-state.ts";
 
 /** Slices lag; a Pod that they show untouched for this long is being stopped by its kubelet alone. */
 const SLICES_LAG_MS = 5_000;
@@ -10,7 +10,10 @@ const SLICES_LAG_MS = 5_000;
 /** The relay's word on top of what it said before. It confirms that the Pod ends and never denies it: another replica may lag. */
 export function withWord(state: DrainState, said: RelaySaid): DrainState {
   const terminating = state.relay.terminating || said.terminating;
-  const told: DrainState = { ...state, relay: { offered: said.offered, terminating, reason: said.reason } };
+  const askedAtMs = state.relay.askedAtMs < 0 ? said.nowMs : state.relay.askedAtMs;
+  const answerMs = state.relay.answerMs < 0 && said.answered ? said.nowMs - askedAtMs : state.relay.answerMs;
+  const relay: RelayKnows = { offered: said.offered, terminating, reason: said.reason, askedAtMs, answerMs };
+  const told: DrainState = { ...state, relay };
   if (said.offered === "in") return { ...told, withdrawnAtMs: -1, outFromMs: -1 };
   if (said.offered === "unknown") return state.relay.offered === "in" ? { ...told, withheldUntilMs: said.nowMs } : told;
   if (state.withdrawnAtMs >= 0) return told;

@@ -11,7 +11,8 @@ import { type RelayWord, sameWord, unknownWord } from "./relay-word.ts";
 export type RelayClientParts = {
   readonly start: StartClient;
   readonly nowMs: NowMs;
-  readonly onWord: (word: RelayWord) => void;
+  /** @param answered the relay said it; else the client did, of the way to it */
+  readonly onWord: (word: RelayWord, answered: boolean) => void;
   /** Empty, or why the report is lost. */
   readonly onReported: (failure: string) => void;
 };
@@ -60,11 +61,12 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
     guard = null;
   };
 
-  const say = (word: RelayWord): void => {
+  const say = (word: RelayWord, answered: boolean): void => {
     if (wish.kind !== "ask" || sameWord(word, last)) return;
     last = word;
-    parts.onWord(word);
+    parts.onWord(word, answered);
   };
+  const unknown = (why: string): void => say(unknownWord(why), false);
 
   const reported = (failure: string): void => {
     if (!delivering) return;
@@ -76,7 +78,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   const onGone = (why: string): void => {
     stopGuard();
     reported(why);
-    say(unknownWord(why));
+    unknown(why);
     farewell();
   };
 
@@ -86,10 +88,10 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
         dials = dials + 1;
         break;
       case "said":
-        say(news.word);
+        say(news.word, true);
         break;
       case "lost":
-        say(unknownWord(news.reason));
+        unknown(news.reason);
         break;
       case "delivered":
         reported("");
@@ -108,7 +110,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
     toldFloor = false;
     resting = false;
     client.start();
-    if (last.reason === "") say(unknownWord(NO_ANSWER_YET));
+    if (last.reason === "") unknown(NO_ANSWER_YET);
   };
 
   /** A client that hangs is like a relay that hangs: from the end of the delay on its word must be fresh. */
