@@ -14,18 +14,36 @@ const STORIES = [
   "test/manager/{differential-*,envoy-driver,manager-who-may-speak,relay-drains}.test.ts",
 ];
 
-/** They start programs, own ports and namespaces, or look at the process they run in. */
+/** What both builds do is compared, or the binary looked at: without the native build there is nothing to try. */
+const WITH_BOTH_BUILDS = [
+  "test/manager/differential-*.test.ts",
+  "test/native/{position-independent,size,test-clock}.test.ts",
+];
+const isOnNodeOnly = process.env["LASTCALL_BUILDS"] === "node";
+const NOT_TRIED = ["**/node_modules/**", ...(isOnNodeOnly ? WITH_BOTH_BUILDS : [])];
+
+/** They start programs, own ports and namespaces, and take from seconds to a minute each. */
 const PROGRAMS = [
-  "test/**/{process,program,relay-in-webhook,webhook-in-cluster,browser,documented-limits}.test.ts",
-  "test/webhook/{client-certificate,strangers}.test.ts",
-  "test/{cluster,native}/**/*.test.ts",
-  "test/api-server/connection.test.ts",
-  "test/demo/{container-command,demo,pod-runner,servers}.test.ts",
-  "test/manager/{envoy-unix-socket,hostile-*,http-driver,kernel-without-ipv6}.test.ts",
-  "test/manager/{linkerd-driver,neighbours,netlink-sources,observation-*,original-hooks,raw-http,relay-*}.test.ts",
-  "test/manager/{in-cgroup,manager-*,stalled-manager,unread-callers}.test.ts",
+  "test/{relay,webhook}/**/{program,relay-in-webhook,webhook-in-cluster,browser}.test.ts",
+  "test/{cli/drains,webhook}/process.test.ts",
+  "test/webhook/strangers.test.ts",
+  "test/native/**/*.test.ts",
+  "test/demo/{demo,pod-runner}.test.ts",
+  "test/manager/{envoy-unix-socket,hostile-*,in-cgroup,linkerd-driver}.test.ts",
+  "test/manager/{manager-*,relay-broken,relay-process,stalled-manager}.test.ts",
+  "test/injection/linear-work-large.test.ts",
+];
+
+/** In processes of their own: they look at the process they run in, or start a program for a moment. */
+const APART = [
+  "test/injection/linear-work.test.ts",
+  "test/{api-server/connection,cli/process,demo/container-command,demo/servers}.test.ts",
+  "test/cluster/**/*.test.ts",
+  "test/manager/{http-driver,kernel-without-ipv6,neighbours,netlink-sources,observation-*}.test.ts",
+  "test/manager/{original-hooks,raw-http,relay-asking,relay-client,relay-history,unread-callers}.test.ts",
   "test/manager/fuzz/*.test.ts",
-  "test/relay/thread/*.test.ts",
+  "test/relay/{documented-limits,thread/*}.test.ts",
+  "test/webhook/client-certificate.test.ts",
 ];
 
 const forAll = {
@@ -51,15 +69,24 @@ export default defineConfig({
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { ...forAll, name: "programs", include: PROGRAMS, exclude: ["**/node_modules/**", ...STORIES] } },
-      { test: { ...forAll, name: "stories", include: STORIES, sequence: { ...forAll.sequence, groupOrder: 1 } } },
+      { test: { ...forAll, name: "programs", include: PROGRAMS, exclude: [...NOT_TRIED, ...STORIES] } },
+      {
+        test: {
+          ...forAll,
+          name: "stories",
+          include: STORIES,
+          exclude: NOT_TRIED,
+          sequence: { ...forAll.sequence, groupOrder: 1 },
+        },
+      },
+      { test: { ...forAll, name: "apart", include: APART } },
       // The rest keeps no state in modules: its files share processes, which costs half of what a process for each does.
       {
         test: {
           ...forAll,
           name: "rooms",
           include: ALL,
-          exclude: ["**/node_modules/**", ...PROGRAMS, ...STORIES],
+          exclude: [...NOT_TRIED, ...APART, ...PROGRAMS, ...STORIES],
           isolate: false,
         },
       },

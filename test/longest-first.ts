@@ -2,7 +2,13 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Small files that play long stories, the longest first: begun last, they would be waited for alone. */
-const LONGEST = ["test/relay/relay-in-webhook.test.ts", "test/webhook/cluster/webhook-in-cluster.test.ts"];
+const LONGEST = [
+  "test/manager/manager-crashes.test.ts",
+  "test/relay/relay-in-webhook.test.ts",
+  "test/webhook/cluster/webhook-in-cluster.test.ts",
+  "test/relay/slices/slice-watches.test.ts",
+  "test/api-server/watch-runner.test.ts",
+];
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

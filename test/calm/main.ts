@@ -1,7 +1,7 @@
 /**
  * `npm run test:calm`: runs the suite again and again on a machine that is alone, busy, frozen at random, or in random
- * order, and prints which tests failed how often. `--busy=2` sets the runs of a condition (then the others are left out);
- * what stands after `--` is for the test runner, such as `--config test/programs/vitest.config.ts` or one file.
+ * order, and prints which tests failed how often. `--busy=2` sets the runs of a condition (then the others are left out),
+ * `--suite=test:programs` takes another suite than `npm test`; what stands after `--` is for the test runner, such as one file.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
@@ -9,9 +9,11 @@ import { calmTable, failuresByTest } from "./calm-table.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { oneRun, type RunResult } from "./one-run.ts";
 
-const options = Object.fromEntries(CONDITIONS.map(({ name }) => [name, { type: "string" as const }]));
+const TEXT = { type: "string" } as const;
+const options = Object.fromEntries([...CONDITIONS.map(({ name }) => name), "suite"].map((name) => [name, TEXT]));
 const { values, positionals } = parseArgs({ options, allowPositionals: true });
-const chosen = Object.keys(values).length > 0;
+const tried = { suite: values["suite"] ?? "test", args: positionals };
+const chosen = CONDITIONS.some(({ name }) => values[name] !== undefined);
 const plan = CONDITIONS.map((condition) => {
   const words = values[condition.name];
   const runs = Number(words ?? (chosen ? 0 : condition.runs));
@@ -23,7 +25,7 @@ const results: RunResult[] = [];
 for (const { condition, runs } of plan) {
   for (let run = 1; run <= runs; run += 1) {
     const load = loadavg()[0]?.toFixed(1);
-    const result = await oneRun(condition, positionals);
+    const result = await oneRun(condition, tried);
     results.push(result);
     const { tests, failures, seconds } = result;
     process.stdout.write(

@@ -32,15 +32,24 @@ type Report = {
   }[];
 };
 
-/** @param args for the test runner: files, or another settings file */
-export async function oneRun(condition: Condition, args: readonly string[]): Promise<RunResult> {
+export type Tried = {
+  /** A script of package.json: `test`, `test:processes`, `test:programs`, `e2e`. */
+  readonly suite: string;
+  /** For the test runner, such as files. */
+  readonly args: readonly string[];
+};
+
+export async function oneRun(condition: Condition, { suite, args }: Tried): Promise<RunResult> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-calm-"));
   const file = join(folder, "report.json");
-  const words = ["run", "--reporter=json", `--outputFile=${file}`, ...condition.args, ...args];
+  // The cluster's suite has words of its own before those of the test runner.
+  const own = suite === "e2e" ? ["--install", "--"] : [];
+  const forRunner = ["--reporter=json", `--outputFile=${file}`, ...condition.args, ...args];
+  const words = ["run", suite, "--", ...own, ...forRunner];
   const startedMs = performance.now();
   try {
     // A group of its own, so that the whole run can be stopped without this program.
-    const child = spawn(join(ROOT, "node_modules/.bin/vitest"), words, { cwd: ROOT, stdio: "ignore", detached: true });
+    const child = spawn("npm", words, { cwd: ROOT, stdio: "ignore", detached: true });
     const takeOff = condition.putOn(child.pid ?? 0);
     const abandon = () => {
       takeOff();

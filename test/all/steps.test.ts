@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { AHEAD, readAsked, STEPS, wordsOf } from "./steps.ts";
+
+test("every step is a script of the project", () => {
+  const scripts = [...STEPS, AHEAD].flatMap(({ words, landing }) => [words[0], landing?.[0] ?? words[0]]);
+  expect(scripts.filter((name) => !Object.hasOwn(manifest.scripts, name ?? ""))).toEqual([]);
+});
+
+test("every suite of the project is a step, but for those that another step contains", () => {
+  const suites = Object.keys(manifest.scripts).filter((name) => /^(test|check|e2e)/.test(name));
+  const apart = ["test:all", "test:calm", "test:fuzz", "test:pods"];
+  expect(suites.filter((name) => !apart.includes(name)).toSorted()).toEqual(
+    [...new Set(STEPS.map(({ words }) => words[0]))].toSorted(),
+  );
+});
+
+test("a landing takes part of a step where it has words of its own, and all of the others", () => {
+  const asked = { landing: true, steps: STEPS };
+  const [whole, part] = [STEPS.find(({ landing }) => !landing), STEPS.find(({ landing }) => landing)];
+  expect(whole && wordsOf(whole, asked)).toEqual(whole?.words);
+  expect(part && wordsOf(part, asked)).toEqual(part?.landing);
+  expect(part && wordsOf(part, { ...asked, landing: false })).toEqual(part?.words);
+});
+
+test("single steps are taken by their names, in the order of all", () => {
+  expect(readAsked(["chart", "checks"])).toEqual({
+    landing: false,
+    steps: STEPS.filter(({ name }) => name === "checks" || name === "chart"),
+  });
+  expect(readAsked(["--landing", "charts"])).toEqual({
+    message: expect.stringMatching(/^There is no step "charts"\. Steps: "tests", /),
+  });
+});

@@ -1,0 +1,52 @@
+/** Every suite of the project, and what of it a landing takes. */
+import { NEWEST } from "../cluster/build/module-table.ts";
+
+export type Step = {
+  readonly name: string;
+  /** Of `npm run`. */
+  readonly words: readonly string[];
+  /** What a landing runs instead, where the whole would take too long. */
+  readonly landing?: readonly string[];
+};
+
+/** Every kind of client, driver and protocol once; the whole suite repeats them by version, criterion and server. */
+const PROGRAMS = ["install", "protocols", "rabbitmq", "istio", "envoy/restart", "envoy/unix-socket", "rollouts"];
+/** What a release must not lose: no lost request, no lost admission, who is injected, the certificates, the relay. */
+const CASES = [
+  ...["serving", "rollout", "modes", "who-is-injected", "webhook-life", "certificates", "relay.e2e", "attackers"],
+  ...["restarts", "endings", "pod-shapes", "own-hooks"],
+];
+
+export const STEPS: readonly Step[] = [
+  { name: "tests", words: ["test"] },
+  { name: "processes", words: ["test:processes"] },
+  { name: "checks", words: ["check"] },
+  { name: "sanitizer", words: ["test:sanitize"] },
+  { name: "sanitized process cases", words: ["test:sanitize", "--", "--only=cases"] },
+  { name: "chart", words: ["test:chart"] },
+  { name: "programs", words: ["test:programs"], landing: ["test:programs", "--", ...PROGRAMS] },
+  { name: "end to end", words: ["e2e", "--", "--install"], landing: ["e2e", "--", "--install", "--", ...CASES] },
+];
+
+/** Begun with the first step, at the lowest priority: the last step finds it done. Nothing else needs it. */
+export const AHEAD: Step = {
+  name: "the cluster's programs",
+  words: ["cluster", "--", "build", `kubernetes-${NEWEST}`, "etcd", "pause", "helm"],
+};
+
+export type Asked = { readonly landing: boolean; readonly steps: readonly Step[] };
+
+/** @returns what is wrong with the words, where something is */
+export function readAsked(words: readonly string[]): Asked | { readonly message: string } {
+  const landing = words.includes("--landing");
+  const names = words.filter((word) => word !== "--landing");
+  const unknown = names.find((name) => !STEPS.some((step) => step.name === name));
+  if (unknown !== undefined) {
+    return { message: `There is no step "${unknown}". Steps: ${STEPS.map(({ name }) => `"${name}"`).join(", ")}.` };
+  }
+  return { landing, steps: STEPS.filter(({ name }) => names.length === 0 || names.includes(name)) };
+}
+
+export function wordsOf({ words, landing }: Step, asked: Asked): readonly string[] {
+  return asked.landing ? (landing ?? words) : words;
+}
