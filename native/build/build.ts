@@ -14,11 +14,11 @@ import { dirname } from "node:path";
 import { compileRuntime, emitC, filesBeside, link, MANAGER, type Program } from "./compile.ts";
 import { fetchArm64Musl } from "./foreign-library.ts";
 import { demandPrograms } from "./host-programs.ts";
+import { installLocked } from "./install-locked.ts";
 import { writeNotices } from "./notices.ts";
 import { COMPILE_STEPS, LIBC_BINDINGS, outputFolder, ROOT, RUNTIME_PATCH, TLS_TRIM, TOOLCHAIN } from "./places.ts";
 import { runProgram } from "./run-program.ts";
 import { layOutRuntime } from "./runtime-tree.ts";
-import { installToolchain } from "./toolchain.ts";
 import { VARIANTS, type Variant, type VariantName } from "./variants.ts";
 
 /** What decides how the runtime is compiled, beside the variant. */
@@ -30,7 +30,7 @@ export type Built = { readonly file: string; readonly sha256: string; readonly b
 export async function buildManager(name: VariantName, into = ""): Promise<Built> {
   const variant: Variant = VARIANTS[name];
   demandPrograms(variant);
-  await installToolchain();
+  await installLocked(TOOLCHAIN);
   if (variant.foreignLibrary !== undefined)
     await fetchArm64Musl(`${outputFolder(into)}/work/${variant.foreignLibrary}`);
   const folder = outputFolder(into);
@@ -56,7 +56,7 @@ export async function buildManager(name: VariantName, into = ""): Promise<Built>
 export async function buildProgram(name: VariantName, program: Program, output: string): Promise<void> {
   const variant: Variant = VARIANTS[name];
   demandPrograms(variant);
-  await installToolchain();
+  await installLocked(TOOLCHAIN);
   await compileProgram(variant, await runtimeFor(variant, outputFolder("")), program, output);
 }
 

@@ -1,8 +1,9 @@
 /** Demands that the compiler compiles all of the manager's source natively. */
 import { measureCoverage } from "../../native/build/coverage.ts";
-import { installToolchain } from "../../native/build/toolchain.ts";
+import { installLocked } from "../../native/build/install-locked.ts";
+import { TOOLCHAIN } from "../../native/build/places.ts";
 
-await installToolchain();
+await installLocked(TOOLCHAIN);
 const { analyzed, native, report } = await measureCoverage();
 process.stdout.write(`${native} of ${analyzed} statements compile natively\n`);
 if (analyzed === 0 || native !== analyzed) {

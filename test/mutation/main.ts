@@ -1,0 +1,64 @@
+/**
+ * `npm run test:mutation [-- ROOM…]`: changes the source of the rooms that decide, one place at a time, and counts how many
+ * of the changes a test notices. Prints each that none notices. Fails below {@link LEAST_PERCENT} of all rooms together.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { installLocked } from "../../native/build/install-locked.ts";
+import { type MutationReport, percentOf, type Score, scoreLine, scoreOf, sumOf, survivorLines } from "./report.ts";
+import { type MutatedRoom, ROOMS } from "./rooms.ts";
+
+const LEAST_PERCENT = 85;
+const ROOT = join(import.meta.dirname, "../..");
+const BUILD = join(ROOT, "build/mutation");
+/** Packages that nothing else needs. */
+const TOOL = join(import.meta.dirname, "tool");
+const STRYKER = join(TOOL, "node_modules/@stryker-mutator/core/bin/stryker.js");
+
+function reportOf({ name, source, tests }: MutatedRoom): MutationReport {
+  const settings = join(BUILD, `${name}.settings.json`);
+  const fileName = join(BUILD, `${name}.json`);
+  const asked = {
+    testRunner: "vitest",
+    vitest: { configFile: "test/mutation/vitest.config.ts" },
+    mutate: source,
+    reporters: ["progress", "json"],
+    jsonReporter: { fileName },
+    // A mutant is put to the tests that reach it, which are known from one run without any.
+    coverageAnalysis: "perTest",
+    ignoreStatic: true,
+    tempDirName: "build/mutation/copies",
+    // Its preparation of these calls a compiler's interface that the compiler no longer has.
+    tsconfigFile: "none",
+    disableTypeChecks: false,
+  };
+  writeFileSync(settings, JSON.stringify(asked, null, 2));
+  const env = { ...process.env, LASTCALL_MUTATED_TESTS: tests.join(" ") };
+  const { status } = spawnSync(process.execPath, [STRYKER, "run", settings], { cwd: ROOT, env, stdio: "inherit" });
+  if (status !== 0) throw new Error(`${name}: the mutation runner ended with ${status}`);
+  return JSON.parse(readFileSync(fileName, "utf8")) as MutationReport;
+}
+
+function scoresOf(room: MutatedRoom): Score {
+  const report = reportOf(room);
+  for (const line of survivorLines(report)) process.stdout.write(`survived: ${line}\n`);
+  const files = Object.entries(report.files).map(([file, { mutants }]) => ({ file, score: scoreOf(mutants) }));
+  for (const { file, score } of files) process.stdout.write(`${scoreLine(file, score)}\n`);
+  return sumOf(files.map(({ score }) => score));
+}
+
+const names = process.argv.slice(2);
+const unknown = names.find((name) => !ROOMS.some((room) => room.name === name));
+if (unknown !== undefined) {
+  process.stderr.write(`There is no room "${unknown}". Rooms: ${ROOMS.map(({ name }) => name).join(", ")}.\n`);
+  process.exit(64);
+}
+mkdirSync(BUILD, { recursive: true });
+await installLocked(TOOL);
+const rooms = ROOMS.filter(({ name }) => names.length === 0 || names.includes(name));
+const scores = rooms.map((room) => ({ name: room.name, score: scoresOf(room) }));
+for (const { name, score } of scores) process.stdout.write(`${scoreLine(`room ${name}`, score)}\n`);
+const all = sumOf(scores.map(({ score }) => score));
+process.stdout.write(`${scoreLine("all rooms", all)}\n`);
+if (percentOf(all) < LEAST_PERCENT) process.exitCode = 1;

@@ -1,0 +1,55 @@
+/** What the tests made of a room's mutants. Pure. */
+
+export type Mutant = {
+  readonly status: string;
+  readonly mutatorName: string;
+  readonly replacement?: string;
+  readonly location: { readonly start: { readonly line: number; readonly column: number } };
+};
+/** Of Stryker's JSON report. */
+export type MutationReport = { readonly files: Readonly<Record<string, { readonly mutants: readonly Mutant[] }>> };
+
+export type Score = { readonly noticed: number; readonly survived: number };
+
+const NOTICED = ["Killed", "Timeout"];
+const UNNOTICED = ["Survived", "NoCoverage"];
+
+/** Mutants that cannot be compiled, and those of what a module does once when it is loaded, count neither way. */
+export function scoreOf(mutants: readonly Mutant[]): Score {
+  const count = (statuses: readonly string[]) => mutants.filter(({ status }) => statuses.includes(status)).length;
+  return { noticed: count(NOTICED), survived: count(UNNOTICED) };
+}
+
+export function sumOf(scores: readonly Score[]): Score {
+  return {
+    noticed: scores.reduce((sum, { noticed }) => sum + noticed, 0),
+    survived: scores.reduce((sum, { survived }) => sum + survived, 0),
+  };
+}
+
+export function percentOf({ noticed, survived }: Score): number {
+  return noticed + survived === 0 ? 100 : (100 * noticed) / (noticed + survived);
+}
+
+export function scoreLine(name: string, score: Score): string {
+  const of = `${score.noticed} of ${score.noticed + score.survived}`;
+  return `${name.padEnd(48)} ${percentOf(score).toFixed(1).padStart(5)} %  ${of}`;
+}
+
+/** Where nothing noticed that the source was another, in the order of the source. */
+export function survivorLines({ files }: MutationReport): readonly string[] {
+  return Object.entries(files).flatMap(([file, { mutants }]) =>
+    mutants
+      .filter(({ status }) => UNNOTICED.includes(status))
+      .toSorted((one, other) => one.location.start.line - other.location.start.line)
+      .map(({ location: { start }, mutatorName, replacement = "", status }) => {
+        const covered = status === "NoCoverage" ? ", which no test reaches" : "";
+        return `${file}:${start.line}:${start.column} ${mutatorName}: ${oneLine(replacement)}${covered}`;
+      }),
+  );
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}

@@ -1,0 +1,44 @@
+/** The rooms that decide, and the tests that must notice when one decides otherwise. */
+
+export type MutatedRoom = {
+  readonly name: string;
+  /** Globs of its source. */
+  readonly source: readonly string[];
+  /** Globs of its tests: those that call it in process. */
+  readonly tests: readonly string[];
+};
+
+export const ROOMS: readonly MutatedRoom[] = [
+  { name: "policy", source: ["src/policy/*.ts"], tests: ["test/policy/*.test.ts", "test/cli/explanation.test.ts"] },
+  {
+    name: "injection",
+    source: ["src/injection/*.ts"],
+    tests: ["test/injection/!(linear-work*).test.ts", "test/golden/*.test.ts"],
+  },
+  {
+    name: "drain",
+    source: ["src/manager/drain/*.ts"],
+    tests: [
+      "test/manager/{drain-*,outside-calls,relay-history,look-pace,envoy-drain,driver-absence,driver-faults}.test.ts",
+      "test/manager/{judge-drain,envoy-evidence}.test.ts",
+    ],
+  },
+  {
+    name: "traffic",
+    source: ["src/manager/traffic/*.ts"],
+    tests: ["test/manager/{judge-*,connection-table,neighbours,observation-*,envoy-evidence,look-pace}.test.ts"],
+  },
+  {
+    name: "slices",
+    source: ["src/relay/slices/*.ts", "src/kubernetes/rotation/*.ts"],
+    tests: ["test/relay/{slices,withdrawal}/*.test.ts", "test/kubernetes/rotation/*.test.ts"],
+  },
+  {
+    name: "certificates",
+    source: ["src/certificates/*.ts", "src/webhook/certificates/**/*.ts"],
+    tests: [
+      "test/webhook/certificates*.test.ts",
+      "test/webhook/certificates-authority/{certificate-tools,interleavings,stored-objects,stories}.test.ts",
+    ],
+  },
+];
