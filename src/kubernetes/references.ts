@@ -6,7 +6,7 @@
 
 /** Text of which kubelet makes exactly `text`, whatever it says: two dollar signs are its word for one. */
 export function withoutReferences(text: string): string {
-  return text.replaceAll("$", () => "$$");
+  return text.includes("$") ? text.replaceAll("$", () => "$$") : text;
 }
 
 /** What kubelet makes of {@link withoutReferences}; a reference that is really one stays as it is written. */

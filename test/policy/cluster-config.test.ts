@@ -20,6 +20,45 @@ test("an empty file is the default configuration", () => {
   expect(readClusterConfig(null)).toEqual({ config: DEFAULT_CONFIG, problems: [] });
 });
 
+test.for([{}, undefined, { defaults: null, profiles: null, onInvalid: null }, { profiles: { slow: null } }])(
+  "nothing said is no mistake: %j",
+  (value) => {
+    const { config, problems } = readClusterConfig(value);
+    expect(problems).toEqual([]);
+    expect(config).toMatchObject({ defaults: {}, onInvalid: "warn" });
+  },
+);
+
+test.for(["warn", "skip", "deny"])("an invalid value may be met with %s", (onInvalid) => {
+  const { config, problems } = readClusterConfig({ onInvalid });
+  expect(problems).toEqual([]);
+  expect(config.onInvalid).toBe(onInvalid);
+});
+
+const NO_MAPPING = "Expected a mapping from annotation names to text.";
+test.for([
+  ["configuration", [], "Expected a mapping with defaults, profiles and onInvalid."],
+  ["configuration", "drain-delay", "Expected a mapping with defaults, profiles and onInvalid."],
+  ["profiles", { profiles: ["slow"] }, "Expected a mapping from profile names to values."],
+  ["profiles", { profiles: "slow" }, "Expected a mapping from profile names to values."],
+  ["profiles.slow", { profiles: { slow: "8s" } }, NO_MAPPING],
+  ["defaults", { defaults: ["drain-delay"] }, NO_MAPPING],
+  ["onInvalid", { onInvalid: "" }, 'Got "", expected one of warn, skip, deny.'],
+] as const)("what is no mapping is named: %s of %j", ([where, value, message]) => {
+  const { config, problems } = readClusterConfig(value);
+  expect(problems).toEqual([{ code: "bad_value", where, message }]);
+  expect(config.onInvalid).toBe("warn");
+  expect(() => resolvePolicy([clusterLayer(config)], config.profiles)).not.toThrow();
+});
+
+test("a name that cannot be set is a problem of its own kind, and null is no text", () => {
+  const { problems } = readClusterConfig({ surprise: 1, defaults: { "drain-delay": null } });
+  expect(problems.map(({ code, where, message }) => [code, where, message])).toEqual([
+    ["unknown_annotation", "configuration", '"surprise" cannot be set here; known are defaults, profiles, onInvalid'],
+    ["bad_value", "defaults.drain-delay", expect.stringMatching(/^Got a null instead of text, expected a duration/)],
+  ]);
+});
+
 test("every mistake is named at once", () => {
   const { problems } = readClusterConfig({
     default: {},

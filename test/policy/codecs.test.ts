@@ -104,3 +104,29 @@ test("a list is as long as can be obeyed and not an entry longer, whatever the e
   expect(listed("containers", 1_000, (at) => `c${at}`)).toMatchObject({ ok: true });
   expect(listed("containers", 1_001, (at) => `c${at}`)).toMatchObject({ code: "list_too_long" });
 });
+
+const LONGEST_LABEL = "a".repeat(63);
+const path = (characters: number) => `/${"a".repeat(characters - 1)}`;
+
+test.for<[Field, string, string]>([
+  ["drainPorts", "1,65535", "65536"],
+  ["drainPorts", "1", "0"],
+  ["port", "65535", "65536"],
+  ["port", "1024", "1023"],
+  ["containers", LONGEST_LABEL, `${LONGEST_LABEL}a`],
+  ["profile", LONGEST_LABEL, `${LONGEST_LABEL}a`],
+  ["profile", "a", ""],
+  ["resources", "cpu=1,memory=1", "cpu=1,cpu=1"],
+  ["resources", "memory=1", "storage=1"],
+  ["resources", "cpu=1", ""],
+  ["drainUrl", "http://127.0.0.1:65535", "http://127.0.0.1:65536"],
+  ["drainUrl", "http://127.0.0.1:1", "http://127.0.0.1:0"],
+  ["drainUrl", "http://127.255.255.255", "http://127.0.0.256"],
+  ["drainUrl", "http://127.0.0.1/a", "see http://127.0.0.1/a"],
+  ["drainUrl", "http://127.0.0.1/a", "http://127.0.0.1/a b"],
+  ["drainUrl", `http://127.0.0.1${path(496)}`, `http://127.0.0.1${path(497)}`],
+  ["driverUrl", `unix:${path(107)}`, `unix:${path(108)}`],
+])("%s takes %j and not %j", ([field, good, bad]) => {
+  expect(codecOf(field).parse(good), good).toBeDefined();
+  expect(codecOf(field).parse(bad), bad).toBeUndefined();
+});

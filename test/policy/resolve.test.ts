@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ANNOTATIONS, FIELDS } from "../../src/policy/annotation-table.ts";
-import { resolvePolicy } from "../../src/policy/resolve.ts";
+import { type Profiles, resolvePolicy } from "../../src/policy/resolve.ts";
 import { cluster, namespace, pod } from "./layers.ts";
 
 describe("precedence", () => {
@@ -103,6 +103,39 @@ describe("mistakes", () => {
     ]);
   });
 
+  test("of very many unknown names the first are named and the rest are counted, over all layers", () => {
+    const names = (count: number, text: string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${text}-${at}`, "x"]));
+    const { problems } = resolvePolicy(
+      [pod(names(15, "pod")), namespace(names(8, "space")), cluster(names(1, "whole"))],
+      {},
+    );
+    expect(problems.map(({ code }) => code)).toEqual(Array.from({ length: 22 }, () => "unknown_annotation"));
+    expect(problems.filter(({ message }) => message.startsWith("There is no ")).map(({ where }) => where)).toEqual([
+      ...Array.from({ length: 15 }, () => "pod web-0"),
+      ...Array.from({ length: 5 }, () => "namespace shop"),
+    ]);
+    expect(problems.filter(({ message }) => message.startsWith("There are "))).toEqual([
+      {
+        code: "unknown_annotation",
+        where: "namespace shop",
+        message: "There are 3 more annotations under lastcall.dev/ that do not exist.",
+      },
+      {
+        code: "unknown_annotation",
+        where: "cluster",
+        message: "There are 1 more annotations under lastcall.dev/ that do not exist.",
+      },
+    ]);
+  });
+
+  test("an unknown name that resembles none is told some that exist", () => {
+    const [problem] = resolvePolicy([pod({ zzzzzzzz: "x" })], {}).problems;
+    expect(problem?.message).toBe(
+      'There is no "lastcall.dev/zzzzzzzz"; known are inject, mode, drain-delay, deregistration-delay, drain-timeout, …',
+    );
+  });
+
   test("an unknown profile names the ones that exist", () => {
     const { problems } = resolvePolicy([pod({ profile: "slwo" })], { slow: {}, fast: {} });
     expect(problems).toEqual([
@@ -112,6 +145,14 @@ describe("mistakes", () => {
         message: 'Got "slwo", but defined are slow, fast.',
       },
     ]);
+  });
+
+  test("an unknown profile says so where none is defined, and of very many names the first", () => {
+    const told = (profiles: Readonly<Record<string, object>>) =>
+      resolvePolicy([pod({ profile: "slow" })], profiles as Profiles).problems.map(({ message }) => message);
+    expect(told({})).toEqual(['Got "slow", but no profile is defined.']);
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`p${at}`, {}]));
+    expect(told(many)).toEqual([expect.stringMatching(/^Got "slow", but defined are p0, p1, .{72}\.$/)]);
   });
 
   test("a profile named like a property of every object does not exist", () => {
