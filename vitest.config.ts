@@ -11,7 +11,7 @@ const ALL = ["test/**/*.test.ts"];
  */
 const STORIES = [
   "test/clock/**/*.test.ts",
-  "test/manager/{differential-*,envoy-driver,manager-who-may-speak,relay-drains}.test.ts",
+  "test/manager/{differential-*,envoy-driver,manager-who-may-speak,pod-end,relay-drains}.test.ts",
 ];
 
 /** What both builds do is compared, or the binary looked at: without the native build there is nothing to try. */

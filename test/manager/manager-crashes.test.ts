@@ -108,33 +108,6 @@ describeBuilds("a manager that is killed in the middle of a drain", (build) => {
   });
 });
 
-describeBuilds("a manager whose own hook never comes", (build) => {
-  test.concurrent("releases the hooks of two containers without a drain, and later than a lone one", async () => {
-    const manager = await startManager({ build, flags: LONG });
-    const app = await startApp(manager.address);
-    const lone = await call(manager, hookPath());
-    const [one, other] = await Promise.all([call(manager, hookPath()), call(manager, hookPath("other"))]);
-    for (const { body } of [lone, one, other])
-      expect(JSON.parse(body)).toMatchObject({ outcome: "restarted", trigger: "none" });
-    expect(lone.ms).toBeGreaterThanOrEqual(4_990);
-    expect(Math.min(one.ms, other.ms)).toBeGreaterThanOrEqual(14_990);
-    expect(manager.lines().some(withdrawing)).toBe(false);
-    manager.kill("SIGKILL");
-    await endApp(app);
-  });
-
-  test.concurrent("drains at its stop signal in classic mode", async () => {
-    const manager = await startManager({ build, flags: [...SHORT, "--classic"] });
-    const app = await startApp(manager.address);
-    const held = call(manager, hookPath());
-    await statusOf(manager);
-    manager.kill("SIGTERM");
-    expect(JSON.parse((await held).body)).toMatchObject({ outcome: "drained", trigger: "sigterm" });
-    expect((await manager.ended).code).toBe(0);
-    await endApp(app);
-  });
-});
-
 describeBuilds("a manager whose log nobody reads", (build) => {
   test("holds and answers all the same once the pipe is full", async () => {
     const address = ownAddress();

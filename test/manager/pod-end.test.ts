@@ -1,0 +1,252 @@
+/** What a manager does at its Pod's end, and at what only looks like it. */
+import { afterAll, expect, test } from "vitest";
+import {
+  call,
+  dial,
+  endApp,
+  endManagers,
+  hookPath,
+  run,
+  startApp,
+  startManager,
+  statusOf,
+  TOKEN,
+} from "./manager-process.ts";
+import { describeOnClock, onClock } from "./on-clock.ts";
+
+afterAll(endManagers);
+
+const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
+const phase = (name: string) => (line: Record<string, unknown>) =>
+  line["message"] === "drain phase" && line["phase"] === name;
+
+describeOnClock("a Pod's end", (build) => {
+  test.concurrent(
+    "holds the app's hook and the manager's own until the drain is over, then lets SIGTERM end it",
+    onClock(async (clock) => {
+      const manager = await startManager({ build, clock });
+      const app = await startApp(manager.address, 8_080, clock);
+      const command = run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
+      await manager.until(phase("withdrawing"));
+      const [answer, own] = await Promise.all([call(manager, hookPath()), command]);
+      expect(own.code).toBe(0);
+      const report = JSON.parse(own.out);
+      expect(report).toMatchObject({ phase: "done", outcome: "drained", trigger: "hook" });
+      expect(report.milliseconds.withdrawing).toBe(500);
+      expect(answer).toMatchObject({ status: 200, closes: true });
+      expect(JSON.parse(answer.body)).toMatchObject({ phase: "done", outcome: "drained" });
+      manager.kill("SIGTERM");
+      expect((await manager.ended).code).toBe(0);
+      const phases = manager.lines().flatMap((line) => (line["message"] === "drain phase" ? [line["phase"]] : []));
+      expect(phases).toEqual(["withdrawing", "draining", "holding", "done"]);
+      await endApp(app);
+    }),
+  );
+
+  test.concurrent(
+    "waits for a request that is still being answered",
+    onClock(async (clock) => {
+      const manager = await startManager({ build, clock });
+      const app = await startApp(manager.address, 8_080, clock);
+      let answeredMs = 0;
+      const request = app.slow(3_000).then(() => {
+        answeredMs = clock.nowMs();
+      });
+      await clock.wait(200);
+      const held = call(manager, hookPath());
+      await call(manager, `/${TOKEN}/drain`, "POST");
+      const releasedMs = clock.nowMs();
+      await Promise.all([held, request]);
+      expect(releasedMs - answeredMs).toBeGreaterThanOrEqual(500);
+      expect(await statusOf(manager)).toMatchObject({ outcome: "drained" });
+      manager.kill("SIGKILL");
+      await endApp(app);
+    }),
+  );
+
+  test.concurrent(
+    "names the connection that stayed when the deadline comes",
+    onClock(async (clock) => {
+      const manager = await startManager({
+        build,
+        clock,
+        flags: ["--drain-delay=300ms", "--quiet-period=5s", "--drain-timeout=1s", "--hooks=app:app"],
+      });
+      const app = await startApp(manager.address, 8_080, clock);
+      const request = app.slow(8_000).catch(() => {});
+      await clock.wait(200);
+      await call(manager, `/${TOKEN}/drain`, "POST");
+      const report = await statusOf(manager);
+      expect(report).toMatchObject({ outcome: "timeout", leftTotal: 1 });
+      expect(report["why"]).toContain("to port 8080");
+      manager.kill("SIGKILL");
+      await endApp(app);
+      await request;
+    }),
+  );
+
+  test.concurrent(
+    "goes on when nobody reads the log any more",
+    onClock(async (clock) => {
+      const manager = await startManager({ build, clock });
+      const app = await startApp(manager.address, 8_080, clock);
+      manager.deafen();
+      const held = call(manager, hookPath());
+      const answer = await call(manager, `/${TOKEN}/drain`, "POST");
+      expect(JSON.parse(answer.body)).toMatchObject({ outcome: "drained" });
+      expect((await held).status).toBe(200);
+      manager.kill("SIGKILL");
+      await endApp(app);
+    }),
+  );
+
+  test.concurrent(
+    "is judged by sockets where the driver is not part of the build",
+    onClock(async (clock) => {
+      const flags = ["--drain-delay=300ms", "--quiet-period=300ms", "--drain-timeout=5s", "--hooks=app:app"];
+      const manager = await startManager({
+        build,
+        clock,
+        flags: [...flags, "--driver=linkerd", "--drained-when=requests"],
+      });
+      const app = await startApp(manager.address, 8_080, clock);
+      const answer = await call(manager, `/${TOKEN}/drain`, "POST");
+      expect(JSON.parse(answer.body)).toMatchObject({ outcome: "drained" });
+      manager.kill("SIGKILL");
+      await endApp(app);
+    }),
+  );
+
+  test.concurrent(
+    "goes on when every caller has vanished",
+    onClock(async (clock) => {
+      const manager = await startManager({ build, clock });
+      const app = await startApp(manager.address, 8_080, clock);
+      for (const [method, path] of [
+        ["GET", hookPath()],
+        ["POST", `/${TOKEN}/drain`],
+      ]) {
+        const socket = await dial(manager);
+        socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
+        // Answered after what was sent before it.
+        await statusOf(manager);
+        socket.resetAndDestroy();
+      }
+      await manager.until(phase("done"));
+      expect(await statusOf(manager)).toMatchObject({ outcome: "drained", trigger: "hook" });
+      const late = await call(manager, hookPath());
+      expect(late.status).toBe(200);
+      manager.kill("SIGKILL");
+      await endApp(app);
+    }),
+  );
+
+  test.concurrent(
+    "is over at once when nothing in the Pod listens",
+    onClock(async (clock) => {
+      const manager = await startManager({ build, clock, flags: ["--drain-delay=30s", "--hooks=app:app"] });
+      const own = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
+      expect(JSON.parse(own.out)).toMatchObject({ outcome: "not-needed" });
+      manager.kill("SIGKILL");
+    }),
+  );
+
+  test.concurrent(
+    "is over after two seconds in a Pod that runs to completion and whose apps have finished",
+    onClock(async (clock) => {
+      const manager = await startManager({
+        build,
+        clock,
+        flags: ["--drain-delay=30s", "--completes", "--hooks=app:app"],
+      });
+      const sidecar = await startApp(manager.address, 8_080, clock);
+      const startedMs = clock.nowMs();
+      const own = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
+      expect(JSON.parse(own.out)).toMatchObject({ outcome: "not-needed" });
+      expect(clock.nowMs() - startedMs).toBe(2_000);
+      manager.kill("SIGKILL");
+      await endApp(sidecar);
+    }),
+  );
+
+  test.concurrent(
+    "performs the container's own hook before the answer",
+    onClock(async (clock) => {
+      // The hook is called on 127.0.0.1, as inside a Pod.
+      const local = await startApp("127.0.0.1", 0, clock);
+      const httpHeaders = [{ name: "X-Reason", value: "stop" }];
+      let reason: unknown;
+      local.server.on("request", (req) => {
+        reason = req.headers["x-reason"];
+      });
+      const chain = { chain: { app: { httpGet: { port: local.port, path: "/bye?ms=400", httpHeaders } } } };
+      const manager = await startManager({ build, clock, env: { LASTCALL_ORIGINAL: JSON.stringify(chain) } });
+      const app = await startApp(manager.address, 8_080, clock);
+      let releasedAfter: readonly string[] = [];
+      const held = call(manager, hookPath()).then(() => {
+        releasedAfter = [...local.asked];
+      });
+      await call(manager, `/${TOKEN}/drain`, "POST");
+      await held;
+      expect(releasedAfter).toEqual(["/bye?ms=400"]);
+      expect(reason).toBe("stop");
+      expect(await statusOf(manager)).toMatchObject({ outcome: "drained", phase: "done" });
+      manager.kill("SIGKILL");
+      await endApp(app);
+      await endApp(local);
+    }),
+  );
+});
+
+describeOnClock("what is no end of the Pod", (build) => {
+  test.concurrent(
+    "one hook alone is a restart: it is released and the manager stays ready",
+    onClock(async (clock) => {
+      const manager = await startManager({ build, clock });
+      const app = await startApp(manager.address, 8_080, clock);
+      const startedMs = clock.nowMs();
+      const answer = await call(manager, hookPath());
+      expect(JSON.parse(answer.body)).toMatchObject({ phase: "idle", outcome: "restarted" });
+      expect(clock.nowMs() - startedMs).toBe(5_000);
+      const own = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
+      expect(JSON.parse(own.out)).toMatchObject({ outcome: "drained", trigger: "hook" });
+      manager.kill("SIGKILL");
+      await endApp(app);
+    }),
+  );
+});
+
+describeOnClock("a manager whose own hook never comes", (build) => {
+  test.concurrent(
+    "releases the hooks of two containers without a drain, and later than a lone one",
+    onClock(async (clock) => {
+      const manager = await startManager({ build, clock, flags: ["--drain-delay=50s", "--hooks=app:app,other:app"] });
+      const app = await startApp(manager.address, 8_080, clock);
+      const startedMs = clock.nowMs();
+      const lone = await call(manager, hookPath());
+      const pairFromMs = clock.nowMs();
+      const pair = await Promise.all([call(manager, hookPath()), call(manager, hookPath("other"))]);
+      for (const { body } of [lone, ...pair])
+        expect(JSON.parse(body)).toMatchObject({ outcome: "restarted", trigger: "none" });
+      expect(pairFromMs - startedMs).toBe(5_000);
+      expect(clock.nowMs() - pairFromMs).toBe(15_000);
+      expect(manager.lines().some(phase("withdrawing"))).toBe(false);
+      manager.kill("SIGKILL");
+      await endApp(app);
+    }),
+  );
+
+  test.concurrent(
+    "drains at its stop signal in classic mode",
+    onClock(async (clock) => {
+      const manager = await startManager({ build, clock, flags: [...SHORT, "--classic"] });
+      const app = await startApp(manager.address, 8_080, clock);
+      const held = call(manager, hookPath());
+      await statusOf(manager);
+      manager.kill("SIGTERM");
+      expect(JSON.parse((await held).body)).toMatchObject({ outcome: "drained", trigger: "sigterm" });
+      expect((await manager.ended).code).toBe(0);
+      await endApp(app);
+    }),
+  );
+});
