@@ -11,7 +11,8 @@ const ALL = ["test/**/*.test.ts"];
  */
 const STORIES = [
   "test/clock/**/*.test.ts",
-  "test/manager/{differential-*,envoy-driver,manager-who-may-speak,pod-end,relay-drains}.test.ts",
+  "test/manager/{differential-*,envoy-driver,envoy-unix-socket,linkerd-driver}.test.ts",
+  "test/manager/{manager-who-may-speak,pod-end,relay-drains}.test.ts",
 ];
 
 /** What both builds do is compared, or the binary looked at: without the native build there is nothing to try. */
@@ -29,7 +30,7 @@ const PROGRAMS = [
   "test/webhook/strangers.test.ts",
   "test/native/**/*.test.ts",
   "test/demo/{demo,pod-runner}.test.ts",
-  "test/manager/{envoy-unix-socket,hostile-*,in-cgroup,linkerd-driver}.test.ts",
+  "test/manager/{hostile-*,in-cgroup}.test.ts",
   "test/manager/{manager-*,relay-broken,relay-process,stalled-manager}.test.ts",
   "test/injection/linear-work-large.test.ts",
 ];

@@ -8,9 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy-driver.ts";
 import { reachedBy } from "../../src/manager/drivers/manager-driver.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
-import { eventually } from "../time/eventually.ts";
-import { pause } from "../time/pause.ts";
-import { describeBuilds } from "./builds.ts";
+import type { TestClock } from "../clock/test-clock.ts";
 import { ONE_APP } from "./drain-script.ts";
 import { type FakeEnvoy, listenerLines, startFakeEnvoy } from "./fake-envoy.ts";
 import {
@@ -24,6 +22,7 @@ import {
   startManager,
   TOKEN,
 } from "./manager-process.ts";
+import { describeOnClock, onClock } from "./on-clock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-socket-"));
 const leaving: (() => unknown)[] = [];
@@ -47,12 +46,17 @@ const DRAIN = "POST /drain_listeners?graceful&skip_exit";
 /** Runs what follows as a user that owns nothing here. */
 const AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
-describeBuilds("an Envoy on a Unix socket", (build) => {
-  async function managerAt(path: string, more: Partial<Start> = {}, timeout = "20s"): Promise<Manager> {
+describeOnClock("an Envoy on a Unix socket", (build) => {
+  async function managerAt(
+    clock: TestClock,
+    path: string,
+    more: Partial<Start> = {},
+    timeout = "20s",
+  ): Promise<Manager> {
     const flags = ["--drain-delay=1s", "--quiet-period=500ms", `--drain-timeout=${timeout}`, "--hooks=app:app"];
     const all = [...flags, "--driver=envoy", `--driver-url=unix:${path}`];
-    const manager = await startManager({ build, flags: all, ...more });
-    const app = await startApp(manager.address);
+    const manager = await startManager({ build, clock, flags: all, ...more });
+    const app = await startApp(manager.address, 8_080, clock);
     leaving.push(async () => {
       await endApp(app);
       manager.kill("SIGKILL");
@@ -67,116 +71,142 @@ describeBuilds("an Envoy on a Unix socket", (build) => {
     return envoy;
   }
 
-  async function drained(manager: Manager): Promise<{ ms: number; outcome: string; why: string }> {
+  async function drained(manager: Manager): Promise<{ outcome: string; why: string }> {
     const answer = await call(manager, `/${TOKEN}/drain`, "POST");
     expect(answer.status).toBe(200);
-    return { ...JSON.parse(answer.body), ms: answer.ms };
+    return JSON.parse(answer.body);
   }
 
   const notes = (manager: Manager) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
-  test.concurrent("is told to drain and is waited for until no request is active", async () => {
-    const path = socketPath();
-    const envoy = await envoyAt(path);
-    const manager = await managerAt(path);
-    let over = false;
-    const busy = { connections: 1, http: { prefix: "web", requests: 1 } };
-    envoy.stats = () => listenerLines("0.0.0.0_8080", over ? undefined : busy);
-    const end = drained(manager);
-    await eventually(() => expect(envoy.calls.length).toBeGreaterThanOrEqual(2));
-    await pause(1_000, "longer than the quiet period: only the request can hold the drain");
-    over = true;
-    const overMs = performance.now();
-    expect(await end).toMatchObject({ outcome: "drained" });
-    expect(performance.now() - overMs).toBeGreaterThan(450);
-    expect(envoy.calls).toEqual([FAIL, DRAIN]);
-    expect(notes(manager).join("\n")).not.toContain("sockets decide instead");
-  });
+  test.concurrent(
+    "is told to drain and is waited for until no request is active",
+    onClock(async (clock) => {
+      const path = socketPath();
+      const envoy = await envoyAt(path);
+      const manager = await managerAt(clock, path);
+      let over = false;
+      const busy = { connections: 1, http: { prefix: "web", requests: 1 } };
+      envoy.stats = () => listenerLines("0.0.0.0_8080", over ? undefined : busy);
+      const end = drained(manager);
+      await clock.until(() => envoy.calls.length >= 2);
+      // Longer than the quiet period: only the request can hold the drain.
+      await clock.wait(1_000);
+      over = true;
+      const overMs = clock.nowMs();
+      expect(await end).toMatchObject({ outcome: "drained" });
+      expect(clock.nowMs() - overMs).toBeGreaterThanOrEqual(500);
+      expect(envoy.calls).toEqual([FAIL, DRAIN]);
+      expect(notes(manager).join("\n")).not.toContain("sockets decide instead");
+    }),
+  );
 
-  test.concurrent("that is not there leaves the sockets to decide, and the reason is told", async () => {
-    const path = socketPath();
-    const manager = await managerAt(path);
-    const end = await drained(manager);
-    expect(end.outcome).toBe("drained");
-    expect(notes(manager).join("\n")).toContain(
-      `sockets decide instead: Envoy's admin interface cannot be reached: there is no ${path}, or its folder`,
-    );
-  });
+  test.concurrent(
+    "that is not there leaves the sockets to decide, and the reason is told",
+    onClock(async (clock) => {
+      const path = socketPath();
+      const manager = await managerAt(clock, path);
+      const end = await drained(manager);
+      expect(end.outcome).toBe("drained");
+      expect(notes(manager).join("\n")).toContain(
+        `sockets decide instead: Envoy's admin interface cannot be reached: there is no ${path}, or its folder`,
+      );
+    }),
+  );
 
-  test.concurrent("whose file was left by one that is gone leaves the sockets to decide", async () => {
-    const path = socketPath();
-    // Only a process that is killed leaves its file.
-    const leaver = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
-    spawnSync(process.execPath, ["-e", leaver]);
-    const manager = await managerAt(path);
-    expect(await drained(manager)).toMatchObject({ outcome: "drained" });
-    expect(notes(manager).join("\n")).toContain(`cannot be reached: nobody listens on ${path}`);
-  });
+  test.concurrent(
+    "whose file was left by one that is gone leaves the sockets to decide",
+    onClock(async (clock) => {
+      const path = socketPath();
+      // Only a process that is killed leaves its file.
+      const leaver = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
+      spawnSync(process.execPath, ["-e", leaver]);
+      const manager = await managerAt(clock, path);
+      expect(await drained(manager)).toMatchObject({ outcome: "drained" });
+      expect(notes(manager).join("\n")).toContain(`cannot be reached: nobody listens on ${path}`);
+    }),
+  );
 
-  test.skipIf(process.getuid?.() !== 0).concurrent("that lets only its own user in says so", async () => {
-    const path = socketPath();
-    const envoy = await envoyAt(path);
-    chmodSync(folder, 0o755);
-    chmodSync(path, 0o755);
-    const manager = await managerAt(path, { wrapper: AS_NOBODY });
-    const end = await drained(manager);
-    expect(end.outcome).toBe("drained");
-    const said = `${path} may not be written to by the manager's user, which connecting takes`;
-    expect(notes(manager).join("\n")).toContain(
-      `sockets decide instead: Envoy's admin interface cannot be reached: ${said}`,
-    );
-    expect(envoy.calls).toEqual([]);
-  });
+  test.skipIf(process.getuid?.() !== 0).concurrent(
+    "that lets only its own user in says so",
+    onClock(async (clock) => {
+      const path = socketPath();
+      const envoy = await envoyAt(path);
+      chmodSync(folder, 0o755);
+      chmodSync(path, 0o755);
+      const manager = await managerAt(clock, path, { wrapper: AS_NOBODY });
+      const end = await drained(manager);
+      expect(end.outcome).toBe("drained");
+      const said = `${path} may not be written to by the manager's user, which connecting takes`;
+      expect(notes(manager).join("\n")).toContain(
+        `sockets decide instead: Envoy's admin interface cannot be reached: ${said}`,
+      );
+      expect(envoy.calls).toEqual([]);
+    }),
+  );
 
-  test.concurrent("that accepts and says nothing is waited for to the deadline", async () => {
-    const path = socketPath();
-    const envoy = await envoyAt(path);
-    envoy.always = "hang";
-    const manager = await managerAt(path, {}, "4s");
-    const end = await drained(manager);
-    expect(end.outcome).toBe("timeout");
-    expect(end.why).toContain("the driver could not tell");
-  });
+  test.concurrent(
+    "that accepts and says nothing is waited for to the deadline",
+    onClock(async (clock) => {
+      const path = socketPath();
+      const envoy = await envoyAt(path);
+      envoy.always = "hang";
+      const manager = await managerAt(clock, path, {}, "4s");
+      const end = await drained(manager);
+      expect(end.outcome).toBe("timeout");
+      expect(end.why).toContain("the driver could not tell");
+    }),
+  );
 
-  test.concurrent("that does not even accept holds up nothing else", async () => {
-    const path = socketPath();
-    const stuck = await silent(path);
-    leaving.push(() => stuck.close());
-    const manager = await managerAt(path, {}, "4s");
-    const end = drained(manager);
-    await pause(1_500, "the driver's call is under way, and stuck");
-    // A hook that comes in the meantime is answered with the others, the status at once.
-    for (let n = 0; n < 5; n += 1) {
-      const status = await call(manager, `/${TOKEN}/status`);
-      expect(status.status).toBe(200);
-    }
-    expect(await end).toMatchObject({ outcome: "timeout" });
-  });
+  test.concurrent(
+    "that does not even accept holds up nothing else",
+    onClock(async (clock) => {
+      const path = socketPath();
+      const stuck = await silent(path);
+      leaving.push(() => stuck.close());
+      const manager = await managerAt(clock, path, {}, "4s");
+      const end = drained(manager);
+      // The driver's call is under way, and stuck.
+      await clock.wait(1_500);
+      // A hook that comes in the meantime is answered with the others, the status at once.
+      for (let n = 0; n < 5; n += 1) {
+        const status = await call(manager, `/${TOKEN}/status`);
+        expect(status.status).toBe(200);
+      }
+      expect(await end).toMatchObject({ outcome: "timeout" });
+    }),
+  );
 
-  test.concurrent("that breaks off in its answer is asked again", async () => {
-    const path = socketPath();
-    const envoy = await envoyAt(path);
-    envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web" } });
-    const manager = await managerAt(path);
-    const client = await dial(manager, 8_080);
-    envoy.faults.push("refuse", 503, "refuse");
-    const end = await drained(manager);
-    client.destroy();
-    expect(end.outcome).toBe("drained");
-    expect(envoy.health).toBe("failed");
-    expect(envoy.draining).toBe(true);
-  });
+  test.concurrent(
+    "that breaks off in its answer is asked again",
+    onClock(async (clock) => {
+      const path = socketPath();
+      const envoy = await envoyAt(path);
+      envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web" } });
+      const manager = await managerAt(clock, path);
+      const client = await dial(manager, 8_080);
+      envoy.faults.push("refuse", 503, "refuse");
+      const end = await drained(manager);
+      client.destroy();
+      expect(end.outcome).toBe("drained");
+      expect(envoy.health).toBe("failed");
+      expect(envoy.draining).toBe(true);
+    }),
+  );
 
-  test.concurrent("with a thousand listeners is read to the end", async () => {
-    const path = socketPath();
-    const envoy = await envoyAt(path);
-    const manager = await managerAt(path, {}, "3s");
-    const busy = (n: number) => ({ connections: 1, http: { prefix: `web-${n}`, requests: n === 999 ? 1 : 0 } });
-    const lines = Array.from({ length: 1_000 }, (_, n) => listenerLines(`0.0.0.0_${20_000 + n}`, busy(n))).flat();
-    envoy.stats = () => lines;
-    const end = await drained(manager);
-    expect(end).toMatchObject({ outcome: "timeout", why: expect.stringContaining("1 active request") });
-  });
+  test.concurrent(
+    "with a thousand listeners is read to the end",
+    onClock(async (clock) => {
+      const path = socketPath();
+      const envoy = await envoyAt(path);
+      const manager = await managerAt(clock, path, {}, "3s");
+      const busy = (n: number) => ({ connections: 1, http: { prefix: `web-${n}`, requests: n === 999 ? 1 : 0 } });
+      const lines = Array.from({ length: 1_000 }, (_, n) => listenerLines(`0.0.0.0_${20_000 + n}`, busy(n))).flat();
+      envoy.stats = () => lines;
+      const end = await drained(manager);
+      expect(end).toMatchObject({ outcome: "timeout", why: expect.stringContaining("1 active request") });
+    }),
+  );
 });
 
 describe("calls over a Unix socket", () => {

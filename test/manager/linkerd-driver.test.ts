@@ -3,12 +3,12 @@ import { createServer, type Server } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
 import { streamHttp } from "../../src/manager/drivers/http-stream.ts";
 import { createLinkerdDriver } from "../../src/manager/drivers/linkerd-driver.ts";
+import type { TestClock } from "../clock/test-clock.ts";
 import { ownAddress } from "../leases/own-address.ts";
-import { eventually } from "../time/eventually.ts";
 import { pause } from "../time/pause.ts";
-import { describeBuilds } from "./builds.ts";
 import { ONE_APP } from "./drain-script.ts";
 import { call, endApp, endManagers, type Manager, startApp, startManager, TOKEN } from "./manager-process.ts";
+import { describeOnClock, onClock } from "./on-clock.ts";
 
 const leaving: (() => Promise<unknown>)[] = [];
 
@@ -64,12 +64,12 @@ process_start_time_seconds 1700000000
 `;
 }
 
-describeBuilds("a drain beside Linkerd's proxy", (build) => {
-  async function podOf(proxy: Proxy, timeout = "20s"): Promise<Manager> {
+describeOnClock("a drain beside Linkerd's proxy", (build) => {
+  async function podOf(clock: TestClock, proxy: Proxy, timeout = "20s"): Promise<Manager> {
     const flags = ["--drain-delay=500ms", "--quiet-period=500ms", `--drain-timeout=${timeout}`, "--hooks=app:app"];
     const driver = ["--driver=linkerd", `--driver-url=${proxy.url}`, "--drained-when=connections"];
-    const manager = await startManager({ build, flags: [...flags, ...driver] });
-    const app = await startApp(manager.address);
+    const manager = await startManager({ build, clock, flags: [...flags, ...driver] });
+    const app = await startApp(manager.address, 8_080, clock);
     leaving.push(async () => {
       await endApp(app);
       manager.kill("SIGKILL");
@@ -81,40 +81,49 @@ describeBuilds("a drain beside Linkerd's proxy", (build) => {
   const drained = async (manager: Manager): Promise<Record<string, unknown>> =>
     JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
-  test.concurrent("by connections waits until no client is connected to it, and asks for nothing else", async () => {
-    const proxy = await startProxy();
-    proxy.clients = 2;
-    const manager = await podOf(proxy);
-    const ending = drained(manager);
-    await eventually(() => expect(proxy.calls.length).toBeGreaterThanOrEqual(3));
-    proxy.clients = 0;
-    const leftMs = performance.now();
-    expect(await ending).toMatchObject({
-      outcome: "drained",
-      why: expect.stringContaining("no client was connected to the mesh's proxy for 500ms"),
-    });
-    expect(performance.now() - leftMs).toBeGreaterThan(400);
-    expect([...new Set(proxy.calls)]).toEqual(["GET /metrics"]);
-  });
+  test.concurrent(
+    "by connections waits until no client is connected to it, and asks for nothing else",
+    onClock(async (clock) => {
+      const proxy = await startProxy();
+      proxy.clients = 2;
+      const manager = await podOf(clock, proxy);
+      const ending = drained(manager);
+      await clock.until(() => proxy.calls.length >= 3);
+      proxy.clients = 0;
+      const leftMs = clock.nowMs();
+      expect(await ending).toMatchObject({
+        outcome: "drained",
+        why: expect.stringContaining("no client was connected to the mesh's proxy for 500ms"),
+      });
+      expect(clock.nowMs() - leftMs).toBeGreaterThanOrEqual(500);
+      expect([...new Set(proxy.calls)]).toEqual(["GET /metrics"]);
+    }),
+  );
 
-  test.concurrent("is cut at its deadline where a client stays", async () => {
-    const proxy = await startProxy();
-    proxy.clients = 1;
-    const end = await drained(await podOf(proxy, "8s"));
-    expect(end).toMatchObject({ outcome: "timeout" });
-    expect(end["why"]).toContain("with 1 connection of clients to the mesh's proxy still open");
-  });
+  test.concurrent(
+    "is cut at its deadline where a client stays",
+    onClock(async (clock) => {
+      const proxy = await startProxy();
+      proxy.clients = 1;
+      const end = await drained(await podOf(clock, proxy, "8s"));
+      expect(end).toMatchObject({ outcome: "timeout" });
+      expect(end["why"]).toContain("with 1 connection of clients to the mesh's proxy still open");
+    }),
+  );
 
-  test.concurrent("is left to the sockets where the metrics do not show clients", async () => {
-    const proxy = await startProxy();
-    proxy.clients = undefined;
-    const manager = await podOf(proxy);
-    expect(await drained(manager)).toMatchObject({ outcome: "drained" });
-    const notes = manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
-    expect(notes.join("\n")).toContain(
-      "sockets decide instead: Linkerd's metrics do not show the connections of clients",
-    );
-  });
+  test.concurrent(
+    "is left to the sockets where the metrics do not show clients",
+    onClock(async (clock) => {
+      const proxy = await startProxy();
+      proxy.clients = undefined;
+      const manager = await podOf(clock, proxy);
+      expect(await drained(manager)).toMatchObject({ outcome: "drained" });
+      const notes = manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
+      expect(notes.join("\n")).toContain(
+        "sockets decide instead: Linkerd's metrics do not show the connections of clients",
+      );
+    }),
+  );
 });
 
 describe("the driver of Linkerd", () => {
