@@ -12,7 +12,7 @@ const ALL = ["test/**/*.test.ts"];
 const STORIES = [
   "test/clock/**/*.test.ts",
   "test/manager/{differential-*,envoy-driver,envoy-unix-socket,linkerd-driver}.test.ts",
-  "test/manager/{manager-who-may-speak,pod-end,relay-drains}.test.ts",
+  "test/manager/{manager-who-may-speak,pod-end,relay-broken,relay-drains}.test.ts",
 ];
 
 /** What both builds do is compared, or the binary looked at: without the native build there is nothing to try. */
@@ -31,7 +31,7 @@ const PROGRAMS = [
   "test/native/**/*.test.ts",
   "test/demo/{demo,pod-runner}.test.ts",
   "test/manager/{hostile-*,in-cgroup}.test.ts",
-  "test/manager/{manager-*,relay-broken,relay-process,stalled-manager}.test.ts",
+  "test/manager/{manager-*,relay-process,stalled-manager}.test.ts",
   "test/injection/linear-work-large.test.ts",
 ];
 

@@ -2,6 +2,7 @@
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { WithdrawalLine } from "../../src/contract/relay-wire.ts";
+import type { TestClock } from "../clock/test-clock.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { pause } from "../time/pause.ts";
 import {
@@ -18,7 +19,13 @@ import {
 /** Where the manager is to ask, and what happens there later. */
 export type Broken = { readonly env: Record<string, string>; readonly during?: () => Promise<void> };
 
-export type BrokenRelay = { readonly says: string; readonly start: (ca: Authority) => Promise<Broken> };
+export type BrokenRelay = {
+  readonly says: string;
+  /** What it does later it does by the clock, where there is one. */
+  readonly start: (ca: Authority, clock?: TestClock) => Promise<Broken>;
+};
+
+const by = (clock: TestClock | undefined) => (clock === undefined ? {} : { clock });
 
 const DAY_MS = 86_400_000;
 const running: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
@@ -52,20 +59,23 @@ const bare = (says: string, onSocket: (socket: Socket) => void): BrokenRelay => 
 /** A relay with another certificate than it should have. */
 const impostor = (says: string, leaf: (ca: Authority) => Promise<Authority>): BrokenRelay => ({
   says,
-  start: async (ca) => ({ env: (await startRelay({ ca, leaf: await leaf(ca) })).env }),
+  start: async (ca, clock) => ({ env: (await startRelay({ ca, leaf: await leaf(ca), ...by(clock) })).env }),
 });
 
 /** A relay that lets itself be talked to and answers like this. */
 const answering = (says: string, answers: NonNullable<Parameters<typeof startRelay>[0]>["answers"]): BrokenRelay => ({
   says,
-  start: async (ca) => ({ env: (await startRelay({ ca, ...(answers === undefined ? {} : { answers }) })).env }),
+  start: async (ca, clock) => {
+    const relay = await startRelay({ ca, ...by(clock), ...(answers === undefined ? {} : { answers }) });
+    return { env: relay.env };
+  },
 });
 
 /** A relay that offers the Pod, and then something happens to it. */
 const failing = (says: string, fail: (relay: FakeRelay) => Promise<void> | void): BrokenRelay => ({
   says,
-  start: async (ca) => {
-    const relay = await startRelay({ ca });
+  start: async (ca, clock) => {
+    const relay = await startRelay({ ca, ...by(clock) });
     const during = async () => {
       await relay.asked();
       await fail(relay);
@@ -137,12 +147,12 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
   failing("offers the Pod and dies", (relay) => relay.die()),
   {
     says: "offers the Pod and is cut off",
-    start: async (ca) => {
-      const relay = await startRelay({ ca });
+    start: async (ca, clock) => {
+      const relay = await startRelay({ ca, ...by(clock) });
       const cable = await startCable(relay.at);
       const during = async () => {
         await relay.asked();
-        await pause(300, "the first answer still comes through");
+        await (clock?.wait(300) ?? pause(300, "the first answer still comes through"));
         cable.cut();
       };
       return { env: relayEnvironment(cable.at, ca), during };

@@ -6,6 +6,7 @@ import { eventually } from "../time/eventually.ts";
 import { BROKEN_RELAYS, endBrokenRelays } from "./broken-relays.ts";
 import { type Build, describeBuilds } from "./builds.ts";
 import { type Authority, authority, CREDENTIAL, endRelays, line, startRelay } from "./fake-relay.ts";
+import { cpuMs } from "./process-load.ts";
 
 const running = new Set<ChildProcessWithoutNullStreams>();
 
@@ -65,6 +66,18 @@ describeBuilds("the relay's client", (build) => {
     expect(client.lines.join("\n")).not.toContain(CREDENTIAL);
     client.child.stdin.end();
     expect(await client.ended).toBe(0);
+  });
+
+  test.concurrent("takes no processor time while it waits for a handshake", async () => {
+    const silent = BROKEN_RELAYS.find(({ says }) => says === "takes connections and says nothing");
+    const { env = {} } = (await silent?.start(ca)) ?? {};
+    const client = startClient(build, env);
+    await client.says(/^dials$/);
+    const beforeMs = cpuMs(client.child.pid ?? 0);
+    // By its own clock two seconds later.
+    await client.says(/^lost no answer within/);
+    expect(cpuMs(client.child.pid ?? 0) - beforeMs).toBeLessThan(500); // bound: time of the CPU, which no other program lengthens
+    client.child.kill("SIGKILL");
   });
 
   test.concurrent("passes on what the relay says, and ends with its input", async () => {
