@@ -10,11 +10,14 @@ export type Step = {
 };
 
 /** Every kind of client, driver and protocol once; the whole suite repeats them by version, criterion and server. */
-const PROGRAMS = ["install", "protocols", "rabbitmq", "istio", "envoy/restart", "envoy/unix-socket", "rollouts"];
-/** What a release must not lose: no lost request, no lost admission, who is injected, the certificates, the relay. */
+const PROGRAMS = [
+  ...["install", "http2.program", "rollouts", "protocols", "rabbitmq", "istio"],
+  ...["envoy/restart", "envoy/unix-socket"],
+];
+/** What loses requests or admissions when it breaks: rollouts, modes, hooks, the relay, the webhook's life, an attack. */
 const CASES = [
-  ...["serving", "rollout", "modes", "who-is-injected", "webhook-life", "certificates", "relay.e2e", "attackers"],
-  ...["restarts", "endings", "pod-shapes", "own-hooks"],
+  ...["serving", "rollout", "modes", "own-hooks", "restarts"],
+  ...["who-is-injected", "webhook-life", "relay.e2e", "attackers"],
 ];
 
 export const STEPS: readonly Step[] = [
