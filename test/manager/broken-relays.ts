@@ -21,9 +21,14 @@ export type Broken = { readonly env: Record<string, string>; readonly during?: (
 
 export type BrokenRelay = {
   readonly says: string;
+  /** By how much a drain ends later than without one: a word that was relied on is missed first. */
+  readonly lateMs?: number;
   /** What it does later it does by the clock, where there is one. */
   readonly start: (ca: Authority, clock?: TestClock) => Promise<Broken>;
 };
+
+/** A look later than planned. */
+const SILENCE_NOTICED_MS = 150;
 
 const by = (clock: TestClock | undefined) => (clock === undefined ? {} : { clock });
 
@@ -72,8 +77,9 @@ const answering = (says: string, answers: NonNullable<Parameters<typeof startRel
 });
 
 /** A relay that offers the Pod, and then something happens to it. */
-const failing = (says: string, fail: (relay: FakeRelay) => Promise<void> | void): BrokenRelay => ({
+const failing = (says: string, lateMs: number, fail: (relay: FakeRelay) => Promise<void> | void): BrokenRelay => ({
   says,
+  lateMs,
   start: async (ca, clock) => {
     const relay = await startRelay({ ca, ...by(clock) });
     const during = async () => {
@@ -143,10 +149,11 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
     pour();
   }),
   answering("ends every answer at once", (_, res) => void res.writeHead(200).end(said(line()))),
-  failing("offers the Pod and falls silent", (relay) => relay.freeze()),
-  failing("offers the Pod and dies", (relay) => relay.die()),
+  failing("offers the Pod and falls silent", SILENCE_NOTICED_MS, (relay) => relay.freeze()),
+  failing("offers the Pod and dies", 0, (relay) => relay.die()),
   {
     says: "offers the Pod and is cut off",
+    lateMs: SILENCE_NOTICED_MS,
     start: async (ca, clock) => {
       const relay = await startRelay({ ca, ...by(clock) });
       const cable = await startCable(relay.at);
