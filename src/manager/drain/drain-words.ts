@@ -72,11 +72,13 @@ function whatStays(settings: DrainSettings, state: DrainState): string {
   if (criterionOf(settings) === "requests") {
     if (state.active < 0) return "and the driver could not tell how many requests were active.";
     if (state.active === 0) return `before no request had been active for ${span(settings.quietPeriodMs)}.`;
-    return `with ${count(state.active, settings.driver === "http" ? "active request" : "active request or session")}.`;
+    const requests = count(state.active, "active request");
+    if (settings.driver === "http") return `with ${requests}.`;
+    return `with ${requests} or ${state.active === 1 ? "session" : "sessions"}.`;
   }
   if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
-  if (seen.leftTotal === 0 && seen.unfollowed === 0)
-    return `before the traffic had been quiet for ${span(settings.quietPeriodMs)}.`;
+  if (seen.leftTotal === 0)
+    return `before the traffic had been quiet for ${span(settings.quietPeriodMs)}.${tooMany(seen.unfollowed)}`;
   const advice =
     settings.driver === "none"
       ? " A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: a proxy driver, or the http driver and an app that answers Connection: close while draining."
@@ -95,7 +97,7 @@ function tooMany(unfollowed: number): string {
 function whatWithheld(state: DrainState): string {
   const seen = state.observation;
   const offered = state.relay.offered === "in" && state.relay.terminating;
-  const what = offered ? `while it was still in rotation: ${state.relay.reason}` : "before the delays were over";
+  const what = offered ? `while the Pod was still in rotation: ${state.relay.reason}` : "before the delays were over";
   return seen.known && seen.leftTotal > 0 ? `${what}, with ${whoStays(seen.left, seen.leftTotal)}` : what;
 }
 

@@ -1,0 +1,246 @@
+/** What people read of a drain: each sentence whole. */
+import { expect, test } from "vitest";
+import type { OpenConnection } from "../../src/contract/drain-report.ts";
+import type { DrainSettings } from "../../src/contract/drain-settings.ts";
+import {
+  busyUntil,
+  hook,
+  ONE_APP,
+  ownHook,
+  type PodAt,
+  play,
+  QUIET,
+  relaySaid,
+  type Script,
+  sigterm,
+  UNKNOWN,
+} from "./drain-script.ts";
+
+const END = [hook(100, 1), ownHook(110, 2)];
+const HTTP: DrainSettings = {
+  ...ONE_APP,
+  driver: "http",
+  activeUrl: "http://127.0.0.1/active",
+  drainedWhen: "requests",
+};
+const ENVOY: DrainSettings = { ...ONE_APP, driver: "envoy", drainedWhen: "requests" };
+const LINKERD: DrainSettings = { ...ONE_APP, driver: "linkerd", drainedWhen: "connections" };
+
+const AGES_MS = [1_500, 0, 64_000, 800, 3_600_000];
+const client = (at: number): OpenConnection => ({
+  ...{ local: "10.0.0.5:8080", peer: `10.0.0.${at + 1}:40000` },
+  ...{ ageMs: AGES_MS[at] ?? 0, state: "ESTABLISHED" },
+});
+const open = (count: number, unfollowed = 0) => ({
+  ...{ ...QUIET, openConnections: count, calm: false, lastEvidenceMs: 999_999, unfollowed },
+  ...{ left: Array.from({ length: count }, (_, at) => client(at)), leftTotal: count },
+});
+const stays =
+  (count: number, unfollowed = 0): PodAt =>
+  () =>
+    open(count, unfollowed);
+
+const CAME = "Released 65s after the trigger: the deadline came";
+const ADVICE =
+  " A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: " +
+  "a proxy driver, or the http driver and an app that answers Connection: close while draining.";
+const ONE = "10.0.0.1:40000 to port 8080 for 1.5s";
+const TWO = `${ONE}, 10.0.0.2:40000 to port 8080`;
+const TOO_MANY =
+  " Of more than 131072 connections at once it cannot be told whether they are quiet: the Pod had 7 more.";
+const SILENT = { reason: "no answer within 2000 ms" };
+const OFFERED = { reason: "Service web still offers the Pod" };
+const QUIET_END = "Released 5s after the trigger: no traffic was seen since the trigger.";
+
+const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly why: string })[] = [
+  { says: "no traffic", why: QUIET_END },
+  {
+    says: "traffic that ended",
+    pod: busyUntil(9_320),
+    why: "Released 11.2s after the trigger: the last traffic came 9.2s after the trigger, then it was quiet for at least 2s.",
+  },
+  {
+    says: "the last connection closed",
+    settings: { ...ONE_APP, drainedWhen: "connections" },
+    pod: (nowMs) => (nowMs < 8_000 ? open(1) : QUIET),
+    why: "Released 8s after the trigger: no connection was open.",
+  },
+  {
+    says: "a deadline as planned",
+    settings: { ...ONE_APP, drainedWhen: "deadline" },
+    why: "Released 65s after the trigger: the deadline came and nothing was open.",
+  },
+  {
+    says: "the last request answered",
+    settings: ENVOY,
+    pod: () => ({ ...QUIET, openConnections: 1 }),
+    active: (nowMs) => (nowMs < 9_000 ? 2 : 0),
+    why: "Released 11s after the trigger: no request was active for 2s.",
+  },
+  {
+    says: "the mesh's last client gone",
+    settings: LINKERD,
+    pod: () => ({ ...QUIET, openConnections: 1 }),
+    active: (nowMs) => (nowMs < 9_000 ? 2 : 0),
+    why: "Released 11s after the trigger: no client was connected to the mesh's proxy for 2s.",
+  },
+  {
+    says: "datagrams",
+    pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true }),
+    why: "Released 5s after the trigger: the Pod only takes datagrams, which have no quiet, so it got its delays.",
+  },
+  {
+    says: "nothing that listens",
+    pod: () => ({ ...QUIET, hasTcpListener: false }),
+    why: "Nothing in the Pod listens on an outside address, so there was nothing to drain.",
+  },
+  {
+    says: "an app that is gone",
+    pod: (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 2_000, lastEvidenceMs: 1_000 }),
+    why: "Released 2.9s after the trigger: nothing listens any more and nobody is connected.",
+  },
+  {
+    says: "a Pod that cannot be observed",
+    pod: () => UNKNOWN,
+    why: `${CAME} and the traffic could not be observed: the dump failed.`,
+  },
+  { says: "a client that stays", pod: stays(1), why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE}` },
+  {
+    says: "clients that stay, of which three are named",
+    pod: stays(3),
+    why: `${CAME} with 3 connections still open: ${TWO}, 10.0.0.3:40000 to port 8080 for 64s.${ADVICE}`,
+  },
+  {
+    says: "more than three clients",
+    pod: stays(5),
+    why: `${CAME} with 5 connections still open: ${TWO}, 10.0.0.3:40000 to port 8080 for 64s and 2 more.${ADVICE}`,
+  },
+  {
+    says: "clients of an app that is asked to send them away",
+    settings: { ...ONE_APP, driver: "http", drainUrl: "http://127.0.0.1/drain" },
+    pod: stays(2),
+    why: `${CAME} with 2 connections still open: ${TWO}.`,
+  },
+  {
+    says: "more connections than can be followed",
+    pod: stays(1, 7),
+    why: `${CAME} with 1 connection still open: ${ONE}.${TOO_MANY}${ADVICE}`,
+  },
+  {
+    says: "only connections that cannot be followed",
+    pod: stays(0, 7),
+    why: `${CAME} before the traffic had been quiet for 2s.${TOO_MANY}`,
+  },
+  {
+    says: "traffic without a connection that stays",
+    pod: (nowMs) => ({ ...QUIET, calm: false, lastEvidenceMs: nowMs }),
+    why: `${CAME} before the traffic had been quiet for 2s.`,
+  },
+  {
+    says: "a request that stays",
+    settings: HTTP,
+    pod: stays(1),
+    active: () => 1,
+    why: `${CAME} with 1 active request.`,
+  },
+  {
+    says: "a request of a proxy that stays",
+    settings: ENVOY,
+    pod: stays(1),
+    active: () => 1,
+    why: `${CAME} with 1 active request or session.`,
+  },
+  {
+    says: "requests of a proxy that stay",
+    settings: ENVOY,
+    pod: stays(1),
+    active: () => 3,
+    why: `${CAME} with 3 active requests or sessions.`,
+  },
+  {
+    says: "requests that pause for less than the quiet period",
+    settings: { ...HTTP, quietPeriodMs: 70_000 },
+    pod: stays(1),
+    active: () => 0,
+    why: `${CAME} before no request had been active for 70s.`,
+  },
+  {
+    says: "a driver that cannot tell",
+    settings: HTTP,
+    pod: stays(1),
+    active: () => -1,
+    why: `${CAME} and the driver could not tell how many requests were active.`,
+  },
+  {
+    says: "a client of the mesh that stays",
+    settings: LINKERD,
+    pod: stays(1),
+    active: () => 1,
+    why: `${CAME} with 1 connection of clients to the mesh's proxy still open.`,
+  },
+  {
+    says: "clients of the mesh that stay",
+    settings: LINKERD,
+    pod: stays(1),
+    active: () => 2,
+    why: `${CAME} with 2 connections of clients to the mesh's proxy still open.`,
+  },
+  {
+    says: "a withdrawal",
+    events: [...END, relaySaid(2_110, "out", true)],
+    why: `${QUIET_END} The Pod was out of rotation after 2s.`,
+  },
+  {
+    says: "a withdrawal before the trigger",
+    events: [...END, relaySaid(105, "out", false)],
+    why: `${QUIET_END} The Pod was out of rotation by then.`,
+  },
+  {
+    says: "a Pod that its kubelet stops",
+    events: [...END, relaySaid(200, "in", false)],
+    why: `${QUIET_END} The Pod was still in rotation: its kubelet stopped it by itself.`,
+  },
+  {
+    says: "a relay that does not answer",
+    events: [...END, relaySaid(200, "unknown", false, SILENT)],
+    why: `${QUIET_END} Whether the Pod was out of rotation is not known (no answer within 2000 ms), so the delay alone counted.`,
+  },
+  {
+    says: "a relay that falls silent",
+    events: [...END, relaySaid(2_110, "out", true), relaySaid(3_000, "unknown", false, SILENT)],
+    why: `${QUIET_END} The Pod was out of rotation after 2s, and nothing more was heard of it (no answer within 2000 ms).`,
+  },
+  {
+    says: "a withdrawal and a client that stays",
+    events: [...END, relaySaid(2_110, "out", true)],
+    pod: stays(1),
+    why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE} The Pod was out of rotation after 2s.`,
+  },
+  {
+    says: "a Pod that is never withdrawn",
+    events: [...END, relaySaid(200, "in", true, OFFERED)],
+    why: `${CAME} while the Pod was still in rotation: Service web still offers the Pod.`,
+  },
+  {
+    says: "a Pod that is never withdrawn, and its clients",
+    events: [...END, relaySaid(200, "in", true, OFFERED)],
+    pod: stays(2),
+    why: `${CAME} while the Pod was still in rotation: Service web still offers the Pod, with 2 connections still open: ${TWO}.`,
+  },
+  {
+    says: "a deadline that SIGTERM moved",
+    settings: { ...ONE_APP, quietPeriodMs: 500 },
+    events: [sigterm(50)],
+    pod: (nowMs) => (nowMs < 200 ? open(1) : QUIET),
+    why: `Released 1.8s after the trigger: the deadline, shortened from 65s, came before the delays were over, with 1 connection still open: ${ONE}.`,
+  },
+  {
+    says: "a second SIGTERM",
+    events: [...END, sigterm(2_000)],
+    why: "The manager was told to stop while the drain was running: the grace period was over.",
+  },
+];
+
+test.for(SENTENCES)("of $says", ({ says: _, why, ...script }) => {
+  expect(play({ events: END, ...script }).state.why).toBe(why);
+});

@@ -1,0 +1,80 @@
+/** What hooks alone make the manager think, and for how long: pairs, restarts, Pods that run to completion. */
+import { describe, expect, test } from "vitest";
+import type { DrainSettings } from "../../src/contract/drain-settings.ts";
+import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
+import { hook, ONE_APP, ownHook, type Played, play, QUIET } from "./drain-script.ts";
+
+const PROXY = { container: "proxy", role: "mesh-proxy" } as const;
+const TWO: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container: "web", role: "app" }, PROXY] };
+const left = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
+const answered = (events: readonly DrainEvent[], settings = TWO): readonly (number | undefined)[] => {
+  const played = play({ settings, events });
+  return events.flatMap((event) => (event.kind === "hook-joined" ? [played.answered.get(event.holdId)] : []));
+};
+const restartsOf = ({ actions }: Played) =>
+  actions.flatMap((action) => (action.kind === "entered" && action.at.outcome === "restarted" ? [action.atMs] : []));
+
+describe("two containers are stopped together", () => {
+  test.for([
+    ["a second apart", [hook(0, 1), hook(1_000, 2, "web")], [15_000, 16_000]],
+    ["more than a second apart", [hook(0, 1), hook(1_001, 2, "web")], [5_000, 6_001]],
+    ["as the same container twice", [hook(0, 1), hook(500, 2)], [5_000, 5_500]],
+    ["with the mesh's proxy", [hook(0, 1), hook(500, 2, "proxy")], [15_000, 15_500]],
+    ["when the first caller is gone by then", [hook(0, 1), left(10, 1), hook(500, 2, "web")], [undefined, 15_500]],
+    [
+      "and a third comes a second after the second",
+      [hook(0, 1), hook(900, 2, "web"), hook(1_800, 3, "proxy")],
+      [15_000, 15_900, 16_800],
+    ],
+  ] as const)("%s", ([, events, times]) => {
+    expect(answered(events)).toEqual(times);
+  });
+});
+
+describe("a restart", () => {
+  test.for([
+    ["once for a container that calls once", [hook(0, 1)], [5_000]],
+    ["once for a container that calls twice, when the first call is over", [hook(0, 1), hook(4_000, 2)], [5_000]],
+    ["again for a call after that", [hook(0, 1), hook(5_500, 2)], [5_000, 10_500]],
+    ["for each of two containers", [hook(0, 1), hook(3_000, 2, "web")], [5_000, 8_000]],
+    ["though its caller is gone", [hook(0, 1), left(10, 1)], [5_000]],
+  ] as const)("is told %s", ([, events, times]) => {
+    const played = play({ settings: TWO, events });
+    expect(restartsOf(played)).toEqual(times);
+    expect(played.state).toMatchObject({ phase: "idle", holds: [], joins: [] });
+  });
+});
+
+describe("in a Pod that runs to completion", () => {
+  const JOB: DrainSettings = { ...ONE_APP, completes: true, hooks: [...ONE_APP.hooks, PROXY] };
+  const end = (events: readonly DrainEvent[], settings = JOB) => {
+    const { state, answered } = play({ settings, events, pod: () => ({ ...QUIET, openConnections: 1 }) });
+    return [state.outcome, answered.get(9)];
+  };
+
+  test("apps that call no hook have finished: two seconds after the manager's own", () => {
+    expect(end([ownHook(100, 9)])).toEqual(["not-needed", 2_100]);
+  });
+
+  test("the proxy's hook says nothing of the apps, and is let go with the rest", () => {
+    const events = [ownHook(100, 9), hook(150, 1, "proxy")];
+    expect(end(events)).toEqual(["not-needed", 2_100]);
+    expect(answered(events, JOB)).toEqual([2_100]);
+  });
+
+  test.for([
+    ["before", [hook(50, 1), ownHook(100, 9)]],
+    ["after", [ownHook(100, 9), hook(1_900, 1)]],
+    ["before, from a caller that is gone", [hook(50, 1), left(60, 1), ownHook(100, 9)]],
+  ] as const)("an app that calls its hook %s is drained", ([, events]) => {
+    expect(end(events)).toEqual(["drained", 5_100]);
+  });
+
+  test("where no app has a hook of ours, that none calls says nothing", () => {
+    expect(end([ownHook(100, 9)], { ...JOB, hooks: [PROXY] })).toEqual(["drained", 5_100]);
+  });
+
+  test("an app's hook is told from a container whose hook nobody knows as the app's", () => {
+    expect(end([ownHook(100, 9), hook(150, 1, "stranger")])).toEqual(["drained", 5_100]);
+  });
+});
