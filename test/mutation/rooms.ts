@@ -19,7 +19,7 @@ export const ROOMS: readonly MutatedRoom[] = [
     name: "drain",
     source: ["src/manager/drain/*.ts"],
     tests: [
-      "test/manager/{criterion,drain-*,hook-rules,outside-calls,relay-history,look-pace,envoy-drain,driver-absence,driver-faults}.test.ts",
+      "test/manager/{criterion,drain-*,hook-rules,next-wake,outside-calls,relay-history,look-pace,envoy-drain,driver-absence,driver-faults}.test.ts",
       "test/manager/{judge-drain,envoy-evidence}.test.ts",
     ],
   },
