@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
 import { connectionTo } from "../../src/api-server/connection.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
@@ -46,6 +46,9 @@ async function runnerWith(trusted: string | undefined, path = ""): Promise<ApiRu
   return apiRunner(await connectionTo({ kubeconfigFile: kubeconfig }));
 }
 
+/** How long the package believes a token, as every client of Kubernetes does. */
+const MINUTE_MS = 60_000;
+
 const question = { method: "GET", path: "/version?a=b", limitMs: 10_000 } as const;
 
 test("its CA is trusted, its token sent, and a path before the API kept", async () => {
@@ -57,6 +60,26 @@ test("its CA is trusted, its token sent, and a path before the API kept", async 
   const api = await runnerWith(ca, "/k8s/clusters/c-1/");
   expect(await api.ask(question)).toEqual({ status: 200, text: "ä" });
   expect(seen).toEqual([["/k8s/clusters/c-1/version?a=b", "Bearer first", "application/json"]]);
+  api.close();
+});
+
+test("a token that was replaced is sent within a minute", async () => {
+  const seen: unknown[] = [];
+  onRequest = (request, reply) => {
+    seen.push(request.headers.authorization);
+    reply.end();
+  };
+  const api = await runnerWith(ca);
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    await api.ask(question);
+    writeFileSync(tokenFile, "second");
+    vi.setSystemTime(Date.now() + MINUTE_MS + 1);
+    await api.ask(question);
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(seen).toEqual(["Bearer first", "Bearer second"]);
   api.close();
 });
 

@@ -82,7 +82,7 @@ test("one that never comes to an end is ended all the same", LIMIT, async () => 
   await word;
   thread.order({ kind: "leave" });
   await thread.end();
-  await ended;
+  expect(await ended).toMatchObject({ message: "the thread ended with status 1" });
 });
 
 test("a key that signs arrives as one that signs the same", LIMIT, async () => {
