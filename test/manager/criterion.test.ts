@@ -82,7 +82,7 @@ describe("a drain by requests is over", () => {
     ],
     ["not with a client that had less", { observation: OPEN, drainingFromMs: 7_001 }, false],
     ["not where it is not known whether one is connected", { observation: UNKNOWN, drainingFromMs: 7_001 }, false],
-    ["with nobody connected, who needs no time", { drainingFromMs: 7_001 }, true],
+    ["with no client connected, as none needs the time", { drainingFromMs: 7_001 }, true],
   ])("%s", ([, over, isOver]) => {
     expect(isDrained(settings, at({ observation: QUIET, ...counted, ...over }), 9_000)).toBe(isOver);
   });

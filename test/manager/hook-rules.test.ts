@@ -74,7 +74,7 @@ describe("in a Pod that runs to completion", () => {
     expect(end([ownHook(100, 9)], { ...JOB, hooks: [PROXY] })).toEqual(["drained", 5_100]);
   });
 
-  test("an app's hook is told from a container whose hook nobody knows as the app's", () => {
+  test("a hook of a container that is not in the settings counts as an app's", () => {
     expect(end([ownHook(100, 9), hook(150, 1, "stranger")])).toEqual(["drained", 5_100]);
   });
 });

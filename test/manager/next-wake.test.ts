@@ -126,7 +126,7 @@ describe("while it holds", () => {
   const CLASSIC: DrainSettings = { ...ONE_APP, classic: true };
   wakesAt(holding, [
     ["the app's grace bounds it", { holds: [held("drain")] }, 10_000, [95_000, -1]],
-    ["a proxy is let go when nobody else has a socket", { holds: [held("mesh-proxy")] }, 10_000, [10_250, 10_250]],
+    ["a proxy is let go when no other process has a socket", { holds: [held("mesh-proxy")] }, 10_000, [10_250, 10_250]],
     ["not before its own hook has run", { holds: [held("mesh-proxy", { stage: "performing" })] }, 10_000, [95_000, -1]],
     [
       "an app whose hook runs is not looked at",

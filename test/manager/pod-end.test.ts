@@ -86,7 +86,7 @@ describeOnClock("a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "goes on when nobody reads the log any more",
+    "goes on when its log is no longer read",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
