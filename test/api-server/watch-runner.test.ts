@@ -271,9 +271,10 @@ describe("a watch of a short life", () => {
   test("that says a bookmark does not", async () => {
     server.faults.bookmarks = true;
     put("a", "1");
-    start({ followed: { watchMs: 1_000, silenceMs: () => 2_500 } });
-    // Four of them have ended: without a word in them the silence would have lasted.
-    await eventually(() => expect(watches()).toBe(5));
+    // A machine that stands still for five seconds makes no silence of it.
+    start({ followed: { watchMs: 1_000, silenceMs: () => 6_000 } });
+    // Seven of them have ended: without a word in them the silence would have lasted.
+    await eventually(() => expect(watches()).toBe(8));
     expect(lists()).toBe(1);
   });
 

@@ -47,7 +47,8 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
 });
 writeSync(1, "ready\\n");`;
 
-describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { timeout: 60_000 }, () => {
+// One Pod's story: each look is judged by what the looks before it saw.
+describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { timeout: 60_000, shuffle: false }, () => {
   let pod: ChildProcess;
   let client: ChildProcess;
 
