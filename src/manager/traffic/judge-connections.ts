@@ -31,6 +31,7 @@ export function createConnections(classify: (socket: TcpSocket) => Kind, memory:
   let tally = createTally(0, true);
   let ended = true;
   let looked = false;
+  /** The look before left connections unfollowed: one that is not remembered may yet be old. */
   let lostBefore = false;
 
   /** Beyond what can be remembered: its present counts, its past is not known, and its end will not be seen. */
@@ -55,8 +56,9 @@ export function createConnections(classify: (socket: TcpSocket) => Kind, memory:
   const follow = (record: number, last: Seen | undefined, socket: TcpSocket): void => {
     const { nowMs } = tally;
     const before = last !== undefined && isSame(last, socket) ? last : undefined;
-    const kind = before === undefined ? newKind(tally, socket, classify) : agedKind(before, nowMs);
-    const past = before === undefined ? START : pastOf(before, socket);
+    const kind = before === undefined ? newKind(tally, socket, classify, lostBefore) : agedKind(before, nowMs);
+    const start = lostBefore ? NO_PAST : START;
+    const past = before === undefined ? start : pastOf(before, socket);
     const verdict = kind === "probe" ? judgeProbe(tally, socket) : judgeOne(tally, { socket, kind, before, past });
     memory.keep(record, {
       firstSeenMs: before?.firstSeenMs ?? nowMs,
@@ -119,10 +121,12 @@ function isLive(state: number): boolean {
   return isOpen(state) || state === SYN_RECV;
 }
 
-function newKind(tally: Tally, socket: TcpSocket, classify: (socket: TcpSocket) => Kind): Kind {
+function newKind(tally: Tally, socket: TcpSocket, classify: (socket: TcpSocket) => Kind, lostBefore: boolean): Kind {
   // What ended before the first look is no evidence, so it must not use up what the kubelet is allowed.
   if (tally.first && !isLive(socket.state)) return "traffic";
   const kind = classify(socket);
+  // It may be an old one: what was learned since must not excuse it, nor may it explain an opened one that no look found.
+  if (lostBefore) return "traffic";
   // A handshake under way is not yet in the kernel's count of opened connections.
   if (!tally.first && kind !== "own" && socket.state !== SYN_RECV) tally.arrived = tally.arrived + 1;
   return kind;
@@ -135,6 +139,8 @@ function agedKind(before: Seen, nowMs: number): Kind {
 function pastOf(before: Seen, socket: TcpSocket): Past {
   const { past } = before;
   if (socket.dataSegmentsReceived === before.dataSegmentsReceived) return past;
+  // Counts that come back may be those of another connection at the same addresses.
+  if (socket.dataSegmentsReceived < 0) return NO_PAST;
   return { pureAcksBefore: before.pureAcksSent, answeredIn: past.answeredIn, answeredOut: past.answeredOut };
 }
 
