@@ -110,8 +110,9 @@ export function injectPod(
   const changed = applyEdits(pod, plan.edits);
   const patch = diffPods(received, changed);
   if (patch.length === 0) return skip("up_to_date", plan.problems);
-  if (isTooLong(patch, limits)) return skip("patch_too_large", plan.problems);
-  return { kind: "patched", mode, pod: changed, patch, explanation };
+  const patchText = JSON.stringify(patch);
+  if (isTooLong(patchText, limits)) return skip("patch_too_large", plan.problems);
+  return { kind: "patched", mode, pod: changed, patch, patchText, explanation };
 }
 
 const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;

@@ -1,6 +1,6 @@
 /** What one Pod may ask of one admission: beyond it other admissions would wait, or the answer could not be used. */
 import { countContainers } from "../kubernetes/pod.ts";
-import { isRawObject, type RawObject } from "../kubernetes/raw-json.ts";
+import type { RawObject } from "../kubernetes/raw-json.ts";
 import { LONGEST_NAME_LIST } from "../policy/codecs.ts";
 import type { Problem } from "../policy/problem.ts";
 import { PATCH_LIMIT_BYTES } from "./outcome.ts";
@@ -24,23 +24,7 @@ export function withinLimit(problems: readonly Problem[], where: string): readon
   return [...named, { code: "more_problems", where, message }];
 }
 
-export function isTooLong(patch: readonly unknown[], { patchBytes }: Limits): boolean {
-  // A character becomes six bytes at most. Nearly every patch is short by that measure, and not written out twice.
-  if (charactersOf(patch) * 6 <= patchBytes) return false;
-  return new TextEncoder().encode(JSON.stringify(patch)).length > patchBytes;
+export function isTooLong(patchText: string, { patchBytes }: Limits): boolean {
+  // A character becomes three bytes at most: nearly every patch is short by that measure, and not encoded twice.
+  return patchText.length * 3 > patchBytes && new TextEncoder().encode(patchText).length > patchBytes;
 }
-
-/** Of the JSON, without what escaping adds; numbers and signs are rounded up. */
-function charactersOf(value: unknown): number {
-  if (typeof value === "string") return value.length + 2;
-  let sum = 2;
-  if (Array.isArray(value)) {
-    for (const item of value) sum += charactersOf(item) + 1;
-    return sum;
-  }
-  if (!isRawObject(value)) return LONGEST_NUMBER;
-  for (const key of Object.keys(value)) sum += key.length + 4 + charactersOf(value[key]);
-  return sum;
-}
-
-const LONGEST_NUMBER = 25;

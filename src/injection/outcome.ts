@@ -23,6 +23,8 @@ export type Outcome =
       /** The changed Pod; shares every part that did not change with the Pod received. */
       readonly pod: object;
       readonly patch: readonly Operation[];
+      /** The patch as JSON. */
+      readonly patchText: string;
       readonly explanation: Explanation;
     }
   | { readonly kind: "refused"; readonly message: string; readonly explanation: Explanation };

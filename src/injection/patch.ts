@@ -46,13 +46,14 @@ function collectPart(before: unknown, after: unknown, at: string, found: Operati
   else found.push({ op: "replace", path: at, value: after });
 }
 
+/** By position: what is beyond the other's end comes or goes there. */
 function collectList(before: readonly unknown[], after: readonly unknown[], at: string, found: Operation[]): void {
-  if (before.length !== after.length) {
-    for (const each of jsonPatch.compare([...before], [...after])) found.push({ ...each, path: at + each.path });
-    return;
-  }
   for (let index = before.length - 1; index >= 0; index -= 1) {
-    if (before[index] !== after[index]) collectPart(before[index], after[index], `${at}/${index}`, found);
+    if (index >= after.length) found.push({ op: "remove", path: `${at}/${index}` });
+    else if (before[index] !== after[index]) collectPart(before[index], after[index], `${at}/${index}`, found);
+  }
+  for (let index = before.length; index < after.length; index += 1) {
+    found.push({ op: "add", path: `${at}/${index}`, value: after[index] });
   }
 }
 

@@ -58,7 +58,7 @@ export function reviewText(uid: string, outcome: Outcome): string {
 }
 
 function patchOf(outcome: Extract<Outcome, { kind: "patched" }>): string {
-  return Buffer.from(JSON.stringify(outcome.patch)).toString("base64");
+  return Buffer.from(outcome.patchText).toString("base64");
 }
 
 /** One per problem, and one when the Pod was left alone for a reason its owner should hear of. */

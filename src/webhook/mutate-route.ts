@@ -17,7 +17,7 @@ import { hasClientCertificate } from "./intake/client-certificate.ts";
 import type { Refuse } from "./intake/refusals.ts";
 import { later, watchedShelf } from "./intake/shelf-runner.ts";
 import { strangerPace } from "./intake/stranger-pace.ts";
-import { sharedTurn } from "./intake/turn-runner.ts";
+import { sharedTurns } from "./intake/turn-runner.ts";
 import type { ConnectionOf } from "./intake/watch-connections.ts";
 import type { Meters } from "./metrics.ts";
 import { type Log, logVerdict } from "./request-log.ts";
@@ -63,7 +63,7 @@ export function addMutateRoute(app: FastifyInstance<Server>, rules: AdmissionRul
     reply.send(`${sentence}\n`);
   };
 
-  const turn = sharedTurn();
+  const turns = sharedTurns();
   const limits = { keepBytes: BODY_LIMIT_BYTES, discardBytes: DISCARD_LIMIT_BYTES };
   const readBody = bodyReader({
     limits,
@@ -106,8 +106,11 @@ export function addMutateRoute(app: FastifyInstance<Server>, rules: AdmissionRul
       const connection = ports.connectionOf(request.raw.socket);
       connection?.answering();
       try {
-        await turn(body?.kind === "whole" ? body.bytes : 0);
-        finish(reply, await verdictOn(body, rules, ports), startMs);
+        const bytes = body?.kind === "whole" ? body.bytes : 0;
+        await turns.begin(bytes);
+        const verdict = await verdictOn(body, rules, ports);
+        await turns.answer(bytes);
+        finish(reply, verdict, startMs);
       } finally {
         connection?.answered(reply.statusCode === 200);
         if (body?.kind === "whole") body.leave();

@@ -17,11 +17,14 @@ export const BAD_VALUE: Problem = {
 
 type Patched = Extract<Outcome, { kind: "patched" }>;
 
+const PATCH: Patched["patch"] = [{ op: "replace", path: "/spec/terminationGracePeriodSeconds", value: 100 }];
+
 export const PATCHED: Patched = {
   kind: "patched",
   mode: "native",
   pod: POD,
-  patch: [{ op: "replace", path: "/spec/terminationGracePeriodSeconds", value: 100 }],
+  patch: PATCH,
+  patchText: JSON.stringify(PATCH),
   explanation: explanationWith(),
 };
 

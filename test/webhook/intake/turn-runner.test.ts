@@ -1,42 +1,79 @@
 import { expect, test } from "vitest";
-import { LARGE_BYTES, sharedTurn } from "../../../src/webhook/intake/turn-runner.ts";
+import { LARGE_BYTES, LARGE_TURN_BYTES, sharedTurns } from "../../../src/webhook/intake/turn-runner.ts";
 
 const SMALL = 4_000;
 const LARGE = LARGE_BYTES + 1;
 
 test("callers that ask before the turn begins share it, and run in the order of asking", async () => {
-  const turn = sharedTurn();
+  const { begin } = sharedTurns();
   const seen: string[] = [];
-  const first = turn(SMALL).then(() => seen.push("first"));
+  const first = begin(SMALL).then(() => seen.push("first"));
   // A callback of the network: it comes before the turn, whatever it asks for comes with it.
   process.nextTick(() => {
     seen.push("read");
-    void turn(SMALL).then(() => seen.push("second"));
+    void begin(SMALL).then(() => seen.push("second"));
   });
   await first;
-  await turn(SMALL);
+  await begin(SMALL);
   expect(seen).toEqual(["read", "first", "second"]);
 });
 
 test("a caller that asks during a turn gets the next one and does not wait for ever", async () => {
-  const turn = sharedTurn();
+  const { begin } = sharedTurns();
   const seen: string[] = [];
-  await turn(SMALL).then(() => {
-    void turn(SMALL).then(() => seen.push("next"));
+  await begin(SMALL).then(() => {
+    void begin(SMALL).then(() => seen.push("next"));
     void Promise.resolve().then(() => seen.push("this"));
   });
-  await turn(SMALL);
+  await begin(SMALL);
   expect(seen).toEqual(["this", "next"]);
 });
 
-test("large ones run one in a turn, in the order of asking, and an ordinary one waits for one of them at most", async () => {
-  const turn = sharedTurn();
+/** One large admission, which may wait for a look-up between its beginning and its answer. */
+async function admit(
+  { begin, answer }: ReturnType<typeof sharedTurns>,
+  { name, bytes = LARGE, lookUp }: { name: string; bytes?: number; lookUp?: Promise<void> },
+  seen: string[],
+): Promise<void> {
+  await begin(bytes);
+  seen.push(`${name} begins`);
+  if (lookUp !== undefined) await lookUp;
+  await answer(bytes);
+  seen.push(`${name} leaves`);
+}
+
+test("large ones of a turn run one after the other, and their answers leave together", async () => {
+  const turns = sharedTurns();
   const seen: string[] = [];
-  const all = ["a", "b", "c"].map((name) => turn(LARGE).then(() => seen.push(name)));
-  await all[0];
-  expect(seen).toEqual(["a"]);
-  const ordinary = turn(SMALL).then(() => seen.push("ordinary"));
-  await Promise.all([...all, ordinary]);
-  expect(seen.indexOf("ordinary")).toBeLessThanOrEqual(2);
-  expect(seen.filter((name) => name !== "ordinary")).toEqual(["a", "b", "c"]);
+  await Promise.all(["a", "b", "c"].map((name) => admit(turns, { name }, seen)));
+  expect(seen).toEqual(["a begins", "b begins", "c begins", "a leaves", "b leaves", "c leaves"]);
+});
+
+test("an ordinary one waits for one turn of large ones at most, and no turn takes more when it has its bytes", async () => {
+  const turns = sharedTurns();
+  const seen: string[] = [];
+  const first = admit(turns, { name: "a", bytes: LARGE_TURN_BYTES }, seen);
+  const others = ["b", "c"].map((name) => admit(turns, { name, bytes: LARGE_TURN_BYTES / 2 }, seen));
+  const last = admit(turns, { name: "d" }, seen);
+  await first;
+  expect(seen).toEqual(["a begins", "a leaves"]);
+  await admit(turns, { name: "ordinary", bytes: SMALL }, seen);
+  expect(seen.slice(2, 4)).toEqual(["ordinary begins", "ordinary leaves"]);
+  await Promise.all([...others, last]);
+  expect(seen.slice(4)).toEqual(["b begins", "c begins", "b leaves", "c leaves", "d begins", "d leaves"]);
+});
+
+test("a large one that waits for a look-up keeps neither its turn nor another's answer", async () => {
+  const turns = sharedTurns();
+  const seen: string[] = [];
+  let found = (): void => {};
+  const lookUp = new Promise<void>((resolve) => {
+    found = resolve;
+  });
+  const slow = admit(turns, { name: "slow", lookUp }, seen);
+  await admit(turns, { name: "quick" }, seen);
+  expect(seen).toEqual(["slow begins", "quick begins", "quick leaves"]);
+  found();
+  await slow;
+  expect(seen.at(-1)).toBe("slow leaves");
 });
