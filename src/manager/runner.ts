@@ -111,7 +111,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const performChain = (container: string): void => {
     const hook = parts.chained.find((one) => one.container === container);
     const performed = (failure: string): void => {
-      warn("chained hook failed", failure);
+      if (failure !== "") warn("chained hook failed", `container ${container}: ${failure}`);
       hear({ kind: "chain-performed", nowMs: nowMs(), container });
     };
     if (hook !== undefined && hook.kind === "http-get") chainDials = chainDials + 1;

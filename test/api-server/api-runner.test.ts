@@ -94,6 +94,23 @@ test("a server that another CA signed is not spoken to", async () => {
   api.close();
 });
 
+test("an answer of more than 64 MiB is given up, not kept", async () => {
+  const chunk = Buffer.alloc(1024 * 1024, "x");
+  let given = 0;
+  onRequest = (_request, reply) => {
+    const more = (): void => {
+      if (reply.destroyed) return;
+      given += chunk.length;
+      reply.write(chunk, more);
+    };
+    more();
+  };
+  const api = await runnerWith(ca);
+  await expect(api.ask({ ...question, limitMs: 60_000 })).rejects.toThrow("larger than 67108864 bytes");
+  expect(given).toBeGreaterThan(64 * chunk.length);
+  api.close();
+});
+
 test("one connection serves question after question", async () => {
   const ports = new Set<number | undefined>();
   onRequest = (request, reply) => {

@@ -1,5 +1,7 @@
 /** What a manager does at its Pod's end, and at what only looks like it. */
+import { createServer } from "node:net";
 import { afterAll, expect, test } from "vitest";
+import { listenOnOwnPort } from "../leases/own-port.ts";
 import {
   call,
   dial,
@@ -15,6 +17,14 @@ import {
 import { describeOnClock, onClock } from "./on-clock.ts";
 
 afterAll(endManagers);
+
+/** No program listens there, and none of ours will. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  const port = await listenOnOwnPort(server, "127.0.0.1");
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
 const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
 const phase = (name: string) => (line: Record<string, unknown>) =>
@@ -194,6 +204,35 @@ describeOnClock("a Pod's end", (build) => {
       manager.kill("SIGKILL");
       await endApp(app);
       await endApp(local);
+    }),
+  );
+});
+
+describeOnClock("a container's own hook that cannot be performed", (build) => {
+  const WARNED = ["chained hooks are not performed", "chained hook failed"];
+  const calling = (port: number) => JSON.stringify({ chain: { app: { httpGet: { port, path: "/bye" } } } });
+  test.concurrent.for([
+    { says: "it cannot be read", original: () => "{", message: "chained hooks are not performed", detail: "JSON" },
+    {
+      says: "no program listens on its port",
+      original: calling,
+      message: "chained hook failed",
+      detail: "container app: GET port",
+    },
+  ])(
+    "is told in the log once, and the Pod is drained: $says",
+    onClock(async (clock, tried: { original: (port: number) => string; message: string; detail: string }) => {
+      const { message, detail } = tried;
+      const original = tried.original(await closedPort());
+      const manager = await startManager({ build, clock, env: { LASTCALL_ORIGINAL: original } });
+      const app = await startApp(manager.address, 8_080, clock);
+      const held = call(manager, hookPath());
+      await call(manager, `/${TOKEN}/drain`, "POST");
+      expect(JSON.parse((await held).body)).toMatchObject({ outcome: "drained" });
+      const warned = manager.lines().filter((line) => WARNED.includes(String(line["message"])));
+      expect(warned).toMatchObject([{ level: "warn", message, detail: expect.stringContaining(detail) }]);
+      manager.kill("SIGKILL");
+      await endApp(app);
     }),
   );
 });

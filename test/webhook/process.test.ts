@@ -163,6 +163,14 @@ describe("told to stop", () => {
     expect(webhook.output()).not.toContain("were cut");
   });
 
+  test("by a person at the keyboard, it does not wait for a cluster that sends requests", LIMIT, async () => {
+    // Longer than this test may take.
+    const webhook = await started(["--drain-delay=10m"]);
+    webhook.signal("SIGINT");
+    expect(await webhook.ended).toMatchObject({ status: 0 });
+    expect(webhook.output()).toMatch(/"drainDelayMs":0,.*told to stop, still serving/);
+  });
+
   test("twice, it ends at once and says so", LIMIT, async () => {
     const webhook = await started(["--drain-delay=10m"]);
     webhook.signal("SIGTERM");
