@@ -12,6 +12,6 @@ export function modeReason({ outcome, explanation }: Decision, facts: ClusterFac
   if (mode === "native") return `, since API server ${server} runs native sidecars`;
   const version = parseVersion(server);
   if (version !== undefined && isAtLeast(version, 1, 32)) return ", as the manager already stands in this Pod";
-  const nodes = kubelet === undefined ? "kubelets nobody has seen" : `kubelets from ${kubelet} on`;
+  const nodes = kubelet === undefined ? "kubelets that were never seen" : `kubelets from ${kubelet} on`;
   return `, since API server ${server} with ${nodes} may not run native sidecars`;
 }

@@ -13,7 +13,7 @@ export const OUTCOME_WORDS: Readonly<Record<DrainOutcome, string>> = {
 
 /** Each continues "told by …". */
 export const TRIGGER_WORDS: Readonly<Record<DrainTrigger, string>> = {
-  none: "nobody",
+  none: "nothing",
   hook: "the manager's preStop hook",
   "two-hooks": "the preStop hooks of two containers",
   relay: "the relay, which saw the Pod being deleted",

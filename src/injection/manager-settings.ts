@@ -60,10 +60,10 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
   if (both.length > 0) messages.push(`drain-ports and ignore-ports both name ${listed(both)}; drain-ports wins.`);
   if (countsNothing(policy, driver)) messages.push("drained-when: requests needs a driver that counts; auto is used.");
   if (driver === "http" && policy.drainUrl === "" && policy.activeUrl === "")
-    messages.push("Driver http has neither drain-url nor active-url, so it has nobody to talk to.");
+    messages.push("Driver http has neither drain-url nor active-url, so it has nothing to call.");
   if (driver === "linkerd" && settings.driverUrl.startsWith("unix:"))
     messages.push(
-      "Driver linkerd reads metrics over HTTP on a port, never from a Unix socket: driver-url reaches nobody, and sockets " +
+      "Driver linkerd reads metrics over HTTP on a port, never from a Unix socket: driver-url reaches nothing, and sockets " +
         "decide. http://127.0.0.1:4191 would be usual.",
     );
   if (settings.drainTimeoutMs < policy.drainTimeoutMs)

@@ -44,7 +44,7 @@ export const SKIP_REASONS = {
   zero_grace: "a grace period of 0 asks for an immediate kill, so no hook would run",
   runs_to_completion: "the Pod runs to completion and does not ask for injection itself",
   classic_would_block_completion: "without native sidecars the manager would keep the Pod from completing",
-  name_taken: "a container of somebody else is named lastcall",
+  name_taken: "a container that lastcall did not add is named lastcall",
   port_conflict: "no port is free for the manager in its range",
   own_hooks: "every container keeps its own preStop hook and no driver is set",
   limit_range_conflict: "a LimitRange of the namespace leaves no room for the manager",

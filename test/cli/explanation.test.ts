@@ -17,7 +17,7 @@ describe("the decision", () => {
     },
     {
       flags: ["--kube-version=1.30", "--kubelet-version=unknown"],
-      says: "injected classic, grace 30 → 100 s, since API server 1.30 with kubelets nobody has seen may not run native sidecars",
+      says: "injected classic, grace 30 → 100 s, since API server 1.30 with kubelets that were never seen may not run native sidecars",
     },
     { flags: ["--mode=sleep"], says: "injected sleep, grace 30 → 35 s, as mode asks (command line)" },
   ])("says why the mode was chosen with $flags", async ({ flags, says }) => {

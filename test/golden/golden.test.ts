@@ -60,7 +60,7 @@ describe.for(goldenNames())("%s", (name) => {
     expect(back).toEqual({ kind: "uninjected", pod: before.kind === "uninjected" ? before.pod : golden.request.pod });
   });
 
-  test("gives no command to a container of somebody else", () => {
+  test("gives no command to a container that lastcall did not add", () => {
     // An image without a shell has nothing to execute.
     const before = JSON.stringify(golden.request.pod);
     for (const container of otherContainers(after)) {

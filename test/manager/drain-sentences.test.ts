@@ -97,7 +97,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
   {
     says: "an app that is gone",
     pod: (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 2_000, lastEvidenceMs: 1_000 }),
-    why: "Released 2.9s after the trigger: nothing listens any more and nobody is connected.",
+    why: "Released 2.9s after the trigger: nothing listens any more and no client is connected.",
   },
   {
     says: "a Pod that cannot be observed",

@@ -224,6 +224,6 @@ describe("a proxy that is gone in its drain", () => {
     });
     expect(played.answered.get(1)).toBe(8_100);
     expect(played.state.outcome).toBe("drained");
-    expect(played.state.why).toContain("nothing listens any more and nobody is connected");
+    expect(played.state.why).toContain("nothing listens any more and no client is connected");
   });
 });

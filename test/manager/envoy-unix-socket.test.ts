@@ -123,7 +123,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
       spawnSync(process.execPath, ["-e", leaver]);
       const manager = await managerAt(clock, path);
       expect(await drained(manager)).toMatchObject({ outcome: "drained" });
-      expect(notes(manager).join("\n")).toContain(`cannot be reached: nobody listens on ${path}`);
+      expect(notes(manager).join("\n")).toContain(`cannot be reached: no program listens on ${path}`);
     }),
   );
 

@@ -39,8 +39,8 @@ export async function openLooking(request: DrainsRequest, ports: Ports): Promise
     const { lastcallNamespace } = source;
     const { lists, problems } = await clusterDrains(connected.ask, { lastcallNamespace, namespace, signal });
     if (lists.length > 0) return { ok: true, lists, problems };
-    const nobody = `no replica of lastcall at ${connected.server} told its drains. ${whatToCheck(lastcallNamespace)}`;
-    return { ok: false, problems: [...problems, nobody] };
+    const unanswered = `no replica of lastcall at ${connected.server} told its drains. ${whatToCheck(lastcallNamespace)}`;
+    return { ok: false, problems: [...problems, unanswered] };
   };
   return { look, close: connected.close };
 }

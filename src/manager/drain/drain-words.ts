@@ -35,7 +35,7 @@ export function whyNothing(state: DrainState, nowMs: number): string {
 
 /** The app closed its ports during the drain, and nobody was connected any more. */
 export function whyGone(state: DrainState, nowMs: number): string {
-  return `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: nothing listens any more and nobody is connected.${rotation(state)}`;
+  return `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: nothing listens any more and no client is connected.${rotation(state)}`;
 }
 
 /** What the relay's word changed, or that there was none to be had. */

@@ -86,11 +86,11 @@ function addressOf(path: string): Buffer {
 function whyNot(path: string): string {
   if (!isAllowed(path, F_OK)) return `there is no ${path}, or its folder may not be entered`;
   if (!isAllowed(path, W_OK)) return `${path} may not be written to by the manager's user, which connecting takes`;
-  return isListening(path) ? FULL : `nobody listens on ${path}`;
+  return isListening(path) ? FULL : `no program listens on ${path}`;
 }
 
 /** As an answer that never comes: somebody is there, and has not taken those who came before either. */
-const FULL = "somebody listens on the socket and takes no more connections";
+const FULL = "a program listens on the socket and takes no more connections";
 /** SO_ACCEPTCON, in the fourth column. */
 const LISTENS = " 00010000 ";
 

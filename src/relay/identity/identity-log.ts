@@ -42,7 +42,7 @@ export function identityTeller(log: IdentityLog, registry: Registry, isReady: ()
       else if (event.kind === "lost")
         log.warn(
           { generations: event.generations },
-          "the relay's Secret lost CAs that Pods were given; until they are made anew those Pods drain without the relay",
+          "the relay's Secret lost CAs that Pods were given; until they are made again those Pods drain without the relay",
         );
     },
     failed: (error, nowMs) => {

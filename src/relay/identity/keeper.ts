@@ -54,7 +54,7 @@ export function createKeeper(ports: KeeperPorts): Keeper {
       // What this writes is used once it was read back: what another replica wrote meanwhile counts.
       await repair(secret, content, missing, ports);
     }
-    throw new Error(`the relay's Secret was changed by somebody else ${ROUND_LIMIT} times in a row`);
+    throw new Error(`the relay's Secret was changed by others ${ROUND_LIMIT} times in a row`);
   };
 
   return { look, identity: () => known };

@@ -45,7 +45,7 @@ export async function broughtSource(ports: BroughtPorts): Promise<CertificateSou
           : { kind: "conflict", on: "configuration" },
       );
     }
-    throw new Error(`the webhook configuration was changed by somebody else ${ROUND_LIMIT} times in a row`);
+    throw new Error(`the webhook configuration was changed by others ${ROUND_LIMIT} times in a row`);
   };
 
   return {

@@ -35,7 +35,7 @@ export function certificateProblems(
     told("--ca-secret", "Either the files of --cert and --key are served or what the CA of --ca-secret signs.");
   }
   if (hasSecret && !hasConfiguration) {
-    told("--ca-secret", "It needs --webhook-configuration: nobody would trust the certificates otherwise.");
+    told("--ca-secret", "It needs --webhook-configuration: no API server would trust the certificates otherwise.");
   }
   if (hasConfiguration && !hasSecret && !hasFiles) {
     told("--webhook-configuration", "It needs --ca-secret, or --cert and --key with a ca.crt beside them.");

@@ -30,7 +30,7 @@ const INTRODUCTION = `# 20 rollouts at 500 requests a second
 <!-- generated from real runs; after npm run bench:rollouts: npm run table:programs -->
 
 A Deployment of two Pods was rolled 20 times in a row, each update beginning 2 s after the new Pods of the last were Ready,
-while clients asked it for more than 500 answers a second, at a pace that waits for no answer. Nobody asks twice: each request that
+while clients asked it for more than 500 answers a second, at a pace that waits for no answer. No client asks twice: each request that
 is not answered in full counts as failed.
 
 **The clients** are two nodes that learn of endpoint changes 0.5 s and 1 s late, and choose a Pod for each new connection as
@@ -98,7 +98,7 @@ its server like any idle connection.
 
 const OTHERS = `## Endless clients without a driver
 
-Nobody sends these away: each drain waits for them to its deadline, here 3 s after the delay, and then they lose what they have
+Nothing sends these away: each drain waits for them to its deadline, here 3 s after the delay, and then they lose what they have
 under way. This is measured, not promised.
 `;
 

@@ -309,6 +309,6 @@ describe("time and trouble", () => {
       await new Promise((resolve) => setImmediate(resolve));
       await world.endCall(0, "answered");
     }
-    expect(await failure).toContain("changed by somebody else");
+    expect(await failure).toContain("changed by others");
   });
 });

@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export function eventLog(log: Log, registry: Registry): Tell {
   const patches = new Counter({
     name: "lastcall_cabundle_patches_total",
-    help: "Writes of the caBundle by this replica; conflict: somebody else wrote first.",
+    help: "Writes of the caBundle by this replica; conflict: another writer came first.",
     labelNames: ["result"],
     registers: [registry],
   });
@@ -33,7 +33,7 @@ export function eventLog(log: Log, registry: Registry): Tell {
       log.info({ cas: event.cas }, "caBundle written");
     } else {
       if (event.on === "configuration") patches.inc({ result: "conflict" });
-      log.debug({ on: event.on }, "somebody else wrote first");
+      log.debug({ on: event.on }, "another writer came first");
     }
   };
 }

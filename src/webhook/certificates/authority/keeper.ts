@@ -85,9 +85,7 @@ export function createKeeper(ports: KeeperPorts, lives: Lives): Keeper {
       if (decided.step.kind === "rest") return standingOf(read.seen, memory);
       await perform(decided.step, read);
     }
-    throw new Error(
-      `the Secret or the webhook configuration was changed by somebody else ${ROUND_LIMIT} times in a row`,
-    );
+    throw new Error(`the Secret or the webhook configuration was changed by others ${ROUND_LIMIT} times in a row`);
   };
 
   return { look, leaf: () => leaf };
