@@ -49,7 +49,7 @@ export async function buildManager(name: VariantName, into = ""): Promise<Built>
 }
 
 /**
- * Compiles a program that tests use, with the manager's runtime and anew each time.
+ * Compiles a program that tests use, with the manager's runtime, again each time.
  *
  * @param output the file to write. @throws BuildError as {@link buildManager} does
  */
@@ -60,7 +60,10 @@ export async function buildProgram(name: VariantName, program: Program, output: 
   await compileProgram(variant, await runtimeFor(variant, outputFolder("")), program, output);
 }
 
-/** Two builds at once write beside each other; whoever runs the old file keeps it, and nobody sees half of the new one. */
+/**
+ * Two builds at once write beside each other; a process that runs the old file keeps it, and none sees half of the new
+ * one.
+ */
 async function compileProgram(variant: Variant, tree: string, program: Program, output: string): Promise<void> {
   const draft = mkdtempSync(`${output}-`);
   try {
@@ -87,7 +90,7 @@ async function runtimeFor(variant: Variant, folder: string): Promise<string> {
     rmSync(draft, { recursive: true });
     throw error;
   }
-  // Somebody else may have been first with the same; a folder is never replaced under a compiler that reads it.
+  // Another build may have been first with the same; a folder is never replaced under a compiler that reads it.
   if (existsSync(tree)) rmSync(draft, { recursive: true });
   else renameSync(draft, tree);
   return tree;

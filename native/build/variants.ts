@@ -20,7 +20,10 @@ const DIALECT = [
   '-DMBEDTLS_USER_CONFIG_FILE="mbedtls-trim.h"',
 ];
 
-/** Half a megabyte per Pod: code nobody calls is dropped, and no tables for unwinding, which C without exceptions never does. */
+/**
+ * Half a megabyte per Pod: code that nothing calls is dropped, and so are tables for unwinding, which C without
+ * exceptions never does.
+ */
 const SMALL = [
   "-Os",
   "-ffunction-sections",

@@ -22,7 +22,7 @@ export function apiRunner(connection: KubeConfig): ApiRunner {
   const agent = server.protocol === "http:" ? new HttpAgent(pooled) : new Agent(pooled);
   const usesProxy = connection.getCurrentCluster()?.proxyUrl !== undefined;
 
-  /** Reads the token and the CA anew when their files have changed, so it may wait. */
+  /** Reads the token and the CA again when their files have changed, so it may wait. */
   const begin = async (method: string, path: string, body?: string): Promise<RequestOptions> => {
     const options: RequestOptions = {};
     await connection.applyToHTTPSOptions(options);

@@ -8,7 +8,7 @@ export type ConnectionSettings = {
 };
 
 /**
- * Reads the file or the Pod's own account; speaks to nobody yet.
+ * Reads the file or the Pod's own account; sends nothing yet.
  *
  * @throws Fault ERR_INPUT_UNREADABLE naming the file, or saying that this is no Pod
  */

@@ -1,4 +1,4 @@
-/** Which notes become Events, and when: each once in a while, and none from whoever floods. Time is an argument. */
+/** Which notes become Events, and when: each once in a while, none from a flooding sender. Time is an argument. */
 import type { Note } from "./event-note.ts";
 import { type Bucket, type BucketSize, fullBucket, takeToken } from "./token-bucket.ts";
 

@@ -1,4 +1,4 @@
-/** What somebody should hear through an Event, and about which object. Pure. */
+/** What users should hear through an Event, and about which object. Pure. */
 
 /** The object an Event is about, as a reference names it. An empty `apiVersion` is left out of the Event. */
 export type Owner = { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string };

@@ -19,7 +19,7 @@ export function isStale(freshness: Freshness, nowMs: number): boolean {
   return freshness.heardMs === undefined || nowMs - freshness.heardMs > STALE_AFTER_MS;
 }
 
-/** `change` is there when somebody should hear of it: the first failure after success, and the first success after failure. */
+/** `change` is set when it is worth a report: the first failure after success, and the first success after failure. */
 export type Heard = { readonly freshness: Freshness; readonly change: "lost" | "back" | undefined };
 
 export function onHeard(freshness: Freshness, nowMs: number): Heard {

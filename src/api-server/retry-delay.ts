@@ -16,7 +16,7 @@ export function retryDelayMs(failures: number, random: number): number {
   return Math.round(whole / 2 + (whole / 2) * random);
 }
 
-/** What a server may ask for at most: nobody's header stops us for long. */
+/** What a server may ask for at most: no header stops us for long. */
 const LONGEST_ASKED_MS = 60_000;
 
 /**

@@ -1,4 +1,4 @@
-/** What is remembered of one kind of object: only what somebody asks for, by namespace and name. */
+/** What is remembered of one kind of object: only what a caller asks for, by namespace and name. */
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 
 /** The part of an object that is worth its memory; `undefined` when nothing of it is. */

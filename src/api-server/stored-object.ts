@@ -5,7 +5,7 @@
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import type { ApiAnswer, ApiQuestion, AskApi } from "./api-request.ts";
 
-/** Somebody else wrote first: nothing was changed, read again. */
+/** Another client wrote first: nothing was changed, read again. */
 export type Written = "done" | "conflict";
 
 /** Longest time for one call, in milliseconds: a server that is silent must not hold up every later look. */

@@ -11,7 +11,7 @@ export type LineSplitter = {
   readonly rest: () => string;
 };
 
-/** @throws Error when a line exceeds the limit, so that nobody fills the memory by never ending one */
+/** @throws Error when a line exceeds the limit, so that no sender fills the memory by never ending one */
 export function splitLines(limit: number = LINE_LIMIT): LineSplitter {
   const decoder = new StringDecoder("utf8");
   let begun = "";

@@ -19,7 +19,7 @@ export async function main(args: readonly string[]): Promise<number> {
     isUnwritten = true;
     process.stderr.write(`error: standard output cannot be written: ${error.message}\n`);
   });
-  // Nobody reads the report: the exit status still tells.
+  // The report has no reader: the exit status still tells.
   process.stderr.on("error", () => {});
   const status = await runCommandLine(args, { ...SYSTEM, drains: drainPorts(left) });
   await new Promise((resolve) => process.stdout.write("", resolve));

@@ -8,7 +8,7 @@ export type Ports = {
   readonly readStandardInput: () => Promise<Uint8Array>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** 32 hexadecimal characters nobody can guess. */
+  /** 32 hexadecimal characters that no one can guess. */
   readonly randomToken: () => string;
   readonly drains: DrainPorts;
 };

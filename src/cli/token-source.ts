@@ -8,7 +8,7 @@ const TOKEN_CHARACTERS = 32;
 
 /**
  * With a seed the same workload gets the same token every time, so that generated manifests can be compared and kept
- * in Git. Whoever knows the seed knows the tokens.
+ * in Git. Anyone who knows the seed knows the tokens.
  */
 export function tokensFor(
   place: PodPlace,

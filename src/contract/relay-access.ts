@@ -1,4 +1,4 @@
-/** What a Pod gets at injection to reach the relay. All of it is readable by whoever may read the Pod. */
+/** What a Pod gets at injection to reach the relay. Anyone who may read the Pod can read all of it. */
 
 /** The values of the relay's variables in `manager-environment.ts`. */
 export type RelayAccess = {

@@ -4,7 +4,7 @@ import type { DrainReport } from "./drain-report.ts";
 /**
  * POST; the answer streams one {@link WithdrawalLine} per change, the first at once, until the caller leaves. It goes on
  * after `out`: readiness that comes back, or an entry that moves, can bring the Pod in again. The relay ends it when its
- * program stops, and after {@link RELAY_STREAM_LIMIT_MS}; whoever still wants to know asks again.
+ * program stops, and after {@link RELAY_STREAM_LIMIT_MS}; a caller that still wants to know asks again.
  */
 export const WITHDRAWAL_PATH = "/v1/withdrawal";
 /** POST of a {@link DrainNotice}; answered 204 without a body. */
@@ -24,8 +24,8 @@ export const RELAY_HEARTBEAT_MS = 10_000;
 
 /**
  * Added to {@link WITHDRAWAL_PATH} by a manager whose drain waits for nothing but this word: the last line is then
- * repeated every {@link RELAY_PULSE_MS}, so that a relay that fell silent holds nobody up. A relay that does not know it
- * answers as always, and is asked anew from time to time.
+ * repeated every {@link RELAY_PULSE_MS}, so that a relay that fell silent holds up no drain. A relay that does not know
+ * it answers as always, and is asked again from time to time.
  */
 export const WITHDRAWAL_PULSE_QUERY = "?pulse";
 export const RELAY_PULSE_MS = 200;
@@ -58,7 +58,7 @@ export type DrainNotice = RelayedPod & { readonly report: DrainReport };
 /** Whom a credential speaks for; the owner is whom Events are told to. */
 export type CredentialClaims = {
   readonly namespace: string;
-  /** Kind, name and uid of the controller owner, or of nobody: then empty. */
+  /** Kind, name and uid of the controller owner; empty where there is none. */
   readonly ownerKind: string;
   readonly ownerName: string;
   readonly ownerUid: string;

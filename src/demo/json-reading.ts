@@ -1,4 +1,4 @@
-/** Reading JSON nobody has checked: the wrong kind of value reads as absent. */
+/** Reading JSON that was not checked: the wrong kind of value reads as absent. */
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -168,7 +168,7 @@ function watchForStop(): () => void {
   const leave = () => process.exit(EXIT_INTERRUPTED);
   process.on("SIGINT", leave);
   process.on("SIGTERM", leave);
-  // Nobody reads any more, as after `lastcall demo | head`.
+  // The reader has gone, as after `lastcall demo | head`.
   process.stdout.on("error", leave);
   const leashed = process.argv.includes(INSIDE);
   if (leashed) process.stdin.once("end", leave).once("error", leave).resume();

@@ -144,7 +144,7 @@ export function drainAnnotations(options: DemoOptions): Record<string, string> {
   const needed = options.propagationMs + MARGIN_MS;
   if (options.drainDelayMs >= 0) annotations["lastcall.dev/drain-delay"] = formatDuration(options.drainDelayMs);
   else if (needed > DEFAULT_DRAIN_DELAY_MS) annotations["lastcall.dev/drain-delay"] = formatDuration(needed);
-  // With clients that never leave every drain goes to its deadline: nobody wants to watch a minute of that.
+  // With clients that never leave every drain goes to its deadline: no one wants to watch a minute of that.
   const timeoutMs = options.drainTimeoutMs < 0 && options.endlessClients ? ENDLESS_TIMEOUT_MS : options.drainTimeoutMs;
   if (timeoutMs >= 0) annotations["lastcall.dev/drain-timeout"] = formatDuration(timeoutMs);
   return annotations;

@@ -11,7 +11,7 @@ export type ServersRequest = {
 
 export type Servers = {
   readonly webhook: AdmissionTarget;
-  /** `undefined` without the relay: nobody would read the slices. */
+  /** `undefined` without the relay: nothing would read the slices. */
   readonly writeSlice: DemoCluster["writeSlice"] | undefined;
   readonly stop: () => Promise<void>;
 };

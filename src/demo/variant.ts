@@ -29,7 +29,7 @@ export type VariantPorts = {
   readonly network: PodNetwork;
   /** The way of a Pod through admission; the same Pod when there is no webhook. */
   readonly admit: (pod: object) => Promise<object>;
-  /** Where the Service's EndpointSlice is kept; `undefined` where nobody reads it. */
+  /** Where the Service's EndpointSlice is kept; `undefined` where nothing reads it. */
   readonly writeSlice: SlicePorts["write"] | undefined;
   readonly random: () => number;
   readonly managerProgram: readonly string[];

@@ -3,7 +3,7 @@
  * direction of writing or looks like another letter. Everything the manager writes is ASCII. Cut at `limit` characters.
  */
 export function plainText(text: string, limit: number): string {
-  // Cut before anything else: whoever sends a megabyte does not get it searched.
+  // Cut before anything else: a sender of a megabyte does not get it searched.
   const start = text.slice(0, limit + 1);
   const clean = start.replaceAll("…", "...").replace(/[^\x20-\x7e]/g, "?");
   return clean.length > limit ? `${clean.slice(0, limit - 3)}...` : clean;

@@ -1,4 +1,7 @@
-/** One drain as a picture of text, with what the SVG shows. Pure. Text is passed on: whoever reads records makes it plain. */
+/**
+ * One drain as a picture of text, with what the SVG shows. Pure. Text is passed on: the code that reads records makes
+ * it plain.
+ */
 import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
 import { relayWords } from "./drain-words.ts";

@@ -66,7 +66,7 @@ const HIGH_PORT: Schema = { ...PORT, minimum: 1024 };
 const TEXT_MAP: Schema = { type: "object", additionalProperties: TEXT };
 const ANY_MAP: Schema = { type: "object" };
 
-/** As a NetworkPolicy names who may call. Empty would be everybody, or refused by the API server. */
+/** As a NetworkPolicy names who may call. Empty would be every caller, or refused by the API server. */
 const PEER: Schema = {
   ...closed({
     ipBlock: {

@@ -1,4 +1,4 @@
-/** Which container `kubectl logs` and `kubectl exec` mean when nobody says. */
+/** Which container `kubectl logs` and `kubectl exec` mean when no container is named. */
 import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
 
 export const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";

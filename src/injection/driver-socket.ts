@@ -15,7 +15,7 @@ const UNCOPIED: readonly string[] = ["mountPropagation", "subPathExpr"];
  * The mount that lets the manager reach `unix:/folder/socket`: a copy of the one some container has, read-only unless the
  * runtime has to make the token's folder in it.
  *
- * @returns `undefined` when nobody mounts the folder in a way that can be copied, and for URLs of another kind
+ * @returns `undefined` when no container mounts the folder in a way that can be copied, and for URLs of another kind
  */
 export function socketMount(pod: RawObject, driverUrl: string): RawObject | undefined {
   if (!driverUrl.startsWith("unix:")) return undefined;

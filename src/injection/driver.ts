@@ -12,7 +12,7 @@ export function driverOf(pod: RawObject, policy: PodPolicy): DriverName {
   if (policy.driver !== "auto") return policy.driver;
   if (policy.drainUrl !== "" || policy.activeUrl !== "") return "http";
   const mesh = meshProxyIn(pod);
-  // A gateway serves nobody in its own Pod, so it is drained as a whole.
+  // A gateway serves no app in its own Pod, so it is drained as a whole.
   if (mesh !== undefined) return mesh === "istio" && isIstioGateway(pod) ? "envoy" : mesh;
   return lastingContainersOf(pod).some(isEnvoy) ? "envoy" : "none";
 }

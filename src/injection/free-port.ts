@@ -1,4 +1,4 @@
-/** Chooses the manager's port among those nobody in the Pod speaks of. */
+/** Chooses the manager's port among those that nothing in the Pod names. */
 import { containersOf, initContainersOf } from "../kubernetes/pod.ts";
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 

@@ -80,7 +80,7 @@ function planOwnHook(
   }
 }
 
-/** Longest sleep the manager performs for somebody; longer ones would not fit the grace period's 32 bits. */
+/** Longest sleep the manager performs for a container; longer ones would not fit the grace period's 32 bits. */
 const LONGEST_CHAINED_SLEEP = 1_000_000;
 
 function chainable(container: RawObject, handler: RawObject, slept: number | undefined): ChainedHook | undefined {

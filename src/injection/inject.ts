@@ -39,13 +39,13 @@ export type InjectionRequest = {
 };
 
 export type Randomness = {
-  /** 32 hexadecimal characters nobody can guess (or reproducible ones for golden files). */
+  /** 32 hexadecimal characters that no one can guess (or reproducible ones for golden files). */
   readonly newToken: () => string;
 };
 
 /**
  * Deterministic given its arguments, and a fixed point: an injected Pod is first taken back as far as its parts are
- * still ours, planned anew, and compared with what was received.
+ * still ours, planned again, and compared with what was received.
  */
 export function injectPod(
   request: InjectionRequest,

@@ -1,4 +1,4 @@
-/** Finds what an earlier injection left in a Pod, whoever made it. */
+/** Finds what an earlier injection left in a Pod, no matter which program made it. */
 import { ORIGINAL_VARIABLE, TOKEN_VARIABLE } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
 import { type ContainerList, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../kubernetes/pod.ts";
@@ -24,7 +24,7 @@ export type Injected = {
   /** `undefined` in sleep mode. */
   readonly manager: StandingManager | undefined;
   readonly record: OriginalRecord;
-  /** The grace period that injection gave the Pod; any other value is somebody else's. */
+  /** The grace period that injection gave the Pod; any other value came from elsewhere. */
   readonly grace: number;
   /** Our handlers as they stand, by container, with whatever the API server added to them. */
   readonly handlers: ReadonlyMap<string, RawObject>;

@@ -57,7 +57,7 @@ function boundIn(
   const amounts: LimitAmounts = item[kind];
   const text = amounts[name];
   const value = parseQuantity(text);
-  // Somebody who keeps a zero means "no bound"; as a maximum nobody could create anything.
+  // Anyone who keeps a zero means "no bound"; as a maximum it would allow no Pod at all.
   if (text === undefined || value === undefined || value <= 0) return [];
   return [{ value, text, from: `LimitRange ${range}, ${kind} ${name} per ${item.type}` }];
 }

@@ -44,7 +44,7 @@ function resourcesFor(pod: RawObject, qos: QosClass): RawObject | undefined {
     const amounts = { cpu: GUARANTEED_CPU, memory: MEMORY_LIMIT };
     return { requests: amounts, limits: { ...amounts } };
   }
-  // An HPA on CPU fails for a Pod with a container that requests none, and needs none where nobody does.
+  // An HPA on CPU fails for a Pod with a container that requests none, and needs none where no container does.
   const siblingsAskCpu = containersOf(pod).some((container) => requestOf(objectAt(container, "resources"), "cpu") > 0);
   const requests = siblingsAskCpu ? { cpu: SMALLEST_CPU, memory: MEMORY_REQUEST } : { memory: MEMORY_REQUEST };
   return { requests, limits: { memory: MEMORY_LIMIT } };
@@ -88,7 +88,7 @@ export function totalOf(pod: RawObject, name: ComputeResource, amountOf: typeof 
   return Math.max(sidecars + regular, initPeak);
 }
 
-/** Whether resources somebody chose change the class; only possible when they chose. */
+/** Whether resources that a user chose change the class; only possible when a user chose. */
 export function changesQos(before: QosClass, resources: RawObject | undefined): boolean {
   const asks = (list: string) =>
     (["cpu", "memory"] as const).some((name) => (parseQuantity(valueAt(objectAt(resources, list), name)) ?? 0) > 0);

@@ -18,7 +18,7 @@ export type Mesh = {
   readonly init: string;
   /** The annotation that keeps ports out of the redirection. */
   readonly exclusion: string;
-  /** What the mesh excludes where nobody annotates; an annotation takes its place. */
+  /** What the mesh excludes without an annotation; an annotation takes its place. */
   readonly usuallyExcluded: string;
   /** Whether the Pod takes what it does not say itself from its namespace. */
   readonly inheritsExclusion: boolean;

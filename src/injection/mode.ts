@@ -28,7 +28,7 @@ export function chooseMode(
 
 /**
  * An API server of 1.32 allows no kubelet older than 1.29, the first that orders sidecars at termination. Between
- * 1.29 and 1.31 the nodes decide, and nodes nobody has seen lately do not count.
+ * 1.29 and 1.31 the nodes decide, and nodes not seen lately do not count.
  */
 function sidecarMode(facts: ClusterFacts): "native" | "classic" {
   const server = parseVersion(facts.apiServerVersion);

@@ -38,7 +38,7 @@ export function originalGrace({ pod, injected }: PlanRequest): OriginalRecord["g
   return typeof seconds === "number" ? seconds : null;
 }
 
-/** Never lowered: somebody may have raised it further since. */
+/** Never lowered: another program may have raised it further since. */
 export function atLeastStanding(pod: RawObject, seconds: number): number {
   const standing = objectAt(pod, "spec")?.["terminationGracePeriodSeconds"];
   return typeof standing === "number" ? Math.max(standing, seconds) : seconds;

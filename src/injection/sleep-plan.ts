@@ -19,7 +19,7 @@ import { sleepNote } from "./status-note.ts";
 
 export function planSleep(request: PlanRequest): Plan {
   const note = annotationsOf(request.pod)[STATUS_ANNOTATION];
-  // Without the note nobody could tell our sleep from the user's, and the next pass would add another.
+  // Without the note our sleep could not be told from the user's, and the next pass would add another.
   if (!isAbsent(note) && typeof note !== "string") return { kind: "skip", reason: "invalid_pod", problems: [] };
   return planWithinRecord(request.where, (economy) => draftSleep(request, economy));
 }
@@ -60,7 +60,7 @@ function draftSleep(given: PlanRequest, economy: Economy): Draft {
   return { recordText, plan };
 }
 
-/** Nobody is there to perform a chained hook, so it stays; one that only sleeps is as good as ours. */
+/** There is no manager to perform a chained hook, so it stays; one that only sleeps is as good as ours. */
 function preStopChoice({ policy }: PlanRequest, economy: Economy): PlanRequest["policy"]["preStop"] {
   if (economy.keepsHooks) return "keep";
   return policy.preStop === "chain" ? "auto" : policy.preStop;

@@ -1,4 +1,4 @@
-/** Reading JSON whose shape nobody promised: every reader answers `undefined` or an empty list instead of throwing. */
+/** Reading JSON of unknown shape: every reader answers `undefined` or an empty list instead of throwing. */
 
 export type RawObject = { readonly [key: string]: unknown };
 

@@ -8,7 +8,7 @@ const self = [process.execPath, process.argv[1] ?? ""];
 const build = { libc: loadNodeLibc(), portGuard: loadNodePortGuard(), self };
 
 runManager(process.argv.slice(2), processOutside(build), (onStop) => {
-  // Whoever reads the log may go; the holds stay.
+  // The reader of the log may go; the holds stay.
   process.stdout.on("error", () => {});
   process.stderr.on("error", () => {});
   process.on("SIGTERM", onStop);

@@ -47,7 +47,7 @@ export type ReadText = (path: string) => string | undefined;
  */
 export type ScanText = (path: string, take: (piece: string) => boolean) => "read" | "broken" | "missing";
 
-/** Instead of a count: nobody was there, or nobody was ready. A proxy may be starting. */
+/** Instead of a count: no program was there, or none was ready. A proxy may be starting. */
 export const NOT_ANSWERED = -2;
 
 /** Speaks to a proxy or app that can drain itself. Callbacks are always called exactly once, within the driver's own time limit. */

@@ -7,7 +7,7 @@ export type ManagerResources = { readonly requests: Amounts; readonly limits: Am
 /** `auto` keeps the Pod's quality-of-service class. */
 export type ResourcesChoice = "auto" | ManagerResources;
 
-/** A quantity of Kubernetes without exponents: those nobody writes by hand. */
+/** A quantity of Kubernetes without exponents: no one writes those by hand. */
 const QUANTITY = "[0-9]{1,9}(\\.[0-9]{1,3})?(m|k|Ki|M|Mi|G|Gi)?";
 const PART = `(cpu|memory)=${QUANTITY}(/${QUANTITY})?`;
 

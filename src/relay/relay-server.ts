@@ -17,7 +17,7 @@ export function relayServer(log: RelayServerLog, contextFor: ContextFor): Fastif
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: PARAMETER_LIMIT },
   });
-  // Each route reads its own body; what nobody asked for is not read.
+  // Each route reads its own body; a body that no route asked for is not read.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.setNotFoundHandler((_request, reply) => {

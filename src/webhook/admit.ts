@@ -73,24 +73,24 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
 
 export function malformedVerdict(reason: MalformedReason, message: string, status: Verdict["status"] = 400): Verdict {
   const entry: Entry = { outcome: "malformed", reason, mode: "none", dryRun: false };
-  return { ...NOBODY, status, body: `${message}\n`, entry };
+  return { ...NO_POD, status, body: `${message}\n`, entry };
 }
 
 export function tooLargeVerdict(limitBytes: number): Verdict {
   const entry: Entry = { outcome: "too_large", reason: "none", mode: "none", dryRun: false };
   const body = `The body is larger than ${limitBytes} bytes, the most this server reads.\n`;
-  return { ...NOBODY, status: 413, body, entry };
+  return { ...NO_POD, status: 413, body, entry };
 }
 
 export function faultVerdict(fault: unknown): Verdict {
   const entry: Entry = { outcome: "fault", reason: "none", mode: "none", dryRun: false };
-  return { ...NOBODY, status: 500, body: "This server failed; its log says why.\n", entry, fault };
+  return { ...NO_POD, status: 500, body: "This server failed; its log says why.\n", entry, fault };
 }
 
-const NOBODY = { uid: "", namespace: "", pod: "", problems: [], fault: undefined } as const;
+const NO_POD = { uid: "", namespace: "", pod: "", problems: [], fault: undefined } as const;
 
 function verdictBase(request: ReviewRequest): Omit<Verdict, "status" | "body" | "entry"> {
-  return { ...NOBODY, uid: request.uid, namespace: request.namespace, pod: request.podName };
+  return { ...NO_POD, uid: request.uid, namespace: request.namespace, pod: request.podName };
 }
 
 function passedVerdict(request: ReviewRequest): Verdict {

@@ -129,7 +129,7 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
     optIn: settings.optIn,
     config,
     facts: {
-      // Nobody's version is the careful answer until the API server told its own.
+      // Until the API server tells its version, an unknown version is the careful answer.
       apiServerVersion: settings.kubeVersion === "auto" ? "" : settings.kubeVersion,
       lowestKubeletVersion: undefined,
       managerImage: settings.image,

@@ -77,7 +77,7 @@ function isPodCreation(request: Readonly<Record<string, unknown>>): boolean {
   return (request["operation"] ?? "CREATE") === "CREATE" && isPod && (request["subResource"] ?? "") === "";
 }
 
-/** The engine's own message may quote the body, and with it somebody's secrets; only the position is taken from it. */
+/** The engine's own message may quote the body, and with it a user's secrets; only the position is taken from it. */
 function readParseError(error: unknown, length: number): ReadReview {
   const detail = error instanceof Error ? error.message : "";
   if (/^(Unexpected end|Unterminated)/.test(detail)) {
@@ -91,7 +91,7 @@ function malformed(reason: MalformedReason, message: string): ReadReview {
   return { kind: "malformed", reason, message };
 }
 
-/** Longest name Kubernetes gives anything; longer text in a log line is somebody's attack on it. */
+/** Longest name Kubernetes gives anything; longer text in a log line is an attack on the log. */
 const NAME_LIMIT_CHARACTERS = 253;
 
 function textOf(value: unknown): string {

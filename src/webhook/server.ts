@@ -26,7 +26,7 @@ export type ServerTls = {
   readonly clientCa?: string;
 };
 
-/** Longer than the 90 s for which Go's clients keep an idle connection: whoever closes first loses a racing request. */
+/** Longer than the 90 s for which Go's clients keep an idle connection: the first to close loses a racing request. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 /** The API server gives up after 30 s at the latest; slow bodies are cut before by a rule of their own. */
 const REQUEST_TIMEOUT_MS = 40_000;

@@ -1,4 +1,7 @@
-/** Tokens nobody can guess, from randomness fetched in bulk: asking the system for 16 bytes costs as much as a small admission. */
+/**
+ * Tokens that no one can guess, from randomness fetched in bulk: asking the system for 16 bytes costs as much as a
+ * small admission.
+ */
 import { randomFillSync } from "node:crypto";
 
 const TOKEN_BYTES = 16;

@@ -110,7 +110,7 @@
 {{- $problems = append $problems (printf "webhook.drainDelay is %s: the server takes 24h at most." .Values.webhook.drainDelay) -}}
 {{- end -}}
 {{- if and .Values.networkPolicy.webhookFrom (not .Values.networkPolicy.enabled) -}}
-{{- $problems = append $problems "networkPolicy.webhookFrom is set and networkPolicy.enabled is false, which would ignore it and leave the webhook's port open to everybody: enable the policy, or empty the list." -}}
+{{- $problems = append $problems "networkPolicy.webhookFrom is set and networkPolicy.enabled is false, which would ignore it and leave the webhook's port open to every client: enable the policy, or empty the list." -}}
 {{- end -}}
 {{- $refused := list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace -}}
 {{- if and .Values.selfTest.enabled (has .Values.selfTest.namespace $refused) -}}

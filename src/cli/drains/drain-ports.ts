@@ -13,13 +13,13 @@ export type Connected =
   | { readonly ok: false; readonly message: string };
 
 export type DrainPorts = {
-  /** Speaks to nobody yet. */
+  /** Sends nothing yet. */
   readonly connect: (choice: ClusterChoice) => Promise<Connected>;
   /** Wall clock, milliseconds. */
   readonly nowMs: () => number;
   /** Ends early, and without rejecting, when the signal is given. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Given when the person has seen enough: an interrupt, or nobody reads standard output any more. */
+  /** Given when the person has seen enough: an interrupt, or standard output has no reader any more. */
   readonly untilLeft: () => AbortSignal;
   /** Columns of the terminal, or what suits a file. */
   readonly columns: () => number;

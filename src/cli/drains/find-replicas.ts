@@ -71,7 +71,7 @@ function severalPlaces(places: readonly string[]): string {
   return `Pods with the labels of lastcall's webhook are in the namespaces ${names}${more}; give --lastcall-namespace`;
 }
 
-/** What has ended stays listed until somebody removes it. */
+/** A Pod that has ended stays listed until it is removed. */
 function isAlive(pod: RawObject): boolean {
   const phase = textAt(objectAt(pod, "status"), "phase");
   return phase !== "Succeeded" && phase !== "Failed";

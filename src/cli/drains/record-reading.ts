@@ -1,4 +1,4 @@
-/** Drain records out of JSON whose shape nobody promised. */
+/** Drain records out of JSON of unknown shape. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { plainText } from "../../drain-history/plain-text.ts";
 import { readNotice } from "../../drain-history/read-notice.ts";
@@ -25,7 +25,7 @@ export function readDrainRecord(value: RawObject): DrainRecord | undefined {
 /**
  * A line `drain report` of a manager's log. A manager knows neither its owner nor what o'clock it is.
  *
- * @param endedAtMs when the line was logged; 0 where nobody wrote that down
+ * @param endedAtMs when the line was logged; 0 where that was not recorded
  */
 export function readLoggedReport(value: RawObject, id: string, endedAtMs: number): DrainRecord | undefined {
   const told = readNotice({ ...value, uid: "unknown", report: valueAt(value, "report") });

@@ -91,7 +91,7 @@ export function endOfNode(text: string, node: unknown): number {
   return isBlock ? endOfBlockScalar(text, range[0], range[1]) : range[1];
 }
 
-/** With `+` the blank lines behind are part of the value; otherwise they belong to nobody. */
+/** With `+` the blank lines behind are part of the value; otherwise they belong to no value. */
 function endOfBlockScalar(text: string, start: number, end: number): number {
   const source = text.slice(start, end);
   const keep = /^[|>][0-9]*\+/.test(source);

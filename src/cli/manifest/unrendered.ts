@@ -1,4 +1,4 @@
-/** Templates that nobody has rendered yet: Helm's and others' `{{ … }}`. */
+/** Templates that are not rendered yet: Helm's and others' `{{ … }}`. */
 import { type Document, isMap, isPair, isScalar, isSeq } from "yaml";
 import { containersOf, initContainersOf } from "../../kubernetes/pod.ts";
 import { podsIn } from "../../kubernetes/pod-template.ts";

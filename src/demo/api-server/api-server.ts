@@ -18,7 +18,7 @@ import { readWatchQuestion, streamWatch } from "./watch-stream.ts";
 export type ApiServerPorts = {
   readonly clock: Clock;
   readonly store: ObjectStore;
-  /** Everybody else gets 401: other users of this machine can reach the port, and a key is kept here. */
+  /** Any request without it gets 401: other users of this machine can reach the port, and a key is kept here. */
   readonly token: string;
 };
 
@@ -58,7 +58,7 @@ async function serve(request: IncomingMessage, reply: ServerResponse, ports: Sur
     return say(reply, refusal(401, "Unauthorized", "Unauthorized"));
   if (body === undefined) return say(reply, refusal(413, "RequestEntityTooLarge", "the body is too large"));
   const selector = ["labelSelector", "fieldSelector"].find((name) => url.searchParams.has(name));
-  // Unobserved it would answer too much, and nobody would notice.
+  // An ignored selector would answer too much, and no one would notice.
   if (selector !== undefined) return say(reply, refusal(400, "BadRequest", `${selector} is not understood here`));
   const asked = askedFor(url.pathname);
   const watches = request.method === "GET" && url.searchParams.get("watch") === "true";

@@ -41,7 +41,7 @@ export function sliceOf(
   };
 }
 
-/** As the condition `ready`: whoever terminates is not, whatever its probes say. */
+/** As the condition `ready`: a Pod that terminates is not, whatever its probes say. */
 export function isOffered(endpoint: Endpoint): boolean {
   return endpoint.serving && !endpoint.terminating;
 }

@@ -74,7 +74,7 @@ export function createObjectStore(makeUid: () => string): ObjectStore {
     },
     changesAfter: (since) => {
       const oldest = changes[0]?.version ?? version + 1;
-      // Somebody else's version, or one from before the first change that is remembered.
+      // Another server's version, or one from before the first change that is remembered.
       if (since > version || since < oldest - 1) return since === version ? [] : undefined;
       return changes.filter((change) => change.version > since);
     },

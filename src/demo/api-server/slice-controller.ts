@@ -56,7 +56,7 @@ export function createSliceController(ports: SlicePorts): SliceController {
       const told = { change, pod };
       waiting = [...waiting, told];
       void clock.wait(ports.lagMs, closing.signal).then(() => {
-        // Written by `catchUp` meanwhile, or nobody is left to read it.
+        // Written by `catchUp` meanwhile, or no reader is left.
         if (closing.signal.aborted || !waiting.includes(told)) return;
         waiting = waiting.filter((other) => other !== told);
         apply(told);

@@ -15,7 +15,7 @@ export type WatchQuestion = {
 export type WatchPorts = { readonly clock: Clock; readonly store: ObjectStore; readonly closing: AbortSignal };
 
 const DEFAULT_TIMEOUT_SECONDS = 1_800;
-/** Whoever reads so slowly is cut off, as by a real server; it lists and watches again. */
+/** A client that reads so slowly is cut off, as by a real server; it lists and watches again. */
 const UNREAD_LIMIT_BYTES = 1024 * 1024;
 
 export function readWatchQuestion(query: URLSearchParams): WatchQuestion {

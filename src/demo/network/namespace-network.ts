@@ -14,7 +14,7 @@ const LAST_POD = 250;
 
 /**
  * Without an address of its own a bridge takes the lowest of its ports, and so another whenever a Pod comes or goes. Pods
- * that remember the old one answer nobody until they ask again, seconds later.
+ * that remember the old one cannot answer until they ask again, seconds later.
  */
 const BRIDGE_MAC = "02:00:0a:42:00:01";
 

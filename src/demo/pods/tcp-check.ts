@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** Whether somebody listens there now. */
+/** Whether a program listens there now. */
 export function connects(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

@@ -3,7 +3,7 @@
  *
  * Every hook starts at once and in parallel, those of native sidecars too; only the stop signals are ordered: a sidecar
  * waits for all regular containers, then for the sidecars listed after it. Whatever is waited for is paid from the one
- * grace period, and when that is used up everybody gets SIGTERM and, 2 s later, SIGKILL.
+ * grace period, and when that is used up every container gets SIGTERM and, 2 s later, SIGKILL.
  */
 import { Fault } from "../../fault.ts";
 import { type Clock, waitAtMost } from "../clock.ts";

@@ -42,7 +42,7 @@ export async function startWebhook(ports: WebhookPorts): Promise<WebhookProcess>
       `--port=${port}`,
       "--opt-in=all",
       `--ca-file=${caFile}`,
-      // Nobody is left to serve when the demo stops it.
+      // No client is left to serve when the demo stops it.
       "--drain-delay=0s",
       ...relayFlags(ports.kubeconfigFile, host, await freePort(host)),
     ],

@@ -30,7 +30,7 @@ export type PodEnd = {
   readonly forwarded: readonly Forwarded[];
   readonly summary: DrainSummary | undefined;
   readonly propagationMs: number;
-  /** When EndpointSlices stopped offering it; `undefined` where nobody keeps any. */
+  /** When EndpointSlices stopped offering it; `undefined` where there are none. */
   readonly slicesWithdrawnMs: number | undefined;
 };
 
@@ -66,7 +66,7 @@ export function timelineOf(end: PodEnd): Timeline {
 
 type SinceDeletion = (ms: number) => number;
 
-/** Without slices the API itself is asked by nobody, and stops offering the Pod with its deletion. */
+/** Without slices no one asks the API itself, and it stops offering the Pod with its deletion. */
 function offerLane({ slicesWithdrawnMs }: PodEnd, at: SinceDeletion): Lane {
   const label = slicesWithdrawnMs === undefined ? "API offers the Pod" : "EndpointSlices offer the Pod";
   return { label, spans: [{ fromMs: -BEFORE_MS, toMs: slicesWithdrawnMs === undefined ? 0 : at(slicesWithdrawnMs) }] };

@@ -7,7 +7,7 @@ export function learnedAfterMs(end: PodEnd): number | undefined {
   return afterMs < 0 ? undefined : end.triggeredMs - end.deletedMs + afterMs;
 }
 
-/** One sentence with times since the deletion, or nothing where nobody keeps EndpointSlices. */
+/** One sentence with times since the deletion, or nothing where there are no EndpointSlices. */
 export function withdrawalWords(end: PodEnd): string {
   const { summary, slicesWithdrawnMs } = end;
   if (summary === undefined || slicesWithdrawnMs === undefined) return "";
@@ -17,7 +17,7 @@ export function withdrawalWords(end: PodEnd): string {
   if (learnedMs === undefined)
     return `${out}; its manager did not learn that: ${WHY.get(summary.relay) ?? withoutState(summary.relay)}.`;
   const startMs = end.triggeredMs - end.deletedMs;
-  // Nobody asks before a hook was called.
+  // No manager asks before a hook was called.
   const late = startMs > outMs ? `, ${sinceStart(learnedMs - startMs)}` : "";
   return `${out}; its manager learned that after ${seconds(learnedMs)}${late}.`;
 }

@@ -15,7 +15,7 @@ export type DrainList = {
   readonly namespace: string | undefined;
 };
 
-/** More rows nobody reads, and making them would hold up whatever else the process does. */
+/** No one reads more rows, and making them would hold up whatever else the process does. */
 const ROWS_LIMIT = 200;
 /** In characters; all of it is on the page of the drain. */
 const WHY_LIMIT = 300;

@@ -50,7 +50,7 @@ function readEndpoint(raw: RawObject): SliceEndpoint | undefined {
   if (targetUid === "" && addresses.length === 0) return undefined;
   const conditions = objectAt(raw, "conditions");
   return {
-    // With a uid nobody compares addresses, and the kubelet's are well written: the costlier look is for the others.
+    // With a uid no address is compared, and the kubelet's are well written: the costlier look is for the others.
     addresses: targetUid === "" ? addresses.map(canonicalAddress) : addresses,
     ready: booleanAt(conditions, "ready"),
     terminating: booleanAt(conditions, "terminating"),

@@ -26,7 +26,7 @@ export const rotationOf: RotationOf = (slices, pod) => {
 
 /**
  * Whether an entry is about the Pod. A uid decides alone: an address may meanwhile be another Pod's, and its entry is
- * withdrawn with that Pod and not with ours, in whoever's slice it stands. Entries without one, as mirrored and hand-made
+ * withdrawn with that Pod and not with ours, whichever slice it is in. Entries without one, as mirrored and hand-made
  * slices have, are known by their address.
  *
  * @param addresses the Pod's, each in its canonical spelling
@@ -64,7 +64,7 @@ function offerOf({ service, family, all }: Mentions): Offer {
     service,
     family,
     state,
-    // Only an entry that names the Pod can say so of the Pod: nobody keeps this condition in hand-made slices.
+    // Only an entry that names the Pod can say so of the Pod: nothing keeps this condition in hand-made slices.
     terminating: all.some(({ endpoint }) => endpoint.targetUid !== "" && endpoint.terminating === true),
     reason: first === undefined ? "" : `Service ${service} ${how(state, first)} (slice ${first.slice.name})`,
   };

@@ -18,7 +18,7 @@ export type ConnectionTable = {
 const CAPACITY = 256;
 /** Until they could be heard: as many more as a runtime accepts in one go, which is at most what waits in Node's backlog. */
 const HARD_CAPACITY = CAPACITY + 511;
-/** The kubelet sends its request with the handshake; whoever takes longer is not the kubelet. */
+/** The kubelet sends its request with the handshake; a caller that takes longer is not the kubelet. */
 const PATIENCE_MS = 2_000;
 /** Runtimes read what has come between two timers. */
 const ONE_TURN_MS = 1;
@@ -62,7 +62,7 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
       if (guest !== undefined) guest.socket.destroy();
     }
   };
-  // After a stall the timer comes before the bytes that waited: whoever has spoken by then is heard first.
+  // After a stall the timer comes before the bytes that waited: callers that have spoken by then are heard first.
   const hearThenSweep = (): void => {
     timer = setTimeout(sweep, ONE_TURN_MS);
   };
@@ -78,7 +78,7 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
     trimTo(CAPACITY);
     plan();
   };
-  // One timer for all, and none while nobody unknown is connected: an idle manager sleeps.
+  // One timer for all, and none while no unknown caller is connected: an idle manager sleeps.
   const plan = (): void => {
     if (timer !== null) return;
     let sinceMs = -1;

@@ -18,14 +18,14 @@ const NOTHING: Route = { kind: "nothing" };
 /** Longer than any container name behind any token. */
 const LONGEST_URL = 512;
 
-/** @param containers names that have our hook; any other is nobody */
+/** @param containers names that have our hook; no other name is known */
 export function routeOf(request: Request, token: string, containers: readonly string[]): Route {
   if (request.url.length > LONGEST_URL) return NOTHING;
   const parts = (request.url.split("?")[0] ?? "").split("/");
   if (parts[0] !== "" || !sameText(parts[1] ?? "", token)) return NOTHING;
   const what = parts[2] ?? "";
   if (request.method === "GET" && what === "status" && parts.length === 3) return { kind: "status" };
-  // Ending the Pod's service is for the Pod itself: the token can be read by whoever may read Pods.
+  // Ending the Pod's service is for the Pod itself: anyone who may read Pods can read the token.
   if (request.method === "POST" && what === "drain" && parts.length === 3 && request.local) return { kind: "drain" };
   const container = parts[3] ?? "";
   if (request.method === "GET" && what === "prestop" && parts.length === 4 && containers.includes(container)) {

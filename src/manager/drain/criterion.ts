@@ -29,38 +29,38 @@ export function canBeReached(observation: Observation): boolean {
   return observation.known && (observation.hasTcpListener || observation.hasUdp);
 }
 
-/** Nothing in the Pod could be talked to, and nobody is connected. */
+/** Nothing in the Pod can be reached, and no client is connected. */
 function nothingToDrain(observation: Observation): boolean {
   return observation.known && !canBeReached(observation) && observation.openConnections === 0;
 }
 
 /**
- * Nobody could be reached at the last look, and that lasts. By the time of the look: an answer of the driver may come
+ * Nothing could be reached at the last look, and that lasts. By the time of the look: an answer of the driver may come
  * later than the proxy.
  */
 export function isEmptied(settings: DrainSettings, state: DrainState): boolean {
   return nothingToDrain(state.observation) && state.lookedAtMs >= proxyAwaitedUntilMs(settings, state);
 }
 
-/** Nobody can be reached, and a proxy that starts anew may change that: somebody has to go on looking and asking. */
+/** Nothing can be reached, and a proxy that restarts may change that: the manager has to go on looking and asking. */
 export function isProxyAwaited(settings: DrainSettings, state: DrainState): boolean {
   return nothingToDrain(state.observation) && state.lookedAtMs < proxyAwaitedUntilMs(settings, state);
 }
 
-/** A proxy that is gone may be starting anew: its ports and clients come back. */
-const STARTS_ANEW_MS = 5_000;
+/** A proxy that is gone may be restarting: its ports and clients come back. */
+const PROXY_RESTART_MS = 5_000;
 
-/** Nobody waits for a proxy beyond the deadline. @returns -1 where none is to be expected */
+/** No drain waits for a proxy beyond the deadline. @returns -1 where none is to be expected */
 export function proxyAwaitedUntilMs(settings: DrainSettings, state: DrainState): number {
   if (settings.driver !== "envoy" && settings.driver !== "istio") return -1;
   const counted = seesBetweenCounts(settings) && state.listened && state.knownCountAtMs >= state.triggeredAtMs;
   // One that never listened in this drain gets its time once, however often it answers.
   const goneFromMs = counted ? state.knownCountAtMs : state.triggeredAtMs;
   if (!counted && isProxyUp(settings, state)) return -1;
-  return Math.min(state.deadlineMs, goneFromMs + STARTS_ANEW_MS);
+  return Math.min(state.deadlineMs, goneFromMs + PROXY_RESTART_MS);
 }
 
-/** It answered, and a look since then still finds nobody: what cannot be reached is not the proxy. */
+/** It answered, and a look since then still reaches nothing: what cannot be reached is not the proxy. */
 function isProxyUp(settings: DrainSettings, state: DrainState): boolean {
   if (state.countedAtMs < state.triggeredAtMs || state.active === NOT_ANSWERED) return false;
   if (state.lookedAtMs <= state.countedAtMs) return false;
@@ -110,7 +110,10 @@ export function isDrained(settings: DrainSettings, state: DrainState, nowMs: num
   return nowMs >= quietDueMs(settings, state);
 }
 
-/** When the quiet period is over if no more traffic comes. Nobody watched before the trigger, so it starts there at the earliest. */
+/**
+ * When the quiet period is over if no more traffic comes. The manager did not watch before the trigger, so the period
+ * starts there at the earliest.
+ */
 export function quietDueMs(settings: DrainSettings, state: DrainState): number {
   const evidenceMs = state.observation.known ? state.observation.lastEvidenceMs : -1;
   return Math.max(evidenceMs, state.triggeredAtMs) + settings.quietPeriodMs;

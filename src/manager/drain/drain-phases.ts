@@ -21,7 +21,7 @@ import { advanceDone, REARM_MS } from "./rearm.ts";
 import { asksForTheEnd, completionDueMs, holdDueMs, isWaitingHook, joinDueMs } from "./trigger-rules.ts";
 import { withdrawalEndMs, withdrawnByMs } from "./withdrawal.ts";
 
-/** A held proxy is let go when nobody else has had a socket for this long. */
+/** A held proxy is released when no other program has had a socket for this long. */
 const OTHERS_GONE_MS = 1_000;
 
 export function advance(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
@@ -91,7 +91,7 @@ function advanceWithdrawing(
 ): DrainState {
   const completedMs = completionDueMs(settings, state);
   if (completedMs >= 0 && nowMs >= completedMs) {
-    // Proxies too: nobody is left whom they could serve.
+    // Proxies too: no app is left that they could serve.
     return answerAll(finish(state, "not-needed", APPS_FINISHED, nowMs), actions);
   }
   if (isEmptied(settings, state)) return finishEmpty(state, nowMs);
@@ -140,7 +140,7 @@ function countsEarly(settings: DrainSettings, state: DrainState, nowMs: number):
   return seesBetweenCounts(settings) && isNext && nowMs >= earlyCountMs(settings, state.triggeredAtMs);
 }
 
-/** Nobody can be reached: either nobody ever could, or the app has gone by itself and its work with it. */
+/** Nothing can be reached: either nothing ever could, or the app has gone by itself and its work with it. */
 function finishEmpty(state: DrainState, nowMs: number): DrainState {
   if (!state.listened) return finish(state, "not-needed", whyNothing(state, nowMs), nowMs);
   return finish(state, "drained", whyGone(state, nowMs), nowMs);

@@ -59,7 +59,7 @@ export type DrainState = {
   readonly joins: readonly Join[];
   /** Containers whose own hook is performed before their hold is answered. */
   readonly chained: readonly string[];
-  /** Of these, whose hook runs now, whoever still waits for it. */
+  /** Of these, whose hook runs now, whether or not a hold still waits for it. */
   readonly performing: readonly string[];
   /** Of these, whose hook was performed in this drain. */
   readonly performed: readonly string[];

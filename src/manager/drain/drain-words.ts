@@ -24,7 +24,7 @@ export function whyDrained(settings: DrainSettings, state: DrainState, nowMs: nu
   return `${took}: ${reason(settings, state)}.${rotation(state)}`;
 }
 
-/** Nobody could be reached at any time of the drain. */
+/** Nothing in the Pod could be reached at any time of the drain. */
 export function whyNothing(state: DrainState, nowMs: number): string {
   const start = "Nothing in the Pod listens on an outside address, so there was nothing to drain";
   const answered = state.countedAtMs < state.triggeredAtMs || state.active !== NOT_ANSWERED;
@@ -33,7 +33,7 @@ export function whyNothing(state: DrainState, nowMs: number): string {
     : `${start}; its proxy was waited for and did not come within ${span(nowMs - state.triggeredAtMs)}.`;
 }
 
-/** The app closed its ports during the drain, and nobody was connected any more. */
+/** The app closed its ports during the drain, and no client was connected any more. */
 export function whyGone(state: DrainState, nowMs: number): string {
   return `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: nothing listens any more and no client is connected.${rotation(state)}`;
 }

@@ -67,7 +67,7 @@ export function answerPerformed(state: DrainState, container: string, actions: D
   return { ...state, performing, performed, holds: state.holds.filter((hold) => !waits(hold)) };
 }
 
-/** Nobody is kept waiting any longer, whatever they wait for. */
+/** No hold is kept waiting any longer, whatever it waits for. */
 export function answerAll(state: DrainState, actions: DrainAction[]): DrainState {
   for (const hold of state.holds) actions.push({ kind: "answer", holdId: hold.id });
   return { ...state, holds: [] };

@@ -84,7 +84,7 @@ function duringDraining(settings: DrainSettings, state: DrainState, nowMs: numbe
   return awaitedMs < 0 ? wake : at(wake.wakeAtMs, Math.min(wake.lookAtMs, awaitedMs));
 }
 
-/** Where nobody can be reached and a proxy may come back; -1 elsewhere. An answer that tells is followed by a look. */
+/** Where nothing can be reached and a proxy may come back; -1 elsewhere. An answer that tells is followed by a look. */
 function awaitedLookMs(settings: DrainSettings, state: DrainState, nowMs: number): number {
   if (!isProxyAwaited(settings, state)) return -1;
   const told = state.countedAtMs >= state.lookedAtMs && state.active !== NOT_ANSWERED;

@@ -17,7 +17,7 @@ export function withWord(state: DrainState, said: RelaySaid): DrainState {
   if (said.offered === "in") return { ...told, withdrawnAtMs: -1, outFromMs: -1 };
   if (said.offered === "unknown") return state.relay.offered === "in" ? { ...told, withheldUntilMs: said.nowMs } : told;
   if (state.withdrawnAtMs >= 0) return told;
-  // Whoever heard nothing for a while does not know since when: the silence must not make the drain longer.
+  // After a silence the manager does not know since when: the silence must not make the drain longer.
   const outFromMs = state.relay.offered === "in" ? said.nowMs : state.withheldUntilMs;
   return { ...told, withdrawnAtMs: said.nowMs, outFromMs };
 }
@@ -33,7 +33,7 @@ export function withdrawalEndMs(settings: DrainSettings, state: DrainState): num
 /** -1 while slices still offer a terminating Pod. */
 export function withdrawnByMs(settings: DrainSettings, state: DrainState): number {
   const floorMs = floorEndMs(settings, state.triggeredAtMs);
-  // Whoever went silent after that does not undo it: load balancers still get their time.
+  // A relay that went silent after that does not undo it: load balancers still get their time.
   if (state.relay.offered !== "in") return Math.max(floorMs, state.outFromMs);
   if (state.relay.terminating) return -1;
   return state.triggeredAtMs + Math.max(settings.drainDelayMs, SLICES_LAG_MS);

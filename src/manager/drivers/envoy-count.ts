@@ -12,8 +12,8 @@ export type AnswerKind = "counted" | "hung" | "absent" | "useless";
 
 export type EnvoyAnswer = {
   /**
-   * `counted`: it can be believed. `hung`: somebody is there and does not answer, so traffic may still flow. `absent`:
-   * nobody answers, or not yet. `useless`: what is there will never tell.
+   * `counted`: it can be believed. `hung`: a program is there and does not answer, so traffic may still flow.
+   * `absent`: no program answers, or not yet. `useless`: what is there will never tell.
    */
   readonly kind: AnswerKind;
   readonly why: string;

@@ -9,7 +9,7 @@ import type { HttpStream } from "./http-stream.ts";
 import { type HttpTarget, isUnixTarget } from "./http-target.ts";
 
 const TELL_LIMIT_MS = 10_000;
-/** A proxy that was there may be starting anew; one that nobody saw is given less. */
+/** A proxy that was there may be restarting; one that was never seen is given less. */
 const GONE_AFTER_MS = 5_000;
 const NEVER_SEEN_AFTER_MS = 2_000;
 
@@ -24,7 +24,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
   let seen = false;
   let absentSinceMs = -1;
   let blind = admins.length === 0;
-  /** It was given up because nobody was there, and may come back. */
+  /** The proxy was given up because it was not there, and may come back. */
   let gone = false;
   let wanted = false;
   let told = false;
@@ -81,7 +81,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
       if (result.failure !== "") failures.push(result.failure);
       else if (result.path === FAIL_HEALTH) healthFailed = true;
       else listenersDrain = true;
-      // What nobody answered is said again as soon as a count shows that somebody does.
+      // A command that got no answer is sent again as soon as a count shows that the proxy answers.
       if (result.failure !== "" && !result.refused) told = false;
     }
     return failures.length === 0 ? "" : `Envoy was not told to drain: ${failures.join("; ")}`;
@@ -107,7 +107,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
     }
     if (answer.kind !== "counted") {
       if (answer.kind === "absent") noteAbsence(answer.why, nowMs);
-      // Somebody is there again: an absence before has ended, and the next one is another.
+      // A program is there again: an absence before has ended, and the next one is another.
       else absentSinceMs = -1;
       done(NOT_ANSWERED, false);
       return;
@@ -137,7 +137,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, no
           `Envoy was not told to drain: ${settings.driverUrl} is neither an http URL with an IP nor unix:/PATH of at most 107 bytes`,
         );
       else if (found !== undefined) tell(found, done);
-      // Nobody is told anything before it is known to be an Envoy; the first count that finds one later tells it.
+      // Nothing is told before the program is known to be an Envoy; the first count that finds one later tells it.
       else
         ask(0, (answer) =>
           found === undefined ? done(`Envoy was not told to drain: ${answer.why}`) : tell(found, done),

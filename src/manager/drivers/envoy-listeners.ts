@@ -24,7 +24,7 @@ export function listenerOf(name: string, settings: DrainSettings): Listener {
   const cut = name.lastIndexOf("_");
   const address = addressIn(name.slice(0, Math.max(0, cut)));
   const port = cut < 0 ? "" : name.slice(cut + 1);
-  // A name that somebody gave it: whatever it is, waiting for it is the safe mistake.
+  // A name that was given by hand: whatever it is, waiting for it is the safe mistake.
   if (address === "" || !/^[0-9]{1,5}$/.test(port))
     return { kind: settings.driver === "istio" ? "ignored" : "counted", port: -1 };
   const counted = isOutside(address, settings.addressScope) && isDrained(Number(port), settings);

@@ -19,7 +19,7 @@ export function prefixNamed(prefixes: Map<string, Prefix>, name: string): Prefix
   return fresh;
 }
 
-/** A prefix that stands on no listener we know of is waited for: nobody can say that it does not matter. */
+/** A prefix that stands on no listener we know of is waited for: nothing proves that it does not matter. */
 function isCounted(prefix: Prefix): boolean {
   return prefix.counted || prefix.ignoredBy.length === 0;
 }

@@ -19,7 +19,7 @@ export type EnvoyCount = {
   /** Connections and UDP sessions, and answered requests, since the proxy started. */
   readonly arrivedTotal: number;
   readonly answeredTotal: number;
-  /** Requests to the admin interface, ours among them: it only grows, unless the proxy was started anew. */
+  /** Requests to the admin interface, ours among them: it only grows, unless the proxy was restarted. */
   readonly adminTotal: number;
   /** How many processes took over from each other before this one, their counts among the rest; -1 where it is not said. */
   readonly epoch: number;

@@ -15,7 +15,7 @@ export function createHttpDriver(settings: DrainSettings): Driver {
   const active = parseHttpTarget(settings.activeUrl);
   let dials = 0;
 
-  /** Again only where nobody answered or the app asks for it: an answer of any other kind is final. */
+  /** Again only where no answer came or the app asks for it: an answer of any other kind is final. */
   const tell = (target: HttpTarget, leftMs: number, done: (failure: string) => void): void => {
     dials = dials + 1;
     const startedMs = performance.now();

@@ -13,7 +13,7 @@ export type HttpEnd = {
   /** 0 when no whole answer came; `failure` then says why. */
   readonly status: number;
   readonly failure: string;
-  /** The limit came first: somebody may well be there, and does not answer. */
+  /** The limit came first: a program may well be there, and does not answer. */
   readonly timedOut: boolean;
 };
 

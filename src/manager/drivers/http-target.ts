@@ -1,4 +1,4 @@
-/** Takes a URL of the settings apart. Only IP literals: nobody here asks a resolver. Pure. */
+/** Takes a URL of the settings apart. Only IP literals: the manager asks no resolver. Pure. */
 
 export type HttpTarget = {
   /** An IP literal, or the absolute path of a Unix socket; the port is then 0. */

@@ -18,7 +18,7 @@ const FAMILY = "tcp_open_connections{";
 const LINE_LIMIT_BYTES = 16_384;
 const LIMIT_MS = 2_000;
 const GONE_AFTER_MS = 2_000;
-/** More than a machine has ports and addresses for: whoever says so counts something else. */
+/** More than a machine has ports and addresses for: a larger figure counts something else. */
 const MOST_CONNECTIONS = 1_000_000_000;
 
 export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream, note: DriverNote): Driver {
@@ -40,7 +40,7 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
   };
 
   const takeFailure = (end: HttpEnd): void => {
-    // Somebody who is there and does not answer may still have clients.
+    // A proxy that is there and does not answer may still have clients.
     if (end.timedOut) absentSinceMs = -1;
     else if (end.status === 200) giveUp("Linkerd's metrics do not show the connections of clients");
     else noteAbsence(end.status === 0 ? end.failure : `status ${end.status}`);

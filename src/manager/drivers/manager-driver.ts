@@ -23,7 +23,7 @@ export function isKnownDriver(settings: DrainSettings): boolean {
   return settings.driver !== "linkerd" || settings.drainedWhen === "connections";
 }
 
-/** What is left to do without a driver: nobody counts requests, so sockets decide. */
+/** What is left to do without a driver: no driver counts requests, so sockets decide. */
 export function withoutDriver(settings: DrainSettings): DrainSettings {
   const drainedWhen = settings.drainedWhen === "requests" ? "quiet" : settings.drainedWhen;
   return { ...settings, driver: "none", drainedWhen };

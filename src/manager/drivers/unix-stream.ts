@@ -60,7 +60,7 @@ function dial(libc: Libc, { target, method }: HttpCall): Dialled {
   if (!libc.available) return { fd: -1, failure: "Unix sockets cannot be opened here" };
   const fd = libc.socket(AF_UNIX, STREAM_AT_ONCE, 0);
   if (fd < 0) return { fd, failure: "no more sockets can be opened" };
-  // Whoever listens need not have accepted: what is sent waits there for him.
+  // The listener need not have accepted: what is sent waits there for it.
   if (libc.connect(fd, addressOf(path)) < 0) {
     libc.close(fd);
     return { fd: -1, failure: whyNot(path) };
@@ -89,12 +89,12 @@ function whyNot(path: string): string {
   return isListening(path) ? FULL : `no program listens on ${path}`;
 }
 
-/** As an answer that never comes: somebody is there, and has not taken those who came before either. */
+/** As an answer that never comes: a program listens, and has not accepted the earlier connections either. */
 const FULL = "a program listens on the socket and takes no more connections";
 /** SO_ACCEPTCON, in the fourth column. */
 const LISTENS = " 00010000 ";
 
-/** By the kernel's list; where that is missing, nobody. */
+/** By the kernel's list; where that is missing, no program listens. */
 function isListening(path: string): boolean {
   const lines = (readTextFile("/proc/net/unix") ?? "").split("\n");
   return lines.some((line) => line.includes(LISTENS) && line.endsWith(` ${path}`));

@@ -11,7 +11,7 @@ const LEAD_MS = 1_500;
 const PATIENCE_MS = RELAY_PULSE_MS + 100;
 /** From a missed pulse on another connection has this long to answer. */
 const SECOND_OPINION_MS = 200;
-/** Without a pulse nothing was missed: asking anew is the only way to hear at all. */
+/** Without a pulse nothing was missed: asking again is the only way to hear at all. */
 const MUTE_ANSWER_MS = 1_000;
 const LONGEST_MS = 2_000;
 /** Of the slowest beat and the slowest answer that were seen. */

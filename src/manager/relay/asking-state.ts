@@ -16,7 +16,7 @@ export type Asking = {
   readonly dialledAtMs: number;
   readonly heardAtMs: number;
   readonly offered: Offered;
-  /** When to connect anew. */
+  /** When to connect again. */
   readonly dialAtMs: number;
   /** In a row. */
   readonly failures: number;

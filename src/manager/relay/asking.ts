@@ -2,7 +2,7 @@
  * How the relay is asked: which connection is opened, given up, and when its last word counts no more. A pure function
  * of events that carry their time; the client's process does what it says.
  *
- * One connection speaks, at most one more is being tried. Whoever speaks last is believed.
+ * One connection speaks, at most one more is being tried. The one that spoke last is believed.
  */
 import type { Offered } from "../drain/drain-state.ts";
 import {

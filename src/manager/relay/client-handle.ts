@@ -1,4 +1,4 @@
-/** One relay client at a time, with a bound on what it may say. Late words of an earlier one are nobody's. */
+/** One relay client at a time, with a bound on what it may say. Late words of an earlier one are dropped. */
 import type { NowMs } from "../ports.ts";
 import { CLIENT_LINE_LIMIT_BYTES, type ClientNews, type ClientOrder, formatOrder, parseNews } from "./client-words.ts";
 import { createFloodGate } from "./flood-gate.ts";

@@ -6,7 +6,7 @@ export type ClientNews =
   /** A connection is about to be opened: it is not to be taken for traffic. */
   | { readonly kind: "dials" }
   | { readonly kind: "said"; readonly word: RelayWord }
-  /** Nobody vouches any more for what was said last. */
+  /** What was said last is not vouched for any more. */
   | { readonly kind: "lost"; readonly reason: string }
   | { readonly kind: "delivered" }
   | { readonly kind: "undelivered"; readonly reason: string };

@@ -28,7 +28,7 @@ export function stateName(state: number): string {
   return NAMES[state] ?? "UNKNOWN";
 }
 
-/** States in which bytes may still matter to somebody. */
+/** States in which bytes may still matter to a peer or to a program in the Pod. */
 export function isOpen(state: number): boolean {
   return (
     state === ESTABLISHED || state === CLOSE_WAIT || state === FIN_WAIT1 || state === CLOSING || state === LAST_ACK

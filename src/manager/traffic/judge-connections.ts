@@ -144,7 +144,7 @@ function pastOf(before: Seen, socket: TcpSocket): Past {
   return { pureAcksBefore: before.pureAcksSent, answeredIn: past.answeredIn, answeredOut: past.answeredOut };
 }
 
-/** Where segments are not counted, every look dates anew. */
+/** Where segments are not counted, every look dates the connection again. */
 function hasMoved(before: Seen, socket: TcpSocket): boolean {
   if (before.kind === "probe" || socket.dataSegmentsSent < 0) return true;
   return (
@@ -185,8 +185,8 @@ function judgeOne(tally: Tally, { socket, kind, before, past }: Case): Verdict {
 }
 
 /**
- * A handshake takes a round trip, and one lost answer to it is repeated after 1 s, the next after 3 s. Whoever has not
- * completed it by then is gone, or never meant to: half-open connections live for a minute.
+ * A handshake takes a round trip, and one lost answer to it is repeated after 1 s, the next after 3 s. A client
+ * that has not completed it by then is gone, or never meant to: half-open connections live for a minute.
  */
 const HANDSHAKE_LIMIT_MS = 5_000;
 
@@ -194,7 +194,7 @@ function isStuck(tally: Tally, before: Seen | undefined): boolean {
   return before !== undefined && tally.nowMs - before.firstSeenMs > HANDSHAKE_LIMIT_MS;
 }
 
-/** No traffic, but a client behind the node's own address looks alike: whoever waits for an answer gets it. */
+/** No traffic, but a client behind the node's own address looks alike: a peer that waits for an answer gets it. */
 function judgeProbe(tally: Tally, socket: TcpSocket): Verdict {
   if (isOpen(socket.state) && workOf(socket) === "busy") tally.busy = tally.busy + 1;
   return NO_WORK;

@@ -10,7 +10,7 @@ export type Explained = {
   /** Running totals of the manager itself, dials within the Pod and accepted ones. */
   readonly dials: number;
   readonly accepts: number;
-  /** Of the relay's client: to the outside, so nobody in the Pod accepts them. */
+  /** Of the relay's client: to the outside, so no program in the Pod accepts them. */
   readonly dialsOut: number;
   /** Connections waiting at the manager's own port: counted by the kernel, not yet by the manager. */
   readonly waiting: number;

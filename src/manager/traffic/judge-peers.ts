@@ -1,4 +1,4 @@
-/** Whose address a peer has: the Pod's own, the kubelet's, or somebody else's. */
+/** Whose address a peer has: the Pod's own, the kubelet's, or another one. */
 import { type Address, isAny, isLoopback, isMeshInbound, isSameAddress } from "../sockets/address.ts";
 import { parseAddress } from "../sockets/address-text.ts";
 import { createAddressList } from "./address-list.ts";
@@ -13,7 +13,7 @@ export type Peers = {
   readonly isKubelet: (address: Address) => boolean;
 };
 
-/** A node has few addresses; more than this is somebody playing with hooks. */
+/** A node has few addresses; more than this means that a program plays with hooks. */
 const KUBELET_ADDRESSES_LIMIT = 8;
 /** A Pod has few as well. One that is forgotten is taken for a client's: waited for, never missed. */
 const OWN_ADDRESSES_LIMIT = 256;
@@ -34,7 +34,7 @@ export function createPeers(addressScope: string): Peers {
       if (isMeshInbound(peerAddress)) return false;
       return isLoopback(peerAddress) || isSameAddress(peerAddress, localAddress) || own.indexOf(peerAddress) >= 0;
     },
-    /** Ask {@link isOwn} first: whoever in the Pod calls a hook is no kubelet. */
+    /** Ask {@link isOwn} first: a caller of a hook from inside the Pod is no kubelet. */
     isKubelet: (address) => kubelet.indexOf(address) >= 0,
     learnOwn: (localAddress) => {
       // Nearly all sockets of a look have the same one.

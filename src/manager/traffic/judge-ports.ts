@@ -1,4 +1,4 @@
-/** Which ports are drained: what settings name, or what listens where somebody outside can reach it. */
+/** Which ports are drained: what settings name, or what listens where a client outside the Pod can reach it. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { parseHttpTarget } from "../drivers/http-target.ts";
 import { type Address, isAny, isLoopback, isSameAddress } from "../sockets/address.ts";
@@ -11,7 +11,7 @@ export type DrainPorts = {
   readonly learn: (listener: TcpSocket) => void;
   /** The socket listens on a drain port right now. */
   readonly isListener: (socket: TcpSocket) => boolean;
-  /** The app answers there how much work it has: somebody to wait for, even where nobody outside can reach the Pod. */
+  /** The app answers there how much work it has: it is waited for, even where no client outside can reach the Pod. */
   readonly isCount: (socket: TcpSocket) => boolean;
   /** The port is drained, whether or not it still listens: a server that stops accepting still answers. */
   readonly has: (port: number) => boolean;

@@ -47,12 +47,12 @@ export function addPresent(tally: Tally): void {
   addEvidence(tally, 0);
 }
 
-/** @param ageMs how long ago; below zero where nobody knows, which then means now */
+/** @param ageMs how long ago; below zero where that is unknown, which then means now */
 export function addEvidence(tally: Tally, ageMs: number): void {
   tally.evidenceMs = Math.max(tally.evidenceMs, tally.nowMs - Math.max(0, ageMs));
 }
 
-/** `working` and `answered` are both false where nobody can tell. */
+/** `working` and `answered` are both false where neither can be told. */
 export type Verdict = { readonly working: boolean; readonly answered: boolean };
 
 /** What is known of a connection besides its socket. `moved`: data went either way since the look before. */

@@ -1,4 +1,4 @@
-/** The last drains of this replica. Whoever has most loses first, so that no namespace pushes out another's. Pure. */
+/** The last drains of this replica. The namespace with most loses first, so that none pushes out another's. Pure. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 
 /** A second report of one Pod within this is the same drain told again, by a manager that missed the answer. */

@@ -63,7 +63,7 @@ const NO_TYPE: Refusal = {
 };
 const NOT_JSON: Refusal = { status: 400, reason: "malformed", sentence: "The body is not JSON." };
 
-/** In a scope of its own, so that no other route sees its parser. Whoever has no credential is not read from. */
+/** In a scope of its own, so that no other route sees its parser. A body without a credential is not read. */
 export function addDrainsRoute(app: FastifyInstance<Server>, ports: DrainsPorts): void {
   const claimsOf = new WeakMap<FastifyRequest, CredentialClaims>();
 

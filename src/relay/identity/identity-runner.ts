@@ -1,4 +1,4 @@
-/** Keeps the identity in memory up to date: from time to time, and when somebody speaks of what is not known yet. */
+/** Keeps the identity in memory up to date: from time to time, and when a client names what is not known yet. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SecureContext } from "node:tls";
 import type { Registry } from "prom-client";

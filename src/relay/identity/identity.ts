@@ -44,7 +44,7 @@ const YEAR_MS = 365 * DAY_MS;
 export const CA_LIFE_MS = 10 * YEAR_MS;
 /** From then on another one is given to Pods: every Pod can live for five years with the one it got. */
 const CA_GIVEN_FOR_MS = CA_LIFE_MS / 2;
-/** The present one, one that is served to its end, and two that somebody's wrong clock made. */
+/** The present one, one that is served to its end, and two that a wrong clock made. */
 const GENERATIONS_KEPT = 4;
 
 const KEY_SIGNS_FOR_MS = 90 * DAY_MS;

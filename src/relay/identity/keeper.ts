@@ -26,7 +26,7 @@ export type Keeper = {
   readonly identity: () => RelayIdentity;
 };
 
-/** One write of this replica plus as many lost races as there can be at once; more means that somebody writes without end. */
+/** One write of this replica plus as many lost races as there can be at once; beyond that, a writer never stops. */
 const ROUND_LIMIT = 16;
 
 const NOTHING: SecretContent = { identity: NO_IDENTITY, damage: [], names: [] };

@@ -12,9 +12,9 @@ export type AccessPorts = {
   readonly identity: () => AccessIdentity;
   /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
-  /** Random text nobody has used before. */
+  /** Random text that was never used before. */
   readonly newNonce: () => string;
-  /** Somebody came with a key this replica does not know, as all strangers may. */
+  /** A credential came with a key that this replica does not know; any stranger can send one. */
   readonly onUnknownKey: () => void;
 };
 
@@ -51,7 +51,10 @@ export function credentialCheck(ports: Pick<AccessPorts, "identity" | "onUnknown
   };
 }
 
-/** A second pass gets what the first one gave; what speaks for somebody else, or will not be known for long, is replaced. */
+/**
+ * A second pass gets what the first one gave. A credential that speaks for another owner, or whose key will not be
+ * known for long, is replaced.
+ */
 function keptCredential(question: RelayAccessQuestion, identity: AccessIdentity, wallMs: number): string | undefined {
   const text = question.standing?.credential;
   const read = text === undefined ? undefined : readCredential(text, (kid) => keyOf(identity, kid));
@@ -77,12 +80,12 @@ function newCredential(question: RelayAccessQuestion, key: SigningKey, ports: Gi
 
 type Owner = Pick<RelayAccessQuestion, "ownerKind" | "ownerName" | "ownerUid">;
 
-const NOBODY: Owner = { ownerKind: "", ownerName: "", ownerUid: "" };
+const NO_OWNER: Owner = { ownerKind: "", ownerName: "", ownerUid: "" };
 
 /** Admission comes before the API server's own checks: a reference may hold anything yet. */
 function ownerOf({ ownerKind, ownerName, ownerUid }: Owner): Owner {
   const isReal = isOwner({ apiVersion: "", kind: ownerKind, name: ownerName, uid: ownerUid });
-  return isReal ? { ownerKind, ownerName, ownerUid } : NOBODY;
+  return isReal ? { ownerKind, ownerName, ownerUid } : NO_OWNER;
 }
 
 function keyOf({ keys }: AccessIdentity, kid: string): SigningKey | undefined {

@@ -2,8 +2,8 @@
 import { isIP } from "node:net";
 
 /**
- * Reads `ADDRESS:PORT`. Brackets may stand around either family and are only kept around IPv6: whoever fills an address
- * into a template does not know which it will be.
+ * Reads `ADDRESS:PORT`. Brackets may stand around either family and are only kept around IPv6: anyone who fills an
+ * address into a template does not know which it will be.
  *
  * @returns `10.96.0.7:443` or `[fd00::7]:443`; `undefined` when it is no IP address with a port
  */

@@ -8,13 +8,13 @@ const STREAMS_LIMIT = 11_000;
 /** A Pod has one manager; a second stream lasts until it is noticed that the first one's connection is dead. */
 const STREAMS_PER_POD = 16;
 
-/** A thousand streams that pulse take a tenth of a core. Who gets no pulse asks anew, which costs more. */
+/** A thousand streams that pulse take a tenth of a core. A manager that gets no pulse asks again, which costs more. */
 const PULSES_LIMIT = 5_000;
 
 /** 5 000 Pods of one namespace that end at once each ask, ask again, and report. A request costs about 0.1 ms. */
 const REQUESTS_PER_NAMESPACE: BucketSize = { most: 12_000, refillMs: 5 };
 
-/** Namespaces whose requests are counted; beyond, the one heard of longest ago begins anew. */
+/** Namespaces whose requests are counted; beyond, the count of the one heard of longest ago starts over. */
 const REMEMBERED_LIMIT = 2_000;
 
 export type StreamOwner = { readonly namespace: string; readonly uid: string };

@@ -10,7 +10,7 @@ export type AdminPorts = AdminParts & {
   readonly nowMs: () => number;
 };
 
-/** A request is one line and a few headers; whoever takes longer has no request. In milliseconds. */
+/** A request is one line and a few headers; a client that takes longer has no request. In milliseconds. */
 const REQUEST_LIMIT_MS = 5_000;
 /** Without a byte in either direction; in milliseconds. */
 const SILENCE_LIMIT_MS = 10_000;

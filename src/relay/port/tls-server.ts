@@ -1,4 +1,4 @@
-/** The relay's TLS server: whoever asks for one of its names gets that certificate, and nobody else a handshake. */
+/** The relay's TLS server: a client that asks for one of its names gets that certificate, any other no handshake. */
 import type { RequestListener } from "node:http";
 import { createServer, type Server, type ServerOptions } from "node:https";
 import type { SecureContext, TLSSocket } from "node:tls";

@@ -28,7 +28,7 @@ export type NamespaceWatch = {
   readonly add: (pod: PodIdentity, changed: () => void) => Asker;
   /** Why nothing can be said now. */
   readonly doubt: () => string | undefined;
-  /** Tells everybody when silence has become a doubt. */
+  /** Tells every asker when silence has become a doubt. */
   readonly look: () => void;
   /** How many drain here. */
   readonly askers: () => number;
@@ -38,7 +38,7 @@ export type NamespaceWatch = {
 export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): NamespaceWatch {
   const { clock, pace, log } = ports;
   const index = createSliceIndex();
-  const everybody = new Set<() => void>();
+  const listeners = new Set<() => void>();
   const stop = new AbortController();
   let freshness: Freshness = NEVER_HEARD;
   let doubt = doubtAbout(freshness, clock.nowMs(), pace.beliefMs);
@@ -47,7 +47,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
     const now = doubtAbout(freshness, clock.nowMs(), pace.beliefMs);
     if (now === doubt) return;
     doubt = now;
-    for (const changed of everybody) changed();
+    for (const changed of listeners) changed();
   };
 
   const note = ({ freshness: now, change }: Heard): void => {
@@ -98,18 +98,18 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
   return {
     add: (pod, changed) => {
       const asker = index.add(pod, changed);
-      everybody.add(changed);
+      listeners.add(changed);
       return {
         slices: asker.slices,
         leave: () => {
-          everybody.delete(changed);
+          listeners.delete(changed);
           asker.leave();
         },
       };
     },
     doubt: () => doubt,
     look,
-    askers: () => everybody.size,
+    askers: () => listeners.size,
     end: async () => {
       stop.abort();
       await ended;

@@ -9,7 +9,7 @@ export type SlicePace = {
   readonly watchMs: number;
   /**
    * What was last heard longer ago is `unknown`. No more than the shortest wait of a drain whose slices were never seen
-   * to change: a relay that was cut off from the API server then holds nobody up.
+   * to change: a relay that was cut off from the API server then delays no drain.
    */
   readonly beliefMs: number;
   /**

@@ -1,5 +1,5 @@
 /**
- * A slice in few bytes. Whoever asks later needs entries that were seen before, so a watched namespace is remembered
+ * A slice in few bytes. A later asker needs entries that were seen before, so a watched namespace is remembered
  * whole: 150 000 endpoints take 8 MB this way, 60 MB as objects, and 40 MB and more of JSON for each new list. Pure.
  */
 import { canonicalAddress } from "../../kubernetes/rotation/address-text.ts";

@@ -1,4 +1,4 @@
-/** Reads Pods that are asked about, few at a time, until each is known to end. A failure costs nobody anything. */
+/** Reads Pods that are asked about, few at a time, until each is known to end. A failure costs nothing. */
 import type { AskApi } from "../../api-server/api-request.ts";
 import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";

@@ -1,4 +1,4 @@
-/** One Pod that somebody asks about: puts together what is known of it, and says it when it changed. */
+/** One Pod that a manager asks about: puts together what is known of it, and says it when it changed. */
 import type { WithdrawalLine, WithdrawalQuestion } from "../../contract/relay-wire.ts";
 import type { PodIdentity, Rotation } from "../../kubernetes/rotation/rotation.ts";
 import { rotationOf } from "../../kubernetes/rotation/rotation-of.ts";

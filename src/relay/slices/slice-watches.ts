@@ -1,4 +1,4 @@
-/** The slices of every namespace in which somebody drains, each watched once for all of them. */
+/** The slices of every namespace in which a Pod drains, each namespace watched once for all its Pods. */
 import type { Registry } from "prom-client";
 import type { AskApi, StreamApi } from "../../api-server/api-request.ts";
 import { type Bucket, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
@@ -35,7 +35,7 @@ export type SliceWatches = {
   readonly stop: () => Promise<void>;
 };
 
-/** `emptySinceMs` is set while nobody drains there. */
+/** `emptySinceMs` is set while no Pod drains there. */
 type Watched = { readonly watch: NamespaceWatch; emptySinceMs: number | undefined };
 
 export function createSliceWatches(parts: SliceWatchParts): SliceWatches {

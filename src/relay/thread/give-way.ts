@@ -15,7 +15,7 @@ export const RELAY_NICENESS = 5;
  */
 export function giveWay(niceness: number): string {
   try {
-    // Read by this thread itself: the link leads to whoever follows it.
+    // Read by this thread itself: the link leads to the thread that follows it.
     const thread = /\/task\/([0-9]+)$/.exec(readlinkSync("/proc/thread-self"))?.[1];
     if (thread === undefined) return "the thread's number is not known";
     setPriority(Number(thread), niceness);

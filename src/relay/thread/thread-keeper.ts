@@ -1,6 +1,6 @@
 /**
- * The admissions' side of the relay's thread: keeps what it said last, begins it anew when it ends, and never waits for it
- * without a limit. Time and threads come from outside.
+ * The admissions' side of the relay's thread: keeps what it said last, starts it again when it ends, and never waits
+ * for it without a limit. Time and threads come from outside.
  */
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { SendNote } from "../../api-server/event-sender.ts";
@@ -55,7 +55,7 @@ export type RelayThread = {
   readonly stop: () => Promise<void>;
 };
 
-/** Prometheus waits for ten seconds; nobody is waited for as long as that. */
+/** Prometheus waits for ten seconds; no answer of the thread is waited for as long as that. */
 export const FIGURES_LIMIT_MS = 1_000;
 /** It leaves within a second, unless it is very busy. */
 export const LEAVE_LIMIT_MS = 5_000;
@@ -112,7 +112,7 @@ export function keepRelayThread(parts: KeeperParts): RelayThread {
     }
   };
 
-  /** Whoever asks meanwhile shares the answer: a busy thread must not find a heap of questions. */
+  /** Callers that ask meanwhile share the answer: a busy thread must not find a heap of questions. */
   const ask = (): Promise<string> => {
     if (thread === undefined) return Promise.resolve("");
     if (asked === undefined) {

@@ -11,8 +11,8 @@ export type RunnerParts = Omit<KeeperParts, "begin" | "clock" | "random"> & {
 };
 
 /**
- * In MiB, of the thread's JavaScript heap. A thread that needs more is ended and begun anew, before the whole process would
- * be: admissions must not end because of it.
+ * In MiB, of the thread's JavaScript heap. A thread that needs more is ended and started again, before the whole
+ * process would be: admissions must not end because of it.
  */
 export const HEAP_LIMIT_MIB = 640;
 

@@ -85,7 +85,7 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
       WITHDRAWAL_PATH,
       {
         bodyLimit: RELAY_BODY_LIMIT_BYTES,
-        // Before the body is read: nobody's is, without a credential.
+        // Before the body is read: no body is, without a credential.
         onRequest: (request, reply, done) => {
           const speaker = ports.checkCredential(request.headers.authorization);
           if (speaker === undefined) return refuse(reply, "credential");

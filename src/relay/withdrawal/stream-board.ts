@@ -3,7 +3,7 @@ import { RELAY_HEARTBEAT_MS, RELAY_PULSE_MS, RELAY_STREAM_LIMIT_MS } from "../..
 import type { Clock } from "../slices/clock.ts";
 import { type LineSink, type LineStream, lineStream } from "./line-stream.ts";
 
-/** Kernels take some 100 KB for a reader who takes nothing, so this means that nobody is there any more. */
+/** Kernels take some 100 KB for a reader that takes nothing, so this means that the reader is gone. */
 const STALL_MS = 20_000;
 const LOOK_MS = 1_000;
 

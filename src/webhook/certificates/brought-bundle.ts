@@ -1,5 +1,5 @@
 /**
- * What the caBundle has to hold while replicas serve files that somebody else renews. Pure. The files of replicas change
+ * What the caBundle has to hold while replicas serve files renewed elsewhere. Pure. The files of replicas change
  * minutes apart, so a CA that is not of this replica's files may be the one of another's: it is left for a while.
  */
 import type { Moment } from "./authority/authority.ts";

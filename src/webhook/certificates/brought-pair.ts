@@ -1,4 +1,4 @@
-/** A certificate that somebody else made: two PEM files, and beside them the CA that signed them. */
+/** A certificate made elsewhere: two PEM files, and beside them the CA that signed them. */
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

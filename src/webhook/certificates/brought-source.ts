@@ -1,4 +1,4 @@
-/** The server's certificate from files that somebody else renews, with the caBundle of every webhook kept right for them. */
+/** The server's certificate from files renewed elsewhere, with the caBundle of every webhook kept right for them. */
 import { Fault } from "../../fault.ts";
 import type { Moment } from "./authority/authority.ts";
 import type { KeeperEvent } from "./authority/keeper.ts";

@@ -85,7 +85,7 @@ async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts
   return { ...(await withExpiry(source, ports.registry)), close };
 }
 
-/** Whoever renews the files may stop doing so without a word. */
+/** The program that renews the files may stop without a word. */
 async function withExpiry(source: CertificateSource, registry: Registry): Promise<CertificateSource> {
   const { addExpiryGauge } = await import("./authority/event-log.ts");
   addExpiryGauge(registry, () => ({ leafMs: source.current().validUntilMs }));

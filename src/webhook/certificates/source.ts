@@ -10,7 +10,7 @@ export type Refreshed =
 
 export type CertificateSource = {
   readonly current: () => ServerCertificate;
-  /** Looks whether there is a newer one; called from time to time by whoever owns the clock. */
+  /** Looks whether there is a newer one; called from time to time by the owner of the clock. */
   readonly refresh: (nowMs: number) => Promise<Refreshed>;
   /** Why clients would not accept the current one; empty when they would. */
   readonly complaint: (nowMs: number) => string;

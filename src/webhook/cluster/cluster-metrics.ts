@@ -1,4 +1,4 @@
-/** What the caches and Events look like from outside; read when somebody asks. */
+/** What the caches and Events look like from outside; read at each scrape. */
 import { Counter, Gauge, type Registry } from "prom-client";
 import { EVENT_RESULTS, type EventResult } from "../../api-server/event-sender.ts";
 

@@ -47,7 +47,7 @@ export type Cluster = {
   readonly tell: TellOutcome;
   /** For what drains leave behind: limits of its own, the same metric. */
   readonly tellDrain: SendNote;
-  /** Resolves when everything was read once, or after the limit in milliseconds: whoever waits must not wait for ever. */
+  /** Resolves when everything was read once, or after the limit in milliseconds: a caller must not wait forever. */
   readonly firstRead: (limitMs: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 };

@@ -1,4 +1,4 @@
-/** What somebody should hear of an admission who never sees its warnings, because a controller creates the Pods. Pure. */
+/** What users should hear of an admission: where a controller creates the Pods, they never see its warnings. Pure. */
 import { isOwner, NOTE_LIMIT, type Note, type Owner } from "../../api-server/event-note.ts";
 import type { SendNote } from "../../api-server/event-sender.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/outcome.ts";
@@ -17,7 +17,7 @@ export function outcomeTeller(send: SendNote): TellOutcome {
   };
 }
 
-/** Whoever is left alone for these did not ask for anything. */
+/** A Pod that is skipped for one of these did not ask for injection. */
 const UNASKED: readonly SkipReason[] = ["disabled", "not_enabled", "system_namespace", "mirror_pod"];
 
 /** Ours, and over when the API server answers again. */

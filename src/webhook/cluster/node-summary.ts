@@ -16,7 +16,7 @@ export function keepNode(node: RawObject): NodeFacts {
 /**
  * The lowest version of all Linux nodes. A node that has not told its system counts as Linux.
  *
- * @returns `undefined` when there is no such node, or one with a version nobody can read: then nothing is promised
+ * @returns `undefined` when there is no such node, or one with an unreadable version: then nothing is promised
  */
 export function lowestKubeletVersion(nodes: Iterable<NodeFacts>): string | undefined {
   let lowest: string | undefined;

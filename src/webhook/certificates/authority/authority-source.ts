@@ -30,7 +30,7 @@ export function authoritySource(keeper: Keeper, placeholder: ServerCertificate):
       return undefined;
     } catch (error) {
       failure = error instanceof Error ? error.message : String(error);
-      // What is known of the bundles may be old now, but whoever trusted the leaf does so still.
+      // What is known of the bundles may be old now, but every client that trusted the leaf still does.
       isInSync = false;
       return new Fault("ERR_AUTHORITY_UNREACHABLE", failure, error);
     }

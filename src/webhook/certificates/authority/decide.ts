@@ -169,7 +169,7 @@ function promoteStep({ authority, moment }: Seen, { nextSeen }: Memory, lives: L
   const { signer, next, retired } = authority;
   // One from the future, made while a clock was ahead, is promoted too: the next one then follows it at once.
   if (next === undefined || nextSeen === undefined) return undefined;
-  // Where nobody can be serving yet, nobody is harmed by an API server that learns late.
+  // While no replica can be serving yet, an API server that learns late does no harm.
   const isFirst = signer === undefined && retired.length === 0;
   if (!isFirst && !hasSettled(nextSeen, moment, lives)) return undefined;
   const old = signer === undefined ? [] : [retire(signer, moment.wallMs)];

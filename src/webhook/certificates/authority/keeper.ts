@@ -48,7 +48,7 @@ export type Standing = {
   readonly signer: Ca | undefined;
 };
 
-/** Two writes of this replica and as many lost races as there can be at once; more means that somebody writes without end. */
+/** Two writes of this replica and as many lost races as there can be at once; beyond that, a writer never stops. */
 const ROUND_LIMIT = 16;
 
 type Read = {
