@@ -1,0 +1,48 @@
+/** A reader who follows a link of a page arrives: at a file that is there, and at a heading of it. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { anchorsOf, relativeLinks } from "./markdown-links.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** Packages, what is built, and pages of other projects. */
+const NOT_OURS = /(^|\/)(node_modules|build|fixtures|\.git)(\/|$)/;
+
+function pagesBelow(folder: string): readonly string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (NOT_OURS.test(path)) return [];
+    if (entry.isDirectory()) return pagesBelow(path);
+    return path.endsWith(".md") ? [path] : [];
+  });
+}
+
+function brokenIn(page: string, text: string): readonly string[] {
+  return relativeLinks(text)
+    .filter(({ path, anchor }) => {
+      const target = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
+      if (!existsSync(target)) return true;
+      return anchor !== "" && target.endsWith(".md") && !anchorsOf(readFileSync(target, "utf8")).has(anchor);
+    })
+    .map((link) => link.text);
+}
+
+test.for(pagesBelow("."))("every link of %s leads somewhere", (page) => {
+  expect(brokenIn(page, readFileSync(join(ROOT, page), "utf8"))).toEqual([]);
+});
+
+test.for([
+  ["[gone](gone.md)", ["gone.md"]],
+  ["[install](README.md#install) and [not](README.md#no-such-heading)", ["README.md#no-such-heading"]],
+  ["![picture](gone.svg) and [another site](https://example.org/gone.md)", ["gone.svg"]],
+  ["[here](#a-heading)\n\n[there]: gone.md\n", ["#a-heading", "gone.md"]],
+  ["`[code](gone.md)`\n\n```\n[code](gone.md)\n```\n", []],
+] as const)("the rule finds what it is there to find: %s", ([text, broken]) => {
+  expect(brokenIn("SECURITY.md", text)).toEqual(broken);
+});
+
+test("anchors are those of the repository's host", () => {
+  const page =
+    "# A `code` word\n## When lastcall's namespace was deleted\n## Twice\n## Twice\n```\n# no heading\n```\n";
+  expect([...anchorsOf(page)]).toEqual(["a-code-word", "when-lastcalls-namespace-was-deleted", "twice", "twice-1"]);
+});
