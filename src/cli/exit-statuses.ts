@@ -1,8 +1,8 @@
-/** Exit statuses of every command of this room. Documented in the README; never renumbered. */
+/** Exit statuses of every command of this room. The reference is made of them; never renumbered. */
 
-/** Something was changed, would change, or was explained; drains were shown, if only that there are none. */
+/** Something was changed, would change, or was explained; drains were shown, if only that there are none, or watching was told to stop. */
 export const EXIT_DONE = 0;
-/** A flag, a file or a document is wrong, or no cluster answered; standard error says which. Nothing was written to standard output. */
+/** A flag, a file or a document is wrong, or no cluster answered. Standard error says what is wrong, where, and what would be right; no manifest is printed. */
 export const EXIT_ERROR = 1;
-/** The input holds nothing to change; it was written out as it came. */
+/** The input holds nothing to change; the manifests are printed as they came. */
 export const EXIT_NOTHING_TO_DO = 2;

@@ -39,7 +39,8 @@ export async function runCommandLine(args: readonly string[], ports: Ports): Pro
 type Flags = Readonly<Record<string, unknown>>;
 type Runner = (request: InjectRequest, ports: Ports) => Promise<number>;
 
-function buildProgram(ports: Ports, finish: (status: number) => void): Command {
+/** Nothing runs before its `parseAsync`. */
+export function buildProgram(ports: Ports, finish: (status: number) => void): Command {
   const program = new Command("lastcall");
   program
     .description("Makes Pods end without dropping a request. Manifests in, injected manifests out.")

@@ -1,4 +1,4 @@
-/** Exit statuses of the manager binary. Documented in the README; never renumbered. */
+/** Exit statuses of the manager binary. The reference is made of them; never renumbered. */
 
 /** The command did what it says; for `serve`: stopped by a signal after a finished or unneeded drain. */
 export const EXIT_OK = 0;

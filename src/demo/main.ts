@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Fault } from "../fault.ts";
 import { type DemoRequest, runDemo } from "./demo-run.ts";
+import { EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE } from "./exit-statuses.ts";
 import { createLoopbackNetwork } from "./network/loopback-network.ts";
 import { createNamespaceNetwork } from "./network/namespace-network.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
@@ -24,10 +25,6 @@ import { pictureProblems, thisMachine } from "./this-machine.ts";
 
 /** First word of the demo that was started again inside its private namespaces. */
 const INSIDE = "inside-namespaces";
-const EXIT_OK = 0;
-const EXIT_FAILED = 1;
-const EXIT_USAGE = 64;
-const EXIT_INTERRUPTED = 130;
 
 const LASTCALL = fileURLToPath(new URL("../lastcall.ts", import.meta.url));
 const MANAGER = fileURLToPath(new URL("../manager/node-main.ts", import.meta.url));

@@ -1,9 +1,25 @@
 /** Every generated file and how its content follows from the tables. Nothing here writes. */
+import { FAULTS } from "../fault.ts";
+import { SKIP_REASONS } from "../injection/outcome.ts";
+import { PROBLEMS } from "../policy/problem.ts";
+import { REFUSALS as RELAY_REFUSALS } from "../relay/withdrawal/refusal.ts";
+import { MALFORMED_REASONS, OUTCOMES } from "../webhook/admission-outcome.ts";
+import { REFUSALS } from "../webhook/intake/refusals.ts";
 import { annotationReference } from "./annotation-reference.ts";
+import { unreleasedChanges } from "./changelog.ts";
 import { chartPolicyComment } from "./chart-policy-comment.ts";
 import { chartValuesSchema } from "./chart-values-schema.ts";
 import { configSchema } from "./config-schema.ts";
-import { faultReference, problemReference, reasonReference } from "./reason-reference.ts";
+import { eventReference } from "./event-reference.ts";
+import { exitStatusReference } from "./exit-status-reference.ts";
+import {
+  commandFlagReference,
+  demoFlagReference,
+  selfTestFlagReference,
+  webhookFlagReference,
+} from "./flag-reference.ts";
+import { meanings } from "./markdown-table.ts";
+import { relayMetricReference, webhookMetricReference } from "./metric-reference.ts";
 
 export type GeneratedFile = {
   /** Relative to the project's root. */
@@ -12,15 +28,51 @@ export type GeneratedFile = {
   readonly render: (current: string) => string;
 };
 
-const SECTIONS: readonly { readonly name: string; readonly render: () => string }[] = [
-  { name: "annotations", render: annotationReference },
-  { name: "reasons", render: reasonReference },
-  { name: "problems", render: problemReference },
-  { name: "faults", render: faultReference },
-];
+type Sections = Readonly<Record<string, () => string>>;
+
+/** Pages of Markdown, and the sections between their marks; the rest of a page is written by hand. */
+const PAGES: Readonly<Record<string, Sections>> = {
+  "CHANGELOG.md": { unreleased: unreleasedChanges },
+  "docs/reference/annotations.md": { annotations: annotationReference },
+  "docs/reference/events.md": { events: eventReference },
+  "docs/reference/exit-statuses.md": {
+    "command line": () => exitStatusReference("cli/exit-statuses.ts"),
+    demo: () => exitStatusReference("demo/exit-statuses.ts"),
+    manager: () => exitStatusReference("contract/exit-codes.ts"),
+  },
+  "docs/reference/faults.md": { faults: () => meanings("fault", FAULTS) },
+  "docs/reference/flags.md": {
+    webhook: webhookFlagReference,
+    commands: commandFlagReference,
+    demo: demoFlagReference,
+    "self-test": selfTestFlagReference,
+  },
+  "docs/reference/metrics.md": {
+    webhook: webhookMetricReference,
+    outcomes: () => meanings("outcome", OUTCOMES),
+    malformed: () => meanings("reason", MALFORMED_REASONS),
+    refused: () => meanings("reason", REFUSALS),
+    relay: relayMetricReference,
+    "relay refused": () =>
+      meanings(
+        "reason",
+        mapValues(RELAY_REFUSALS, ({ message }) => message),
+      ),
+  },
+  "docs/reference/problems.md": { problems: () => meanings("problem", PROBLEMS) },
+  "docs/reference/reasons.md": { reasons: () => meanings("reason", SKIP_REASONS) },
+};
 
 export const GENERATED_FILES: readonly GeneratedFile[] = [
-  { path: "README.md", render: (current) => SECTIONS.reduce(replaceSection, current) },
+  ...Object.entries(PAGES).map(([path, sections]) => ({
+    path,
+    render: (current: string) =>
+      Object.entries(sections).reduce((page, [name, render]) => {
+        // Comment lines that Markdown does not show.
+        const marks = { file: path, begin: `<!-- generated: ${name} -->`, end: `<!-- end of ${name} -->` };
+        return replaceBetween(page, marks, render());
+      }, current),
+  })),
   { path: "docs/config.schema.json", render: () => `${JSON.stringify(configSchema(), null, 2)}\n` },
   { path: "charts/lastcall/values.schema.json", render: () => `${JSON.stringify(chartValuesSchema(), null, 2)}\n` },
   {
@@ -37,16 +89,16 @@ const YAML_MARKS: Marks = {
   end: "  # end of policy",
 };
 
-/** A section stands between two comment lines that Markdown does not show. */
-function replaceSection(text: string, section: { readonly name: string; readonly render: () => string }): string {
-  const begin = `<!-- generated: ${section.name} -->`;
-  const end = `<!-- end of ${section.name} -->`;
-  return replaceBetween(text, { file: "README.md", begin, end }, section.render());
-}
-
 function replaceBetween(text: string, { file, begin, end }: Marks, section: string): string {
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
   if (from < 0 || to < from) throw new Error(`${file} has no section between ${begin} and ${end}`);
   return `${text.slice(0, from + begin.length)}\n${section}\n${text.slice(to)}`;
+}
+
+function mapValues<T>(
+  record: Readonly<Record<string, T>>,
+  map: (value: T) => string,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }

@@ -1,7 +1,7 @@
 /**
  * Every annotation lastcall reads, and nothing about it anywhere else.
  *
- * Readers of this table: the resolver (validation, defaults, origin), the README section, the JSON schema of the
+ * Readers of this table: the resolver (validation, defaults, origin), the reference page, the JSON schema of the
  * cluster defaults, and the flags of the command line. A field of `PodPolicy` without a row does not compile.
  */
 import { type Codec, durationMs, nameList, oneOf, portList, profileName, unprivilegedPort } from "./codecs.ts";

@@ -1,7 +1,7 @@
 /** The closed list of ways a request can end. Every request ends in exactly one; the keys are metric labels and never renamed. */
 import type { Mode } from "../injection/outcome.ts";
 
-const OUTCOMES = {
+export const OUTCOMES = {
   injected: "the Pod was changed",
   skipped: "the Pod was left alone; the reason says why",
   refused: "the Pod was refused because the configuration says so",
@@ -12,7 +12,7 @@ const OUTCOMES = {
 
 export type OutcomeName = keyof typeof OUTCOMES;
 
-const MALFORMED_REASONS = {
+export const MALFORMED_REASONS = {
   wrong_content_type: "the content type is not application/json",
   cut_off: "the connection ended before the body did",
   empty_body: "the body is empty",

@@ -11,7 +11,7 @@ test.for(GENERATED_FILES)("$path is what the tables say; npm run generate writes
   expect(current).toBe(render(current));
 });
 
-test("a README without the marks of a section is refused", () => {
-  const readme = GENERATED_FILES.find(({ path }) => path === "README.md");
-  expect(() => readme?.render("no marks here")).toThrow("no section between");
+test("a page without the marks of a section is refused", () => {
+  const page = GENERATED_FILES.find(({ path }) => path === "docs/reference/reasons.md");
+  expect(() => page?.render("no marks here")).toThrow("docs/reference/reasons.md has no section between");
 });

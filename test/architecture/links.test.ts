@@ -31,6 +31,15 @@ test.for(pagesBelow("."))("every link of %s leads somewhere", (page) => {
   expect(brokenIn(page, readFileSync(join(ROOT, page), "utf8"))).toEqual([]);
 });
 
+/** A page that no index names is found by chance only. Decisions are listed by their folder. */
+test("the indexes name every page below docs", () => {
+  const named = ["docs/README.md", "docs/reference/README.md"].flatMap((index) =>
+    relativeLinks(readFileSync(join(ROOT, index), "utf8")).map(({ path }) => join(dirname(index), path)),
+  );
+  const pages = pagesBelow("docs").filter((page) => !page.startsWith("docs/decisions/") && page !== "docs/README.md");
+  expect(pages.filter((page) => !named.includes(page))).toEqual([]);
+});
+
 test.for([
   ["[gone](gone.md)", ["gone.md"]],
   ["[install](README.md#install) and [not](README.md#no-such-heading)", ["README.md#no-such-heading"]],

@@ -11,13 +11,13 @@ const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as
 const readme = readFileSync(join(ROOT, "README.md"), "utf8");
 
 test("every run-time package has one line of reason in the README", () => {
-  const missing = Object.keys(manifest.dependencies).filter((name) => !readme.includes(`| \`${name}\` |`));
+  const missing = Object.keys(manifest.dependencies).filter((name) => !readme.includes(`- \`${name}\`: `));
   expect(missing).toEqual([]);
 });
 
 test("the README gives no reason for a package that is not there", () => {
-  const section = readme.slice(readme.indexOf("### Packages"), readme.indexOf("<!-- end of packages -->"));
-  const listed = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]);
+  const section = readme.slice(readme.indexOf("## Packages"));
+  const listed = [...section.matchAll(/^- `([^`]+)`: /gm)].map((match) => match[1]);
   expect(listed.sort()).toEqual(Object.keys(manifest.dependencies).sort());
 });
 

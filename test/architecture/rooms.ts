@@ -31,7 +31,12 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
   cli: { rooms: [...CORE, "api-server", "drain-history"], npm: ["yaml", "commander", "diff"], io: true },
   manager: { rooms: ["contract"], npm: [], io: true },
   demo: { rooms: ["contract", "fault.ts"], npm: ["fast-json-patch", "yaml", "commander"], io: true },
-  generate: { rooms: ["contract", "policy", "injection", "fault.ts"], npm: [], io: true },
+  // Reads the tables of every program; no program loads it.
+  generate: {
+    rooms: ["contract", "policy", "injection", "webhook", "relay", "cli", "demo", "fault.ts"],
+    npm: ["prom-client"],
+    io: true,
+  },
   "lastcall.ts": { rooms: ["webhook", "relay", "demo", "cli"], npm: [], io: false },
   // Of each thread by itself.
   "startup-memory.ts": { rooms: [], npm: [], io: true },

@@ -20,6 +20,9 @@ const pages = [
   "README.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
+  "CHANGELOG.md",
+  "GOVERNANCE.md",
+  "CODE_OF_CONDUCT.md",
   ...["docs", "changes", "charts", "examples"].flatMap(filesIn),
 ];
 const programs = filesIn("src").filter((file) => file.endsWith(".ts"));

@@ -9,11 +9,11 @@ import { plainText } from "../../drain-history/plain-text.ts";
 type Telling = Pick<Note, "type" | "reason">;
 
 /** Where nothing was drained there is nothing to tell. */
-const TELLINGS: Readonly<Partial<Record<DrainOutcome, Telling>>> = {
+export const DRAIN_EVENTS = {
   drained: { type: "Normal", reason: "Drained" },
   timeout: { type: "Warning", reason: "DrainTimeout" },
   forced: { type: "Warning", reason: "DrainForced" },
-};
+} as const satisfies Partial<Record<DrainOutcome, Telling>>;
 
 /** A credential says no version of the API; an Event about another kind does without. */
 const API_VERSIONS: ReadonlyMap<string, string> = new Map([
@@ -27,7 +27,8 @@ const API_VERSIONS: ReadonlyMap<string, string> = new Map([
 
 /** The owner comes from the credential, which this server signed, and never from the report. */
 export function noteOn(record: DrainRecord, claims: CredentialClaims): Note | undefined {
-  const telling = TELLINGS[record.report.outcome];
+  const tellings: Readonly<Partial<Record<DrainOutcome, Telling>>> = DRAIN_EVENTS;
+  const telling = tellings[record.report.outcome];
   const owner = {
     apiVersion: API_VERSIONS.get(claims.ownerKind) ?? "",
     kind: claims.ownerKind,

@@ -20,8 +20,11 @@ export function outcomeTeller(send: SendNote): TellOutcome {
 /** A Pod that is skipped for one of these did not ask for injection. */
 const UNASKED: readonly SkipReason[] = ["disabled", "not_enabled", "system_namespace", "mirror_pod"];
 
+/** The Event reason of every surprising skip. */
+export const NOT_INJECTED = "NotInjected";
+
 /** Ours, and over when the API server answers again. */
-const UNTOLD: readonly ProblemCode[] = ["namespace_unknown"];
+export const WITHOUT_EVENT: readonly ProblemCode[] = ["namespace_unknown"];
 
 /**
  * One note for a surprising skip and one per kind of problem, on the Pod's controller: the Pod itself does not exist
@@ -30,7 +33,7 @@ const UNTOLD: readonly ProblemCode[] = ["namespace_unknown"];
 export function notesOn(pod: object, namespace: string, outcome: Outcome): readonly Note[] {
   const raw: RawObject = isRawObject(pod) ? pod : {};
   if (outcome.kind === "refused" || (outcome.kind === "unchanged" && UNASKED.includes(outcome.reason))) return [];
-  const problems = outcome.explanation.problems.filter(({ code }) => !UNTOLD.includes(code));
+  const problems = outcome.explanation.problems.filter(({ code }) => !WITHOUT_EVENT.includes(code));
   const skipped = outcome.kind === "unchanged" && isSurprising(outcome.reason) ? outcome.reason : undefined;
   if (problems.length === 0 && skipped === undefined) return [];
   const owner = controllerOf(raw);
@@ -42,8 +45,8 @@ export function notesOn(pod: object, namespace: string, outcome: Outcome): reado
     reason,
     message: oneLine(text, NOTE_LIMIT),
   });
-  const skip = skipped === undefined ? [] : [note("NotInjected", skipText(raw, skipped))];
-  return [...skip, ...[...byCode(problems)].map(([code, text]) => note(reasonOf(code), text))];
+  const skip = skipped === undefined ? [] : [note(NOT_INJECTED, skipText(raw, skipped))];
+  return [...skip, ...[...byCode(problems)].map(([code, text]) => note(eventReasonOf(code), text))];
 }
 
 function skipText(pod: RawObject, reason: SkipReason): string {
@@ -60,7 +63,7 @@ function byCode(problems: readonly Problem[]): ReadonlyMap<ProblemCode, string> 
 }
 
 /** `bad_value` to `BadValue`. */
-function reasonOf(code: ProblemCode): string {
+export function eventReasonOf(code: ProblemCode): string {
   return code.replace(/(^|_)([a-z])/g, (_whole, _gap, letter: string) => letter.toUpperCase());
 }
 
