@@ -1,0 +1,27 @@
+/** Pages that name a version follow when it moves. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { VERSION } from "../../src/contract/version.ts";
+import { KUBERNETES } from "../cluster/build/module-table.ts";
+
+const read = (file: string): string => readFileSync(join(import.meta.dirname, "../..", file), "utf8");
+
+test.for(Object.entries(KUBERNETES))("the support page names Kubernetes %s as tested with %s", ([minor, patch]) => {
+  const row = read("docs/support.md")
+    .split("\n")
+    .find((line) => line.startsWith("| 1.") && line.includes(minor));
+  expect(row).toContain("tested here");
+  expect(row).toContain(patch);
+});
+
+test("the support page names no other Kubernetes as tested", () => {
+  const tested = [...read("docs/support.md").matchAll(/^\| 1\.[^|]*\| tested here \(([^)]*)\)/gm)];
+  expect(tested.flatMap(([, patches = ""]) => patches.split(", ")).sort()).toEqual(Object.values(KUBERNETES).sort());
+});
+
+test("the README builds and installs images of this version", () => {
+  const tags = [...read("README.md").matchAll(/lastcall-(?:webhook|manager):(\S+?)"/g)].map(([, tag]) => tag);
+  expect(tags.length).toBeGreaterThan(0);
+  expect(new Set(tags)).toEqual(new Set([VERSION]));
+});
