@@ -1,5 +1,6 @@
 /** Why one workload gets what it gets, as data: `explain --json` prints it as it is. */
 
+import { criterionOf } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { formatDuration } from "../contract/duration.ts";
 import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
@@ -10,7 +11,7 @@ import { containersOf, initContainersOf, nameOf } from "../kubernetes/pod.ts";
 import { isRawObject } from "../kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS, type Field, type Row } from "../policy/annotation-table.ts";
 import type { PodPolicy } from "../policy/pod-policy.ts";
-import { endedBy, limitOf, workingDriver } from "./drain-end.ts";
+import { limitOf, workingDriver } from "./drain-limit.ts";
 import { type GraceArithmetic, graceArithmetic } from "./grace-arithmetic.ts";
 import { modeReason } from "./mode-reason.ts";
 import { FLAG_LAYER } from "./policy-flags.ts";
@@ -94,7 +95,7 @@ function becomes({ outcome }: Decision, settings: DrainSettings | undefined): Be
     ...(settings.driverUrl === "" ? {} : { driverUrl: settings.driverUrl }),
     drainDelayMs: formatDuration(settings.drainDelayMs),
     port: String(settings.port),
-    drainedWhen: endedBy(settings),
+    drainedWhen: criterionOf(settings),
   };
 }
 

@@ -1,7 +1,7 @@
 /** What will happen when a Pod ends, as moments after the deletion. */
+import { criterionOf } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { formatDuration } from "../contract/duration.ts";
-import { endedBy } from "./drain-end.ts";
 
 export type Moment = {
   /** After the Pod was told to end. */
@@ -34,13 +34,15 @@ export function sleepTimeline(sleepMs: number, graceSeconds: number): readonly M
 
 function endOf(settings: DrainSettings): string {
   const quiet = formatDuration(settings.quietPeriodMs);
-  switch (endedBy(settings)) {
+  switch (criterionOf(settings)) {
     case "deadline":
       return "only at the deadline (drained-when: deadline)";
     case "connections":
       return "when no connection is open";
     case "requests":
       return `when the driver has counted no active request for ${quiet}`;
+    case "clients":
+      return `when the driver has counted no client at the mesh's proxy for ${quiet}`;
     case "quiet":
       return `when traffic has been absent for ${quiet}`;
   }

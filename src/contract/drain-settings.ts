@@ -1,5 +1,7 @@
 /** What the manager obeys. The webhook resolves it at injection; the flags of `serve` carry it into the Pod. */
 
+import type { DriverName } from "./driver-table.ts";
+
 /** `app` is released when the drain ends; `mesh-proxy` when nothing else in the Pod has a TCP socket any more. */
 export type HookRole = "app" | "mesh-proxy";
 
@@ -10,9 +12,6 @@ export type HeldContainer = { readonly container: string; readonly role: HookRol
 export type KubeletProbe = { readonly port: number; readonly periodMs: number };
 
 export type DrainedWhen = "auto" | "quiet" | "connections" | "requests" | "deadline";
-
-/** `auto` never reaches the manager: recognition happens at injection. */
-export type DriverName = "none" | "envoy" | "istio" | "linkerd" | "http";
 
 export type DrainSettings = {
   /** TCP port of the manager, 1024–65535. */

@@ -1,5 +1,6 @@
 /** How each kind of flag value is read: what is right, and the sentence when it is not. */
-import type { DrainedWhen, DriverName, HeldContainer, HookRole, KubeletProbe } from "./drain-settings.ts";
+import type { DrainedWhen, HeldContainer, HookRole, KubeletProbe } from "./drain-settings.ts";
+import { DRIVERS, type DriverName } from "./driver-table.ts";
 import { parseDurationMs } from "./duration.ts";
 
 /** A mistake in a flag of `serve`; all are printed before the program gives up. */
@@ -57,8 +58,8 @@ export function drainedWhenOf(texts: FlagTexts, problems: FlagProblem[], fallbac
 export function driverOf(texts: FlagTexts, problems: FlagProblem[], fallback: DriverName): DriverName {
   const text = texts.get("--driver");
   if (text === undefined) return fallback;
-  if (text === "none" || text === "envoy" || text === "istio" || text === "linkerd" || text === "http") return text;
-  problems.push(wrong("--driver", text, "none, envoy, istio, linkerd or http"));
+  for (const { name } of DRIVERS) if (name === text) return name;
+  problems.push(wrong("--driver", text, `one of ${DRIVERS.map(({ name }) => name).join(", ")}`));
   return fallback;
 }
 

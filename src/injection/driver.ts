@@ -1,5 +1,5 @@
 /** Who speaks to the proxy: what `driver: auto` recognises, and where its admin address usually is. */
-import type { DriverName } from "../contract/drain-settings.ts";
+import { type DriverName, driverRow } from "../contract/driver-table.ts";
 import { containersOf, initContainersOf, labelsOf, lastingContainersOf } from "../kubernetes/pod.ts";
 import { listAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../policy/pod-policy.ts";
@@ -19,31 +19,22 @@ export function driverOf(pod: RawObject, policy: PodPolicy): DriverName {
 
 /** A person named a driver, or URLs that imply one; what was only recognised does not count. */
 export function isDriverAskedFor(policy: PodPolicy): boolean {
-  if (policy.driver !== "auto") return policy.driver !== "none";
+  if (policy.driver !== "auto") return driverRow(policy.driver).counted !== "nothing";
   return policy.drainUrl !== "" || policy.activeUrl !== "";
 }
 
 /** The admin address that was set, else the one of the program that was recognised; empty lets the driver look for it. */
 export function adminUrlOf(pod: RawObject, policy: PodPolicy, driver: DriverName): string {
   if (policy.driverUrl !== "") return policy.driverUrl;
-  switch (driver) {
-    case "istio":
-      return ISTIO_ADMIN;
-    case "linkerd":
-      return "http://127.0.0.1:4191";
-    case "envoy":
-      return envoyAdminOf(pod);
-    default:
-      return "";
-  }
+  const [usual = "", ...others] = driverRow(driver).usualUrls;
+  return others.length > 0 ? envoyAdminOf(pod) : usual;
 }
 
-const ISTIO_ADMIN = "http://127.0.0.1:15000";
 const CONTOUR_ADMIN = "unix:/admin/admin.sock";
 
 function envoyAdminOf(pod: RawObject): string {
-  if (meshProxyIn(pod) === "istio") return ISTIO_ADMIN;
-  if (isOfEnvoyGateway(pod)) return "http://127.0.0.1:19000";
+  if (meshProxyIn(pod) === "istio") return driverRow("istio").usualUrls[0] ?? "";
+  if (isOfEnvoyGateway(pod)) return driverRow("envoy").usualUrls[0] ?? "";
   // Older Contours listen on a TCP port; theirs has to be set.
   if (isOfContour(pod) && socketMount(pod, CONTOUR_ADMIN) !== undefined) return CONTOUR_ADMIN;
   const named = namedAdminPort(pod);

@@ -1,5 +1,7 @@
 /** Policy and Pod to the settings the manager gets as flags. */
-import type { DrainSettings, DriverName } from "../contract/drain-settings.ts";
+import { countsRequests } from "../contract/criterion.ts";
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { type DriverName, driverRow } from "../contract/driver-table.ts";
 import { runsToCompletion } from "../kubernetes/pod.ts";
 import type { RawObject } from "../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../policy/pod-policy.ts";
@@ -55,16 +57,18 @@ export function drainDelayMs(policy: PodPolicy, hooks: readonly HookPlan[]): num
 export function conflictProblems(request: SettingsRequest, settings: DrainSettings, where: string): readonly Problem[] {
   const { policy, driver } = request;
   const messages: string[] = [];
+  const { asksApp, reachesUnixSockets, usualUrls } = driverRow(driver);
+  const [usualUrl] = usualUrls;
   const drained = new Set(policy.drainPorts);
   const both = policy.ignorePorts.filter((port) => drained.has(port));
   if (both.length > 0) messages.push(`drain-ports and ignore-ports both name ${listed(both)}; drain-ports wins.`);
   if (countsNothing(policy, driver)) messages.push("drained-when: requests needs a driver that counts; auto is used.");
-  if (driver === "http" && policy.drainUrl === "" && policy.activeUrl === "")
-    messages.push("Driver http has neither drain-url nor active-url, so it has nothing to call.");
-  if (driver === "linkerd" && settings.driverUrl.startsWith("unix:"))
+  if (asksApp && policy.drainUrl === "" && policy.activeUrl === "")
+    messages.push(`Driver ${driver} has neither drain-url nor active-url, so it has nothing to call.`);
+  if (usualUrl !== undefined && !reachesUnixSockets && settings.driverUrl.startsWith("unix:"))
     messages.push(
-      "Driver linkerd reads metrics over HTTP on a port, never from a Unix socket: driver-url reaches nothing, and sockets " +
-        "decide. http://127.0.0.1:4191 would be usual.",
+      `Driver ${driver} reads metrics over HTTP on a port, never from a Unix socket: driver-url reaches nothing, and sockets ` +
+        `decide. ${usualUrl} would be usual.`,
     );
   if (settings.drainTimeoutMs < policy.drainTimeoutMs)
     messages.push("The grace period would exceed 2147483647 s; the drain timeout is cut until it fits.");
@@ -79,5 +83,5 @@ function listed(ports: readonly number[]): string {
 const PORTS_TOLD = 8;
 
 function countsNothing(policy: PodPolicy, driver: DriverName): boolean {
-  return policy.drainedWhen === "requests" && (driver === "none" || driver === "linkerd");
+  return policy.drainedWhen === "requests" && !countsRequests(driver, policy.activeUrl);
 }

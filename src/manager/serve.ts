@@ -1,9 +1,10 @@
 /** Assembles the running manager: server, runner, observation, driver. */
+import { isDriverOfUse, withoutDriver } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { createHookServer } from "./calls/hook-server.ts";
 import { readChainedHooks } from "./calls/original-hooks.ts";
 import { guardPort } from "./calls/port-guard.ts";
-import { driverOf, isKnownDriver, withoutDriver } from "./drivers/manager-driver.ts";
+import { driverOf } from "./drivers/manager-driver.ts";
 import { noteLine } from "./log-line.ts";
 import type { Outside } from "./outside.ts";
 import { clientStarter } from "./relay/client-process.ts";
@@ -23,8 +24,8 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
   const speaker = { pod: environment.podName, namespace: environment.podNamespace };
   const note = (level: "info" | "warn", message: string, detail: string): void =>
     outside.log(noteLine(speaker, level, message, detail));
-  const settings: DrainSettings = isKnownDriver(asked) ? asked : withoutDriver(asked);
-  if (!isKnownDriver(asked))
+  const settings: DrainSettings = isDriverOfUse(asked) ? asked : withoutDriver(asked);
+  if (!isDriverOfUse(asked))
     note("info", "driver counts nothing here", `${asked.driver} does with drained-when=connections; sockets decide`);
   const chained = readChainedHooks(environment.original);
   if (chained.problem !== "") note("warn", "chained hooks are not performed", chained.problem);

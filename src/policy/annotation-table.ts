@@ -4,8 +4,9 @@
  * Readers of this table: the resolver (validation, defaults, origin), the reference page, the JSON schema of the
  * cluster defaults, and the flags of the command line. A field of `PodPolicy` without a row does not compile.
  */
+import { DRIVERS } from "../contract/driver-table.ts";
 import { type Codec, durationMs, nameList, oneOf, portList, profileName, unprivilegedPort } from "./codecs.ts";
-import type { PodPolicy } from "./pod-policy.ts";
+import type { DriverChoice, PodPolicy } from "./pod-policy.ts";
 import { managerResources } from "./resources-codec.ts";
 import { appUrl, driverUrl } from "./url-codecs.ts";
 
@@ -92,7 +93,7 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
   },
   driver: {
     name: "driver",
-    codec: oneOf("auto", "none", "envoy", "istio", "linkerd", "http"),
+    codec: oneOf<DriverChoice>("auto", ...DRIVERS.map(({ name }) => name)),
     fallback: "auto",
     scopes: EVERYWHERE,
     since: SINCE,

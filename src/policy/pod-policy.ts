@@ -1,9 +1,10 @@
 /** What a Pod's annotations, its namespace and the cluster decide together, as values. */
 import type { DrainedWhen } from "../contract/drain-settings.ts";
+import type { DriverName } from "../contract/driver-table.ts";
 import type { ResourcesChoice } from "./resources-codec.ts";
 
 export type ModeChoice = "auto" | "sidecar" | "native" | "classic" | "sleep" | "hook";
-export type DriverChoice = "auto" | "none" | "envoy" | "istio" | "linkerd" | "http";
+export type DriverChoice = "auto" | DriverName;
 export type PreStopChoice = "auto" | "keep" | "chain" | "replace";
 
 /** What people chose for one Pod. Empty text or list means: not set. */

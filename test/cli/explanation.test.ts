@@ -53,9 +53,11 @@ describe("the limit", () => {
     expect(await explained(POD, "--drain-url=http://127.0.0.1:80/drain")).not.toContain("limit:");
   });
 
-  test("applies to a driver that the manager does not have yet, and sockets end the drain", async () => {
+  test("says when a driver only counts what was not asked for, and sockets end the drain", async () => {
     const out = await explained(POD, "--driver=linkerd");
-    expect(out).toContain("limit: The driver linkerd is not part of this version, so nothing can send a client away");
+    expect(out).toContain(
+      "limit: The driver linkerd only counts clients, which drained-when: connections asks for, so nothing can send a client away",
+    );
     expect(out).toMatch(/^ {4}driver +linkerd → none +command line$/m);
     expect(out).toContain("when traffic has been absent for 2s");
   });

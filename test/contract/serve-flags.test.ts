@@ -47,7 +47,7 @@ test.for([
   { flag: "--port=65536", says: '--port got "65536", expected a port from 1 to 65535' },
   { flag: "--port", says: "--port needs a value, written --port=VALUE" },
   { flag: "--driver=", says: "--driver needs a value, written --driver=VALUE" },
-  { flag: "--driver=nginx", says: '--driver got "nginx", expected none, envoy, istio, linkerd or http' },
+  { flag: "--driver=nginx", says: '--driver got "nginx", expected one of none, envoy, istio, linkerd, http' },
   { flag: "--drained-when=never", says: "expected auto, quiet, connections, requests or deadline" },
   { flag: "--drain-ports=80,x", says: '--drain-ports got "x", expected ports from 1 to 65535' },
   { flag: "--hooks=app", says: '--hooks got "app", expected CONTAINER:app or CONTAINER:mesh-proxy' },

@@ -1,16 +1,9 @@
 /** What ends the draining phase, by settings, and to the millisecond. */
 import { describe, expect, test } from "vitest";
-import type { DrainedWhen, DrainSettings, DriverName } from "../../src/contract/drain-settings.ts";
-import {
-  type Criterion,
-  canBeReached,
-  countsClients,
-  criterionOf,
-  earlyCountMs,
-  isDrained,
-  seesBetweenCounts,
-  watchesSockets,
-} from "../../src/manager/drain/criterion.ts";
+import { type Criterion, criterionOf, watchesSockets } from "../../src/contract/criterion.ts";
+import type { DrainedWhen, DrainSettings } from "../../src/contract/drain-settings.ts";
+import type { DriverName } from "../../src/contract/driver-table.ts";
+import { canBeReached, earlyCountMs, isDrained, seesBetweenCounts } from "../../src/manager/drain/criterion.ts";
 import { type DrainState, idleState } from "../../src/manager/drain/drain-state.ts";
 import { ONE_APP, QUIET, UNKNOWN } from "./drain-script.ts";
 
@@ -25,28 +18,24 @@ const settingsOf = (
 
 describe("the criterion", () => {
   test.for<[DrainedWhen, readonly Criterion[]]>([
-    ["auto", ["quiet", "requests", "requests", "requests", "quiet"]],
+    ["auto", ["quiet", "requests", "requests", "quiet", "quiet"]],
     ["quiet", ["quiet", "quiet", "quiet", "quiet", "quiet"]],
-    // Linkerd's driver counts the proxy's clients, which end a drain as requests do.
-    ["connections", ["connections", "connections", "connections", "requests", "connections"]],
-    ["requests", ["requests", "requests", "requests", "requests", "requests"]],
+    // Linkerd's driver counts the proxy's clients.
+    ["connections", ["connections", "connections", "connections", "clients", "connections"]],
+    ["requests", ["quiet", "requests", "requests", "quiet", "quiet"]],
     ["deadline", ["deadline", "deadline", "deadline", "deadline", "deadline"]],
   ])("of drained-when %s is, for none, envoy, istio, linkerd and http, %j", ([drainedWhen, criteria]) => {
     expect(DRIVERS.map((driver) => criterionOf(settingsOf(driver, drainedWhen)))).toEqual(criteria);
   });
 
   test("of an app that tells its active requests is them", () => {
-    expect(criterionOf(settingsOf("http", "auto", { activeUrl: "http://127.0.0.1/active" }))).toBe("requests");
-  });
-
-  test("of clients is Linkerd's alone, by connections", () => {
-    const counting = DRIVERS.filter((driver) => countsClients(settingsOf(driver, "connections")));
-    expect(counting).toEqual(["linkerd"]);
-    expect(countsClients(settingsOf("linkerd", "auto"))).toBe(false);
+    const activeUrl = "http://127.0.0.1/active";
+    expect(criterionOf(settingsOf("http", "auto", { activeUrl }))).toBe("requests");
+    expect(criterionOf(settingsOf("http", "requests", { activeUrl }))).toBe("requests");
   });
 
   test("is judged by looks where sockets decide", () => {
-    const all: readonly Criterion[] = ["quiet", "connections", "requests", "deadline"];
+    const all: readonly Criterion[] = ["quiet", "connections", "requests", "clients", "deadline"];
     expect(all.filter(watchesSockets)).toEqual(["quiet", "connections"]);
   });
 

@@ -1,9 +1,9 @@
 /** Proxies that are gone for a moment, hang, and are gone for a moment again: only one long absence is given up. */
 import { expect, test } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import { createEnvoyDriver } from "../../src/manager/drivers/envoy-driver.ts";
+import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
 import { type HttpEnd, type HttpStream, streamHttp } from "../../src/manager/drivers/http-stream.ts";
-import { createLinkerdDriver } from "../../src/manager/drivers/linkerd-driver.ts";
+import { createLinkerdDriver } from "../../src/manager/drivers/linkerd/linkerd-driver.ts";
 import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
 import { pause } from "../time/pause.ts";
 import { startFakeEnvoy } from "./fake-envoy.ts";

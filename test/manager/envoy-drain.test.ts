@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import { COUNT_MS } from "../../src/manager/drain/criterion.ts";
-import { createEnvoyDriver } from "../../src/manager/drivers/envoy-driver.ts";
+import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
 import { streamHttp } from "../../src/manager/drivers/http-stream.ts";
 import { rulesWith } from "../../src/manager/drivers/manager-driver.ts";
 import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";

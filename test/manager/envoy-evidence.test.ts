@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createEnvoyEvidence } from "../../src/manager/drivers/envoy-evidence.ts";
-import type { EnvoyCount } from "../../src/manager/drivers/envoy-stats.ts";
+import { createEnvoyEvidence } from "../../src/manager/drivers/envoy/envoy-evidence.ts";
+import type { EnvoyCount } from "../../src/manager/drivers/envoy/envoy-stats.ts";
 
 const PORT = 8_080;
 const PROBES = [{ port: PORT, periodMs: 1_000 }];

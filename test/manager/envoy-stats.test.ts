@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import { createEnvoyEvidence } from "../../src/manager/drivers/envoy-evidence.ts";
-import { listenerOf } from "../../src/manager/drivers/envoy-listeners.ts";
-import { createEnvoyStats, type EnvoyCount } from "../../src/manager/drivers/envoy-stats.ts";
+import { createEnvoyEvidence } from "../../src/manager/drivers/envoy/envoy-evidence.ts";
+import { listenerOf } from "../../src/manager/drivers/envoy/envoy-listeners.ts";
+import { createEnvoyStats, type EnvoyCount } from "../../src/manager/drivers/envoy/envoy-stats.ts";
 import { adminLines, listenerLines } from "./fake-envoy.ts";
 
 const ENVOY: DrainSettings = { ...DEFAULT_SETTINGS, driver: "envoy" };

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import { createHttpDriver } from "../../src/manager/drivers/http-driver.ts";
+import { createHttpDriver } from "../../src/manager/drivers/http/http-driver.ts";
 import { ownAddress } from "../leases/own-address.ts";
 
 const servers: Server[] = [];

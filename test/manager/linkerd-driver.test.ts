@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
 import { streamHttp } from "../../src/manager/drivers/http-stream.ts";
-import { createLinkerdDriver } from "../../src/manager/drivers/linkerd-driver.ts";
+import { createLinkerdDriver } from "../../src/manager/drivers/linkerd/linkerd-driver.ts";
 import type { TestClock } from "../clock/test-clock.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { pause } from "../time/pause.ts";

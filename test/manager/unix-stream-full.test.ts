@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { afterAll, expect, test } from "vitest";
 import type { HttpEnd } from "../../src/manager/drivers/http-stream.ts";
-import { streamUnix } from "../../src/manager/drivers/unix-stream.ts";
+import { streamUnix } from "../../src/manager/drivers/http-unix.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-full-"));

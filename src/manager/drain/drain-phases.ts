@@ -1,17 +1,10 @@
 /** Moves a drain from phase to phase, as far as the moment allows. Pure; the events that led there are noted already. */
+import { criterionOf, isCounted } from "../../contract/criterion.ts";
 import type { DrainOutcome } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { EXIT_OK } from "../../contract/exit-codes.ts";
 import { begun } from "./begun.ts";
-import {
-  COUNT_MS,
-  criterionOf,
-  earlyCountMs,
-  isDrained,
-  isEmptied,
-  isProxyAwaited,
-  seesBetweenCounts,
-} from "./criterion.ts";
+import { COUNT_MS, earlyCountMs, isDrained, isEmptied, isProxyAwaited, seesBetweenCounts } from "./criterion.ts";
 import { holdingBoundMs } from "./deadline.ts";
 import type { DrainAction } from "./drain-event.ts";
 import { type DrainState, NOTHING_KNOWN } from "./drain-state.ts";
@@ -122,7 +115,7 @@ function advanceDraining(
     return finish(state, "drained", whyDrained(settings, state, nowMs), nowMs);
   }
   if (nowMs >= state.deadlineMs) return finishAtDeadline(settings, state, nowMs);
-  const asks = criterionOf(settings) === "requests" || isProxyAwaited(settings, state);
+  const asks = isCounted(criterionOf(settings)) || isProxyAwaited(settings, state);
   if (!asks || state.counting || state.countedAtMs === nowMs) return state;
   return asking(state, actions);
 }

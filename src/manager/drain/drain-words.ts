@@ -1,9 +1,11 @@
 /** Why a drain took as long as it took, in a sentence for people. Pure. */
+import { criterionOf, isCounted } from "../../contract/criterion.ts";
 import { FOLLOWED_LIMIT, type OpenConnection } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { driverRow } from "../../contract/driver-table.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { NOT_ANSWERED } from "../ports.ts";
-import { countsClients, criterionOf, onlyDatagrams } from "./criterion.ts";
+import { onlyDatagrams } from "./criterion.ts";
 import { plannedDeadlineMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
 import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
@@ -67,20 +69,22 @@ export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: nu
 
 function whatStays(settings: DrainSettings, state: DrainState): string {
   const seen = state.observation;
-  if (countsClients(settings) && state.active > 0)
+  const driver = driverRow(settings.driver);
+  const criterion = criterionOf(settings);
+  if (criterion === "clients" && state.active > 0)
     return `with ${count(state.active, "connection")} of clients to the mesh's proxy still open.`;
-  if (criterionOf(settings) === "requests") {
+  if (isCounted(criterion)) {
     if (state.active < 0) return "and the driver could not tell how many requests were active.";
     if (state.active === 0) return `before no request had been active for ${span(settings.quietPeriodMs)}.`;
     const requests = count(state.active, "active request");
-    if (settings.driver === "http") return `with ${requests}.`;
+    if (!driver.countsSessions) return `with ${requests}.`;
     return `with ${requests} or ${state.active === 1 ? "session" : "sessions"}.`;
   }
   if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
   if (seen.leftTotal === 0)
     return `before the traffic had been quiet for ${span(settings.quietPeriodMs)}.${tooMany(seen.unfollowed)}`;
   const advice =
-    settings.driver === "none"
+    driver.counted === "nothing"
       ? " A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: a proxy driver, or the http driver and an app that answers Connection: close while draining."
       : "";
   return `with ${whoStays(seen.left, seen.leftTotal)}.${tooMany(seen.unfollowed)}${advice}`;
@@ -112,7 +116,7 @@ function reason(settings: DrainSettings, state: DrainState): string {
   if (onlyDatagrams(seen)) return "the Pod only takes datagrams, which have no quiet, so it got its delays";
   const criterion = criterionOf(settings);
   if (criterion === "connections") return "no connection was open";
-  if (countsClients(settings)) return `no client was connected to the mesh's proxy for ${span(settings.quietPeriodMs)}`;
+  if (criterion === "clients") return `no client was connected to the mesh's proxy for ${span(settings.quietPeriodMs)}`;
   if (criterion === "requests") return `no request was active for ${span(settings.quietPeriodMs)}`;
   if (criterion === "deadline") return "the deadline came and nothing was open";
   const evidenceMs = seen.known ? seen.lastEvidenceMs : -1;

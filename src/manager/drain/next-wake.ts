@@ -1,15 +1,14 @@
 /** When the machine wants to be woken: never while idle, seldom in a drain, often only where the end is near. */
+import { criterionOf, isCounted, watchesSockets } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { NOT_ANSWERED } from "../ports.ts";
 import {
   COUNT_MS,
-  criterionOf,
   earlyCountMs,
   isProxyAwaited,
   proxyAwaitedUntilMs,
   quietDueMs,
   seesBetweenCounts,
-  watchesSockets,
 } from "./criterion.ts";
 import { floorEndMs, holdingBoundMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
@@ -95,7 +94,7 @@ function awaitedLookMs(settings: DrainSettings, state: DrainState, nowMs: number
 function duringTraffic(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
   const criterion = criterionOf(settings);
   if (criterion === "deadline") return at(state.deadlineMs, state.deadlineMs);
-  if (criterion === "requests") {
+  if (isCounted(criterion)) {
     const countMs = state.counting ? -1 : Math.max(nowMs + 1, nextCountMs(settings, state, nowMs));
     return countMs < 0 ? at(state.deadlineMs, state.deadlineMs) : withCount(state, countMs);
   }

@@ -61,8 +61,8 @@ export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, d
 
 export const BROKEN_OFF = "the connection closed before a whole answer came";
 
-export function tooLate(call: HttpCall): string {
-  return `no whole answer within ${call.limitMs} ms`;
+export function tooLate({ limitMs }: { readonly limitMs: number }): string {
+  return `no whole answer within ${limitMs} ms`;
 }
 
 function passBody(

@@ -45,6 +45,12 @@ export function isUnixTarget(target: HttpTarget): boolean {
   return target.host.startsWith("/");
 }
 
+/** @param admin the URL of the settings; what stands in its path is kept, for a proxy in front of the interface */
+export function adminCall(admin: HttpTarget, pathAndQuery: string): HttpTarget {
+  const base = admin.path.endsWith("/") ? admin.path.slice(0, admin.path.length - 1) : admin.path;
+  return { host: admin.host, port: admin.port, path: `${base}${pathAndQuery}`, selector: "" };
+}
+
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

@@ -1,5 +1,7 @@
 /** Which ports are drained: what settings name, or what listens where a client outside the Pod can reach it. */
+import { criterionOf } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { driverRow } from "../../contract/driver-table.ts";
 import { parseHttpTarget } from "../drivers/http-target.ts";
 import { type Address, isAny, isLoopback, isSameAddress } from "../sockets/address.ts";
 import { parseAddress } from "../sockets/address-text.ts";
@@ -44,7 +46,7 @@ export function createDrainPorts(settings: DrainSettings): DrainPorts {
   const isListener = (socket: TcpSocket): boolean =>
     socket.state === LISTEN && allowed(socket.localPort) && reachable(socket.localAddress);
 
-  const counts = settings.driver === "http" && (settings.drainedWhen === "auto" || settings.drainedWhen === "requests");
+  const counts = driverRow(settings.driver).asksApp && criterionOf(settings) === "requests";
   const count = counts ? parseHttpTarget(settings.activeUrl) : undefined;
   const countHost = count === undefined ? undefined : parseAddress(count.host);
   const countPort = count === undefined ? -1 : count.port;

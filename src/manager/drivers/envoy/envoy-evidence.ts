@@ -1,6 +1,6 @@
 /** What two counts of Envoy's statistics say together: what came and went in between is traffic too. Pure. */
-import type { KubeletProbe } from "../../contract/drain-settings.ts";
-import { createAllowance } from "../traffic/judge-allowance.ts";
+import type { KubeletProbe } from "../../../contract/drain-settings.ts";
+import { createAllowance } from "../../traffic/judge-allowance.ts";
 import type { EnvoyCount } from "./envoy-stats.ts";
 
 export type EnvoyEvidence = {

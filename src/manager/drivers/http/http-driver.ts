@@ -1,9 +1,9 @@
 /** Tells an app over HTTP that it drains, and asks how many requests it still works on. */
-import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { Driver } from "../ports.ts";
+import type { DrainSettings } from "../../../contract/drain-settings.ts";
+import type { Driver } from "../../ports.ts";
+import { callHttp } from "../http-call.ts";
+import { type HttpTarget, parseHttpTarget } from "../http-target.ts";
 import { parseActiveCount } from "./active-count.ts";
-import { callHttp } from "./http-call.ts";
-import { type HttpTarget, parseHttpTarget } from "./http-target.ts";
 
 /** For all attempts to tell the app together. */
 const TELL_LIMIT_MS = 2_000;

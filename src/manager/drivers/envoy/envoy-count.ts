@@ -1,9 +1,9 @@
 /** Asks Envoy's admin interface for its statistics once, and tells apart why that fails. */
-import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { adminCall, STATS } from "./envoy-admin.ts";
+import type { DrainSettings } from "../../../contract/drain-settings.ts";
+import type { HttpEnd, HttpStream } from "../http-stream.ts";
+import { adminCall, type HttpTarget } from "../http-target.ts";
+import { STATS } from "./envoy-admin.ts";
 import { createEnvoyStats, type EnvoyCount } from "./envoy-stats.ts";
-import type { HttpEnd, HttpStream } from "./http-stream.ts";
-import type { HttpTarget } from "./http-target.ts";
 
 /** A large configuration on a busy node is some megabytes. */
 const LIMIT_MS = 2_000;

@@ -2,9 +2,9 @@
  * Reads how many requests are active from what an app answered. Pure. A number is a count only when it is certainly
  * one; everything else is -1, because unknown is never zero.
  */
-import { depthOf } from "../json-depth.ts";
-import { isRecord } from "../json-record.ts";
-import { sumOfSamples } from "./metric-samples.ts";
+import { depthOf } from "../../json-depth.ts";
+import { isRecord } from "../../json-record.ts";
+import { sumOfSamples } from "../metric-samples.ts";
 
 /**
  * @param selector what stood after `#`: empty for a plain number, `/a/b` for a JSON pointer (RFC 6901), otherwise the

@@ -1,7 +1,7 @@
 /** Which of Envoy's listeners carry traffic that has to be waited for, by their exact names in the statistics. Pure. */
-import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { isAnyAddress, isLoopbackAddress } from "../sockets/address-text.ts";
-import { isMeshPort } from "../traffic/neighbours.ts";
+import type { DrainSettings } from "../../../contract/drain-settings.ts";
+import { isAnyAddress, isLoopbackAddress } from "../../sockets/address-text.ts";
+import { isMeshPort } from "../../traffic/neighbours.ts";
 
 /** `admin`: Envoy's own interface, where our questions show up. */
 export type ListenerKind = "counted" | "ignored" | "admin";

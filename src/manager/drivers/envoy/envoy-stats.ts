@@ -2,8 +2,8 @@
  * Reads Envoy's statistics as they come, line by line: what is kept grows with the number of HTTP prefixes, not with the
  * answer. Pure. A number is only taken where it is certain; what is missing is said, because unknown is never zero.
  */
-import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { createLineBuffer } from "../relay/line-buffer.ts";
+import type { DrainSettings } from "../../../contract/drain-settings.ts";
+import { createLineBuffer } from "../../relay/line-buffer.ts";
 import { listenerOf } from "./envoy-listeners.ts";
 import { activeRequests, type Prefix, prefixNamed, tcpSessions } from "./envoy-prefixes.ts";
 

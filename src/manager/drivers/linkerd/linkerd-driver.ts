@@ -2,15 +2,15 @@
  * Counts the clients that are connected to Linkerd's proxy, by its metrics. Nothing is told to it: all it knows is
  * `/shutdown`, which most installations switch off and which refuses what the app calls out as well.
  */
-import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { Driver, DriverNote } from "../ports.ts";
-import { createLineBuffer } from "../relay/line-buffer.ts";
-import { adminCall } from "./envoy-admin.ts";
-import type { HttpEnd, HttpStream } from "./http-stream.ts";
-import { parseHttpTarget } from "./http-target.ts";
-import { sumOfSamples } from "./metric-samples.ts";
+import type { DrainSettings } from "../../../contract/drain-settings.ts";
+import { driverRow } from "../../../contract/driver-table.ts";
+import type { Driver, DriverNote } from "../../ports.ts";
+import { createLineBuffer } from "../../relay/line-buffer.ts";
+import type { HttpEnd, HttpStream } from "../http-stream.ts";
+import { adminCall, parseHttpTarget } from "../http-target.ts";
+import { sumOfSamples } from "../metric-samples.ts";
 
-const USUAL_URL = "http://127.0.0.1:4191";
+const [USUAL_URL = ""] = driverRow("linkerd").usualUrls;
 const CANNOT_COUNT = "driver cannot count, sockets decide instead";
 const OPEN = 'tcp_open_connections{direction="inbound",peer="src"}';
 const FAMILY = "tcp_open_connections{";

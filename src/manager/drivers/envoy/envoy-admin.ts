@@ -1,15 +1,11 @@
 /** Where Envoy's admin interface is, and the calls that are made there. Pure. */
-import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { type HttpTarget, parseAdminTarget } from "./http-target.ts";
-
-/** Envoy Gateway's port, then the one of Envoy's own examples. Istio's agent writes 15000. */
-const GATEWAY_URLS: readonly string[] = ["http://127.0.0.1:19000", "http://127.0.0.1:9901"];
-const ISTIO_URLS: readonly string[] = ["http://127.0.0.1:15000"];
+import type { DrainSettings } from "../../../contract/drain-settings.ts";
+import { driverRow } from "../../../contract/driver-table.ts";
+import { type HttpTarget, parseAdminTarget } from "../http-target.ts";
 
 /** Where to look for it; empty where the URL of the settings cannot be dialled. */
 export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
-  const fallback = settings.driver === "istio" ? ISTIO_URLS : GATEWAY_URLS;
-  const urls = settings.driverUrl === "" ? fallback : [settings.driverUrl];
+  const urls = settings.driverUrl === "" ? driverRow(settings.driver).usualUrls : [settings.driverUrl];
   const admins: HttpTarget[] = [];
   for (const url of urls) {
     const target = parseAdminTarget(url);
@@ -38,9 +34,3 @@ export const STATS = `/stats?filter=${encodeURIComponent(
     "|udp\\..*\\.downstream_sess_(active|total)" +
     "|server\\.hot_restart_epoch)$",
 )}`;
-
-/** @param admin the URL of the settings; what stands in its path is kept, for a proxy in front of the interface */
-export function adminCall(admin: HttpTarget, pathAndQuery: string): HttpTarget {
-  const base = admin.path.endsWith("/") ? admin.path.slice(0, admin.path.length - 1) : admin.path;
-  return { host: admin.host, port: admin.port, path: `${base}${pathAndQuery}`, selector: "" };
-}

@@ -1,0 +1,60 @@
+/** What `explain` says of the end of a drain is what the manager does with the flags that `inject` writes. */
+import { describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { isDriverOfUse, withoutDriver } from "../../src/contract/criterion.ts";
+import type { DrainedWhen, DrainSettings } from "../../src/contract/drain-settings.ts";
+import { DRIVERS } from "../../src/contract/driver-table.ts";
+import { MANAGER_CONTAINER } from "../../src/contract/manager-environment.ts";
+import { parseServeFlags } from "../../src/contract/serve-flags.ts";
+import { hook, ownHook, type PodAt, play, QUIET } from "../manager/drain-script.ts";
+import { lastcall } from "./run-lastcall.ts";
+
+const POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n  - name: app\n    image: b\n";
+const CRITERIA: readonly DrainedWhen[] = ["auto", "quiet", "connections", "requests", "deadline"];
+const URLS: readonly (readonly string[])[] = [[], ["--active-url=http://127.0.0.1/active"]];
+
+/** One thing is true in each, and the other two are not. */
+const WORLDS: Readonly<Record<string, { readonly pod: PodAt; readonly active: number }>> = {
+  "when traffic has been absent": { pod: () => ({ ...QUIET, openConnections: 1 }), active: 1 },
+  "when no connection is open": { pod: (nowMs) => ({ ...QUIET, lastEvidenceMs: nowMs }), active: 1 },
+  "when the driver has counted": {
+    pod: (nowMs) => ({ ...QUIET, openConnections: 1, calm: false, lastEvidenceMs: nowMs }),
+    active: 0,
+  },
+};
+const AT_THE_DEADLINE = "only at the deadline";
+
+async function settingsOf(flags: readonly string[]): Promise<DrainSettings> {
+  const { out } = await lastcall(["inject", ...flags], { "-": POD });
+  const pod = parseAllDocuments(out)[0]?.toJS();
+  const manager = pod.spec.initContainers.find(({ name }: { name: string }) => name === MANAGER_CONTAINER);
+  const { settings, problems } = parseServeFlags(manager.args.slice(1));
+  expect(problems).toEqual([]);
+  return isDriverOfUse(settings) ? settings : withoutDriver(settings);
+}
+
+/** The worlds in which the manager ends the drain before its deadline. */
+function endsIn(settings: DrainSettings): readonly string[] {
+  const ended = Object.entries(WORLDS).filter(([, { pod, active }]) => {
+    const { state, answered } = play({
+      settings,
+      events: [hook(1_000, 1), ownHook(1_000, 2)],
+      pod,
+      active: () => active,
+    });
+    return (answered.get(1) ?? state.deadlineMs) < state.deadlineMs;
+  });
+  return ended.length === 0 ? [AT_THE_DEADLINE] : ended.map(([world]) => world);
+}
+
+describe.each(DRIVERS.map(({ name }) => name))("with the driver %s", (driver) => {
+  test.for(CRITERIA.flatMap((drainedWhen) => URLS.map((urls) => ({ drainedWhen, urls }))))(
+    "explain and the manager agree on the end: $drainedWhen $urls",
+    async ({ drainedWhen, urls }) => {
+      const flags = [`--driver=${driver}`, `--drained-when=${drainedWhen}`, ...urls];
+      const { out } = await lastcall(["explain", ...flags], { "-": POD });
+      const [, said = ""] = /earliest end of the drain: (.*); then/.exec(out) ?? [];
+      expect(endsIn(await settingsOf(flags))).toEqual([expect.toSatisfy((world) => said.startsWith(world))]);
+    },
+  );
+});
