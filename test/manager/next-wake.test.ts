@@ -7,7 +7,10 @@ import { nextWake } from "../../src/manager/drain/next-wake.ts";
 import { ONE_APP, QUIET } from "./drain-script.ts";
 
 /** Delays of 5 s, quiet for 2 s, a timeout of 60 s, an app's grace of 30 s. */
-const REQUESTS: DrainSettings = { ...ONE_APP, driver: "http", drainedWhen: "requests" };
+const REQUESTS: DrainSettings = {
+  ...{ ...ONE_APP, driver: "http", drainedWhen: "requests" },
+  activeUrl: "http://127.0.0.1/active",
+};
 const DEADLINE: DrainSettings = { ...ONE_APP, drainedWhen: "deadline" };
 const BUSY = { ...QUIET, openConnections: 1, calm: false, lastEvidenceMs: 5_000 };
 const CALM = { ...BUSY, calm: true };
