@@ -1,0 +1,81 @@
+/**
+ * `npm run certs [-- --name=NAME … --days=N --out=FOLDER]`: makes a CA and a certificate of it, for trying the webhook by
+ * hand. Writes ca.crt, ca.key, tls.crt and tls.key as PEM; the keys are for their owner alone.
+ */
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { makeCaPair, makeServerPair, type ServerNames, type Validity } from "../src/certificates/signing.ts";
+import { EXIT_FAULT, EXIT_USAGE } from "../src/contract/exit-codes.ts";
+
+const DAY_MS = 86_400_000;
+/** Clocks of machines differ; a certificate from the future is refused. */
+const BACKDATE_MS = 3_600_000;
+/** macOS and browsers refuse certificates that are valid for longer. */
+const LONGEST_DAYS = 825;
+const DEFAULT_NAMES = ["localhost", "127.0.0.1", "::1"];
+const OUT = join(import.meta.dirname, "out");
+/** Labels of letters, digits and dashes; the first may be a wildcard. X.509 takes 253 characters and 63 in a label. */
+const DNS_NAME = /^(?=.{1,253}$)(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/i;
+
+type Order = { readonly names: ServerNames; readonly days: number; readonly out: string };
+
+function stop(status: number, message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(status);
+}
+
+function readOrder(words: readonly string[]): Order {
+  const options = {
+    name: { type: "string", multiple: true },
+    days: { type: "string" },
+    out: { type: "string" },
+  } as const;
+  const { values } = parseArgs({ args: [...words], options });
+  const names = values.name ?? DEFAULT_NAMES;
+  const wrong = names.find((name) => isIP(name) === 0 && !DNS_NAME.test(name));
+  if (wrong !== undefined)
+    throw new Error(`--name got "${wrong}", expected a DNS name such as lastcall.example.org, or an IP address`);
+  const days = values.days ?? "30";
+  if (!/^[1-9][0-9]{0,2}$/.test(days) || Number(days) > LONGEST_DAYS)
+    throw new Error(`--days got "${days}", expected a whole number from 1 to ${LONGEST_DAYS}`);
+  const dns = names.filter((name) => isIP(name) === 0);
+  const ip = names.filter((name) => isIP(name) !== 0);
+  return { names: { dns, ip }, days: Number(days), out: values.out ?? OUT };
+}
+
+async function make({ names, days, out }: Order): Promise<readonly string[]> {
+  const nowMs = Date.now();
+  const validity: Validity = { fromMs: nowMs - BACKDATE_MS, untilMs: nowMs + days * DAY_MS };
+  // Two CAs of one subject would be taken for one by clients that trust both.
+  const ca = await makeCaPair(`lastcall by hand, ${new Date(nowMs).toISOString()}`, validity);
+  const { cert, key } = await makeServerPair(ca, names, validity);
+  mkdirSync(out, { recursive: true });
+  const files = { "ca.crt": ca.cert, "ca.key": ca.key, "tls.crt": cert, "tls.key": key };
+  return Object.entries(files).map(([name, text]) => {
+    const file = join(out, name);
+    const mode = name.endsWith(".key") ? 0o600 : 0o644;
+    writeFileSync(file, text, { mode });
+    // The mode above is only that of a file that was not there before.
+    chmodSync(file, mode);
+    return file;
+  });
+}
+
+function orderOf(words: readonly string[]): Order {
+  try {
+    return readOrder(words);
+  } catch (error) {
+    return stop(EXIT_USAGE, error instanceof Error ? error.message : String(error));
+  }
+}
+
+const order = orderOf(process.argv.slice(2));
+try {
+  const files = await make(order);
+  const who = [...order.names.dns, ...(order.names.ip ?? [])].join(", ");
+  process.stdout.write(`for ${who}, valid for ${order.days} days:\n${files.map((file) => `  ${file}\n`).join("")}`);
+} catch (error) {
+  stop(EXIT_FAULT, `--out ${order.out}: ${error instanceof Error ? error.message : String(error)}`);
+}

@@ -1,0 +1,82 @@
+/** `npm run certs`: a pair for the webhook and the CA that clients are told to trust. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect, createServer, type Server } from "node:tls";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { listenOnOwnPort } from "../leases/own-port.ts";
+
+const SCRIPT = join(import.meta.dirname, "../../certs/make.ts");
+const folder = mkdtempSync(join(tmpdir(), "lastcall-certs-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const run = (...words: readonly string[]) => spawnSync(process.execPath, [SCRIPT, ...words], { encoding: "utf8" });
+const read = (out: string, file: string): string => readFileSync(join(out, file), "utf8");
+
+describe("a pair that was made", () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close());
+
+  /** @returns empty when a client that trusts the CA accepts the server by that name */
+  async function complaint(out: string, name: string, trusted: string = out): Promise<string> {
+    server = createServer({ cert: read(out, "tls.crt"), key: read(out, "tls.key") }, (socket) => socket.end());
+    const port = await listenOnOwnPort(server, "127.0.0.1");
+    return new Promise((resolve) => {
+      const ca = read(trusted, "ca.crt");
+      const socket = connect({ port, host: "127.0.0.1", servername: name, ca }, () => {
+        socket.destroy();
+        resolve("");
+      });
+      socket.on("error", (error) => resolve(error.message));
+    });
+  }
+
+  test("is trusted with its CA by the names it was made for, and by no other", async () => {
+    const out = join(folder, "named");
+    expect(run(`--out=${out}`, "--name=lastcall.test", "--name=10.1.0.7", "--days=7")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("for lastcall.test, 10.1.0.7, valid for 7 days:"),
+    });
+    expect(await complaint(out, "lastcall.test")).toBe("");
+    expect(await complaint(out, "localhost")).toContain("does not match certificate's altnames");
+  });
+
+  test("is for localhost when no name is given, and readable keys are their owner's alone", async () => {
+    const out = join(folder, "usual");
+    expect(run(`--out=${out}`).status).toBe(0);
+    expect(await complaint(out, "localhost")).toBe("");
+    const modes = readdirSync(out).map((file) => [file, (statSync(join(out, file)).mode & 0o777).toString(8)]);
+    expect(Object.fromEntries(modes)).toEqual({ "ca.crt": "644", "ca.key": "600", "tls.crt": "644", "tls.key": "600" });
+  });
+
+  test("replaces an earlier one with its CA, also where a key was readable by others", async () => {
+    const [out, kept] = [join(folder, "again"), join(folder, "kept")];
+    for (const each of [out, kept]) expect(run(`--out=${each}`).status).toBe(0);
+    rmSync(join(out, "tls.key"));
+    writeFileSync(join(out, "tls.key"), "", { mode: 0o644 });
+    expect(run(`--out=${out}`).status).toBe(0);
+    expect(statSync(join(out, "tls.key")).mode & 0o777).toBe(0o600);
+    expect(await complaint(out, "localhost")).toBe("");
+    expect(await complaint(out, "localhost", kept)).not.toBe("");
+  });
+});
+
+test.for([
+  [["--name=two words"], '--name got "two words", expected a DNS name such as lastcall.example.org, or an IP address'],
+  [["--days=0"], '--days got "0", expected a whole number from 1 to 825'],
+  [["--days=826"], '--days got "826", expected a whole number from 1 to 825'],
+  [["--for=localhost"], "Unknown option '--for'"],
+] as const)("a mistake on the command line is told: %j", ([words, message]) => {
+  expect(run(`--out=${folder}/never`, ...words)).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining(message),
+  });
+  expect(readdirSync(folder)).not.toContain("never");
+});
+
+test("a folder that cannot be written to is named", () => {
+  const file = join(folder, "a-file");
+  writeFileSync(file, "");
+  expect(run(`--out=${file}`)).toMatchObject({ status: 1, stderr: expect.stringContaining(`--out ${file}: `) });
+});
