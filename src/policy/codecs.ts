@@ -76,7 +76,7 @@ export const profileName: Codec<string> = {
   expects: "the name of a profile, lower-case letters, digits and -",
   shows: "name",
   schema: { type: "string", pattern: "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" },
-  parse: (text) => (text === "" ? undefined : labelOf(text)),
+  parse: labelOf,
   format: (name) => name,
 };
 

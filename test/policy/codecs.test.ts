@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ANNOTATIONS, FIELDS, type Field } from "../../src/policy/annotation-table.ts";
+import { ANNOTATIONS, FIELDS, type Field, fallbackText } from "../../src/policy/annotation-table.ts";
 import type { Codec } from "../../src/policy/codecs.ts";
 import { readValue } from "../../src/policy/read-value.ts";
 import { appUrl, driverUrl } from "../../src/policy/url-codecs.ts";
@@ -123,10 +123,20 @@ test.for<[Field, string, string]>([
   ["drainUrl", "http://127.0.0.1:1", "http://127.0.0.1:0"],
   ["drainUrl", "http://127.255.255.255", "http://127.0.0.256"],
   ["drainUrl", "http://127.0.0.1/a", "see http://127.0.0.1/a"],
+  ["drainUrl", "http://127.0.0.1/a", "xhttp://127.0.0.1/a"],
   ["drainUrl", "http://127.0.0.1/a", "http://127.0.0.1/a b"],
   ["drainUrl", `http://127.0.0.1${path(496)}`, `http://127.0.0.1${path(497)}`],
   ["driverUrl", `unix:${path(107)}`, `unix:${path(108)}`],
 ])("%s takes %j and not %j", ([field, good, bad]) => {
   expect(codecOf(field).parse(good), good).toBeDefined();
   expect(codecOf(field).parse(bad), bad).toBeUndefined();
+});
+
+test.for<[Field, string]>([
+  ["drainDelayMs", "5s"],
+  ["mode", "auto"],
+  ["inject", "from the namespace"],
+  ["drainPorts", "all TCP ports listening on a non-loopback address, minus ours"],
+])("the default of %s is shown as %j", ([field, shown]) => {
+  expect(fallbackText(field)).toBe(shown);
 });

@@ -41,6 +41,12 @@ describe("precedence", () => {
     expect(origin.drainTimeoutMs).toBe(from);
   });
 
+  test("a field that no layer speaks of has its default and says so, whatever else the layers say", () => {
+    const { policy, origin } = resolvePolicy([pod({ mode: "sleep" }), cluster({ driver: "none" })], {});
+    expect([policy.drainTimeoutMs, origin.drainTimeoutMs]).toEqual([60_000, "default"]);
+    expect([origin.mode, origin.driver]).toEqual(["pod web-0", "cluster"]);
+  });
+
   test("a profile stands right behind the layer that names it", () => {
     const profiles = { slow: { "drain-timeout": "5m", "drain-delay": "9s" } };
     const layers = [pod({ profile: "slow", "drain-delay": "1s" }), namespace({ "drain-timeout": "2m" })];
