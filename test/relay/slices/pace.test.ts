@@ -1,15 +1,94 @@
-import { expect, test } from "vitest";
-import { SLICE_PACE } from "../../../src/relay/slices/pace.ts";
+/** What the relay's own pace comes to, on a clock that the test moves. */
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { StreamApi } from "../../../src/api-server/api-request.ts";
+import type { WithdrawalLine } from "../../../src/contract/relay-wire.ts";
+import { createSliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 
-/** What `watch-runner.ts` lets a watch overrun, and its longest first pause. */
-const OVERRUN = 1.5;
-const FIRST_PAUSE_MS = 500;
+/** What an operator is told a drain waits at least; a relay that is cut off must not make it longer. */
+const USUAL_WAIT_MS = 5_000;
 
-test("a watch that dies is followed by another before what it told is doubted", () => {
-  const { watchMs, beliefMs, lookMs } = SLICE_PACE;
-  expect(watchMs * OVERRUN + FIRST_PAUSE_MS + lookMs).toBeLessThan(beliefMs);
+beforeEach(() => {
+  vi.useFakeTimers();
 });
 
-test("a relay cut off from the API server knows it by the end of the shortest usual wait of a drain", () => {
-  expect(SLICE_PACE.beliefMs).toBeLessThanOrEqual(5_000);
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** On the test's clock, which moves global timers only. */
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(), ms);
+    const wake = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    if (signal.aborted) wake();
+    else signal.addEventListener("abort", wake);
+  });
+
+/** Every watch is accepted, says nothing and dies at its limit, until the API server is gone. */
+function silentApiServer() {
+  let gone = false;
+  let accepted = 0;
+  const stream: StreamApi = async ({ limitMs, onOpen, signal }) => {
+    if (gone) throw new Error("connect ECONNREFUSED");
+    onOpen();
+    accepted += 1;
+    await sleep(limitMs, signal);
+    throw new Error("nothing came any more");
+  };
+  return {
+    stream,
+    accepted: () => accepted,
+    goAway: () => {
+      gone = true;
+    },
+  };
+}
+
+function drainBeside(stream: StreamApi) {
+  const lines: WithdrawalLine[] = [];
+  const watches = createSliceWatches({
+    ask: async () => ({ status: 200, text: '{"metadata":{"resourceVersion":"1"},"items":[]}' }),
+    stream,
+    clock: {
+      nowMs: () => performance.now(),
+      sleep,
+      every: (ms, call) => {
+        const timer = setInterval(call, ms);
+        return () => clearInterval(timer);
+      },
+    },
+    // The longest of random pauses.
+    random: () => 0.999,
+    readsPods: false,
+    registry: new Registry(),
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  watches.watchPod({ namespace: "shop", pod: "a", uid: "a", addresses: [] }, (line) => lines.push(line));
+  return { lines, stop: watches.stop };
+}
+
+test("a watch that dies is followed by another before what it told is doubted", async () => {
+  const api = silentApiServer();
+  const { lines, stop } = drainBeside(api.stream);
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(api.accepted()).toBeGreaterThan(10);
+  expect(lines.map(({ state }) => state)).toEqual(["unknown", "out"]);
+  await stop();
+});
+
+test("a relay cut off from the API server says so by the end of the shortest usual wait of a drain", async () => {
+  const api = silentApiServer();
+  const { lines, stop } = drainBeside(api.stream);
+  await vi.advanceTimersByTimeAsync(1);
+  api.goAway();
+  await vi.advanceTimersByTimeAsync(USUAL_WAIT_MS - 500);
+  expect(lines.map(({ state }) => state)).toEqual(["unknown", "out"]);
+  // The next look comes a quarter of a second later at most.
+  await vi.advanceTimersByTimeAsync(750);
+  expect(lines.map(({ state }) => state)).toEqual(["unknown", "out", "unknown"]);
+  await stop();
 });

@@ -1,0 +1,41 @@
+/** What the caches are believed for once the API server falls silent. */
+import { PassThrough } from "node:stream";
+import { Registry } from "prom-client";
+import { afterEach, expect, test, vi } from "vitest";
+import { STALE_AFTER_MS } from "../../../src/api-server/freshness.ts";
+import { startCluster } from "../../../src/webhook/cluster/cluster-runner.ts";
+import { createLog } from "../../../src/webhook/request-log.ts";
+import { fakeApiServer } from "../../api-server/fake-api-server.ts";
+import { FACTS } from "../server-under-test.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+test("nodes that were not heard of for too long promise no kubelet, and those heard of do", async () => {
+  const server = await fakeApiServer();
+  const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.31.2" };
+  server.put("/api/v1/nodes", { metadata: { name: "n1" }, status: { nodeInfo } });
+  const cluster = startCluster({
+    connection: server.connection,
+    base: FACTS,
+    asksVersion: false,
+    log: createLog("silent", new PassThrough()),
+    registry: new Registry(),
+  });
+  const kubelet = () => cluster.factsOf("shop").lowestKubeletVersion;
+  try {
+    expect(kubelet()).toBeUndefined();
+    await cluster.firstRead(60_000);
+    expect(kubelet()).toBe("v1.31.2");
+    server.faults.mute = true;
+    const realNow = performance.now.bind(performance);
+    vi.spyOn(performance, "now").mockImplementation(() => realNow() + STALE_AFTER_MS - 60_000);
+    expect(kubelet()).toBe("v1.31.2");
+    vi.spyOn(performance, "now").mockImplementation(() => realNow() + STALE_AFTER_MS + 1);
+    expect(kubelet()).toBeUndefined();
+  } finally {
+    await cluster.stop();
+    await server.close();
+  }
+});
