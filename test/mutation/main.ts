@@ -1,6 +1,7 @@
 /**
- * `npm run test:mutation [-- ROOM…]`: changes the source of the rooms that decide, one place at a time, and counts how many
+ * `npm run test:mutation [-- [--incremental] ROOM…]`: changes the source of the rooms that decide, one place at a time, and counts how many
  * of the changes a test notices. Prints each that none notices. Fails below {@link LEAST_PERCENT} of all rooms together.
+ * With `--incremental` it tries only what changed since the last run: mutated files and tests, not what they import.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,6 +15,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const BUILD = join(ROOT, "build/mutation");
 /** Packages that nothing else needs. */
 const TOOL = join(import.meta.dirname, "tool");
+const INCREMENTAL = "--incremental";
 const STRYKER = join(TOOL, "node_modules/@stryker-mutator/core/bin/stryker.js");
 
 function reportOf({ name, source, tests }: MutatedRoom): MutationReport {
@@ -25,6 +27,10 @@ function reportOf({ name, source, tests }: MutatedRoom): MutationReport {
     mutate: source,
     reporters: ["progress", "json"],
     jsonReporter: { fileName },
+    incremental: true,
+    incrementalFile: join(BUILD, `${name}.incremental.json`),
+    // Tries every mutant, and writes the incremental file all the same.
+    force: !process.argv.includes(INCREMENTAL),
     // A mutant is put to the tests that reach it, which are known from one run without any.
     coverageAnalysis: "perTest",
     ignoreStatic: true,
@@ -48,7 +54,7 @@ function scoresOf(room: MutatedRoom): Score {
   return sumOf(files.map(({ score }) => score));
 }
 
-const names = process.argv.slice(2);
+const names = process.argv.slice(2).filter((argument) => argument !== INCREMENTAL);
 const unknown = names.find((name) => !ROOMS.some((room) => room.name === name));
 if (unknown !== undefined) {
   process.stderr.write(`There is no room "${unknown}". Rooms: ${ROOMS.map(({ name }) => name).join(", ")}.\n`);

@@ -7,5 +7,7 @@ export default defineConfig({
     include: (process.env["LASTCALL_MUTATED_TESTS"] ?? "").split(" "),
     globalSetup: ["test/commit-seed.ts"],
     setupFiles: ["test/seeded.ts"],
+    // Source with every mutant in it is several times slower. What hangs, Stryker ends by itself.
+    testTimeout: 60_000,
   },
 });
