@@ -1,0 +1,97 @@
+/** What people and Prometheus are told about the authority. */
+import { PassThrough } from "node:stream";
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import type { AuthorityStatus } from "../../../src/webhook/certificates/authority/authority-source.ts";
+import { addAuthorityGauges, addExpiryGauge, eventLog } from "../../../src/webhook/certificates/authority/event-log.ts";
+import type { KeeperEvent } from "../../../src/webhook/certificates/authority/keeper.ts";
+import { createLog } from "../../../src/webhook/request-log.ts";
+import { samplesOf } from "../server-under-test.ts";
+import { pretendCa } from "./pretend-certificates.ts";
+
+async function told(...events: readonly KeeperEvent[]) {
+  const sink = new PassThrough();
+  const registry = new Registry();
+  const tell = eventLog(createLog("debug", sink), registry);
+  for (const event of events) tell(event);
+  const written = (sink.read() as Buffer | null)?.toString().trim().split("\n") ?? [];
+  const lines = written.map((line): unknown => {
+    const { time: _time, ...rest } = JSON.parse(line);
+    return rest;
+  });
+  const metrics = await registry.metrics();
+  return { lines, metrics, patches: Object.fromEntries(samplesOf(metrics, "lastcall_cabundle_patches_total")) };
+}
+
+const [DEBUG, INFO, WARN] = [20, 30, 40];
+const NO_PATCH = { '{result="done"}': 0, '{result="conflict"}': 0 };
+
+test.for([
+  ["begin", "made a CA"],
+  ["repair", "repaired the CA's Secret"],
+  ["rotate", "made the next CA"],
+  ["promote", "the next CA signs from now on"],
+  ["drop", "stopped trusting a CA whose certificates have expired"],
+  ["anything else", "wrote the Secret"],
+] as const)("a Secret written to %s is told as: %s", async ([reason, msg]) => {
+  const { lines, patches } = await told({ kind: "secret-written", reason });
+  expect(lines).toEqual([{ level: INFO, reason, msg }]);
+  expect(patches).toEqual(NO_PATCH);
+});
+
+test("damage is a warning that names every place", async () => {
+  const { lines, patches } = await told({ kind: "damage", sentences: ["ca.key is missing"] });
+  expect(lines).toEqual([{ level: WARN, damage: ["ca.key is missing"], msg: "the CA's Secret is damaged" }]);
+  expect(patches).toEqual(NO_PATCH);
+});
+
+test("a caBundle that was written is counted and told, with how many CAs it holds", async () => {
+  const { lines, patches } = await told({ kind: "bundle-written", cas: 3 });
+  expect(lines).toEqual([{ level: INFO, cas: 3, msg: "caBundle written" }]);
+  expect(patches).toEqual({ ...NO_PATCH, '{result="done"}': 1 });
+});
+
+test("a lost race is no news, and counted where it was about a caBundle", async () => {
+  const { lines, patches, metrics } = await told(
+    { kind: "conflict", on: "configuration" },
+    { kind: "conflict", on: "Secret" },
+  );
+  const msg = "another writer came first";
+  expect(lines).toEqual([
+    { level: DEBUG, on: "configuration", msg },
+    { level: DEBUG, on: "Secret", msg },
+  ]);
+  expect(patches).toEqual({ ...NO_PATCH, '{result="conflict"}': 1 });
+  expect(metrics).toContain("Writes of the caBundle by this replica; conflict: another writer came first.");
+});
+
+test("when a certificate expires is told in seconds, and nothing of one that is not there", async () => {
+  const registry = new Registry();
+  let expiry: { leafMs: number | undefined; caMs?: number } = { leafMs: undefined };
+  addExpiryGauge(registry, () => expiry);
+  const samples = async () =>
+    Object.fromEntries(samplesOf(await registry.metrics(), "lastcall_certificate_not_after_seconds"));
+  expect(await samples()).toEqual({});
+  expiry = { leafMs: 7_000 };
+  expect(await samples()).toEqual({ '{kind="leaf"}': 7 });
+  expiry = { leafMs: 8_000, caMs: 9_500 };
+  expect(await samples()).toEqual({ '{kind="leaf"}': 8, '{kind="ca"}': 9.5 });
+  expect(await registry.metrics()).toContain("When a certificate expires, in seconds since 1970.");
+});
+
+test("the authority's gauges tell its leaf, its signer and whether every webhook trusts it", async () => {
+  const registry = new Registry();
+  let status: AuthorityStatus = { leafValidUntilMs: undefined, signer: undefined, isInSync: false };
+  addAuthorityGauges(registry, () => status);
+  const read = async () => {
+    const metrics = await registry.metrics();
+    const expiries = Object.fromEntries(samplesOf(metrics, "lastcall_certificate_not_after_seconds"));
+    return { expiries, inSync: samplesOf(metrics, "lastcall_cabundle_in_sync").get("") };
+  };
+  expect(await read()).toEqual({ expiries: {}, inSync: 0 });
+  status = { leafValidUntilMs: 5_000, signer: pretendCa("a", 0, 60_000), isInSync: true };
+  expect(await read()).toEqual({ expiries: { '{kind="leaf"}': 5, '{kind="ca"}': 60 }, inSync: 1 });
+  expect(await registry.metrics()).toContain(
+    "1 while every webhook was last seen to trust the certificate of this replica.",
+  );
+});

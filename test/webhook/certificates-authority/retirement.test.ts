@@ -1,0 +1,61 @@
+/** How long CAs are valid, trusted after they signed last, and remembered after that: to the millisecond. */
+import { expect, test } from "vitest";
+import {
+  isValidAt,
+  knownTo,
+  type RetiredCa,
+  trustedBy,
+} from "../../../src/webhook/certificates/authority/authority.ts";
+import { isOverdue, withinLimits } from "../../../src/webhook/certificates/authority/retirement.ts";
+import { pretendCa } from "./pretend-certificates.ts";
+
+const HOUR_MS = 3_600_000;
+const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropHoldMs: 60_000 };
+/** A leaf's life, a 24th of it, and a minute. */
+const TRUSTED_MS = 25 * HOUR_MS + 60_000;
+
+function retired(name: string, isDropped = false): RetiredCa {
+  const { key: _key, ...ca } = pretendCa(name, 0, LIVES.caLifeMs);
+  return { ...ca, retiredAtMs: 1_000, isDropped };
+}
+
+const many = (count: number, isDropped = false) =>
+  Array.from({ length: count }, (_, at) => retired(`${isDropped ? "dropped" : "trusted"}-${at}`, isDropped));
+
+test("a CA is valid from its first millisecond to before its last", () => {
+  const ca = pretendCa("a", 100, 200);
+  expect([99, 100, 199, 200].map((wallMs) => isValidAt(ca, wallMs))).toEqual([false, true, true, false]);
+});
+
+test("a CA that was dropped is known and not trusted, and each is known once", () => {
+  const authority = { signer: pretendCa("a", 0, 1), next: undefined, retired: [retired("b"), retired("c", true)] };
+  const [a, b, c] = [authority.signer.id, retired("b").id, retired("c").id];
+  expect(trustedBy(authority).map(({ id }) => id)).toEqual([a, b]);
+  expect(knownTo(authority).map(({ id }) => id)).toEqual([a, b, c]);
+});
+
+test("a retired CA is overdue as soon as its last leaf has expired everywhere, and never once it is dropped", () => {
+  const dueMs = 1_000 + TRUSTED_MS;
+  expect([dueMs - 1, dueMs].map((wallMs) => isOverdue(retired("a"), wallMs, LIVES))).toEqual([false, true]);
+  expect(isOverdue(retired("a", true), dueMs, LIVES)).toBe(false);
+});
+
+test("a dropped CA is remembered twice as long as it was trusted, and a trusted one is never forgotten", () => {
+  const forgottenMs = 1_000 + 2 * TRUSTED_MS;
+  const both = [retired("a"), retired("b", true)];
+  expect(withinLimits(both, forgottenMs - 1, LIVES)).toEqual(both);
+  expect(withinLimits(both, forgottenMs, LIVES)).toEqual([retired("a")]);
+});
+
+test("the first of two entries about one CA counts", () => {
+  expect(withinLimits([retired("a", true), retired("a")], 1_000, LIVES)).toEqual([retired("a", true)]);
+});
+
+test("24 are trusted, the rest are dropped, and 48 are remembered", () => {
+  expect(withinLimits(many(24), 1_000, LIVES)).toEqual(many(24));
+  const limited = withinLimits([...many(30, true), ...many(30)], 1_000, LIVES);
+  expect(limited).toHaveLength(48);
+  expect(limited.filter(({ isDropped }) => !isDropped)).toHaveLength(18);
+  const crowded = withinLimits(many(60), 1_000, LIVES);
+  expect(crowded.map(({ isDropped }) => isDropped)).toEqual(Array.from({ length: 48 }, (_, at) => at >= 24));
+});

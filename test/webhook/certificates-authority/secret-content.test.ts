@@ -1,0 +1,104 @@
+/** What a Secret that was damaged or edited still says: the good part is kept, each bad place is named. */
+import { expect, test } from "vitest";
+import type { RetiredCa } from "../../../src/webhook/certificates/authority/authority.ts";
+import { contentOf, readContent } from "../../../src/webhook/certificates/authority/secret-content.ts";
+import { pretendCa, pretendTools } from "./pretend-certificates.ts";
+
+const reader = pretendTools(() => "unused");
+const read = (entries: Readonly<Record<string, string>>) => readContent(entries, reader);
+
+const SIGNER = pretendCa("signer", 0, 9_000);
+const NEXT = pretendCa("next", 0, 9_000);
+const { key: _key, ...OLD } = pretendCa("old", 0, 9_000);
+const GOOD = { "ca.crt": SIGNER.cert, "ca.key": SIGNER.key, "next.crt": NEXT.cert, "next.key": NEXT.key };
+const RETIRED_AT = "2026-01-02T03:04:05.000Z";
+const retiredAs = (...rows: readonly unknown[]) => ({ "retired.json": JSON.stringify(rows) });
+const ROW = { retiredAt: RETIRED_AT, certificate: OLD.cert };
+const BAD_ROW = "retired.json has an entry that is not {retiredAt, certificate}";
+
+test("an empty Secret holds nothing and is not damaged", () => {
+  const authority = { signer: undefined, next: undefined, retired: [] };
+  expect(read({})).toEqual({ authority, salvaged: [], damage: [] });
+});
+
+test("what is written is read back, of others' entries nothing, and what is missing is taken away", () => {
+  const gone: RetiredCa = { ...OLD, retiredAtMs: Date.parse(RETIRED_AT), isDropped: true };
+  const kept: RetiredCa = { ...pretendCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
+  const { key: _older, ...older } = kept as RetiredCa & { key: string };
+  const authority = { signer: SIGNER, next: undefined, retired: [gone, older] };
+  const content = contentOf(authority);
+  expect(Object.keys(content)).toEqual(["ca.crt", "ca.key", "next.crt", "next.key", "retired.json"]);
+  expect([content["next.crt"], content["next.key"]]).toEqual([undefined, undefined]);
+  expect(JSON.parse(content["retired.json"] ?? "")).toEqual([
+    { ...ROW, dropped: true },
+    { retiredAt: "1970-01-01T00:00:05.000Z", certificate: older.cert },
+  ]);
+  const entries = Object.fromEntries(Object.entries(content).filter(([, text]) => text !== undefined));
+  expect(read({ ...(entries as Record<string, string>), other: "x" })).toEqual({ authority, salvaged: [], damage: [] });
+  expect(contentOf({ ...authority, retired: [] })["retired.json"]).toBeUndefined();
+});
+
+test.for([
+  ["ca", "signer"],
+  ["next", "next"],
+] as const)("a certificate %s.crt whose key is missing or another's is kept to be trusted", ([name, role]) => {
+  const { [`${name}.key` as const]: _gone, ...keyless } = GOOD;
+  const own = role === "signer" ? SIGNER : NEXT;
+  for (const [entries, sentence] of [
+    [keyless, `${name}.key is missing`],
+    [{ ...GOOD, [`${name}.key`]: "another key" }, `${name}.key is not the key of ${name}.crt`],
+  ] as const) {
+    const { authority, salvaged, damage } = read(entries as Record<string, string>);
+    expect(damage).toEqual([sentence]);
+    expect(salvaged.map(({ id }) => id)).toEqual([own.id]);
+    expect(authority[role]).toBeUndefined();
+  }
+});
+
+test("a certificate that cannot be read is named, and so is one of which only the key is left", () => {
+  const { "ca.crt": _gone, ...certless } = GOOD;
+  for (const entries of [certless, { ...GOOD, "ca.crt": "no PEM" }]) {
+    const { authority, salvaged, damage } = read(entries);
+    expect(damage).toEqual(["ca.crt is not one PEM certificate"]);
+    expect([salvaged, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
+  }
+});
+
+test("a CA that is both may not sign: whether every webhook trusts it is unknown", () => {
+  const { authority, damage } = read({ ...GOOD, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
+  expect([authority.signer, authority.next?.id]).toEqual([undefined, SIGNER.id]);
+  expect(damage).toEqual(["ca.crt is also next.crt"]);
+});
+
+test("a retired CA is read with its time, and is trusted unless it was dropped", () => {
+  const { authority, damage } = read(retiredAs(ROW, { ...ROW, dropped: true }, { ...ROW, dropped: "yes" }));
+  const retiredAtMs = Date.parse(RETIRED_AT);
+  expect(damage).toEqual([]);
+  expect(authority.retired).toEqual([
+    { ...OLD, retiredAtMs, isDropped: false },
+    { ...OLD, retiredAtMs, isDropped: true },
+    { ...OLD, retiredAtMs, isDropped: false },
+  ]);
+});
+
+test.for<unknown>([
+  null,
+  7,
+  "text",
+  {},
+  { certificate: OLD.cert },
+  { retiredAt: RETIRED_AT },
+  { ...ROW, retiredAt: 7 },
+  { ...ROW, retiredAt: "some day" },
+  { ...ROW, certificate: 7 },
+  { ...ROW, certificate: "no PEM" },
+])("an entry %j of the retired is named and left out, and the one behind it kept", (row) => {
+  const { authority, damage } = read(retiredAs(row, ROW));
+  expect(damage).toEqual([BAD_ROW]);
+  expect(authority.retired.map(({ id }) => id)).toEqual([OLD.id]);
+});
+
+test.for(["{", "{}", "null", ""])("a list of the retired that is %j is named", (text) => {
+  const { authority, damage } = read({ "retired.json": text });
+  expect([authority.retired, damage]).toEqual([[], [BAD_ROW]]);
+});
