@@ -53,6 +53,29 @@ test("trouble near the end of the certificate is an error", async () => {
   expect(lines().map((line) => JSON.parse(line).level)).toEqual([40, 50]);
 });
 
+test("what is told says why, until when the certificate is valid, and that the trouble is over", async () => {
+  const answers: Refreshed[] = [unusable("away"), { kind: "same" }, unusable("away"), { kind: "changed" }];
+  const { look, lines } = looking(async () => answers.shift() ?? unusable("away"));
+  for (let second = 0; second < 4; second += 1) await look(second);
+  await look(6 * DAY_MS);
+  await look(6 * DAY_MS + 600_001);
+  const validUntil = "1970-01-09T00:00:00.000Z";
+  const trouble = {
+    level: 40,
+    why: expect.stringMatching(/: away$/),
+    validUntil,
+    msg: "no new certificate can be used, the old one stays",
+  };
+  expect(lines().map((line) => JSON.parse(line))).toMatchObject([
+    trouble,
+    // The same words are new trouble once a look went well.
+    trouble,
+    { level: 30, validUntil, msg: "certificate renewed" },
+    trouble,
+    { ...trouble, level: 50, msg: "the certificate ends soon and has no successor" },
+  ]);
+});
+
 test("a look that is still running is not started twice, and one that throws does not stop the next", async () => {
   let calls = 0;
   let finish: (found: Refreshed) => void = () => undefined;
@@ -70,6 +93,7 @@ test("a look that is still running is not started twice, and one that throws doe
   await first;
   await look(0);
   expect(lines()[0]).toContain("a mistake of ours");
+  expect(lines()[0]).toContain("looking after the certificate failed");
   void look(0);
   expect(calls).toBe(3);
   finish({ kind: "same" });

@@ -76,3 +76,29 @@ test("a CA that somebody else made is not used to sign", async () => {
   const foreign = await makeCaPair("Corporate CA", { fromMs: NOW_MS, untilMs: NOW_MS + DAY_MS });
   expect(tools.readCa(foreign.cert)).toMatchObject({ why: expect.stringContaining("Corporate CA") });
 });
+
+/** An extension that a verifier may not pass over, as RFC 5280 encodes it in DER: its name, TRUE, its value. */
+const critical = (name: string, value: string) => `0603${name}0101ff${value}`;
+const [BASIC_CONSTRAINTS, KEY_USAGE] = ["551d13", "551d0f"];
+
+test("what a CA and a leaf may be used for binds every verifier", async () => {
+  const signer = await newCa();
+  const leaf = await tools.makeLeaf({ signer, validUntilMs: NOW_MS });
+  const bytesOf = (cert: string) => new X509Certificate(cert).raw.toString("hex");
+  // A CA of servers only, with no CA below it, that signs certificates and revocations.
+  expect(bytesOf(signer.cert)).toContain(critical(BASIC_CONSTRAINTS, "040830060101ff020100"));
+  expect(bytesOf(signer.cert)).toContain(critical(KEY_USAGE, "040403020106"));
+  expect(bytesOf(leaf.cert)).toContain(critical(BASIC_CONSTRAINTS, "04023000"));
+  expect(bytesOf(leaf.cert)).toContain(critical(KEY_USAGE, "040403020780"));
+});
+
+test.for([
+  { says: "of 64 characters", names: ["a".repeat(64)], subject: `CN=${"a".repeat(64)}` },
+  { says: "that fits, behind one that does not", names: ["a".repeat(65), "b"], subject: "CN=b" },
+  { says: "of ours, where none fits", names: ["a".repeat(65)], subject: "CN=lastcall" },
+])("the subject of a leaf is the first name $says", async ({ names, subject }) => {
+  const signer = await newCa();
+  const leaf = new X509Certificate((await certificateTools(names).makeLeaf({ signer, validUntilMs: NOW_MS })).cert);
+  expect(leaf.subject).toBe(subject);
+  expect(leaf.subjectAltName).toBe(names.map((name) => `DNS:${name}`).join(", "));
+});
