@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { type Issuer, makeCaPair, makeServerPair } from "../../src/certificates/signing.ts";
 import type { Moment } from "../../src/webhook/certificates/authority/authority.ts";
+import type { KeeperEvent } from "../../src/webhook/certificates/authority/keeper.ts";
 import { pemBlocks } from "../../src/webhook/certificates/authority/pem-bundle.ts";
 import { LINGER_MS } from "../../src/webhook/certificates/brought-bundle.ts";
 import { readBroughtPair } from "../../src/webhook/certificates/brought-pair.ts";
@@ -52,7 +53,12 @@ function mount(): { readonly folder: string; readonly swap: (files: Files) => vo
 
 type Clock = { nowMs: number };
 
-function sourceOf(folder: string, store: ApiStore, clock: Clock): Promise<CertificateSource> {
+function sourceOf(
+  folder: string,
+  store: ApiStore,
+  clock: Clock,
+  tell: (event: KeeperEvent) => void = () => undefined,
+): Promise<CertificateSource> {
   return broughtSource({
     read: () => readBroughtPair(join(folder, "tls.crt"), join(folder, "tls.key")),
     configurations: {
@@ -62,7 +68,7 @@ function sourceOf(folder: string, store: ApiStore, clock: Clock): Promise<Certif
     },
     now: (): Moment => ({ wallMs: clock.nowMs, monotonicMs: clock.nowMs }),
     settleMs: SETTLE_MS,
-    tell: () => undefined,
+    tell,
   });
 }
 
@@ -222,4 +228,22 @@ test("a folder without ca.crt is a fault at the start", async () => {
   rmSync(join(folder, "ca.crt"));
   await expect(readBroughtPair(join(folder, "tls.crt"), join(folder, "tls.key"))).rejects.toThrow(/ca\.crt/);
   expect(readFileSync(join(folder, "tls.crt"), "utf8")).toContain("BEGIN CERTIFICATE");
+});
+
+test("a bundle that is written is told with its CAs, and one that others write all the time is given up", async () => {
+  const { clock, store, mounts } = await started();
+  store.setBundles(["", ""]);
+  const told: KeeperEvent[] = [];
+  const folder = mounts[0]?.folder ?? "";
+  const source = await sourceOf(folder, store, clock, (event) => told.push(event));
+  expect(source.complaint(clock.nowMs)).toBe("the webhook configuration was not read yet");
+  expect(await source.refresh(clock.nowMs)).toEqual({ kind: "same" });
+  expect(told).toEqual([{ kind: "bundle-written", cas: 1 }]);
+  store.setBundles(["", ""]);
+  told.splice(0);
+  const raced: ApiStore = { ...store, writeBundle: () => "conflict" };
+  const loser = await sourceOf(folder, raced, clock, (event) => told.push(event));
+  const given = await loser.refresh(clock.nowMs);
+  expect(given).toMatchObject({ kind: "unusable", fault: { code: "ERR_AUTHORITY_UNREACHABLE" } });
+  expect(told).toEqual(Array.from({ length: 8 }, () => ({ kind: "conflict", on: "configuration" })));
 });
