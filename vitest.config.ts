@@ -41,7 +41,7 @@ const APART = [
   "test/{api-server/connection,certs/make,cli/process,demo/container-command,demo/servers}.test.ts",
   "test/cluster/**/*.test.ts",
   "test/manager/{http-driver,kernel-without-ipv6,neighbours,netlink-sources,observation-*}.test.ts",
-  "test/manager/{original-hooks,raw-http,relay-asking,relay-client,relay-history,unread-callers}.test.ts",
+  "test/manager/{original-hooks,raw-http,relay-client,relay-history,relay-session,unread-callers}.test.ts",
   "test/manager/fuzz/*.test.ts",
   "test/relay/{documented-limits,thread/*}.test.ts",
   "test/webhook/client-certificate.test.ts",

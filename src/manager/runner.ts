@@ -12,7 +12,7 @@ import { rulesWith } from "./drivers/manager-driver.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
 import type { Driver, NowMs } from "./ports.ts";
 import type { RelayClient } from "./relay/relay-client.ts";
-import { relayWishOf } from "./relay/relay-wish.ts";
+import { relayDemandOf } from "./relay/relay-client.ts";
 import type { SocketReader } from "./sockets/sockets.ts";
 import type { Judge } from "./traffic/judge.ts";
 import { type NeighbourWatch, UNKNOWN_NEIGHBOURS } from "./traffic/neighbours.ts";
@@ -172,7 +172,7 @@ export function createRunner(parts: RunnerParts): Runner {
     lookAtMs = next.lookAtMs;
     plan(next.wakeAtMs);
     for (const action of next.actions) perform(action);
-    parts.relay.follow(relayWishOf(settings, state));
+    parts.relay.follow(relayDemandOf(settings, state));
   };
 
   return { hear, status };

@@ -8,9 +8,9 @@ import { driverOf } from "./drivers/manager-driver.ts";
 import { noteLine } from "./log-line.ts";
 import type { Outside } from "./outside.ts";
 import { clientStarter } from "./relay/client-process.ts";
+import type { WithdrawalStatus } from "./relay/ipc-messages.ts";
 import { createRelayClient, NO_ANSWER_YET, NO_RELAY } from "./relay/relay-client.ts";
 import { NO_ENDPOINT, readRelaySettings } from "./relay/relay-settings.ts";
-import type { RelayWord } from "./relay/relay-word.ts";
 import { createRunner } from "./runner.ts";
 import { createSocketReader } from "./sockets/sockets.ts";
 import { createJudge } from "./traffic/judge.ts";
@@ -81,7 +81,7 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
   return { onStopSignal: () => runner.hear({ kind: "sigterm", nowMs: nowMs() }) };
 }
 
-function relayWords(word: RelayWord): string {
+function relayWords(word: WithdrawalStatus): string {
   const state = word.terminating ? `${word.offered}, terminating` : word.offered;
   return word.reason === "" ? state : `${state}: ${word.reason}`;
 }

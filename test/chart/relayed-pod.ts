@@ -2,9 +2,8 @@
 import type { WithdrawalLine } from "../../src/contract/relay-wire.ts";
 import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
 import { environmentOf } from "../../src/manager/outside.ts";
-import { callRelay } from "../../src/manager/relay/relay-call.ts";
+import { callRelay, deliverReport } from "../../src/manager/relay/relay-connection.ts";
 import { type RelaySettings, readRelaySettings } from "../../src/manager/relay/relay-settings.ts";
-import { deliverReport } from "../../src/manager/relay/report-delivery.ts";
 import { at, listOf } from "./rendering.ts";
 
 export type Identity = { readonly name: string; readonly uid: string; readonly address: string };
@@ -24,7 +23,7 @@ export function relayOf(pod: unknown, { name, uid, address }: Identity): RelaySe
   return settings;
 }
 
-export type Asking = {
+export type RelaySession = {
   /** What was answered last. */
   readonly last: () => WithdrawalLine | undefined;
   /** Empty, or why nothing more comes. */
@@ -32,7 +31,7 @@ export type Asking = {
   readonly stop: () => void;
 };
 
-export function askWithdrawal(settings: RelaySettings): Asking {
+export function askWithdrawal(settings: RelaySettings): RelaySession {
   const { namespace, pod, uid, addresses } = settings;
   let text = "";
   let trouble = "";

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { ClientEars } from "../../src/manager/relay/client-handle.ts";
+import type { ClientEars } from "../../src/manager/relay/client-process.ts";
+import type { WithdrawalStatus } from "../../src/manager/relay/ipc-messages.ts";
+import type { RelayDemand } from "../../src/manager/relay/relay-client.ts";
 import { createRelayClient, NO_ANSWER_YET } from "../../src/manager/relay/relay-client.ts";
 import { NO_ENDPOINT, type RelayEndpoint } from "../../src/manager/relay/relay-settings.ts";
-import type { RelayWish } from "../../src/manager/relay/relay-wish.ts";
-import type { RelayWord } from "../../src/manager/relay/relay-word.ts";
 import { createNeighbourWatch } from "../../src/manager/traffic/neighbours.ts";
 import { CLIENT, judging, listener, POD, reading, socket } from "./judge-room.ts";
 import { inWords } from "./socket-lists.ts";
 
-const ASK: RelayWish = { kind: "ask", floorEndMs: -1 };
+const ASK: RelayDemand = { kind: "ask", floorEndMs: -1 };
 const SAID = 'said {"state":"in","terminating":true,"services":1,"reason":""}\n';
 
 /** A manager's side whose clients are played by the test. */
 function manager() {
-  const words: RelayWord[] = [];
+  const words: WithdrawalStatus[] = [];
   const reports: string[] = [];
   const clients: { readonly ears: ClientEars; readonly orders: string[]; killed: boolean }[] = [];
   const relay = createRelayClient({

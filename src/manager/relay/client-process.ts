@@ -1,4 +1,7 @@
-/** Starts the relay client: this very program once more, with nothing but what it needs. */
+/**
+ * The relay client as a process: this very program once more, with nothing but what it needs. One at a time, with a bound
+ * on what it may say. Late words of an earlier one are dropped.
+ */
 import { spawn } from "node:child_process";
 import {
   POD_IPS_VARIABLE,
@@ -11,7 +14,93 @@ import {
   RELAY_NAME_VARIABLE,
 } from "../../contract/manager-environment.ts";
 import type { Environment } from "../outside.ts";
-import type { ClientEars, ClientProcess, StartClient } from "./client-handle.ts";
+import type { NowMs } from "../ports.ts";
+import { CLIENT_LINE_LIMIT_BYTES, type ClientNews, type ClientOrder, formatOrder, parseNews } from "./ipc-messages.ts";
+import { createLineBuffer, createRateLimit } from "./line-buffer.ts";
+
+/** A started client. Its orders may be lost when it has gone; that is told by its end. */
+export type ClientProcess = { readonly write: (line: string) => void; readonly kill: () => void };
+
+export type ClientEars = {
+  readonly onOutput: (chunk: Buffer) => void;
+  /** Called once, and never before the client was handed over. */
+  readonly onEnd: (how: string) => void;
+};
+
+export type StartClient = (ears: ClientEars) => ClientProcess;
+
+export type ClientHandleParts = {
+  readonly start: StartClient;
+  readonly nowMs: NowMs;
+  readonly onNews: (news: ClientNews) => void;
+  /** The client is no more: by itself, or ended for this reason. */
+  readonly onGone: (why: string) => void;
+};
+
+export type ClientHandle = {
+  readonly start: () => void;
+  readonly runs: () => boolean;
+  readonly order: (what: ClientOrder) => void;
+  readonly end: (why: string) => void;
+  readonly heardAtMs: () => number;
+};
+
+/** Per second. */
+const LIMITS = { bytes: 8 * CLIENT_LINE_LIMIT_BYTES, lines: 200 };
+
+export function createClientHandle(parts: ClientHandleParts): ClientHandle {
+  const { nowMs } = parts;
+  let client: ClientProcess | undefined;
+  let generation = 0;
+  let heardAtMs = -1;
+
+  const forget = (why: string): void => {
+    generation = generation + 1;
+    client = undefined;
+    parts.onGone(why);
+  };
+
+  const end = (why: string): void => {
+    const running = client;
+    if (running === undefined) return;
+    forget(why);
+    running.kill();
+  };
+
+  const take = (mine: number, line: string): void => {
+    const news = parseNews(line);
+    // One line may end the client in the middle of the others.
+    if (news !== undefined && mine === generation) parts.onNews(news);
+  };
+
+  return {
+    runs: () => client !== undefined,
+    heardAtMs: () => heardAtMs,
+    end,
+    order: (what) => {
+      if (client !== undefined) client.write(`${formatOrder(what)}\n`);
+    },
+    start: () => {
+      generation = generation + 1;
+      const mine = generation;
+      const buffer = createLineBuffer(CLIENT_LINE_LIMIT_BYTES);
+      const gate = createRateLimit(LIMITS, nowMs);
+      heardAtMs = nowMs();
+      client = parts.start({
+        onOutput: (chunk) => {
+          if (mine !== generation) return;
+          heardAtMs = nowMs();
+          const lines = buffer.take(chunk);
+          if (lines === undefined || !gate.admits(chunk.length, lines.length)) end("the relay client floods");
+          else for (const line of lines) take(mine, line);
+        },
+        onEnd: (how) => {
+          if (mine === generation) forget(`the relay client ended: ${how}`);
+        },
+      });
+    },
+  };
+}
 
 type Program = {
   readonly file: string;

@@ -1,4 +1,5 @@
-/** Cuts a stream of bytes into lines. What is no line within the limit is never kept. */
+/** Cuts a stream of bytes into lines, and bounds how many come: what is no line within the limit is never kept. */
+import type { NowMs } from "../ports.ts";
 
 export type LineBuffer = {
   /** @returns the lines that are whole now, without their ends; undefined once a line was longer than the limit */
@@ -41,6 +42,34 @@ export function createLineBuffer(limitBytes: number): LineBuffer {
       if (!broken) keep(chunk.subarray(from));
       if (broken) parts = [];
       return broken ? undefined : lines;
+    },
+  };
+}
+
+export type RateLimit = {
+  /** @returns false once more came within a second than is allowed */
+  readonly admits: (bytes: number, lines: number) => boolean;
+};
+
+export type RateLimits = { readonly bytes: number; readonly lines: number };
+
+const WINDOW_MS = 1_000;
+
+export function createRateLimit(limits: RateLimits, nowMs: NowMs): RateLimit {
+  let fromMs = nowMs();
+  let byteCount = 0;
+  let lineCount = 0;
+  return {
+    admits: (bytes, lines) => {
+      const atMs = nowMs();
+      if (atMs - fromMs > WINDOW_MS) {
+        fromMs = atMs;
+        byteCount = 0;
+        lineCount = 0;
+      }
+      byteCount = byteCount + bytes;
+      lineCount = lineCount + lines;
+      return byteCount <= limits.bytes && lineCount <= limits.lines;
     },
   };
 }

@@ -2,24 +2,52 @@
  * The manager's side of its relay client: starts the process when a drain may need it, hands its words to the drain, and
  * ends it. Nothing here waits, and whatever fails is an unknown, never a drain that fails.
  */
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { floorEndMs } from "../drain/deadline.ts";
+import type { DrainState } from "../drain/drain-state.ts";
+import { asksForTheEnd } from "../drain/trigger-rules.ts";
 import type { NowMs } from "../ports.ts";
-import { type ClientHandle, createClientHandle, type StartClient } from "./client-handle.ts";
-import type { ClientNews } from "./client-words.ts";
-import type { RelayWish } from "./relay-wish.ts";
-import { type RelayWord, sameWord, unknownWord } from "./relay-word.ts";
+import { type ClientHandle, createClientHandle, type StartClient } from "./client-process.ts";
+import { type ClientNews, sameStatus, unknownStatus, type WithdrawalStatus } from "./ipc-messages.ts";
+
+/** What a drain wants of the relay at a moment. */
+export type RelayDemand =
+  | { readonly kind: "nothing" }
+  /** Ask. From `floorEndMs` on the drain waits for the answer alone; -1 while none has begun. */
+  | { readonly kind: "ask"; readonly floorEndMs: number }
+  /** The answer matters no more, the report will. */
+  | { readonly kind: "rest" };
+
+const NOTHING: RelayDemand = { kind: "nothing" };
+
+export function relayDemandOf(settings: DrainSettings, state: DrainState): RelayDemand {
+  switch (state.phase) {
+    case "idle":
+      // By its hooks the Pod's end looks like a restart, and the relay may know which it is.
+      return asksForTheEnd(state) ? { kind: "ask", floorEndMs: -1 } : NOTHING;
+    case "withdrawing":
+      return { kind: "ask", floorEndMs: floorEndMs(settings, state.triggeredAtMs) };
+    case "draining":
+      return { kind: "rest" };
+    case "holding":
+      return { kind: "rest" };
+    default:
+      return NOTHING;
+  }
+}
 
 export type RelayClientParts = {
   readonly start: StartClient;
   readonly nowMs: NowMs;
   /** @param answered the relay said it; else the client did, of the way to it */
-  readonly onWord: (word: RelayWord, answered: boolean) => void;
+  readonly onWord: (word: WithdrawalStatus, answered: boolean) => void;
   /** Empty, or why the report is lost. */
   readonly onReported: (failure: string) => void;
 };
 
 export type RelayClient = {
   /** Told after every event of the drain. */
-  readonly follow: (wish: RelayWish) => void;
+  readonly follow: (demand: RelayDemand) => void;
   /** @param report its JSON; the client ends when it is delivered or lost */
   readonly deliver: (report: string) => void;
   /** Connections the client has opened; a running total. */
@@ -41,18 +69,16 @@ const FAREWELL_MS = 100;
 /** Whatever waits in the pipe is read before the client is judged. */
 const ONE_TURN_MS = 1;
 
-const NOTHING_ASKED: RelayWish = { kind: "nothing" };
-
 export function createRelayClient(parts: RelayClientParts): RelayClient {
   const { nowMs } = parts;
   let starts = 0;
   let startedAtMs = -1;
   let dials = 0;
-  let wish: RelayWish = NOTHING_ASKED;
+  let demand: RelayDemand = NOTHING;
   let toldFloor = false;
   let resting = false;
   let delivering = false;
-  let last = unknownWord("");
+  let last = unknownStatus("");
   let guard: NodeJS.Timeout | null = null;
   let farewell = (): void => {};
 
@@ -61,12 +87,12 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
     guard = null;
   };
 
-  const say = (word: RelayWord, answered: boolean): void => {
-    if (wish.kind !== "ask" || sameWord(word, last)) return;
+  const say = (word: WithdrawalStatus, answered: boolean): void => {
+    if (demand.kind !== "ask" || sameStatus(word, last)) return;
     last = word;
     parts.onWord(word, answered);
   };
-  const unknown = (why: string): void => say(unknownWord(why), false);
+  const unknown = (why: string): void => say(unknownStatus(why), false);
 
   const reported = (failure: string): void => {
     if (!delivering) return;
@@ -117,8 +143,8 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   const watch = (): void => {
     if (delivering) return;
     stopGuard();
-    if (!client.runs() || wish.kind !== "ask" || wish.floorEndMs < 0 || last.offered !== "in") return;
-    const dueMs = Math.max(wish.floorEndMs, client.heardAtMs()) + HANG_MS;
+    if (!client.runs() || demand.kind !== "ask" || demand.floorEndMs < 0 || last.offered !== "in") return;
+    const dueMs = Math.max(demand.floorEndMs, client.heardAtMs()) + HANG_MS;
     const readThenJudge = (): void => {
       guard = setTimeout(judge, ONE_TURN_MS);
     };
@@ -148,14 +174,14 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   const forget = (): void => {
     starts = 0;
     startedAtMs = -1;
-    last = unknownWord("");
+    last = unknownStatus("");
     if (!delivering && client.runs()) client.end("");
   };
 
   return {
     dials: () => dials,
     follow: (next) => {
-      wish = next;
+      demand = next;
       if (next.kind === "ask") ask(next.floorEndMs);
       else if (next.kind === "rest") rest();
       else forget();

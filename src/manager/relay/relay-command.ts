@@ -1,18 +1,16 @@
 /**
  * `lastcall relay`: the relay's client, a process that lives as long as a drain. The manager talks with it over its
- * standard input and output, in the lines of client-words.ts; when the input ends, so does the process. What goes wrong
+ * standard input and output, in the lines of ipc-messages.ts; when the input ends, so does the process. What goes wrong
  * with TLS goes wrong here, and costs no hold.
  */
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { RELAY_ADDRESS_VARIABLE } from "../../contract/manager-environment.ts";
 import type { Outside } from "../outside.ts";
-import { beginAsking, stepAsking } from "./asking.ts";
-import type { AskingAction, AskingEvent } from "./asking-state.ts";
-import { CLIENT_LINE_LIMIT_BYTES, type ClientNews, type ClientOrder, formatNews, parseOrder } from "./client-words.ts";
+import { CLIENT_LINE_LIMIT_BYTES, type ClientNews, type ClientOrder, formatNews, parseOrder } from "./ipc-messages.ts";
 import { createLineBuffer } from "./line-buffer.ts";
+import { deliverReport, openWithdrawal } from "./relay-connection.ts";
+import { beginSession, type SessionAction, type SessionEvent, stepSession } from "./relay-session.ts";
 import { type RelaySettings, readRelaySettings } from "./relay-settings.ts";
-import { deliverReport } from "./report-delivery.ts";
-import { openWithdrawal } from "./withdrawal-stream.ts";
 
 export function runRelay(outside: Outside): void {
   const read = readRelaySettings(outside.environment);
@@ -31,7 +29,7 @@ const ONE_TURN_MS = 1;
 
 function ask(settings: RelaySettings, outside: Outside): void {
   const { nowMs } = outside;
-  let asking = beginAsking(nowMs());
+  let session = beginSession(nowMs());
   let streams: OpenStream[] = [];
   let timer: NodeJS.Timeout | null = null;
   let wakeAtMs = -1;
@@ -39,12 +37,12 @@ function ask(settings: RelaySettings, outside: Outside): void {
 
   const tell = (news: ClientNews): void => outside.log(formatNews(news));
 
-  const dial = (id: number, pulse: boolean): void => {
+  const dial = (id: number, heartbeat: boolean): void => {
     tell({ kind: "dials" });
-    const drop = openWithdrawal(settings, pulse, nowMs, {
+    const drop = openWithdrawal(settings, heartbeat, nowMs, {
       onWord: (word) => {
         hear({ kind: "spoke", nowMs: nowMs(), id, offered: word.offered });
-        if (asking.current === id) tell({ kind: "said", word });
+        if (session.current === id) tell({ kind: "said", word });
       },
       onBroke: (reason) => {
         streams = streams.filter((stream) => stream.id !== id);
@@ -54,10 +52,10 @@ function ask(settings: RelaySettings, outside: Outside): void {
     streams.push({ id, drop });
   };
 
-  const perform = (action: AskingAction): void => {
+  const perform = (action: SessionAction): void => {
     switch (action.kind) {
       case "dial":
-        dial(action.id, action.pulse);
+        dial(action.id, action.heartbeat);
         return;
       case "drop": {
         const stream = streams.find((one) => one.id === action.id);
@@ -81,9 +79,9 @@ function ask(settings: RelaySettings, outside: Outside): void {
     }, ONE_TURN_MS);
   };
 
-  const hear = (event: AskingEvent): void => {
-    const next = stepAsking(asking, event);
-    asking = next.asking;
+  const hear = (event: SessionEvent): void => {
+    const next = stepSession(session, event);
+    session = next.session;
     if (timer !== null) clearTimeout(timer);
     timer = null;
     wakeAtMs = next.wakeAtMs;

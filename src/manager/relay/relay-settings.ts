@@ -10,7 +10,7 @@ import {
 } from "../../contract/manager-environment.ts";
 import type { Environment } from "../outside.ts";
 import { canonicalAddress } from "../sockets/address-text.ts";
-import { shortReason } from "./relay-word.ts";
+import { shortReason } from "./ipc-messages.ts";
 
 export type RelayEndpoint = {
   /** An IP address as the kernel's tables show it; empty where there is no relay. */

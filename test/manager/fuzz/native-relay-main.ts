@@ -3,9 +3,8 @@
  * compiles natively. Arguments: port of 127.0.0.1, file of the CA, first number, count. A number names its server too.
  */
 import { readFileSync } from "node:fs";
+import { deliverReport, openWithdrawal } from "../../../src/manager/relay/relay-connection.ts";
 import type { RelaySettings } from "../../../src/manager/relay/relay-settings.ts";
-import { deliverReport } from "../../../src/manager/relay/report-delivery.ts";
-import { openWithdrawal } from "../../../src/manager/relay/withdrawal-stream.ts";
 
 /** For a stream, which may stay open; a report has limits of its own. */
 const LIMIT_MS = 300;

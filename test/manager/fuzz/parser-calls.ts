@@ -7,10 +7,16 @@ import { parseActiveCount } from "../../../src/manager/drivers/http/active-count
 import { parseHttpTarget } from "../../../src/manager/drivers/http-target.ts";
 import { depthOf } from "../../../src/manager/json-depth.ts";
 import { environmentOf } from "../../../src/manager/outside.ts";
-import { formatNews, formatOrder, parseNews, parseOrder } from "../../../src/manager/relay/client-words.ts";
+import {
+  formatNews,
+  formatOrder,
+  formatWithdrawalStatus,
+  parseNews,
+  parseOrder,
+  parseWithdrawalStatus,
+} from "../../../src/manager/relay/ipc-messages.ts";
 import { createLineBuffer } from "../../../src/manager/relay/line-buffer.ts";
 import { readRelaySettings } from "../../../src/manager/relay/relay-settings.ts";
-import { formatRelayWord, parseRelayWord } from "../../../src/manager/relay/relay-word.ts";
 import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
 import { parseOpens } from "../../../src/manager/sockets/proc-snmp.ts";
 import { partOf, type TextSocket, tableOf } from "../socket-lists.ts";
@@ -100,8 +106,8 @@ function linesText(bytes: Buffer): string {
 }
 
 function wordText(text: string): string {
-  const word = parseRelayWord(text);
-  return word === undefined ? "refused" : formatRelayWord(word);
+  const word = parseWithdrawalStatus(text);
+  return word === undefined ? "refused" : formatWithdrawalStatus(word);
 }
 
 function newsText(text: string): string {

@@ -1,23 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { beginAsking, DIAL_LIMIT_MS, stepAsking } from "../../src/manager/relay/asking.ts";
 import {
-  type Asking,
-  type AskingAction,
-  type AskingEvent,
+  beginSession,
+  DIAL_LIMIT_MS,
+  type RelaySession,
+  type SessionAction,
+  type SessionEvent,
   SILENCE_LIMIT_MS,
-} from "../../src/manager/relay/asking-state.ts";
+  stepSession,
+} from "../../src/manager/relay/relay-session.ts";
 
-type Timed = AskingAction & { readonly atMs: number };
+type Timed = SessionAction & { readonly atMs: number };
 
 /** Plays a client whose timers are exact, until `untilMs`. */
-function play(events: readonly AskingEvent[], untilMs = 60_000) {
-  let asking: Asking = beginAsking(0);
+function play(events: readonly SessionEvent[], untilMs = 60_000) {
+  let session: RelaySession = beginSession(0);
   let wakeAtMs = 0;
   const actions: Timed[] = [];
-  const hear = (event: AskingEvent) => {
-    const next = stepAsking(asking, event);
-    asking = next.asking;
+  const hear = (event: SessionEvent) => {
+    const next = stepSession(session, event);
+    session = next.session;
     wakeAtMs = next.wakeAtMs;
     for (const action of next.actions) actions.push({ ...action, atMs: event.nowMs });
   };
@@ -32,26 +34,26 @@ function play(events: readonly AskingEvent[], untilMs = 60_000) {
     hear(event);
   }
   tickUntil(untilMs);
-  const times = (kind: AskingAction["kind"]) => actions.flatMap((one) => (one.kind === kind ? [one.atMs] : []));
-  return { actions, asking, dials: times("dial"), lost: times("lost"), dropped: times("drop"), wakeAtMs };
+  const times = (kind: SessionAction["kind"]) => actions.flatMap((one) => (one.kind === kind ? [one.atMs] : []));
+  return { actions, session, dials: times("dial"), lost: times("lost"), dropped: times("drop"), wakeAtMs };
 }
 
-const spoke = (nowMs: number, id: number, offered: "in" | "out" | "unknown" = "in"): AskingEvent => ({
+const spoke = (nowMs: number, id: number, offered: "in" | "out" | "unknown" = "in"): SessionEvent => ({
   kind: "spoke",
   nowMs,
   id,
   offered,
 });
-const broke = (nowMs: number, id: number, reason = "refused"): AskingEvent => ({ kind: "broke", nowMs, id, reason });
-const floor = (nowMs: number, inMs: number): AskingEvent => ({ kind: "floor", nowMs, inMs });
-const rest = (nowMs: number): AskingEvent => ({ kind: "rest", nowMs });
+const broke = (nowMs: number, id: number, reason = "refused"): SessionEvent => ({ kind: "broke", nowMs, id, reason });
+const floor = (nowMs: number, inMs: number): SessionEvent => ({ kind: "floor", nowMs, inMs });
+const rest = (nowMs: number): SessionEvent => ({ kind: "rest", nowMs });
 /** A connection that speaks every 200 ms. */
-const pulses = (id: number, fromMs: number, untilMs: number): AskingEvent[] =>
+const heartbeats = (id: number, fromMs: number, untilMs: number): SessionEvent[] =>
   Array.from({ length: Math.floor((untilMs - fromMs) / 200) + 1 }, (_, at) => spoke(fromMs + at * 200, id));
 
 describe("asking the relay", () => {
   test("connects at once", () => {
-    expect(play([], 0).actions).toEqual([{ kind: "dial", id: 1, pulse: false, atMs: 0 }]);
+    expect(play([], 0).actions).toEqual([{ kind: "dial", id: 1, heartbeat: false, atMs: 0 }]);
   });
 
   test("gives up a connection that says nothing for two seconds, and says why", () => {
@@ -73,7 +75,7 @@ describe("asking the relay", () => {
   });
 
   test("does not go on believing who hangs up after every answer, even if it was slow once", () => {
-    const events: AskingEvent[] = [spoke(1_000, 1), broke(1_001, 1)];
+    const events: SessionEvent[] = [spoke(1_000, 1), broke(1_001, 1)];
     let dialledAtMs = 1_101;
     for (const [id, retryMs] of [200, 400, 800, 1_600, 2_000, 2_000, 2_000].entries()) {
       events.push(spoke(dialledAtMs + 50, id + 2), broke(dialledAtMs + 51, id + 2));
@@ -103,20 +105,20 @@ describe("asking the relay", () => {
     expect(play([spoke(10, 1), spoke(20_000, 1)], SILENCE_LIMIT_MS + 10).dropped).toEqual([]);
   });
 
-  test("asks for a pulse when the delay is nearly over and the Pod is still offered", () => {
+  test("asks for a heartbeat when the delay is nearly over and the Pod is still offered", () => {
     const played = play([floor(0, 5_000), spoke(10, 1), spoke(3_510, 2)], 3_600);
     expect(played.actions.slice(1)).toEqual([
-      { kind: "dial", id: 2, pulse: true, atMs: 3_500 },
+      { kind: "dial", id: 2, heartbeat: true, atMs: 3_500 },
       { kind: "drop", id: 1, atMs: 3_510 },
     ]);
   });
 
-  test.for(["out", "unknown"] as const)("asks for no pulse where the relay says %s", (offered) => {
+  test.for(["out", "unknown"] as const)("asks for no heartbeat where the relay says %s", (offered) => {
     expect(play([floor(0, 5_000), spoke(10, 1, offered)], 20_000).dials).toEqual([0]);
   });
 
-  test("relies on a pulse for as long as it beats", () => {
-    const played = play([floor(0, 2_000), spoke(10, 1), ...pulses(2, 700, 20_000)], 20_100);
+  test("relies on a heartbeat for as long as it beats", () => {
+    const played = play([floor(0, 2_000), spoke(10, 1), ...heartbeats(2, 700, 20_000)], 20_100);
     expect(played.lost).toEqual([]);
     expect(played.dials).toEqual([0, 500]);
   });
@@ -125,8 +127,8 @@ describe("asking the relay", () => {
     expect(play([floor(0, 5_000), spoke(10, 1)], 20_000).lost).toEqual([5_000]);
   });
 
-  test("no longer counts on a pulse half a second after its last beat", () => {
-    const played = play([floor(0, 2_000), spoke(10, 1), ...pulses(2, 510, 9_110)], 20_000);
+  test("no longer counts on a heartbeat half a second after its last beat", () => {
+    const played = play([floor(0, 2_000), spoke(10, 1), ...heartbeats(2, 510, 9_110)], 20_000);
     expect(played.lost).toEqual([9_610]);
     expect(played.dials[2]).toBe(9_410);
   });
@@ -137,12 +139,15 @@ describe("asking the relay", () => {
   });
 
   test("goes on relying on a relay that another connection reaches", () => {
-    const played = play([floor(0, 2_000), spoke(10, 1), ...pulses(2, 700, 9_100), ...pulses(3, 9_500, 15_000)], 15_100);
+    const played = play(
+      [floor(0, 2_000), spoke(10, 1), ...heartbeats(2, 700, 9_100), ...heartbeats(3, 9_500, 15_000)],
+      15_100,
+    );
     expect(played.lost).toEqual([]);
   });
 
-  test("asks a relay without a pulse anew, ever less often, and relies on its answers", () => {
-    const events: AskingEvent[] = [floor(0, 2_000), spoke(10, 1)];
+  test("asks a relay without a heartbeat anew, ever less often, and relies on its answers", () => {
+    const events: SessionEvent[] = [floor(0, 2_000), spoke(10, 1)];
     // Every connection answers once, 20 ms after it was opened.
     for (let count = 0; count < 20; count += 1) {
       const dials = play(events, 60_000).dials;
@@ -155,11 +160,11 @@ describe("asking the relay", () => {
   });
 
   test("does not hold a standstill of its own against the relay", () => {
-    let asking = beginAsking(0);
+    let session = beginSession(0);
     for (const event of [{ kind: "tick", nowMs: 0, lateMs: 0 } as const, floor(0, 500), spoke(10, 1), spoke(100, 1)])
-      asking = stepAsking(asking, event).asking;
-    const late = stepAsking(asking, { kind: "tick", nowMs: 3_000, lateMs: 2_600 });
-    expect(late.actions).toEqual([{ kind: "dial", id: 2, pulse: true }]);
+      session = stepSession(session, event).session;
+    const late = stepSession(session, { kind: "tick", nowMs: 3_000, lateMs: 2_600 });
+    expect(late.actions).toEqual([{ kind: "dial", id: 2, heartbeat: true }]);
   });
 
   test("does nothing more once it rests", () => {
@@ -196,12 +201,12 @@ describe("asking the relay", () => {
 
 /** A client under watch: what must hold after any event is demanded after each. */
 function watchedClient() {
-  let asking = beginAsking(0);
+  let session = beginSession(0);
   let nowMs = 0;
   let wakeAtMs = -1;
   let open: readonly number[] = [];
   let told = false;
-  const perform = (action: AskingAction) => {
+  const perform = (action: SessionAction) => {
     if (action.kind === "dial") open = [...open, action.id];
     else if (action.kind === "drop") open = open.filter((id) => id !== action.id);
     else {
@@ -209,15 +214,15 @@ function watchedClient() {
       told = true;
     }
   };
-  const hear = (heard: AskingEvent) => {
-    if (heard.kind === "spoke" && !asking.over && open.includes(heard.id)) told = false;
+  const hear = (heard: SessionEvent) => {
+    if (heard.kind === "spoke" && !session.over && open.includes(heard.id)) told = false;
     if (heard.kind === "broke") open = open.filter((id) => id !== heard.id);
-    const next = stepAsking(asking, heard);
-    asking = next.asking;
+    const next = stepSession(session, heard);
+    session = next.session;
     wakeAtMs = next.wakeAtMs;
     next.actions.forEach(perform);
-    expect(open.length).toBeLessThanOrEqual(asking.over ? 0 : 2);
-    expect(wakeAtMs).toBeGreaterThanOrEqual(asking.over ? -1 : heard.nowMs);
+    expect(open.length).toBeLessThanOrEqual(session.over ? 0 : 2);
+    expect(wakeAtMs).toBeGreaterThanOrEqual(session.over ? -1 : heard.nowMs);
   };
   const wait = (gapMs: number): number => {
     const untilMs = nowMs + gapMs;
