@@ -1,31 +1,9 @@
-/** Names, labels and help of every metric in one table, on a registry of its own. */
+/** How admissions went, on a registry of its own. */
 import { Counter, Histogram, Registry } from "prom-client";
 import type { Entry } from "./admission-outcome.ts";
 import { REFUSALS, type Refusal } from "./intake/refusals.ts";
+import { METRICS } from "./metric-table.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
-
-export const METRICS = {
-  admissions: {
-    name: "lastcall_admissions_total",
-    help: "Requests to /mutate that were not refused unread; each is counted once, under the one way it ended.",
-    labelNames: ["outcome", "reason", "mode", "dry_run"],
-  },
-  duration: {
-    name: "lastcall_admission_duration_seconds",
-    help: "From the complete body to the finished answer, in seconds.",
-    labelNames: [],
-  },
-  refused: {
-    name: "lastcall_requests_refused_total",
-    help: "Requests and connections that were turned away before a review was read, by reason.",
-    labelNames: ["reason"],
-  },
-  problems: {
-    name: "lastcall_problems_total",
-    help: "Mistakes found in annotations and settings of Pods, by code.",
-    labelNames: ["code"],
-  },
-} as const;
 
 /** In seconds. Ours take well under a millisecond; the API server gives up after 30 s at the latest. */
 const DURATION_BUCKETS_SECONDS: readonly number[] = [

@@ -3,33 +3,30 @@
  * and the event loop all the time, which costs more than the admissions of a quiet cluster.
  */
 import { Counter, Gauge, type Registry } from "prom-client";
+import { METRICS, type Metric } from "./metric-table.ts";
 
-type Row = { readonly name: string; readonly help: string; readonly read: () => number };
+type Row = { readonly metric: Metric; readonly read: () => number };
 
 const ROWS: readonly Row[] = [
   {
-    name: "process_resident_memory_bytes",
-    help: "Resident memory, in bytes.",
+    metric: METRICS.residentMemory,
     read: () => process.memoryUsage.rss(),
   },
   {
-    name: "process_uptime_seconds",
-    help: "Time since the process started, in seconds.",
+    metric: METRICS.uptime,
     read: () => process.uptime(),
   },
   {
-    name: "nodejs_heap_used_bytes",
-    help: "Used part of the JavaScript heap, in bytes.",
+    metric: METRICS.heapUsed,
     read: () => process.memoryUsage().heapUsed,
   },
 ];
 
 export function addProcessMetrics(registry: Registry): void {
   const registers = [registry];
-  for (const { name, help, read } of ROWS) {
+  for (const { metric, read } of ROWS) {
     new Gauge({
-      name,
-      help,
+      ...metric,
       registers,
       collect() {
         this.set(read());
@@ -37,8 +34,7 @@ export function addProcessMetrics(registry: Registry): void {
     });
   }
   new Counter({
-    name: "process_cpu_seconds_total",
-    help: "User and system CPU time spent, in seconds.",
+    ...METRICS.cpu,
     registers,
     collect() {
       const { user, system } = process.cpuUsage();

@@ -3,6 +3,7 @@ import { Counter, Histogram, type Registry } from "prom-client";
 import type { PhaseDurations } from "../../contract/drain-report.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { OUTCOMES } from "../../drain-history/read-notice.ts";
+import { METRICS } from "../metric-table.ts";
 
 /** Every way a report is refused; a label of the metric. */
 export const REFUSALS = ["credential", "namespace", "rate_limited", "too_large", "malformed"] as const;
@@ -22,31 +23,10 @@ export type DrainMeters = {
 /** Once per registry. */
 export function drainMeters(registry: Registry): DrainMeters {
   const registers = [registry];
-  const drains = new Counter({
-    name: "lastcall_drains_total",
-    help: "Drains reported by managers, by how they ended.",
-    labelNames: ["outcome"],
-    registers,
-  });
-  const phases = new Histogram({
-    name: "lastcall_drain_phase_seconds",
-    help: "How long reported drains stayed in each phase, in seconds.",
-    labelNames: ["phase"],
-    buckets: PHASE_BUCKETS_SECONDS,
-    registers,
-  });
-  const left = new Histogram({
-    name: "lastcall_drain_connections_left",
-    help: "Connections that were still open when a reported drain ended.",
-    buckets: LEFT_BUCKETS,
-    registers,
-  });
-  const refusals = new Counter({
-    name: "lastcall_drain_reports_refused_total",
-    help: "Reports of drains that were not taken, by reason.",
-    labelNames: ["reason"],
-    registers,
-  });
+  const drains = new Counter({ ...METRICS.drains, registers });
+  const phases = new Histogram({ ...METRICS.drainPhase, buckets: PHASE_BUCKETS_SECONDS, registers });
+  const left = new Histogram({ ...METRICS.drainConnectionsLeft, buckets: LEFT_BUCKETS, registers });
+  const refusals = new Counter({ ...METRICS.drainReportsRefused, registers });
   for (const outcome of OUTCOMES) drains.inc({ outcome }, 0);
   for (const phase of PHASES) phases.zero({ phase });
   for (const reason of REFUSALS) refusals.inc({ reason }, 0);

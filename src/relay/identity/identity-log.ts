@@ -1,5 +1,6 @@
 /** What the keeper of the identity did, for people and for Prometheus. */
 import { Counter, Gauge, type Registry } from "prom-client";
+import { METRICS } from "../metric-table.ts";
 import type { IdentityEvent } from "./keeper.ts";
 
 export type IdentityLog = {
@@ -19,14 +20,9 @@ const REPEAT_MS = 600_000;
 /** @param isReady whether Pods can be given the relay now */
 export function identityTeller(log: IdentityLog, registry: Registry, isReady: () => boolean): IdentityTeller {
   const registers = [registry];
-  const failures = new Counter({
-    name: "lastcall_relay_identity_failures_total",
-    help: "Looks at the relay's Secret that failed: it could not be read or written.",
-    registers,
-  });
+  const failures = new Counter({ ...METRICS.identityFailures, registers });
   new Gauge({
-    name: "lastcall_relay_identity_ready",
-    help: "1 while this replica has a CA and a key, so that Pods can be given the relay.",
+    ...METRICS.identityReady,
     registers,
     collect() {
       this.set(isReady() ? 1 : 0);

@@ -1,27 +1,19 @@
 /** What watching slices costs, as seen from outside. */
 import { Counter, Gauge, type Registry } from "prom-client";
+import { METRICS } from "../metric-table.ts";
 
 export type SliceMeters = { readonly countEvent: () => void; readonly countFailure: () => void };
 
 export function sliceMeters(registry: Registry, watchedNamespaces: () => number): SliceMeters {
   const registers = [registry];
   new Gauge({
-    name: "lastcall_relay_watched_namespaces",
-    help: "Namespaces whose EndpointSlices are being watched.",
+    ...METRICS.watchedNamespaces,
     registers,
     collect() {
       this.set(watchedNamespaces());
     },
   });
-  const events = new Counter({
-    name: "lastcall_relay_slice_events_total",
-    help: "Changes of EndpointSlices that were received.",
-    registers,
-  });
-  const failures = new Counter({
-    name: "lastcall_relay_watch_failures_total",
-    help: "Lists and watches of EndpointSlices that failed.",
-    registers,
-  });
+  const events = new Counter({ ...METRICS.sliceEvents, registers });
+  const failures = new Counter({ ...METRICS.watchFailures, registers });
   return { countEvent: () => events.inc(), countFailure: () => failures.inc() };
 }

@@ -9,6 +9,7 @@ import type { GiveRelayAccess } from "../../contract/relay-access.ts";
 import type { AccessIdentity } from "../identity/identity.ts";
 import { relayAccess } from "../identity/relay-access.ts";
 import { readRelayAddress } from "../identity/relay-address.ts";
+import { METRICS } from "../metric-table.ts";
 import type { RelayLog } from "../relay.ts";
 import type { Clock } from "../slices/clock.ts";
 import type { ThreadOrder, ThreadWord } from "./thread-words.ts";
@@ -175,15 +176,7 @@ export type ThreadMeters = { readonly begun: () => void; readonly answering: (an
 /** Once per registry. */
 export function threadMeters(registry: Registry): ThreadMeters {
   const registers = [registry];
-  const begun = new Counter({
-    name: "lastcall_relay_thread_starts_total",
-    help: "How often the relay's thread was begun; each after the first follows one that ended by itself.",
-    registers,
-  });
-  const answering = new Gauge({
-    name: "lastcall_relay_answering",
-    help: "1 when the relay's own figures are on this page, 0 when its thread was gone or too busy to give them.",
-    registers,
-  });
+  const begun = new Counter({ ...METRICS.threadStarts, registers });
+  const answering = new Gauge({ ...METRICS.answering, registers });
   return { begun: () => begun.inc(), answering: (answers) => answering.set(answers ? 1 : 0) };
 }

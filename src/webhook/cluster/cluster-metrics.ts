@@ -1,6 +1,7 @@
 /** What the caches and Events look like from outside; read at each scrape. */
 import { Counter, Gauge, type Registry } from "prom-client";
 import { EVENT_RESULTS, type EventResult } from "../../api-server/event-sender.ts";
+import { METRICS } from "../metric-table.ts";
 
 /** The caches by name; the names are labels and never change. */
 const CACHES = ["namespaces", "nodes", "limitranges"] as const;
@@ -21,34 +22,24 @@ export type ClusterMeters = {
 
 export function clusterMeters(registry: Registry, read: (cache: CacheName) => CacheReading): ClusterMeters {
   const registers = [registry];
-  const gauge = (name: string, help: string, value: (reading: CacheReading) => number): void => {
+  const gauge = (
+    metric: "cacheAge" | "cacheStale" | "cacheEntries",
+    value: (reading: CacheReading) => number,
+  ): void => {
     new Gauge({
-      name,
-      help,
-      labelNames: ["cache"],
+      ...METRICS[metric],
       registers,
       collect() {
         for (const cache of CACHES) this.set({ cache }, value(read(cache)));
       },
     });
   };
-  gauge("lastcall_cache_age_seconds", "Since the API server last said anything about it.", (at) => at.ageSeconds);
-  gauge("lastcall_cache_stale", "1 when it is too old to be believed.", (at) => Number(at.stale));
-  gauge("lastcall_cache_entries", "Objects of which something is kept.", (at) => at.entries);
-  const labelNames = ["cache"];
-  const lists = new Counter({ name: "lastcall_cache_lists_total", help: "Whole lists read.", labelNames, registers });
-  const failures = new Counter({
-    name: "lastcall_cache_failures_total",
-    help: "Lists and watches that failed.",
-    labelNames,
-    registers,
-  });
-  const events = new Counter({
-    name: "lastcall_events_total",
-    help: "Notes to owners of Pods, by what became of them; all but sent and repeated are lost.",
-    labelNames: ["result"],
-    registers,
-  });
+  gauge("cacheAge", (at) => at.ageSeconds);
+  gauge("cacheStale", (at) => Number(at.stale));
+  gauge("cacheEntries", (at) => at.entries);
+  const lists = new Counter({ ...METRICS.cacheLists, registers });
+  const failures = new Counter({ ...METRICS.cacheFailures, registers });
+  const events = new Counter({ ...METRICS.events, registers });
   for (const cache of CACHES) {
     lists.inc({ cache }, 0);
     failures.inc({ cache }, 0);

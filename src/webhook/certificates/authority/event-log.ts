@@ -1,5 +1,6 @@
 /** What the keeper did, for people and for Prometheus. */
 import { Counter, Gauge, type Registry } from "prom-client";
+import { METRICS } from "../../metric-table.ts";
 import type { Log } from "../../request-log.ts";
 import type { AuthorityStatus } from "./authority-source.ts";
 import type { KeeperEvent } from "./keeper.ts";
@@ -16,12 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Writes one line per event and counts the writes of caBundles. */
 export function eventLog(log: Log, registry: Registry): Tell {
-  const patches = new Counter({
-    name: "lastcall_cabundle_patches_total",
-    help: "Writes of the caBundle by this replica; conflict: another writer came first.",
-    labelNames: ["result"],
-    registers: [registry],
-  });
+  const patches = new Counter({ ...METRICS.cabundlePatches, registers: [registry] });
   patches.inc({ result: "done" }, 0);
   patches.inc({ result: "conflict" }, 0);
   return (event) => {
@@ -43,9 +39,7 @@ export type Expiry = { readonly leafMs: number | undefined; readonly caMs?: numb
 
 export function addExpiryGauge(registry: Registry, expiry: () => Expiry): void {
   new Gauge({
-    name: "lastcall_certificate_not_after_seconds",
-    help: "When a certificate expires, in seconds since 1970.",
-    labelNames: ["kind"],
+    ...METRICS.certificateNotAfter,
     registers: [registry],
     collect() {
       const { leafMs, caMs } = expiry();
@@ -58,8 +52,7 @@ export function addExpiryGauge(registry: Registry, expiry: () => Expiry): void {
 export function addAuthorityGauges(registry: Registry, status: () => AuthorityStatus): void {
   addExpiryGauge(registry, () => ({ leafMs: status().leafValidUntilMs, caMs: status().signer?.validUntilMs }));
   new Gauge({
-    name: "lastcall_cabundle_in_sync",
-    help: "1 while every webhook was last seen to trust the certificate of this replica.",
+    ...METRICS.cabundleInSync,
     registers: [registry],
     collect() {
       this.set(status().isInSync ? 1 : 0);

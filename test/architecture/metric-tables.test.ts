@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { METRICS as RELAY } from "../../src/relay/metric-table.ts";
+import { METRICS as WEBHOOK } from "../../src/webhook/metric-table.ts";
+
+const SOURCE = join(import.meta.dirname, "../../src");
+
+test.for(["webhook", "relay"])("every metric of %s takes its name, help and labels from the table", (room) => {
+  const files = readdirSync(join(SOURCE, room), { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  );
+  const made = files.flatMap((name) => {
+    const text = readFileSync(join(SOURCE, room, name), "utf8");
+    return [...text.matchAll(/new (?:Counter|Gauge|Histogram)\(\{\s*([^\s,]+)/g)].map(
+      ([, first]) => `${name}: ${first}`,
+    );
+  });
+  expect(made.length).toBeGreaterThan(5);
+  expect(made.filter((each) => !/: \.\.\.(METRICS\b|metric$)/.test(each))).toEqual([]);
+});
+
+test("no two metrics of one page have the same name", () => {
+  const names = [...Object.values(WEBHOOK), ...Object.values(RELAY)].map(({ name }) => name);
+  expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
+});
