@@ -1,4 +1,5 @@
 /** A body to the question it asks, or one sentence about why it is none. Pure. */
+import { isRawObject } from "../kubernetes/raw-json.ts";
 import { quote } from "../policy/quote.ts";
 import type { MalformedReason } from "./admission-outcome.ts";
 
@@ -32,7 +33,7 @@ export function readReview(text: string): ReadReview {
 }
 
 function readValue(review: unknown): ReadReview {
-  if (!isRecord(review)) {
+  if (!isRawObject(review)) {
     return malformed("wrong_kind", `The body is ${nameOf(review)}, expected an AdmissionReview object.`);
   }
   if (review["kind"] !== "AdmissionReview") {
@@ -43,7 +44,7 @@ function readValue(review: unknown): ReadReview {
     return malformed("wrong_version", `The apiVersion is ${got}; only ${API_VERSION} is spoken here.`);
   }
   const request = review["request"];
-  if (!isRecord(request)) {
+  if (!isRawObject(request)) {
     return malformed("no_request", `The field request is ${nameOf(request)}, expected an object.`);
   }
   const uid = request["uid"];
@@ -57,15 +58,15 @@ function readRequest(request: Readonly<Record<string, unknown>>, uid: string): R
   const pod = request["object"];
   const dryRun = request["dryRun"] === true;
   const creation = isPodCreation(request);
-  if (creation && !isRecord(pod)) {
+  if (creation && !isRawObject(pod)) {
     return malformed("no_object", `The field request.object is ${nameOf(pod)}, expected the Pod to be created.`);
   }
-  const metadata = isRecord(pod) && isRecord(pod["metadata"]) ? pod["metadata"] : {};
+  const metadata = isRawObject(pod) && isRawObject(pod["metadata"]) ? pod["metadata"] : {};
   const namespace = textOf(request["namespace"]) || textOf(metadata["namespace"]) || "default";
   const podName = textOf(metadata["name"]) || textOf(metadata["generateName"]);
   return {
     kind: "request",
-    request: { uid, namespace, dryRun, pod: creation && isRecord(pod) ? pod : undefined, podName },
+    request: { uid, namespace, dryRun, pod: creation && isRawObject(pod) ? pod : undefined, podName },
   };
 }
 
@@ -73,7 +74,7 @@ function readRequest(request: Readonly<Record<string, unknown>>, uid: string): R
 function isPodCreation(request: Readonly<Record<string, unknown>>): boolean {
   const resource = request["resource"];
   const isPod =
-    !isRecord(resource) || ((resource["group"] ?? "") === "" && (resource["resource"] ?? "pods") === "pods");
+    !isRawObject(resource) || ((resource["group"] ?? "") === "" && (resource["resource"] ?? "pods") === "pods");
   return (request["operation"] ?? "CREATE") === "CREATE" && isPod && (request["subResource"] ?? "") === "";
 }
 
@@ -104,8 +105,4 @@ function nameOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
