@@ -1,5 +1,5 @@
 /** Why a Pod got the mode it got, as the end of a sentence. */
-import type { ClusterFacts } from "../injection/cluster-facts.ts";
+import type { ClusterFacts } from "../injection/request.ts";
 import { isAtLeast, parseVersion } from "../kubernetes/version.ts";
 import type { Decision } from "./transform.ts";
 

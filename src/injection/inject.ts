@@ -1,47 +1,21 @@
 /** The whole way of a Pod through the product, with no input or output of its own. */
-import type { GiveRelayAccess } from "../contract/relay-access.ts";
-import { isWellFormed, podName } from "../kubernetes/pod.ts";
+import { countContainers, isWellFormed, podName } from "../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
-import { ANNOTATIONS, PREFIX } from "../policy/annotation-table.ts";
 import { type ClusterConfig, clusterLayer } from "../policy/cluster-config.ts";
 import type { Problem } from "../policy/problem.ts";
 import { type Layer, resolvePolicy } from "../policy/resolve.ts";
-import type { ClusterFacts } from "./cluster-facts.ts";
-import { labelProblems, reasonToSkip } from "./decision.ts";
-import { applyEdits } from "./edit.ts";
-import { findInjected, type Injected } from "./injected.ts";
-import { hasTooManyContainers, isTooLong, LIMITS, type Limits, withinLimit } from "./limits.ts";
-import { planManager } from "./manager-plan.ts";
-import { chooseMode } from "./mode.ts";
 import type { Explanation, Outcome, SkipReason } from "./outcome.ts";
 import { diffPods } from "./patch.ts";
-import type { PlanRequest } from "./plan-request.ts";
-import { restorePod } from "./restore.ts";
-import { planSleep } from "./sleep-plan.ts";
+import { chooseMode, INJECT, labelProblems, reasonToSkip } from "./plan/eligibility.ts";
+import { planManager } from "./plan/manager-plan.ts";
+import type { PlanRequest } from "./plan/plan.ts";
+import { planSleep } from "./plan/sleep-plan.ts";
+import { applyEdits } from "./record/edit.ts";
+import { type ExistingInjection, findExistingInjection } from "./record/existing-injection.ts";
+import { restorePod } from "./record/restore.ts";
+import { type ClusterFacts, type InjectionRequest, LIMITS, type Limits, type Randomness } from "./request.ts";
 
-export type { ClusterFacts } from "./cluster-facts.ts";
-
-export type InjectionRequest = {
-  /** The raw object as received; never passed through a typed model. */
-  readonly pod: object;
-  /** From the admission request: `metadata.namespace` may be absent. */
-  readonly namespace: string;
-  /** `label`: the Pod must carry the opt-in label itself. `all`: being asked is the opt-in. */
-  readonly optIn: "label" | "all";
-  /** Of the namespace, if known: its annotations, and among them the labels by which Istio injects. */
-  readonly namespaceAnnotations: Readonly<Record<string, unknown>>;
-  /** Flags of the command line or tests: nearer than the Pod. Usually empty. */
-  readonly overrides: readonly Layer[];
-  /** Absent where there is no relay: what a Pod carries of one then stays. */
-  readonly giveRelayAccess?: GiveRelayAccess | undefined;
-  /** Others than the usual ones, to see what a larger Pod would take. */
-  readonly limits?: Limits;
-};
-
-export type Randomness = {
-  /** 32 hexadecimal characters that no one can guess (or reproducible ones for golden files). */
-  readonly newToken: () => string;
-};
+export type { ClusterFacts, InjectionRequest, Randomness } from "./request.ts";
 
 /**
  * Deterministic given its arguments, and a fixed point: an injected Pod is first taken back as far as its parts are
@@ -58,8 +32,8 @@ export function injectPod(
   const resolved = resolvePolicy(layersOf(received, request, config), config.profiles);
   const limits = request.limits ?? LIMITS;
   const tooManyContainers = hasTooManyContainers(received, limits);
-  const injected = tooManyContainers ? undefined : findInjected(received);
-  const { mode, problems: modeProblems } = chooseMode(resolved.policy.mode, facts, standingMode(injected), where);
+  const existing = tooManyContainers ? undefined : findExistingInjection(received);
+  const { mode, problems: modeProblems } = chooseMode(resolved.policy.mode, facts, existingMode(existing), where);
   const known = [...labelProblems(received, where), ...resolved.problems, ...modeProblems, ...(facts.problems ?? [])];
   const explain = (more: readonly Problem[] = []): Explanation => ({
     policy: resolved.policy,
@@ -83,12 +57,12 @@ export function injectPod(
     tooManyContainers,
   });
   if (early !== undefined) return skip(early);
-  const pod = originalOf(received, injected);
+  const pod = originalOf(received, existing);
   if (pod === undefined) return skip("invalid_pod");
 
   const planning: PlanRequest = {
     pod,
-    injected,
+    existing,
     policy: resolved.policy,
     mode,
     image: facts.managerImage,
@@ -115,8 +89,6 @@ export function injectPod(
   return { kind: "patched", mode, pod: changed, patch, patchText, explanation };
 }
 
-const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
-
 /** Nearest first. */
 function layersOf(pod: RawObject, request: InjectionRequest, config: ClusterConfig): readonly Layer[] {
   const annotations = objectAt(objectAt(pod, "metadata"), "annotations") ?? {};
@@ -129,17 +101,17 @@ function layersOf(pod: RawObject, request: InjectionRequest, config: ClusterConf
 }
 
 /** The Pod without what an earlier injection left in it; `undefined` when that is none the API server would accept. */
-function originalOf(received: RawObject, injected: Injected | undefined): RawObject | undefined {
+function originalOf(received: RawObject, existing: ExistingInjection | undefined): RawObject | undefined {
   if (!isWellFormed(received)) return undefined;
-  if (injected === undefined) return received;
-  const restored = restorePod(received, injected);
+  if (existing === undefined) return received;
+  const restored = restorePod(received, existing);
   // Of a Pod that is nothing but a manager no container is left.
   return isWellFormed(restored) ? restored : undefined;
 }
 
-function standingMode(injected: Injected | undefined): "native" | "classic" | undefined {
-  if (injected?.manager === undefined) return undefined;
-  return injected.manager.list === "initContainers" ? "native" : "classic";
+function existingMode(existing: ExistingInjection | undefined): "native" | "classic" | undefined {
+  if (existing?.manager === undefined) return undefined;
+  return existing.manager.list === "initContainers" ? "native" : "classic";
 }
 
 /** What `onInvalid` is about. A misspelt name or a limit is worth a warning, never a stopped rollout. */
@@ -149,4 +121,24 @@ function isUnreadable(problem: Problem): boolean {
 
 function refusal(problems: readonly Problem[]): string {
   return `lastcall refuses this Pod: ${problems.map(({ where, message }) => `${where}: ${message}`).join(" ")}`;
+}
+
+/** Whether the Pod is too large to be planned; asked before anything is. */
+function hasTooManyContainers(pod: RawObject, { containers }: Limits): boolean {
+  return countContainers(pod) > containers;
+}
+
+/** Problems of one answer, with the one that counts those left out. */
+const PROBLEM_LIMIT = 50;
+
+function withinLimit(problems: readonly Problem[], where: string): readonly Problem[] {
+  if (problems.length <= PROBLEM_LIMIT) return problems;
+  const named = problems.slice(0, PROBLEM_LIMIT - 1);
+  const message = `There are ${problems.length - named.length} more problems than an answer names.`;
+  return [...named, { code: "more_problems", where, message }];
+}
+
+function isTooLong(patchText: string, { patchBytes }: Limits): boolean {
+  // A character becomes three bytes at most: nearly every patch is short by that measure, and not encoded twice.
+  return patchText.length * 3 > patchBytes && new TextEncoder().encode(patchText).length > patchBytes;
 }

@@ -75,6 +75,32 @@ export function runsToCompletion(pod: RawObject): boolean {
   return policy === "Never" || policy === "OnFailure";
 }
 
+const OS_LABELS: readonly string[] = ["kubernetes.io/os", "beta.kubernetes.io/os"];
+
+/** Said outright, by node selector, or by every term of a required affinity; anything less counts as Linux. */
+export function isForWindows(pod: RawObject): boolean {
+  const spec = objectAt(pod, "spec");
+  if (textAt(objectAt(spec, "os"), "name") === "windows") return true;
+  const selector = objectAt(spec, "nodeSelector");
+  if (OS_LABELS.some((label) => textAt(selector, label) === "windows")) return true;
+  const required = objectAt(
+    objectAt(objectAt(spec, "affinity"), "nodeAffinity"),
+    "requiredDuringSchedulingIgnoredDuringExecution",
+  );
+  const terms = objectsAt(required, "nodeSelectorTerms");
+  return terms.length > 0 && terms.every((term) => objectsAt(term, "matchExpressions").some(demandsWindows));
+}
+
+function demandsWindows(expression: RawObject): boolean {
+  const values = listAt(expression, "values");
+  return (
+    OS_LABELS.includes(textAt(expression, "key") ?? "") &&
+    textAt(expression, "operator") === "In" &&
+    values.length > 0 &&
+    values.every((value) => value === "windows")
+  );
+}
+
 /**
  * Whether every part that injection copies or reads by name has the shape the API server demands. Everything else
  * may be anything: the API server tells the user.

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatServeFlags, parseServeFlags } from "../../src/contract/serve-flags.ts";
-import { serveFlagsOf } from "../../src/injection/manager-container.ts";
+import { serveFlagsOf } from "../../src/injection/manager/container.ts";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { asWritten, withoutReferences } from "../../src/kubernetes/references.ts";
 import { anyText } from "../any-text.ts";

@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatDuration, parseDurationMs } from "../../src/contract/duration.ts";
-import { driverOf } from "../../src/injection/driver.ts";
-import { fitSpans, gracePeriodSeconds, writableMs } from "../../src/injection/grace.ts";
-import { kubeletProbesOf } from "../../src/injection/kubelet-probes.ts";
-import { chooseMode } from "../../src/injection/mode.ts";
-import { formatRecord, parseRecord } from "../../src/injection/original-record.ts";
-import { sleepSecondsOf } from "../../src/injection/sleeping-hook.ts";
+import { fitSpans, gracePeriodSeconds, writableMs } from "../../src/injection/hooks/grace.ts";
+import { sleepSecondsOf } from "../../src/injection/hooks/own-hooks.ts";
+import { driverOf } from "../../src/injection/mesh/driver.ts";
+import { chooseMode } from "../../src/injection/plan/eligibility.ts";
+import { kubeletProbesOf } from "../../src/injection/plan/settings.ts";
+import { formatRecord, parseRecord } from "../../src/injection/record/original-record.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { codes, FACTS, inject, injected, TOKEN } from "./given.ts";
 

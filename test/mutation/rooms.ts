@@ -12,7 +12,7 @@ export const ROOMS: readonly MutatedRoom[] = [
   { name: "policy", source: ["src/policy/*.ts"], tests: ["test/policy/*.test.ts", "test/cli/explanation.test.ts"] },
   {
     name: "injection",
-    source: ["src/injection/*.ts"],
+    source: ["src/injection/**/*.ts"],
     tests: ["test/injection/!(linear-work*).test.ts", "test/golden/*.test.ts"],
   },
   {

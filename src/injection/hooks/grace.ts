@@ -1,0 +1,57 @@
+/** The arithmetic of the grace period. */
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { formatDuration } from "../../contract/duration.ts";
+import type { Problem } from "../../policy/problem.ts";
+
+/** For signals, for hooks that start late, and for the containers' own exit after the deadline. */
+const MARGIN_SECONDS = 5;
+
+/** Kubelets and container runtimes keep it in 32 bits. */
+export const GRACE_LIMIT_SECONDS = 2_147_483_647;
+
+/** cluster-autoscaler's default for how long it waits for a Pod. */
+const AUTOSCALER_WAIT_SECONDS = 600;
+
+type Spans = Pick<DrainSettings, "drainDelayMs" | "deregistrationDelayMs" | "drainTimeoutMs">;
+
+/**
+ * The app keeps what it had after SIGTERM; the drain comes on top.
+ *
+ * @returns whole seconds, rounded up, never less than the original
+ */
+export function gracePeriodSeconds(originalSeconds: number, spans: Spans, chainSeconds: number): number {
+  const drainSeconds = Math.ceil((spans.drainDelayMs + spans.deregistrationDelayMs + spans.drainTimeoutMs) / 1_000);
+  const wanted = originalSeconds + drainSeconds + chainSeconds + MARGIN_SECONDS;
+  return Math.max(originalSeconds, Math.min(GRACE_LIMIT_SECONDS, wanted));
+}
+
+/**
+ * Cuts the spans until the grace period holds them: first the timeout, then the deregistration delay, then the
+ * drain delay.
+ */
+export function fitSpans(originalSeconds: number, spans: Spans, chainSeconds: number): Spans {
+  const roomMs = Math.max(0, GRACE_LIMIT_SECONDS - originalSeconds - chainSeconds - MARGIN_SECONDS) * 1_000;
+  const drainDelayMs = writableMs(Math.min(spans.drainDelayMs, roomMs));
+  const deregistrationDelayMs = writableMs(Math.min(spans.deregistrationDelayMs, roomMs - drainDelayMs));
+  const drainTimeoutMs = writableMs(Math.min(spans.drainTimeoutMs, roomMs - drainDelayMs - deregistrationDelayMs));
+  return { drainDelayMs, deregistrationDelayMs, drainTimeoutMs };
+}
+
+/** The longest span not above `spanMs` that a flag can say: durations have at most six digits. */
+export function writableMs(spanMs: number): number {
+  if (spanMs >= 0 && spanMs < 1_000_000) return Math.floor(spanMs);
+  for (const unitMs of UNITS_MS) {
+    const whole = Math.floor(spanMs / unitMs) * unitMs;
+    if (/^[0-9]{1,6}[a-z]+$/.test(formatDuration(whole))) return whole;
+  }
+  return LONGEST_MS;
+}
+
+const UNITS_MS: readonly number[] = [1, 1_000, 60_000, 3_600_000];
+const LONGEST_MS = 999_999 * 3_600_000;
+
+export function graceProblems(seconds: number, where: string): readonly Problem[] {
+  if (seconds <= AUTOSCALER_WAIT_SECONDS) return [];
+  const message = `The grace period is now ${seconds} s; cluster-autoscaler waits 600 s by default, spot nodes far less.`;
+  return [{ code: "long_grace", where: `${where}, terminationGracePeriodSeconds`, message }];
+}

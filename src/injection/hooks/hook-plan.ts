@@ -1,0 +1,111 @@
+/** What happens to the preStop hook of each container, and what its owner should know about it. */
+import type { HookRole } from "../../contract/drain-settings.ts";
+import { containersOf, nameOf } from "../../kubernetes/pod.ts";
+import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
+import type { PodPolicy } from "../../policy/pod-policy.ts";
+import type { Problem } from "../../policy/problem.ts";
+import { quote } from "../../policy/quote.ts";
+import { isMeshProxy } from "../mesh/mesh.ts";
+import { type ChainedHook, chainable, isNoHook, kindOfHook, sleepSecondsOf } from "./own-hooks.ts";
+
+export type HookPlan =
+  | {
+      readonly kind: "hold";
+      readonly container: string;
+      readonly role: HookRole;
+      /** The container's own handler, which ours stands in for. */
+      readonly replaced: RawObject | undefined;
+      /** The replaced hook only slept: the drain delay must be at least this. */
+      readonly sleptSeconds: number;
+      readonly chained: ChainedHook | undefined;
+    }
+  | {
+      readonly kind: "keep";
+      readonly container: string;
+      readonly role: HookRole;
+      /** Words for the message; empty when the hook says "no hook here". */
+      readonly hook: string;
+    }
+  | { readonly kind: "leave"; readonly container: string; readonly role: HookRole };
+
+/**
+ * One entry per regular container. A container that is not among the chosen ones is left alone, and so is every
+ * native sidecar: its hook would run at the start of the termination.
+ */
+export function planHooks(pod: RawObject, policy: PodPolicy, chosen: ReadonlySet<string>): readonly HookPlan[] {
+  return containersOf(pod).map((container) => {
+    const name = nameOf(container);
+    const role: HookRole = isMeshProxy(pod, container) ? "mesh-proxy" : "app";
+    const handler = objectAt(objectAt(container, "lifecycle"), "preStop");
+    if (!chosen.has(name)) return { kind: "leave", container: name, role };
+    const hold: HookPlan = {
+      kind: "hold",
+      container: name,
+      role,
+      replaced: handler,
+      sleptSeconds: 0,
+      chained: undefined,
+    };
+    return handler === undefined ? hold : planOwnHook(container, handler, policy, hold);
+  });
+}
+
+/** Nothing in the Pod would wait for the drain. */
+export function hasOnlyOwnHooks(hooks: readonly HookPlan[]): boolean {
+  return hooks.some((hook) => hook.kind === "keep") && !hooks.some((hook) => hook.kind === "hold");
+}
+
+function planOwnHook(
+  container: RawObject,
+  handler: RawObject,
+  policy: PodPolicy,
+  hold: Extract<HookPlan, { kind: "hold" }>,
+): HookPlan {
+  const keep = { kind: "keep", container: hold.container, role: hold.role } as const;
+  if (isNoHook(handler)) return { ...keep, hook: "" };
+  const seconds = sleepSecondsOf(handler);
+  // A proxy sleeps to outlive the app, which its hold does anyway; the app's own delay is not made of it.
+  const sleptSeconds = seconds !== undefined && hold.role === "mesh-proxy" ? 0 : seconds;
+  switch (policy.preStop) {
+    case "replace":
+      return { ...hold, sleptSeconds: sleptSeconds ?? 0 };
+    case "chain": {
+      const chained = chainable(container, handler, seconds);
+      return chained === undefined ? { ...keep, hook: kindOfHook(handler) } : { ...hold, chained };
+    }
+    case "auto":
+      return sleptSeconds === undefined ? { ...keep, hook: kindOfHook(handler) } : { ...hold, sleptSeconds };
+    case "keep":
+      return { ...keep, hook: kindOfHook(handler) };
+  }
+}
+
+type ChosenContainers = { readonly names: ReadonlySet<string>; readonly problems: readonly Problem[] };
+
+/** The regular containers that `containers` names; all of them when it names none that exists. */
+export function chosenContainers(pod: RawObject, policy: PodPolicy, where: string): ChosenContainers {
+  const regular = new Set(containersOf(pod).map(nameOf));
+  const known = new Set(policy.containers.filter((name) => regular.has(name)));
+  const unknown = policy.containers.filter((name) => !regular.has(name));
+  const existing = [...regular].join(", ").slice(0, 100);
+  const problems = unknown.map((name): Problem => {
+    const message = `No regular container is named ${quote(name)}; there are ${existing}.`;
+    return { code: "unknown_container", where: `${where}, lastcall.dev/containers`, message };
+  });
+  return { names: known.size > 0 ? known : regular, problems };
+}
+
+/** One problem per container that is not held because it keeps its hook. */
+export function keptHookProblems(hooks: readonly HookPlan[], policy: PodPolicy, where: string): readonly Problem[] {
+  return hooks.flatMap((hook) => {
+    if (hook.kind !== "keep" || hook.hook === "") return [];
+    const message = `It keeps its own ${hook.hook} preStop and is not held by the drain${alternatives(hook.hook, policy)}.`;
+    return [{ code: "own_hook_kept", where: `${where}, container ${hook.container}`, message } as const];
+  });
+}
+
+function alternatives(hook: string, policy: PodPolicy): string {
+  if (policy.preStop === "replace") return "";
+  const canChain = (hook === "httpGet" || hook === "sleep") && policy.preStop !== "chain";
+  return `; lastcall.dev/prestop: ${canChain ? "chain or " : ""}replace would change that`;
+}

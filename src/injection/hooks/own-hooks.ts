@@ -1,0 +1,156 @@
+/** What a container's own preStop hook does: sleep, call Istio's agent, or something the manager can perform. */
+import { containerNamed } from "../../kubernetes/pod.ts";
+import {
+  isRawObject,
+  listAt,
+  objectAt,
+  objectsAt,
+  type RawObject,
+  textAt,
+  valueAt,
+  wholeNumberAt,
+} from "../../kubernetes/raw-json.ts";
+import { portNumberOf } from "../mesh/ports.ts";
+
+/** Whole seconds the hook sleeps, rounded up; `undefined` when it does anything else. */
+export function sleepSecondsOf(handler: RawObject): number | undefined {
+  if (Object.keys(handler).length !== 1) return undefined;
+  const sleep = objectAt(handler, "sleep");
+  if (sleep !== undefined) {
+    const seconds = wholeNumberAt(sleep, "seconds");
+    return seconds !== undefined && seconds >= 0 ? seconds : undefined;
+  }
+  const command = listAt(objectAt(handler, "exec"), "command");
+  return command.every((word) => typeof word === "string") ? secondsOfCommand(command) : undefined;
+}
+
+/** `preStop: {sleep: {seconds: 0}}` is how people say: no hook here. */
+export function isNoHook(handler: RawObject): boolean {
+  return valueAt(handler, "sleep") !== undefined && sleepSecondsOf(handler) === 0;
+}
+
+/** `lifecycle` as it would be written for a plain sleep. */
+export function sleepHandler(seconds: number): RawObject {
+  return { sleep: { seconds } };
+}
+
+function secondsOfCommand(command: readonly string[]): number | undefined {
+  const [program = "", ...rest] = command;
+  if (baseName(program) === "sleep") return rest.length === 1 ? secondsOfText(rest[0] ?? "") : undefined;
+  if (!SHELLS.includes(baseName(program)) || rest.length !== 2 || !/^-e?c$/.test(rest[0] ?? "")) return undefined;
+  const script = /^\s*(?:exec\s+)?(\S+)\s+(\S+?)\s*;?\s*$/.exec(rest[1] ?? "");
+  return script !== null && baseName(script[1] ?? "") === "sleep" ? secondsOfText(script[2] ?? "") : undefined;
+}
+
+const SHELLS: readonly string[] = ["sh", "bash", "ash", "dash"];
+
+function baseName(program: string): string {
+  return /^(?:\/(?:usr\/)?bin\/)?([a-z]+)$/.exec(program)?.[1] ?? "";
+}
+
+/** GNU and busybox take a fraction and a unit. */
+function secondsOfText(text: string): number | undefined {
+  const match = /^([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)$/.exec(text);
+  if (match === null) return undefined;
+  const unit = match[2] === "h" ? 3_600 : match[2] === "m" ? 60 : 1;
+  return Math.ceil(Number(match[1]) * unit);
+}
+
+/** For messages: which kind of hook this is. */
+export function kindOfHook(handler: RawObject): string {
+  for (const kind of ["exec", "httpGet", "tcpSocket", "sleep"]) if (objectAt(handler, kind) !== undefined) return kind;
+  return "unknown";
+}
+
+export type HookTarget = { readonly path: string; readonly port: number };
+
+export function isRewritten(handler: RawObject, container: string): boolean {
+  return textAt(objectAt(handler, "httpGet"), "path") === pathOf(container);
+}
+
+/** Where Istio's agent sends the hook of a container; `undefined` when it does not say. */
+export type RewrittenTargets = (container: string) => HookTarget | undefined;
+
+/** As it stands in the proxy's environment, which is read once; before its own injection the proxy says nothing. */
+export function rewrittenTargets(pod: RawObject): RewrittenTargets {
+  const variables = objectsAt(containerNamed(pod, "istio-proxy"), "env");
+  const text = textAt(
+    variables.find((variable) => textAt(variable, "name") === "ISTIO_KUBE_APP_PROBERS"),
+    "value",
+  );
+  // Most Pods have no such proxy, and a parse that fails takes a tenth of a small admission.
+  const probers = text === undefined ? undefined : parsed(text);
+  return (container) => {
+    const action = objectAt(objectAt(probers, pathOf(container)), "httpGet");
+    const port = wholeNumberAt(action, "port");
+    return port === undefined ? undefined : { path: textAt(action, "path") ?? "", port };
+  };
+}
+
+function pathOf(container: string): string {
+  return `/app-lifecycle/${container}/prestopz`;
+}
+
+function parsed(text: string): RawObject | undefined {
+  try {
+    return objectAt({ probers: JSON.parse(text) }, "probers");
+  } catch {
+    return undefined;
+  }
+}
+
+/** A hook the manager performs after the drain and before it answers that container's hold. */
+export type ChainedHook =
+  | {
+      readonly httpGet: {
+        readonly port: number;
+        readonly path: string;
+        readonly httpHeaders?: readonly unknown[];
+      };
+    }
+  | { readonly sleep: { readonly seconds: number } };
+
+/** Longest sleep the manager performs for a container; longer ones would not fit the grace period's 32 bits. */
+const LONGEST_CHAINED_SLEEP = 1_000_000;
+
+export function chainable(
+  container: RawObject,
+  handler: RawObject,
+  slept: number | undefined,
+): ChainedHook | undefined {
+  if (slept !== undefined) return slept <= LONGEST_CHAINED_SLEEP ? { sleep: { seconds: slept } } : undefined;
+  const httpGet = objectAt(handler, "httpGet");
+  // With a host of its own the call leaves the Pod; the manager speaks to loopback only.
+  if (httpGet === undefined || Object.keys(handler).length !== 1 || (textAt(httpGet, "host") ?? "") !== "")
+    return undefined;
+  const port = portNumberOf(container, httpGet["port"]);
+  if (port === undefined) return undefined;
+  // The manager has no TLS of its own; a hook it could not perform is better kept.
+  if ((textAt(httpGet, "scheme") ?? "HTTP") !== "HTTP") return undefined;
+  const path = textAt(httpGet, "path") ?? "/";
+  const httpHeaders = listAt(httpGet, "httpHeaders");
+  return {
+    httpGet: {
+      port,
+      path: path.startsWith("/") ? path : `/${path}`,
+      ...(httpHeaders.length === 0 ? {} : { httpHeaders }),
+    },
+  };
+}
+
+/** Seconds the chained hooks may take in all; a GET gets 5 s. */
+export function chainSeconds(chain: Readonly<Record<string, ChainedHook>>): number {
+  return Object.values(chain).reduce(
+    (sum, hook) => sum + ("sleep" in hook ? hook.sleep.seconds : CHAINED_GET_SECONDS),
+    0,
+  );
+}
+
+const CHAINED_GET_SECONDS = 5;
+
+export function isChainedHook(value: unknown): value is ChainedHook {
+  if (!isRawObject(value)) return false;
+  if ((wholeNumberAt(objectAt(value, "sleep"), "seconds") ?? -1) >= 0) return true;
+  const httpGet = objectAt(value, "httpGet");
+  return wholeNumberAt(httpGet, "port") !== undefined && typeof httpGet?.["path"] === "string";
+}

@@ -1,0 +1,169 @@
+/** The manager's container: how it is made and recognised, and what its environment says. */
+import { DEFAULT_SETTINGS, type DrainSettings } from "../../contract/drain-settings.ts";
+import {
+  MANAGER_BINARY,
+  MANAGER_CONTAINER,
+  ORIGINAL_VARIABLE,
+  POD_IPS_VARIABLE,
+  POD_NAME_VARIABLE,
+  POD_NAMESPACE_VARIABLE,
+  POD_UID_VARIABLE,
+  RELAY_ADDRESS_VARIABLE,
+  RELAY_CA_VARIABLE,
+  RELAY_CREDENTIAL_VARIABLE,
+  RELAY_NAME_VARIABLE,
+  TOKEN_VARIABLE,
+} from "../../contract/manager-environment.ts";
+import type { GiveRelayAccess, RelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
+import { formatServeFlags } from "../../contract/serve-flags.ts";
+import { nameOf } from "../../kubernetes/pod.ts";
+import { listAt, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
+import { asWritten, withoutReferences } from "../../kubernetes/references.ts";
+
+export type ManagerMaking = {
+  readonly native: boolean;
+  readonly image: string;
+  readonly settings: DrainSettings;
+  readonly token: string;
+  readonly recordText: string;
+  readonly resources: RawObject | undefined;
+  /** A driver's socket folder, read-only. */
+  readonly mount: RawObject | undefined;
+  /** The user a driver's socket belongs to; `undefined` means our own. */
+  readonly user: number | undefined;
+  readonly relay: RelayAccess | undefined;
+};
+
+/** Of no image in particular, and not root. */
+const OUR_USER = 65_532;
+
+export function makeManager(making: ManagerMaking): RawObject {
+  const { native, image, settings, token, recordText, resources, mount, user, relay } = making;
+  return {
+    name: MANAGER_CONTAINER,
+    image,
+    ...(native ? { restartPolicy: "Always" } : {}),
+    args: ["serve", ...formatServeFlags(settings).map(withoutReferences)],
+    env: [
+      literal(TOKEN_VARIABLE, token),
+      fromField(POD_NAME_VARIABLE, "metadata.name"),
+      fromField(POD_UID_VARIABLE, "metadata.uid"),
+      fromField(POD_NAMESPACE_VARIABLE, "metadata.namespace"),
+      literal(ORIGINAL_VARIABLE, recordText),
+      ...relayVariables(relay),
+    ],
+    lifecycle: { preStop: { exec: { command: drainCommand(settings.port) } } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      runAsUser: user ?? OUR_USER,
+      capabilities: { drop: ["ALL"] },
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    ...(resources === undefined ? {} : { resources }),
+    ...(mount === undefined ? {} : { volumeMounts: [mount] }),
+  };
+}
+
+/** By name and arguments, never by an annotation: those can be forged, copied and lost. */
+export function isManager(container: RawObject): boolean {
+  const args = listAt(container, "args");
+  return (
+    nameOf(container) === MANAGER_CONTAINER &&
+    args[0] === "serve" &&
+    args.length <= ARGUMENTS_LIMIT &&
+    listAt(container, "env").length <= VARIABLES_LIMIT &&
+    args.some((flag) => typeof flag === "string" && flag.startsWith("--port="))
+  );
+}
+
+/** Three times what `serve` has flags. */
+const ARGUMENTS_LIMIT = 60;
+/** Other webhooks give some to every container, never hundreds. */
+const VARIABLES_LIMIT = 500;
+
+/** What the process sees of the flags of `serve`. */
+export function serveFlagsOf(container: RawObject | undefined): readonly string[] {
+  const [command, ...flags] = listAt(container, "args").filter((arg) => typeof arg === "string");
+  return command === "serve" ? flags.map(asWritten) : [];
+}
+
+function drainCommand(port: number): readonly string[] {
+  return [MANAGER_BINARY, "drain", ...(port === DEFAULT_SETTINGS.port ? [] : [`--port=${port}`])];
+}
+
+/** A variable whose value is exactly this text, whatever references it seems to hold. */
+function literal(name: string, value: string): RawObject {
+  return { name, value: withoutReferences(value) };
+}
+
+/** The text of a {@link literal} among the container's environment variables. */
+export function environmentValue(container: RawObject, name: string): string | undefined {
+  const entry = objectsAt(container, "env").find((candidate) => candidate["name"] === name);
+  const value = textAt(entry, "value");
+  return value === undefined ? undefined : asWritten(value);
+}
+
+/** A variable whose value kubelet takes from a field of the Pod. */
+function fromField(name: string, fieldPath: string): RawObject {
+  return { name, valueFrom: { fieldRef: { fieldPath } } };
+}
+
+/** What the manager's container says; `undefined` when it carries no credential. */
+function existingRelay(container: RawObject): RelayAccess | undefined {
+  const credential = environmentValue(container, RELAY_CREDENTIAL_VARIABLE);
+  if (credential === undefined) return undefined;
+  return {
+    address: environmentValue(container, RELAY_ADDRESS_VARIABLE) ?? "",
+    serverName: environmentValue(container, RELAY_NAME_VARIABLE) ?? "",
+    ca: environmentValue(container, RELAY_CA_VARIABLE) ?? "",
+    credential,
+  };
+}
+
+/** The addresses are asked about, so they come with the relay and not without it. */
+function relayVariables(relay: RelayAccess | undefined): readonly RawObject[] {
+  if (relay === undefined) return [];
+  return [
+    fromField(POD_IPS_VARIABLE, "status.podIPs"),
+    literal(RELAY_ADDRESS_VARIABLE, relay.address),
+    literal(RELAY_NAME_VARIABLE, relay.serverName),
+    literal(RELAY_CA_VARIABLE, relay.ca),
+    literal(RELAY_CREDENTIAL_VARIABLE, relay.credential),
+  ];
+}
+
+type RelayRequest = {
+  readonly pod: RawObject;
+  readonly namespace: string;
+  /** The manager's container as an earlier pass left it. */
+  readonly manager: RawObject | undefined;
+  /** Whether that container stays where it is, with every variable that is not replaced. */
+  readonly staysInPlace: boolean;
+  readonly giveRelayAccess: GiveRelayAccess | undefined;
+};
+
+/** To be asked once per injection: each answer may be a new credential. `undefined` leaves existing variables alone. */
+export function relayAccessFor(request: RelayRequest): RelayAccess | undefined {
+  const existing = request.manager === undefined ? undefined : existingRelay(request.manager);
+  const given = request.giveRelayAccess?.({
+    namespace: request.namespace,
+    ...ownerOf(request.pod),
+    standing: existing,
+  });
+  return given ?? (request.staysInPlace ? undefined : existing);
+}
+
+type Owner = Pick<RelayAccessQuestion, "ownerKind" | "ownerName" | "ownerUid">;
+
+/** The one owner that controls the Pod, as far as its reference is text. */
+function ownerOf(pod: RawObject): Owner {
+  const references = objectsAt(objectAt(pod, "metadata"), "ownerReferences");
+  const owner = references.find((reference) => reference["controller"] === true);
+  return {
+    ownerKind: textAt(owner, "kind") ?? "",
+    ownerName: textAt(owner, "name") ?? "",
+    ownerUid: textAt(owner, "uid") ?? "",
+  };
+}

@@ -1,0 +1,112 @@
+/** The Unix socket of a driver: how the manager gets to see it, and as whom it may connect. */
+import { containersOf, initContainersOf, lastingContainersOf } from "../../kubernetes/pod.ts";
+import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import type { Problem } from "../../policy/problem.ts";
+import { quote } from "../../policy/quote.ts";
+import { isManager } from "../manager/container.ts";
+
+/** Its volume is never writable, so no socket is made there. */
+const READ_ONLY_VOLUMES: readonly string[] = ["configMap", "downwardAPI", "image", "projected", "secret"];
+/** Where the API server mounts the Pod's token in every container. */
+const TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
+/** Takes the right to run privileged, or a variable of the container it was made for. */
+const UNCOPIED: readonly string[] = ["mountPropagation", "subPathExpr"];
+
+/**
+ * The mount that lets the manager reach `unix:/folder/socket`: a copy of the one some container has, read-only unless the
+ * runtime has to make the token's folder in it.
+ *
+ * @returns `undefined` when no container mounts the folder in a way that can be copied, and for URLs of another kind
+ */
+export function socketMount(pod: RawObject, driverUrl: string): RawObject | undefined {
+  if (!driverUrl.startsWith("unix:")) return undefined;
+  const all = [...containersOf(pod), ...initContainersOf(pod)];
+  const socket = socketOf(pod, driverUrl);
+  // Each container may have a folder of that name for itself: the proxy's is the one.
+  const nearest = nearestMount(all.filter(isEnvoy), socket) ?? nearestMount(all, socket);
+  if (nearest === undefined || (textAt(nearest, "subPathExpr") ?? "") !== "") return undefined;
+  const kept = Object.entries(nearest).filter(([key]) => !UNCOPIED.includes(key));
+  const holdsToken = isAbove(textAt(nearest, "mountPath") ?? "", TOKEN_FOLDER);
+  return { ...Object.fromEntries(kept), ...(holdsToken ? {} : { readOnly: true }) };
+}
+
+/**
+ * The user of the container that makes the socket. Connecting takes the right to write to it, and a proxy gives that to
+ * its own user alone.
+ *
+ * @returns `undefined` when the Pod does not say, or says root
+ */
+export function socketUser(pod: RawObject, driverUrl: string): number | undefined {
+  if (!driverUrl.startsWith("unix:")) return undefined;
+  const socket = socketOf(pod, driverUrl);
+  // One that cannot write to the folder does not make the socket.
+  const makers = lastingContainersOf(pod).filter((container) => {
+    const mount = nearestMount([container], socket);
+    return mount !== undefined && mount["readOnly"] !== true && !isManager(container);
+  });
+  const maker = makers.find(isEnvoy) ?? makers[0];
+  if (maker === undefined) return undefined;
+  const ofPod = wholeNumberAt(objectAt(objectAt(pod, "spec"), "securityContext"), "runAsUser");
+  const user = wholeNumberAt(objectAt(maker, "securityContext"), "runAsUser") ?? ofPod ?? 0;
+  return user > 0 ? user : undefined;
+}
+
+/** What is asked of every mount, found once for all of them. */
+type Socket = { readonly path: string; readonly readOnlyVolumes: ReadonlySet<unknown> };
+
+function socketOf(pod: RawObject, driverUrl: string): Socket {
+  const named = new Set<unknown>();
+  const readOnlyVolumes = new Set<unknown>();
+  for (const volume of objectsAt(objectAt(pod, "spec"), "volumes")) {
+    const name = volume["name"];
+    if (named.has(name)) continue;
+    named.add(name);
+    if (READ_ONLY_VOLUMES.some((kind) => objectAt(volume, kind) !== undefined)) readOnlyVolumes.add(name);
+  }
+  return { path: plainPath(driverUrl.slice("unix:".length)), readOnlyVolumes };
+}
+
+function nearestMount(containers: readonly RawObject[], socket: Socket): RawObject | undefined {
+  let nearest: RawObject | undefined;
+  // The nearest folder: a mount inside a mount hides what lies under it.
+  let longest = -1;
+  for (const mount of containers.flatMap((container) => objectsAt(container, "volumeMounts"))) {
+    const folder = withoutEnd(textAt(mount, "mountPath") ?? "");
+    if (folder.length <= longest || !isAbove(folder, socket.path)) continue;
+    if (socket.readOnlyVolumes.has(mount["name"])) continue;
+    nearest = mount;
+    longest = folder.length;
+  }
+  return nearest;
+}
+
+function isAbove(folder: string, path: string): boolean {
+  const clean = withoutEnd(folder);
+  return clean !== "" && path.startsWith(`${clean}/`);
+}
+
+function withoutEnd(folder: string): string {
+  return plainPath(folder).replace(/\/$/, "");
+}
+
+/** `unix:///run//envoy/./admin.sock` names the same file as `/run/envoy/admin.sock`. */
+function plainPath(path: string): string {
+  return path.replace(/\/(\.?\/)+/g, "/");
+}
+
+/** `envoyproxy/envoy:v1.31`, `registry.local/envoy@sha256:…`, `envoy-distroless`, `contour-envoy`. */
+export function isEnvoy(container: RawObject): boolean {
+  const image = textAt(container, "image") ?? "";
+  if (!image.includes("envoy")) return false;
+  const repository = image.split("@")[0]?.replace(/:[^/:]*$/, "") ?? "";
+  const name = repository.slice(repository.lastIndexOf("/") + 1);
+  return /^(envoy|envoy-distroless|envoy-contrib|envoy-debug|envoy-dev|envoyproxy|[a-z]+-envoy)$/.test(name);
+}
+
+export function socketProblems(pod: RawObject, driverUrl: string, where: string): readonly Problem[] {
+  if (!driverUrl.startsWith("unix:") || socketMount(pod, driverUrl) !== undefined) return [];
+  const message =
+    `No container mounts the folder of ${quote(driverUrl)} from a volume that can hold a socket and without ` +
+    "subPathExpr, so the driver cannot be reached.";
+  return [{ code: "socket_unmounted", where: `${where}, lastcall.dev/driver-url`, message }];
+}

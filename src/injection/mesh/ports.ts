@@ -1,0 +1,147 @@
+/** The manager's port: one that is free, kept out of a mesh's redirection. */
+import { annotationsOf, containersOf, initContainersOf, nameOf } from "../../kubernetes/pod.ts";
+import { listAt, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import type { Problem } from "../../policy/problem.ts";
+import { quote } from "../../policy/quote.ts";
+import { isInMesh, MESHES, type Mesh } from "./mesh.ts";
+
+const FIRST_PORT = 17_890;
+const LAST_PORT = 17_989;
+
+/**
+ * The wanted port, else the next free one of the range 17890–17989, the same for the same Pod.
+ *
+ * @returns `undefined` when the whole range is taken. Ports an app opens without declaring them cannot be seen.
+ */
+export function choosePort(pod: RawObject, wanted: number, alsoTaken: readonly number[]): number | undefined {
+  const taken = declaredPorts(pod);
+  for (const port of alsoTaken) taken.add(port);
+  if (!taken.has(wanted)) return wanted;
+  const range = Array.from({ length: LAST_PORT - FIRST_PORT + 1 }, (_, index) => FIRST_PORT + index);
+  return [...range.filter((port) => port > wanted), ...range].find((port) => !taken.has(port));
+}
+
+/** The number behind a port field, which is a number or the name of one of the container's own ports. */
+export function portNumberOf(container: RawObject, port: unknown): number | undefined {
+  if (typeof port === "number") return Number.isSafeInteger(port) && port >= 1 && port <= 65_535 ? port : undefined;
+  if (typeof port !== "string") return undefined;
+  if (/^[0-9]{1,5}$/.test(port)) return portNumberOf(container, Number(port));
+  const declared = objectsAt(container, "ports").find((candidate) => textAt(candidate, "name") === port);
+  return declared === undefined ? undefined : portNumberOf(container, wholeNumberAt(declared, "containerPort"));
+}
+
+function declaredPorts(pod: RawObject): Set<number> {
+  const taken = new Set<number>();
+  for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
+    addContainerPorts(container, taken);
+    addUsedPorts(container, taken);
+  }
+  return taken;
+}
+
+function addContainerPorts(container: RawObject, taken: Set<number>): void {
+  for (const port of objectsAt(container, "ports")) {
+    if ((textAt(port, "protocol") ?? "TCP") !== "TCP") continue;
+    taken.add(wholeNumberAt(port, "containerPort") ?? 0);
+    taken.add(wholeNumberAt(port, "hostPort") ?? 0);
+  }
+}
+
+/** Ports of probes and hooks: something listens there even when no one declared it. */
+function addUsedPorts(container: RawObject, taken: Set<number>): void {
+  for (const probe of PROBES) addHandlerPorts(container, objectAt(container, probe), taken);
+  const lifecycle = objectAt(container, "lifecycle");
+  if (lifecycle === undefined) return;
+  addHandlerPorts(container, objectAt(lifecycle, "preStop"), taken);
+  addHandlerPorts(container, objectAt(lifecycle, "postStart"), taken);
+}
+
+function addHandlerPorts(container: RawObject, handler: RawObject | undefined, taken: Set<number>): void {
+  if (handler === undefined) return;
+  for (const action of ACTIONS) taken.add(portNumberOf(container, objectAt(handler, action)?.["port"]) ?? 0);
+}
+
+const PROBES: readonly string[] = ["livenessProbe", "readinessProbe", "startupProbe"];
+const ACTIONS: readonly string[] = ["httpGet", "tcpSocket", "grpc"];
+
+/** Annotations that keep `port` out of each mesh's redirection, merged with what is there or would be inherited. */
+export function meshExclusions(
+  pod: RawObject,
+  namespace: RawObject,
+  port: number,
+): readonly (readonly [string, string])[] {
+  return MESHES.filter((mesh) => isInMesh(mesh, pod, namespace)).flatMap((mesh) => {
+    const present = textAt(annotationsOf(pod), mesh.exclusion) ?? inheritedBy(mesh, namespace);
+    return includesPort(present, port) ? [] : [[mesh.exclusion, withPort(present, port)] as const];
+  });
+}
+
+/** What the mesh would exclude if the Pod stayed silent: a Pod that speaks must repeat it. */
+function inheritedBy(mesh: Mesh, namespace: RawObject): string {
+  const ofNamespace = mesh.inheritsExclusion ? textAt(namespace, mesh.exclusion) : undefined;
+  return ofNamespace ?? mesh.usuallyExcluded;
+}
+
+function withPort(before: string, port: number): string {
+  return before.trim() === "" ? String(port) : `${before},${port}`;
+}
+
+/**
+ * Whether `value` is still what {@link meshExclusions} wrote.
+ *
+ * @param before what stood on the Pod itself, if anything; what it inherited then is not remembered
+ */
+export function isOurExclusion(key: string, value: unknown, before: string | null, port: number): boolean {
+  const mesh = MESHES.find(({ exclusion }) => exclusion === key);
+  if (mesh === undefined || typeof value !== "string") return false;
+  if (before === null && mesh.inheritsExclusion) return value === String(port) || value.endsWith(`,${port}`);
+  return value === withPort(before ?? "", port);
+}
+
+/**
+ * The mesh init containers that redirect without knowing our port.
+ *
+ * @param annotations the Pod's, as they will be
+ */
+export function captureProblems(
+  pod: RawObject,
+  port: number,
+  annotations: RawObject,
+  where: string,
+): readonly Problem[] {
+  return initContainersOf(pod).flatMap((container): readonly Problem[] => {
+    const mesh = MESHES.find(({ init }) => init === nameOf(container));
+    if (mesh === undefined || !redirects(mesh, container, port)) return [];
+    const message =
+      `Its redirection is rendered already without port ${port}; strict mTLS would block the hooks. ` +
+      `${mesh.exclusion}: ${quote(textAt(annotations, mesh.exclusion) ?? String(port))} on the Pod's template would keep it out.`;
+    return [{ code: "mesh_captures_port", where: `${where}, init container ${mesh.init}`, message }];
+  });
+}
+
+function redirects(mesh: Mesh, init: RawObject, port: number): boolean {
+  if (mesh.name === "linkerd") return !includesPort(flagOf(init, ["--inbound-ports-to-ignore"]) ?? "", port);
+  // A list of ports to take in makes Istio ignore the list of ports to leave out.
+  const included = flagOf(init, ["-b", "--istio-inbound-ports"]) ?? "*";
+  if (included !== "*") return includesPort(included, port);
+  return !includesPort(flagOf(init, ["-d", "--istio-local-exclude-ports"]) ?? "", port);
+}
+
+/** The value of a flag written as `--flag value` or `--flag=value`. */
+function flagOf(container: RawObject, flags: readonly string[]): string | undefined {
+  const args = listAt(container, "args").map((arg) => (typeof arg === "string" ? arg : ""));
+  for (const [index, arg] of args.entries()) {
+    if (flags.includes(arg)) return args[index + 1] ?? "";
+    const flag = flags.find((name) => name.startsWith("--") && arg.startsWith(`${name}=`));
+    if (flag !== undefined) return arg.slice(flag.length + 1);
+  }
+  return undefined;
+}
+
+/** Lists hold ports and, for Linkerd, ranges. */
+function includesPort(list: string, port: number): boolean {
+  return list.split(",").some((part) => {
+    const [from = "", to = from] = part.trim().split("-");
+    return /^[0-9]{1,5}$/.test(from) && /^[0-9]{1,5}$/.test(to) && Number(from) <= port && port <= Number(to);
+  });
+}

@@ -1,0 +1,172 @@
+/** What native and classic mode change beside the container they add, and the record of it. */
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import type { RelayAccess } from "../../contract/relay-access.ts";
+import { VERSION } from "../../contract/version.ts";
+import {
+  annotationsOf,
+  containersOf,
+  DEFAULT_GRACE_SECONDS,
+  lastingContainersOf,
+  nameOf,
+} from "../../kubernetes/pod.ts";
+import { isAbsent, listAt, objectAt, type RawObject, textAt, valueAt } from "../../kubernetes/raw-json.ts";
+import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { gracePeriodSeconds } from "../hooks/grace.ts";
+import type { HookPlan } from "../hooks/hook-plan.ts";
+import {
+  chainSeconds,
+  type HookTarget,
+  isRewritten,
+  type RewrittenTargets,
+  rewrittenTargets,
+} from "../hooks/own-hooks.ts";
+import { DEFAULT_CONTAINER, defaultContainerOf } from "../mesh/mesh.ts";
+import { meshExclusions } from "../mesh/ports.ts";
+import type { Mode } from "../outcome.ts";
+import { type Edit, emptyParents, type ProbeName, probeEntry } from "../record/edit.ts";
+import { type OriginalRecord, replacedAnnotations, replacedHandlers } from "../record/original-record.ts";
+import { atLeastExisting, type Omissions, originalGrace, type PlanRequest } from "./plan.ts";
+
+/** Where the hooks call, and the manager's own way out. */
+export type Address = { readonly port: number; readonly token: string; readonly relay: RelayAccess | undefined };
+
+type Changing = {
+  readonly request: PlanRequest;
+  readonly omissions: Omissions;
+  readonly hooks: readonly HookPlan[];
+  readonly settings: DrainSettings;
+  readonly address: Address;
+};
+
+/** Everything but the container. */
+export function changesOf({ request, omissions, hooks, settings, address }: Changing): readonly Edit[] {
+  const { pod } = request;
+  const originalSeconds = originalGrace(request) ?? DEFAULT_GRACE_SECONDS;
+  const needed = gracePeriodSeconds(originalSeconds, settings, chainSeconds(chainOf(hooks)));
+  const values = omissions.leavesAnnotations ? {} : annotationValues(request, hooks, address.port);
+  return [
+    ...holdEdits(
+      request,
+      settings.hooks.map((hook) => hook.container),
+      address,
+    ),
+    { kind: "set-grace", seconds: atLeastExisting(pod, needed) },
+    ...(omissions.leavesProbes ? [] : probeGraceEdits(pod, originalSeconds)),
+    ...(Object.keys(values).length > 0 ? [{ kind: "annotate", values } as const] : []),
+  ];
+}
+
+/** One hook per held container. An existing hook that means the same stays, with the API server's defaults in it. */
+function holdEdits(
+  request: PlanRequest,
+  held: readonly string[],
+  { token, port }: { readonly token: string; readonly port: number },
+): readonly Edit[] {
+  const targets = rewrittenTargets(request.pod);
+  return held.map((container) => {
+    const wanted = { httpGet: { path: `/${token}/prestop/${container}`, port } };
+    const existing = request.existing?.handlers.get(container);
+    const stays = existing !== undefined && meansTheSame(targets, container, existing, wanted.httpGet);
+    const handler = stays ? existing : wanted;
+    return { kind: "set-pre-stop", container, handler };
+  });
+}
+
+/** The annotations injection sets. One whose present value is not text is not ours to repair. */
+function annotationValues(
+  request: PlanRequest,
+  hooks: readonly HookPlan[],
+  port: number,
+): Readonly<Record<string, string>> {
+  const { pod, mode, namespaceAnnotations } = request;
+  const present = annotationsOf(pod);
+  const kept = hooks.flatMap((hook) => (hook.kind === "keep" && hook.hook !== "" ? [hook.container] : []));
+  const values: Record<string, string> = {};
+  if (isWritable(present, STATUS_ANNOTATION)) values[STATUS_ANNOTATION] = managerNote(mode, kept);
+  if (!Object.hasOwn(present, DEFAULT_CONTAINER))
+    values[DEFAULT_CONTAINER] = defaultContainerOf(containersOf(pod).map(nameOf));
+  for (const [key, value] of meshExclusions(pod, namespaceAnnotations, port))
+    if (isWritable(present, key)) values[key] = value;
+  return values;
+}
+
+function isWritable(annotations: RawObject, key: string): boolean {
+  return !Object.hasOwn(annotations, key) || typeof annotations[key] === "string";
+}
+
+/** The manager's place: where it stands already, else first among the init containers or last among the others. */
+export function placeOf(request: PlanRequest): Omit<Extract<Edit, { kind: "add-manager" }>, "container"> {
+  const { pod, mode, existing } = request;
+  const list = mode === "native" ? "initContainers" : "containers";
+  if (existing?.manager?.list === list) return { kind: "add-manager", list, at: existing.manager.at };
+  return { kind: "add-manager", list, at: mode === "native" ? 0 : listAt(objectAt(pod, "spec"), list).length };
+}
+
+/** A hook that Istio took over also ends at ours, unless its agent still goes by an older port or token. */
+function meansTheSame(targets: RewrittenTargets, container: string, handler: RawObject, wanted: HookTarget): boolean {
+  if (isRewritten(handler, container)) {
+    const target = targets(container) ?? wanted;
+    return target.path === wanted.path && target.port === wanted.port;
+  }
+  const httpGet = objectAt(handler, "httpGet");
+  return (
+    (textAt(httpGet, "path") ?? "") === wanted.path &&
+    httpGet?.["port"] === wanted.port &&
+    (textAt(httpGet, "scheme") ?? "HTTP") === "HTTP" &&
+    isAbsent(valueAt(httpGet, "host"))
+  );
+}
+
+/** More names than this would make the note longer than anyone reads. */
+const KEPT_LIMIT = 10;
+
+function managerNote(mode: Mode, keptHooks: readonly string[]): string {
+  return JSON.stringify({
+    version: VERSION,
+    mode,
+    ...(keptHooks.length > 0 ? { ownHooks: keptHooks.slice(0, KEPT_LIMIT) } : {}),
+  });
+}
+
+type ProbeEdit = Extract<Edit, { kind: "set-probe-grace" }>;
+
+/** Readiness probes restart nothing, and the API server refuses the field there. */
+const PROBES: readonly ProbeName[] = ["livenessProbe", "startupProbe"];
+
+export function probeGraceEdits(pod: RawObject, originalSeconds: number): readonly ProbeEdit[] {
+  return lastingContainersOf(pod).flatMap((container) =>
+    PROBES.filter((probe) => {
+      const parts = objectAt(container, probe);
+      return parts !== undefined && isAbsent(valueAt(parts, "terminationGracePeriodSeconds"));
+    }).map(
+      (probe): ProbeEdit => ({
+        kind: "set-probe-grace",
+        container: nameOf(container),
+        probe,
+        seconds: originalSeconds,
+      }),
+    ),
+  );
+}
+
+export function recordOf(request: PlanRequest, hooks: readonly HookPlan[], changes: readonly Edit[]): OriginalRecord {
+  const { pod } = request;
+  const values = changes.flatMap((edit) => (edit.kind === "annotate" ? Object.keys(edit.values) : []));
+  const held = hooks.flatMap((hook) => (hook.kind === "hold" ? [hook.container] : []));
+  const grace = originalGrace(request);
+  return {
+    grace,
+    probes: changes.flatMap((edit) => (edit.kind === "set-probe-grace" ? [probeEntry(edit)] : [])),
+    preStop: replacedHandlers(pod, held),
+    chain: chainOf(hooks),
+    annotations: replacedAnnotations(annotationsOf(pod), values),
+    blank: emptyParents(pod, [...changes, { ...placeOf(request), container: {} }], grace),
+  };
+}
+
+export function chainOf(hooks: readonly HookPlan[]): OriginalRecord["chain"] {
+  const entries = hooks.flatMap((hook) =>
+    hook.kind === "hold" && hook.chained !== undefined ? [[hook.container, hook.chained] as const] : [],
+  );
+  return Object.fromEntries(entries);
+}

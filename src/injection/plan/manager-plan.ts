@@ -1,0 +1,170 @@
+/** Native and classic mode: the manager in the Pod, its hooks, and the grace period that holds the drain. */
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import type { RelayAccess } from "../../contract/relay-access.ts";
+import { annotationsOf, DEFAULT_GRACE_SECONDS } from "../../kubernetes/pod.ts";
+import { limitOf, requestOf } from "../../kubernetes/qos.ts";
+import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
+import type { Problem } from "../../policy/problem.ts";
+import { graceProblems } from "../hooks/grace.ts";
+import { chosenContainers, type HookPlan, hasOnlyOwnHooks, keptHookProblems, planHooks } from "../hooks/hook-plan.ts";
+import { chainSeconds } from "../hooks/own-hooks.ts";
+import { type ManagerMaking, makeManager, relayAccessFor } from "../manager/container.ts";
+import { renewManager } from "../manager/renewed.ts";
+import { adminUrlOf, driverOf, isDriverAskedFor } from "../mesh/driver.ts";
+import { socketMount, socketProblems, socketUser } from "../mesh/driver-socket.ts";
+import { captureProblems, choosePort } from "../mesh/ports.ts";
+import type { Edit } from "../record/edit.ts";
+import { formatRecord } from "../record/original-record.ts";
+import { type Fit, fitLimitRanges } from "../resources/fit-limit-ranges.ts";
+import { fitsPodLevel, planResources, resourceProblems, totalOf } from "../resources/manager-resources.ts";
+import { type Address, chainOf, changesOf, placeOf, recordOf } from "./changes.ts";
+import {
+  type Draft,
+  type Omissions,
+  originalGrace,
+  type Plan,
+  type PlanRequest,
+  planWithinSizeBudget,
+} from "./plan.ts";
+import { conflictProblems, managerSettings, type SettingsRequest } from "./settings.ts";
+
+export function planManager(request: PlanRequest): Plan {
+  const port = choosePort(request.pod, request.policy.port, request.policy.drainPorts);
+  if (port === undefined) return { kind: "skip", reason: "port_conflict", problems: [] };
+  // One token and one credential for all drafts: only the last of them counts.
+  const token = request.existing?.manager?.token ?? request.newToken();
+  const relay = relayOf(request);
+  return planWithinSizeBudget(request.where, (omissions) => draftManager(request, omissions, { port, token, relay }));
+}
+
+function relayOf(request: PlanRequest): RelayAccess | undefined {
+  const { pod, namespace, giveRelayAccess } = request;
+  const manager = request.existing?.manager?.container;
+  return relayAccessFor({ pod, namespace, giveRelayAccess, manager, staysInPlace: staysInPlace(request) });
+}
+
+type Parts = {
+  readonly request: PlanRequest;
+  readonly hooks: readonly HookPlan[];
+  readonly settingsRequest: SettingsRequest;
+  readonly settings: DrainSettings;
+  readonly changes: readonly Edit[];
+  readonly recordText: string;
+  readonly address: Address;
+  /** About the hooks, with the policy as it was given. */
+  readonly problems: readonly Problem[];
+};
+
+function draftManager(given: PlanRequest, omissions: Omissions, address: Address): Draft {
+  const request = omissions.keepsHooks ? keepingHooks(given) : given;
+  const { pod, policy, where } = request;
+  const chosen = chosenContainers(pod, policy, where);
+  const hooks = planHooks(pod, policy, chosen.names);
+  const settingsRequest = settingsRequestOf(request, hooks, address.port);
+  const settings = managerSettings(settingsRequest);
+  const changes = changesOf({ request, omissions, hooks, settings, address });
+  const recordText = formatRecord(recordOf(request, hooks, changes));
+  const plan = (): Plan => {
+    const problems = [...chosen.problems, ...keptHookProblems(hooks, given.policy, where)];
+    return planParts({ request, hooks, settingsRequest, settings, changes, recordText, address, problems });
+  };
+  return { recordText, plan };
+}
+
+function planParts(parts: Parts): Plan {
+  const { request, hooks, settingsRequest, settings, changes, recordText, address, problems } = parts;
+  const { pod, policy, where } = request;
+  if (hasOnlyOwnHooks(hooks) && !isDriverAskedFor(policy)) return { kind: "skip", reason: "own_hooks", problems };
+  const resources = planResources(pod, policy.resources);
+  const fit = fitNamespace(request, resources.resources);
+  if (fit.kind === "conflict")
+    return { kind: "skip", reason: "limit_range_conflict", problems: [...problems, fit.problem] };
+  const container = managerOf(request, { ...address, settings, recordText, resources: fit.resources });
+  const seconds = changes.reduce((sum, edit) => (edit.kind === "set-grace" ? edit.seconds : sum), 0);
+  return {
+    kind: "edits",
+    edits: [{ ...placeOf(request), container }, ...changes],
+    problems: [
+      ...problems,
+      ...conflictProblems(settingsRequest, settings, where),
+      ...resourceProblems(resources, request),
+      ...(policy.resources === "auto" ? [] : fit.changes),
+      ...socketProblems(pod, settings.driverUrl, where),
+      ...graceProblems(seconds, where),
+      ...meshProblems(pod, changes, address.port, where),
+      ...repairProblems(request),
+    ],
+  };
+}
+
+/** Most namespaces have no LimitRange. */
+function fitNamespace({ pod, limitRanges, where }: PlanRequest, planned: RawObject | undefined): Fit {
+  if (limitRanges.length === 0) return { kind: "fits", resources: planned, changes: [] };
+  return fitLimitRanges({
+    planned,
+    ranges: limitRanges,
+    others: (name, list) => totalOf(pod, name, list === "limits" ? limitOf : requestOf),
+    fitsPodLevel: (changed) => fitsPodLevel(pod, changed),
+    where,
+  });
+}
+
+function keepingHooks(request: PlanRequest): PlanRequest {
+  return { ...request, policy: { ...request.policy, preStop: "keep" } };
+}
+
+function settingsRequestOf(request: PlanRequest, hooks: readonly HookPlan[], port: number): SettingsRequest {
+  const { pod, policy, mode } = request;
+  const driver = driverOf(pod, policy);
+  return {
+    pod,
+    policy,
+    classic: mode === "classic",
+    port,
+    driver,
+    driverUrl: adminUrlOf(pod, policy, driver),
+    hooks,
+    originalSeconds: originalGrace(request) ?? DEFAULT_GRACE_SECONDS,
+    chainSeconds: chainSeconds(chainOf(hooks)),
+  };
+}
+
+function managerOf(
+  request: PlanRequest,
+  parts: Pick<ManagerMaking, "settings" | "token" | "recordText" | "resources" | "relay">,
+): RawObject {
+  const { pod, mode, image, existing } = request;
+  const { driverUrl } = parts.settings;
+  const made = makeManager({
+    ...parts,
+    native: mode === "native",
+    image,
+    mount: socketMount(pod, driverUrl),
+    user: socketUser(pod, driverUrl),
+  });
+  const manager = existing?.manager;
+  return manager !== undefined && staysInPlace(request) ? renewManager(manager.container, made) : made;
+}
+
+function staysInPlace(request: PlanRequest): boolean {
+  return request.existing?.manager?.list === placeOf(request).list;
+}
+
+/** Only where kubelet calls our port itself: a hook that Istio took over goes through a port of its agent. */
+function meshProblems(pod: RawObject, changes: readonly Edit[], port: number, where: string): readonly Problem[] {
+  const isCalled = changes.some(
+    (edit) => edit.kind === "set-pre-stop" && objectAt(edit.handler, "httpGet")?.["port"] === port,
+  );
+  if (!isCalled) return [];
+  const set = changes.find((edit) => edit.kind === "annotate");
+  return captureProblems(pod, port, { ...annotationsOf(pod), ...set?.values }, where);
+}
+
+/** An existing native manager that another webhook stripped would be an init container that never ends. */
+function repairProblems({ existing, mode, where }: PlanRequest): readonly Problem[] {
+  const manager = existing?.manager;
+  if (mode !== "native" || manager?.list !== "initContainers") return [];
+  if (manager.container["restartPolicy"] === "Always") return [];
+  const message = "Its restartPolicy: Always was gone, which would block the Pod's start; it is back.";
+  return [{ code: "manager_repaired", where: `${where}, container lastcall`, message }];
+}

@@ -1,0 +1,108 @@
+/** Policy and Pod to the settings the manager gets as flags. */
+import { countsRequests } from "../../contract/criterion.ts";
+import type { DrainSettings, KubeletProbe } from "../../contract/drain-settings.ts";
+import { type DriverName, driverRow } from "../../contract/driver-table.ts";
+import { lastingContainersOf, runsToCompletion } from "../../kubernetes/pod.ts";
+import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import type { PodPolicy } from "../../policy/pod-policy.ts";
+import type { Problem } from "../../policy/problem.ts";
+import { fitSpans, writableMs } from "../hooks/grace.ts";
+import type { HookPlan } from "../hooks/hook-plan.ts";
+import { portNumberOf } from "../mesh/ports.ts";
+
+export type SettingsRequest = {
+  readonly pod: RawObject;
+  readonly policy: PodPolicy;
+  readonly classic: boolean;
+  readonly port: number;
+  readonly driver: DriverName;
+  readonly driverUrl: string;
+  readonly hooks: readonly HookPlan[];
+  readonly originalSeconds: number;
+  readonly chainSeconds: number;
+};
+
+export function managerSettings(request: SettingsRequest): DrainSettings {
+  const { pod, policy, classic, port, driver, hooks, originalSeconds } = request;
+  const { deregistrationDelayMs, drainTimeoutMs } = policy;
+  const drained = new Set(policy.drainPorts);
+  const wanted = { drainDelayMs: drainDelayMs(policy, hooks), deregistrationDelayMs, drainTimeoutMs };
+  return {
+    port,
+    ...fitSpans(originalSeconds, wanted, request.chainSeconds),
+    quietPeriodMs: policy.quietPeriodMs,
+    appGraceMs: writableMs(originalSeconds * 1_000),
+    drainedWhen: countsNothing(policy, driver) ? "auto" : policy.drainedWhen,
+    driver,
+    driverUrl: request.driverUrl,
+    drainUrl: policy.drainUrl,
+    activeUrl: policy.activeUrl,
+    drainPorts: policy.drainPorts,
+    ignorePorts: policy.ignorePorts.filter((ignored) => !drained.has(ignored)),
+    hooks: hooks.flatMap((hook) => (hook.kind === "hold" ? [{ container: hook.container, role: hook.role }] : [])),
+    kubeletProbes: kubeletProbesOf(pod),
+    completes: runsToCompletion(pod),
+    classic,
+    addressScope: "",
+  };
+}
+
+/** A hook that only slept is replaced by a wait that is at least as long. */
+export function drainDelayMs(policy: PodPolicy, hooks: readonly HookPlan[]): number {
+  const slept = hooks.map((hook) => (hook.kind === "hold" ? hook.sleptSeconds * 1_000 : 0));
+  return Math.max(policy.drainDelayMs, ...slept);
+}
+
+/** Values that are each fine but not together; the message says which one yields. */
+export function conflictProblems(request: SettingsRequest, settings: DrainSettings, where: string): readonly Problem[] {
+  const { policy, driver } = request;
+  const messages: string[] = [];
+  const { asksApp, reachesUnixSockets, usualUrls } = driverRow(driver);
+  const [usualUrl] = usualUrls;
+  const drained = new Set(policy.drainPorts);
+  const both = policy.ignorePorts.filter((port) => drained.has(port));
+  if (both.length > 0) messages.push(`drain-ports and ignore-ports both name ${listed(both)}; drain-ports wins.`);
+  if (countsNothing(policy, driver)) messages.push("drained-when: requests needs a driver that counts; auto is used.");
+  if (asksApp && policy.drainUrl === "" && policy.activeUrl === "")
+    messages.push(`Driver ${driver} has neither drain-url nor active-url, so it has nothing to call.`);
+  if (usualUrl !== undefined && !reachesUnixSockets && settings.driverUrl.startsWith("unix:"))
+    messages.push(
+      `Driver ${driver} reads metrics over HTTP on a port, never from a Unix socket: driver-url reaches nothing, and sockets ` +
+        `decide. ${usualUrl} would be usual.`,
+    );
+  if (settings.drainTimeoutMs < policy.drainTimeoutMs)
+    messages.push("The grace period would exceed 2147483647 s; the drain timeout is cut until it fits.");
+  return messages.map((message) => ({ code: "conflicting_values", where, message }));
+}
+
+/** Messages stay short however long the list. */
+function listed(ports: readonly number[]): string {
+  return ports.length > PORTS_TOLD ? `${ports.slice(0, PORTS_TOLD).join(", ")}, and more` : ports.join(", ");
+}
+
+const PORTS_TOLD = 8;
+
+function countsNothing(policy: PodPolicy, driver: DriverName): boolean {
+  return policy.drainedWhen === "requests" && !countsRequests(driver, policy.activeUrl);
+}
+
+const DEFAULT_PERIOD_SECONDS = 10;
+
+/** One entry per probe and port, in the order of the Pod: two probes of one port connect twice as often. */
+export function kubeletProbesOf(pod: RawObject): readonly KubeletProbe[] {
+  return lastingContainersOf(pod).flatMap((container) =>
+    ["livenessProbe", "readinessProbe", "startupProbe"].flatMap((name) =>
+      probeOf(container, objectAt(container, name)),
+    ),
+  );
+}
+
+function probeOf(container: RawObject, probe: RawObject | undefined): readonly KubeletProbe[] {
+  const action = objectAt(probe, "httpGet") ?? objectAt(probe, "tcpSocket") ?? objectAt(probe, "grpc");
+  // A probe with a host of its own goes somewhere else than this Pod.
+  if (action === undefined || (textAt(action, "host") ?? "") !== "") return [];
+  const port = portNumberOf(container, action["port"]);
+  if (port === undefined) return [];
+  const periodSeconds = wholeNumberAt(probe, "periodSeconds") ?? 0;
+  return [{ port, periodMs: writableMs((periodSeconds > 0 ? periodSeconds : DEFAULT_PERIOD_SECONDS) * 1_000) }];
+}

@@ -1,0 +1,148 @@
+/** Changes to a Pod as data, so that a plan can be printed, compared and applied; and which parents they fill. */
+import { type ContainerList, containersByName, nameOf } from "../../kubernetes/pod.ts";
+import { isRawObject, objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
+import type { EmptyParent, OriginalRecord } from "./original-record.ts";
+
+export type ProbeName = "livenessProbe" | "startupProbe";
+
+export type Edit =
+  | {
+      readonly kind: "add-manager";
+      readonly list: ContainerList;
+      readonly at: number;
+      readonly container: RawObject;
+    }
+  | { readonly kind: "set-pre-stop"; readonly container: string; readonly handler: RawObject }
+  | { readonly kind: "set-grace"; readonly seconds: number }
+  | {
+      readonly kind: "set-probe-grace";
+      readonly container: string;
+      readonly probe: ProbeName;
+      readonly seconds: number;
+    }
+  | { readonly kind: "annotate"; readonly values: Readonly<Record<string, string>> };
+
+type ContainerEdit = Extract<Edit, { readonly container: string }>;
+
+/** Ours alone until it is handed out. */
+type Copy = { [key: string]: unknown };
+
+/**
+ * A changed copy; every part that does not change keeps its identity, so that the diff can pass it over. However many
+ * the edits are, each list of containers is gone through once.
+ */
+export function applyEdits(pod: RawObject, edits: readonly Edit[]): RawObject {
+  const byContainer = new Map<string, ContainerEdit[]>();
+  for (const edit of edits.filter(isContainerEdit)) {
+    const others = byContainer.get(edit.container);
+    if (others === undefined) byContainer.set(edit.container, [edit]);
+    else others.push(edit);
+  }
+  const spec: Copy = { ...objectAt(pod, "spec") };
+  changeLists(spec, (container) => byContainer.get(nameOf(container))?.reduce(edited, container) ?? container);
+  const changed: Copy = { ...pod, spec };
+  for (const edit of edits) {
+    if (edit.kind === "add-manager") spec[edit.list] = asList(spec[edit.list]).toSpliced(edit.at, 0, edit.container);
+    if (edit.kind === "set-grace") spec["terminationGracePeriodSeconds"] = edit.seconds;
+    if (edit.kind === "annotate") changed["metadata"] = annotated(objectAt(changed, "metadata"), edit.values);
+  }
+  return changed;
+}
+
+function isContainerEdit(edit: Edit): edit is ContainerEdit {
+  return edit.kind === "set-pre-stop" || edit.kind === "set-probe-grace";
+}
+
+function annotated(metadata: RawObject | undefined, values: Readonly<Record<string, string>>): RawObject {
+  return { ...metadata, annotations: { ...objectAt(metadata, "annotations"), ...values } };
+}
+
+function edited(container: RawObject, edit: ContainerEdit): RawObject {
+  if (edit.kind === "set-pre-stop")
+    return { ...container, lifecycle: { ...objectAt(container, "lifecycle"), preStop: edit.handler } };
+  const probe = { ...objectAt(container, edit.probe), terminationGracePeriodSeconds: edit.seconds };
+  return { ...container, [edit.probe]: probe };
+}
+
+/** The Pod with every container, of either list, replaced by what `change` makes of it. */
+export function changeContainers(pod: RawObject, change: (container: RawObject) => RawObject): RawObject {
+  return changeSpec(pod, (spec) => {
+    const changed: Copy = { ...spec };
+    return changeLists(changed, change) ? changed : spec;
+  });
+}
+
+/** @returns whether anything changed; a list in which nothing did stays the same list. */
+function changeLists(spec: Copy, change: (container: RawObject) => RawObject): boolean {
+  let isChanged = false;
+  for (const list of ["containers", "initContainers"] as const) {
+    const before = asList(spec[list]);
+    const after = before.map((container) => (isRawObject(container) ? change(container) : container));
+    if (after.every((container, at) => container === before[at])) continue;
+    spec[list] = after;
+    isChanged = true;
+  }
+  return isChanged;
+}
+
+export function changeSpec(pod: RawObject, change: (spec: RawObject) => RawObject): RawObject {
+  const spec = objectAt(pod, "spec") ?? {};
+  const changed = change(spec);
+  return changed === spec ? pod : { ...pod, spec: changed };
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** By the names of `OriginalRecord.blank`. A grace period that is remembered was not blank, whatever stands there now. */
+export function emptyParents(
+  pod: RawObject,
+  edits: readonly Edit[],
+  grace: OriginalRecord["grace"],
+): OriginalRecord["blank"] {
+  const containers = containersByName(pod);
+  const noted = grace === null ? edits : edits.filter(({ kind }) => kind !== "set-grace");
+  return Object.fromEntries(noted.flatMap((edit) => emptyParentsOf(pod, containers, edit)));
+}
+
+function emptyParentsOf(
+  pod: RawObject,
+  containers: ReadonlyMap<unknown, RawObject>,
+  edit: Edit,
+): readonly (readonly [string, EmptyParent])[] {
+  const spec = objectAt(pod, "spec");
+  switch (edit.kind) {
+    case "add-manager":
+      return emptyParentAt(edit.list, spec, edit.list);
+    case "set-grace":
+      return emptyParentAt("grace", spec, "terminationGracePeriodSeconds");
+    case "set-pre-stop":
+      return emptyParentAt(`lifecycle/${edit.container}`, containers.get(edit.container), "lifecycle");
+    case "set-probe-grace": {
+      const probe = objectAt(containers.get(edit.container), edit.probe);
+      return emptyParentAt(probeEntry(edit), probe, "terminationGracePeriodSeconds");
+    }
+    case "annotate": {
+      const metadata = objectAt(pod, "metadata");
+      return [...emptyParentAt("metadata", pod, "metadata"), ...emptyParentAt("annotations", metadata, "annotations")];
+    }
+  }
+}
+
+/** `app/liveness`: how the record names a probe. */
+export function probeEntry(edit: Extract<Edit, { kind: "set-probe-grace" }>): string {
+  return `${edit.container}/${edit.probe === "livenessProbe" ? "liveness" : "startup"}`;
+}
+
+function emptyParentAt(
+  name: string,
+  parent: RawObject | undefined,
+  key: string,
+): readonly (readonly [string, EmptyParent])[] {
+  if (parent === undefined || !Object.hasOwn(parent, key)) return [];
+  const value = parent[key];
+  if (value === null) return [[name, null]];
+  if (Array.isArray(value)) return value.length === 0 ? [[name, []]] : [];
+  return isRawObject(value) && Object.keys(value).length === 0 ? [[name, {}]] : [];
+}

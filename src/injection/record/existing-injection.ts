@@ -1,0 +1,121 @@
+/** Finds what an earlier injection left in a Pod, no matter which program made it. */
+import { ORIGINAL_VARIABLE, TOKEN_VARIABLE } from "../../contract/manager-environment.ts";
+import { parseServeFlags } from "../../contract/serve-flags.ts";
+import { type ContainerList, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
+import { listAt, objectAt, objectsAt, type RawObject, sameJson, textAt, valueAt } from "../../kubernetes/raw-json.ts";
+import { gracePeriodSeconds } from "../hooks/grace.ts";
+import { chainSeconds, isRewritten, sleepHandler } from "../hooks/own-hooks.ts";
+import { environmentValue, isManager, serveFlagsOf } from "../manager/container.ts";
+import { type OriginalRecord, parseRecord } from "./original-record.ts";
+import { readSleepNote } from "./sleep-note.ts";
+
+/** The manager as it stands in the Pod. */
+type ExistingManager = {
+  readonly list: ContainerList;
+  readonly at: number;
+  readonly container: RawObject;
+  readonly token: string | undefined;
+  readonly port: number;
+};
+
+export type ExistingInjection = {
+  /** `undefined` in sleep mode. */
+  readonly manager: ExistingManager | undefined;
+  readonly record: OriginalRecord;
+  /** The grace period that injection gave the Pod; any other value came from elsewhere. */
+  readonly grace: number;
+  /** Our handlers as they stand, by container, with whatever the API server added to them. */
+  readonly handlers: ReadonlyMap<string, RawObject>;
+};
+
+export function findExistingInjection(pod: RawObject): ExistingInjection | undefined {
+  return findManager(pod) ?? findSleep(pod);
+}
+
+function findManager(pod: RawObject): ExistingInjection | undefined {
+  for (const list of ["initContainers", "containers"] as const) {
+    const containers = listAt(objectAt(pod, "spec"), list);
+    const at = containers.findIndex((container) => typeof container === "object" && isManagerLike(container));
+    if (at >= 0) return describe(pod, list, at, containers[at] as RawObject);
+  }
+  return undefined;
+}
+
+function isManagerLike(container: unknown): boolean {
+  return container !== null && !Array.isArray(container) && isManager(container as RawObject);
+}
+
+function describe(pod: RawObject, list: ContainerList, at: number, container: RawObject): ExistingInjection {
+  const { settings } = parseServeFlags(serveFlagsOf(container).filter(isReadBack));
+  const token = environmentValue(container, TOKEN_VARIABLE);
+  const record = parseRecord(environmentValue(container, ORIGINAL_VARIABLE) ?? "") ?? {
+    grace: Math.floor(settings.appGraceMs / 1_000),
+    probes: [],
+    preStop: {},
+    chain: {},
+    annotations: {},
+    blank: {},
+  };
+  const held = new Set(settings.hooks.map((hook) => hook.container));
+  const handlers = containersOf(pod).flatMap((candidate) => {
+    const handler = objectAt(objectAt(candidate, "lifecycle"), "preStop");
+    const name = nameOf(candidate);
+    const ours = handler !== undefined && isOurHold(handler, name, settings.port, held.has(name));
+    return ours ? [[name, handler] as const] : [];
+  });
+  return {
+    manager: {
+      list,
+      at,
+      container,
+      token: token !== undefined && TOKEN.test(token) ? token : undefined,
+      port: settings.port,
+    },
+    record,
+    grace: gracePeriodSeconds(record.grace ?? DEFAULT_GRACE_SECONDS, settings, chainSeconds(record.chain)),
+    handlers: new Map(handlers),
+  };
+}
+
+/** A pass before this one wrote the others too, but nothing of the Pod depends on them. */
+const READ_BACK: readonly string[] = [
+  ...["--port", "--hooks", "--app-grace", "--drain-delay", "--deregistration-delay", "--drain-timeout"],
+];
+
+/** Linux gives no program a longer argument, so this one was never started with it. */
+const ARGUMENT_LIMIT = 131_072;
+
+function isReadBack(flag: string): boolean {
+  return flag.length < ARGUMENT_LIMIT && READ_BACK.some((name) => flag.startsWith(`${name}=`));
+}
+
+const TOKEN = /^[0-9A-Za-z_-]{8,128}$/;
+
+/** Istio rewrites hooks so that its agent makes the call for kubelet; such a hook still ends at ours. */
+function isOurHold(handler: RawObject, container: string, port: number, held: boolean): boolean {
+  const httpGet = objectAt(handler, "httpGet");
+  const path = textAt(httpGet, "path") ?? "";
+  if (httpGet === undefined || Object.keys(handler).length !== 1) return false;
+  if (held && isRewritten(handler, container)) return true;
+  const [before, token = "", ...rest] = path.split("/");
+  return before === "" && TOKEN.test(token) && rest.join("/") === `prestop/${container}` && httpGet["port"] === port;
+}
+
+function findSleep(pod: RawObject): ExistingInjection | undefined {
+  const note = readSleepNote(pod);
+  if (note === undefined) return undefined;
+  const wanted = sleepHandler(note.seconds);
+  const held = new Set(note.hooks);
+  const containers = objectsAt(objectAt(pod, "spec"), "containers");
+  const handlers = containers.flatMap((container) => {
+    const handler = valueAt(objectAt(container, "lifecycle"), "preStop");
+    return held.has(nameOf(container)) && sameJson(handler, wanted) ? [[nameOf(container), wanted] as const] : [];
+  });
+  if (handlers.length === 0 || handlers.length !== note.hooks.length) return undefined;
+  return {
+    manager: undefined,
+    record: note.record,
+    grace: (note.record.grace ?? DEFAULT_GRACE_SECONDS) + note.seconds,
+    handlers: new Map(handlers),
+  };
+}

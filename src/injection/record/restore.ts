@@ -1,0 +1,103 @@
+/** Takes an injection back, as far as what it wrote still stands. */
+import { annotationsOf, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
+import { objectAt, type RawObject, valueAt, without } from "../../kubernetes/raw-json.ts";
+import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { DEFAULT_CONTAINER, defaultContainerOf } from "../mesh/mesh.ts";
+import { isOurExclusion } from "../mesh/ports.ts";
+import { changeContainers, changeSpec, type ProbeName } from "./edit.ts";
+import type { ExistingInjection } from "./existing-injection.ts";
+import type { OriginalRecord } from "./original-record.ts";
+
+/** The Pod as it was before; whatever others changed since then stays. */
+export function restorePod(pod: RawObject, existing: ExistingInjection): RawObject {
+  const steps: readonly ((pod: RawObject) => RawObject)[] = [
+    (p) => restoreProbes(p, existing.record),
+    (p) => restoreHooks(p, existing),
+    (p) => restoreGrace(p, existing),
+    (p) => restoreAnnotations(p, existing),
+    (p) => removeManager(p, existing),
+  ];
+  return steps.reduce((restored, step) => step(restored), pod);
+}
+
+function removeManager(pod: RawObject, { manager, record }: ExistingInjection): RawObject {
+  if (manager === undefined) return pod;
+  return changeSpec(pod, (spec) => {
+    const list = valueAt(spec, manager.list);
+    const rest = Array.isArray(list) ? list.filter((container) => container !== manager.container) : [];
+    if (rest.length > 0) return { ...spec, [manager.list]: rest };
+    return restoreEmptyParent(spec, manager.list, record, manager.list);
+  });
+}
+
+function restoreHooks(pod: RawObject, { handlers, record }: ExistingInjection): RawObject {
+  return changeContainers(pod, (container) => {
+    const name = nameOf(container);
+    if (!handlers.has(name)) return container;
+    const lifecycle = objectAt(container, "lifecycle") ?? {};
+    if (Object.hasOwn(record.preStop, name))
+      return { ...container, lifecycle: { ...lifecycle, preStop: record.preStop[name] } };
+    const rest = without(lifecycle, "preStop");
+    if (Object.keys(rest).length > 0) return { ...container, lifecycle: rest };
+    return restoreEmptyParent(container, "lifecycle", record, `lifecycle/${name}`);
+  });
+}
+
+function restoreGrace(pod: RawObject, { grace, record }: ExistingInjection): RawObject {
+  return changeSpec(pod, (spec) => {
+    if (spec["terminationGracePeriodSeconds"] !== grace) return spec;
+    if (record.grace !== null) return { ...spec, terminationGracePeriodSeconds: record.grace };
+    return restoreEmptyParent(spec, "terminationGracePeriodSeconds", record, "grace");
+  });
+}
+
+const PROBES: readonly (readonly [short: string, probe: ProbeName])[] = [
+  ["liveness", "livenessProbe"],
+  ["startup", "startupProbe"],
+];
+
+function restoreProbes(pod: RawObject, record: OriginalRecord): RawObject {
+  const entries = new Set(record.probes);
+  return changeContainers(pod, (container) =>
+    PROBES.reduce((restored, [short, probe]) => {
+      const entry = `${nameOf(container)}/${short}`;
+      return entries.has(entry) ? restoreProbe(restored, probe, record, entry) : restored;
+    }, container),
+  );
+}
+
+function restoreProbe(container: RawObject, probe: ProbeName, record: OriginalRecord, entry: string): RawObject {
+  const parts = objectAt(container, probe);
+  if (parts === undefined || parts["terminationGracePeriodSeconds"] !== (record.grace ?? DEFAULT_GRACE_SECONDS))
+    return container;
+  return { ...container, [probe]: restoreEmptyParent(parts, "terminationGracePeriodSeconds", record, entry) };
+}
+
+function restoreAnnotations(pod: RawObject, existing: ExistingInjection): RawObject {
+  const metadata = objectAt(pod, "metadata");
+  const before = annotationsOf(pod);
+  let annotations: RawObject = before;
+  for (const [key, old] of Object.entries(existing.record.annotations)) {
+    if (!isStillOurs(pod, existing, key, old)) continue;
+    annotations = old === null ? without(annotations, key) : { ...annotations, [key]: old };
+  }
+  if (metadata === undefined || annotations === before) return pod;
+  if (Object.keys(annotations).length > 0) return { ...pod, metadata: { ...metadata, annotations } };
+  const emptied = restoreEmptyParent(metadata, "annotations", existing.record, "annotations");
+  if (Object.keys(emptied).length > 0) return { ...pod, metadata: emptied };
+  return restoreEmptyParent(pod, "metadata", existing.record, "metadata");
+}
+
+/** Whether the annotation still says what injection wrote, which follows from the Pod and the record. */
+function isStillOurs(pod: RawObject, { manager }: ExistingInjection, key: string, old: string | null): boolean {
+  const value = annotationsOf(pod)[key];
+  if (key === STATUS_ANNOTATION) return value !== undefined;
+  if (key === DEFAULT_CONTAINER) return value === defaultContainerOf(containersOf(pod).map(nameOf));
+  return manager !== undefined && isOurExclusion(key, value, old, manager.port);
+}
+
+/** Removes the key, or puts back the nothing that was written there. */
+function restoreEmptyParent(parent: RawObject, key: string, record: OriginalRecord, name: string): RawObject {
+  if (!Object.hasOwn(record.blank, name)) return without(parent, key);
+  return { ...parent, [key]: record.blank[name] };
+}

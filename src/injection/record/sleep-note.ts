@@ -1,0 +1,42 @@
+/** The status annotation of sleep mode, which adds no container: its record must stand there. */
+import { VERSION } from "../../contract/version.ts";
+import { ANNOTATIONS_LIMIT_BYTES, annotationsOf } from "../../kubernetes/pod.ts";
+import { isRawObject, listAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { type OriginalRecord, readRecord } from "./original-record.ts";
+
+type SleepNote = {
+  readonly seconds: number;
+  /** Containers whose hook is our sleep. */
+  readonly hooks: readonly string[];
+  readonly record: OriginalRecord;
+};
+
+export function sleepNote(note: Pick<SleepNote, "seconds" | "hooks"> & { readonly recordText: string }): string {
+  const { seconds, hooks, recordText } = note;
+  return JSON.stringify({
+    version: VERSION,
+    mode: "sleep",
+    seconds,
+    hooks,
+    original: JSON.parse(recordText),
+  });
+}
+
+/** What the annotation says about itself. The caller believes it only as far as the Pod agrees. */
+export function readSleepNote(pod: RawObject): SleepNote | undefined {
+  const text = textAt(annotationsOf(pod), STATUS_ANNOTATION);
+  if (text?.startsWith("{") !== true || text.length > ANNOTATIONS_LIMIT_BYTES) return undefined;
+  let note: unknown;
+  try {
+    note = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRawObject(note) || note["mode"] !== "sleep") return undefined;
+  const seconds = wholeNumberAt(note, "seconds");
+  const record = readRecord(note["original"]);
+  const hooks = listAt(note, "hooks").filter((name) => typeof name === "string");
+  if (seconds === undefined || seconds < 1 || record === undefined || hooks.length === 0) return undefined;
+  return { seconds, hooks, record };
+}

@@ -1,0 +1,130 @@
+/** Several LimitRanges as one set of bounds per resource, each with the name of the one it comes from. */
+import type { LimitAmounts, LimitRange, LimitRangeItem } from "../../kubernetes/limit-range.ts";
+import type { ComputeResource } from "../../kubernetes/qos.ts";
+import { parseQuantity } from "../../kubernetes/quantity.ts";
+import { objectAt, type RawObject, valueAt } from "../../kubernetes/raw-json.ts";
+
+export type Bound = {
+  /** Cores or bytes; for a ratio its number. */
+  readonly value: number;
+  /** As the LimitRange writes it. */
+  readonly text: string;
+  /** Such as `LimitRange small, min memory per Container`. */
+  readonly from: string;
+};
+
+/** Where several differ, which one comes is not said; and one may break the bounds of another LimitRange. */
+type Default = { readonly value: number | undefined; readonly isUsable: boolean };
+
+/** All must be met at once, so the narrowest of each counts. */
+export type Bounds = {
+  readonly min: Bound | undefined;
+  readonly max: Bound | undefined;
+  readonly ratio: Bound | undefined;
+  /** What the API server gives a container that asks for nothing. */
+  readonly defaultLimit: Default;
+  readonly defaultRequest: Default;
+};
+
+export function boundsOf(ranges: readonly LimitRange[], type: LimitRangeItem["type"], name: ComputeResource): Bounds {
+  const all = (kind: Kind): readonly Bound[] =>
+    ranges.flatMap((range) =>
+      range.items.filter((item) => item.type === type).flatMap((item) => boundIn(range.name, item, { kind, name })),
+    );
+  const min = narrowest(all("min"), (left, right) => right - left);
+  const max = narrowest(all("max"), (left, right) => left - right);
+  const defaultOf = (kind: Kind): Default => {
+    const values = all(kind).map(({ value }) => value);
+    const [value] = values;
+    const isInside = values.every((one) => one === value && one >= (min?.value ?? 0) && one <= (max?.value ?? one));
+    return { value, isUsable: isInside };
+  };
+  return {
+    min,
+    max,
+    ratio: narrowest(all("maxLimitRequestRatio"), (left, right) => left - right),
+    defaultLimit: defaultOf("default"),
+    defaultRequest: defaultOf("defaultRequest"),
+  };
+}
+
+type Kind = "min" | "max" | "maxLimitRequestRatio" | "default" | "defaultRequest";
+
+function boundIn(
+  range: string,
+  item: LimitRangeItem,
+  { kind, name }: { readonly kind: Kind; readonly name: ComputeResource },
+): readonly Bound[] {
+  const amounts: LimitAmounts = item[kind];
+  const text = amounts[name];
+  const value = parseQuantity(text);
+  // Anyone who keeps a zero means "no bound"; as a maximum it would allow no Pod at all.
+  if (text === undefined || value === undefined || value <= 0) return [];
+  return [{ value, text, from: `LimitRange ${range}, ${kind} ${name} per ${item.type}` }];
+}
+
+function narrowest(bounds: readonly Bound[], order: (left: number, right: number) => number): Bound | undefined {
+  let first: Bound | undefined;
+  for (const bound of bounds) if (first === undefined || order(bound.value, first.value) < 0) first = bound;
+  return first;
+}
+
+/** A limit alone is the request too, so only what names neither gets a default request. */
+export function withRangeDefaults(resources: RawObject, ranges: readonly LimitRange[]): RawObject {
+  let filled = resources;
+  for (const name of ["cpu", "memory"] as const) {
+    const { defaultLimit, defaultRequest } = boundsOf(ranges, "Container", name);
+    const { request, limit } = shareOf(resources, name);
+    if (limit === undefined) filled = putAmount(filled, ["limits", name], defaultLimit.value);
+    if (request === undefined) filled = putAmount(filled, ["requests", name], defaultRequest.value);
+  }
+  return filled;
+}
+
+/** Cores or bytes; `undefined`: not said, so the API server's default counts. */
+export type Share = { readonly request: number | undefined; readonly limit: number | undefined };
+
+export function shareOf(resources: RawObject, name: ComputeResource): Share {
+  const limit = parseQuantity(valueAt(objectAt(resources, "limits"), name));
+  return { request: parseQuantity(valueAt(objectAt(resources, "requests"), name)) ?? limit, limit };
+}
+
+type Writing = { readonly name: ComputeResource; readonly before: Share; readonly after: Share };
+
+/** The same object when nothing changed. */
+export function writeShare(resources: RawObject, { name, before, after }: Writing): RawObject {
+  const withRequest =
+    before.request === after.request ? resources : putAmount(resources, ["requests", name], after.request);
+  return before.limit === after.limit ? withRequest : putAmount(withRequest, ["limits", name], after.limit);
+}
+
+type Place = readonly [list: "requests" | "limits", name: ComputeResource];
+
+/** The same object when there is no amount. */
+function putAmount(into: RawObject, [list, name]: Place, value: number | undefined): RawObject {
+  return value === undefined ? into : { ...into, [list]: { ...objectAt(into, list), [name]: written(name, value) } };
+}
+
+const MEBIBYTE = 2 ** 20;
+
+/** In the units people use; exact for whole millicores and bytes. */
+export function written(name: ComputeResource, value: number): string {
+  if (name === "cpu") {
+    const millicores = Math.ceil(value * 1_000 - 1e-6);
+    return millicores % 1_000 === 0 ? String(millicores / 1_000) : `${millicores}m`;
+  }
+  const bytes = Math.ceil(value - 1e-6);
+  return bytes % MEBIBYTE === 0 ? `${bytes / MEBIBYTE}Mi` : String(bytes);
+}
+
+function unitOf(name: ComputeResource): number {
+  return name === "cpu" ? 0.001 : 1;
+}
+
+export function roundUp(name: ComputeResource, value: number): number {
+  return Math.ceil(value / unitOf(name) - 1e-6) * unitOf(name);
+}
+
+export function roundDown(name: ComputeResource, value: number): number {
+  return Math.floor(value / unitOf(name) + 1e-6) * unitOf(name);
+}

@@ -1,0 +1,118 @@
+/** Requests and limits of the manager that leave the Pod's quality-of-service class as it is. */
+import { containersOf, initContainersOf, isNativeSidecar } from "../../kubernetes/pod.ts";
+import {
+  type ComputeResource,
+  limitOf,
+  podLevelResources,
+  type QosClass,
+  qosClass,
+  requestOf,
+} from "../../kubernetes/qos.ts";
+import { parseQuantity } from "../../kubernetes/quantity.ts";
+import { objectAt, type RawObject, valueAt } from "../../kubernetes/raw-json.ts";
+import type { PodPolicy } from "../../policy/pod-policy.ts";
+import type { Problem } from "../../policy/problem.ts";
+import type { ResourcesChoice } from "../../policy/resources-codec.ts";
+
+/** CRI-O refuses limits below 12 MiB; starting takes up to 4.3 MB. */
+const MEMORY_LIMIT = "16Mi";
+const MEMORY_REQUEST = "2Mi";
+const GUARANTEED_CPU = "10m";
+const SMALLEST_CPU = "1m";
+/** Ample for what the manager does, and little of a quota. */
+const BURSTABLE_CPU_LIMIT = "100m";
+
+type ManagerResourcesPlan = {
+  /** `undefined`: say nothing about resources. */
+  readonly resources: RawObject | undefined;
+  /** Pod-level resources have no room for what would have been asked. */
+  readonly noHeadroom: boolean;
+};
+
+export function planResources(pod: RawObject, choice: ResourcesChoice): ManagerResourcesPlan {
+  if (choice !== "auto") return { resources: { requests: choice.requests, limits: choice.limits }, noHeadroom: false };
+  const podLevel = podLevelResources(pod);
+  if (podLevel === undefined)
+    return { resources: withCpuLimit(pod, resourcesFor(pod, qosClass(pod))), noHeadroom: false };
+  const wanted = resourcesFor(pod, "Burstable");
+  return fits(pod, podLevel, wanted)
+    ? { resources: wanted, noHeadroom: false }
+    : { resources: undefined, noHeadroom: true };
+}
+
+function resourcesFor(pod: RawObject, qos: QosClass): RawObject | undefined {
+  if (qos === "BestEffort") return undefined;
+  if (qos === "Guaranteed") {
+    const amounts = { cpu: GUARANTEED_CPU, memory: MEMORY_LIMIT };
+    return { requests: amounts, limits: { ...amounts } };
+  }
+  // An HPA on CPU fails for a Pod with a container that requests none, and needs none where no container does.
+  const siblingsAskCpu = containersOf(pod).some((container) => requestOf(objectAt(container, "resources"), "cpu") > 0);
+  const requests = siblingsAskCpu ? { cpu: SMALLEST_CPU, memory: MEMORY_REQUEST } : { memory: MEMORY_REQUEST };
+  return { requests, limits: { memory: MEMORY_LIMIT } };
+}
+
+/** Where a quota counts CPU limits, a Pod with a container that has none is refused; then all its own have one. */
+function withCpuLimit(pod: RawObject, resources: RawObject | undefined): RawObject | undefined {
+  const limits = objectAt(resources, "limits");
+  if (limits === undefined || Object.hasOwn(limits, "cpu")) return resources;
+  const allLimitCpu = containersOf(pod).every((container) => limitOf(objectAt(container, "resources"), "cpu") > 0);
+  return allLimitCpu ? { ...resources, limits: { cpu: BURSTABLE_CPU_LIMIT, ...limits } } : resources;
+}
+
+/** Whether these resources fit what the Pod as a whole was given, if it was. */
+export function fitsPodLevel(pod: RawObject, wanted: RawObject): boolean {
+  const podLevel = podLevelResources(pod);
+  return podLevel === undefined || fits(pod, podLevel, wanted);
+}
+
+/** The API server refuses containers that together request more than the Pod, or alone limit more. */
+function fits(pod: RawObject, podLevel: RawObject, wanted: RawObject | undefined): boolean {
+  return (["cpu", "memory"] as const).every((name) => {
+    const request = requestOf(wanted, name);
+    const podRequest = requestOf(podLevel, name);
+    const podLimit = limitOf(podLevel, name);
+    const fitsRequest = podRequest === 0 || totalOf(pod, name, requestOf) + request <= podRequest;
+    return fitsRequest && (podLimit === 0 || limitOf(wanted, name) <= podLimit);
+  });
+}
+
+/** Regular containers and native sidecars run together; an init container runs beside the sidecars before it. */
+export function totalOf(pod: RawObject, name: ComputeResource, amountOf: typeof requestOf): number {
+  let sidecars = 0;
+  let initPeak = 0;
+  for (const container of initContainersOf(pod)) {
+    const amount = amountOf(objectAt(container, "resources"), name);
+    if (isNativeSidecar(container)) sidecars += amount;
+    else initPeak = Math.max(initPeak, sidecars + amount);
+  }
+  const regular = containersOf(pod).reduce((sum, c) => sum + amountOf(objectAt(c, "resources"), name), 0);
+  return Math.max(sidecars + regular, initPeak);
+}
+
+/** Whether resources that a user chose change the class; only possible when a user chose. */
+function changesQos(before: QosClass, resources: RawObject | undefined): boolean {
+  const asks = (list: string) =>
+    (["cpu", "memory"] as const).some((name) => (parseQuantity(valueAt(objectAt(resources, list), name)) ?? 0) > 0);
+  if (before === "BestEffort") return asks("requests") || asks("limits");
+  if (before !== "Guaranteed") return false;
+  return !(["cpu", "memory"] as const).every(
+    (name) => limitOf(resources, name) > 0 && requestOf(resources, name) === limitOf(resources, name),
+  );
+}
+
+export function resourceProblems(
+  planned: ManagerResourcesPlan,
+  { pod, policy, where }: { readonly pod: RawObject; readonly policy: PodPolicy; readonly where: string },
+): readonly Problem[] {
+  const { resources, noHeadroom } = planned;
+  if (noHeadroom) {
+    const message = "The Pod's own resources leave no room for the manager's requests and limits; it gets none.";
+    return [{ code: "no_headroom", where: `${where}, spec.resources`, message }];
+  }
+  if (policy.resources === "auto" || podLevelResources(pod) !== undefined) return [];
+  const before = qosClass(pod);
+  if (!changesQos(before, resources)) return [];
+  const message = `These resources of the manager end the Pod's class ${before}; auto would keep it.`;
+  return [{ code: "conflicting_values", where: `${where}, lastcall.dev/resources`, message }];
+}
