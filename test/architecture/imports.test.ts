@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { COMPOSERS, EXCEPTIONS, ONLY_IMPORTERS, ROOMS } from "./rooms.ts";
+import { cyclesIn } from "./cycles.ts";
+import { COMPOSERS, CYCLES, EXCEPTIONS, FOLDERS, ONLY_IMPORTERS, ROOMS } from "./rooms.ts";
 
 const SRC = join(import.meta.dirname, "../../src");
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
@@ -16,6 +17,62 @@ const IMPORTS = [
 function targetsOf(source: string): readonly string[] {
   return IMPORTS.flatMap((pattern) => [...source.matchAll(pattern)].map((match) => match[1] ?? ""));
 }
+
+/** Type imports too: they decide in which order files can be read. */
+const ALL_IMPORTS = [/^(?:import|export)\s[^'"]*?from\s"(\.[^"]+)"/gm, /import\("(\.[^"]+)"\)/g];
+
+function reachedBy(file: string): readonly string[] {
+  const source = readFileSync(join(SRC, file), "utf8");
+  return ALL_IMPORTS.flatMap((pattern) => [...source.matchAll(pattern)].map((match) => match[1] ?? ""))
+    .map((target) => relative(SRC, join(SRC, dirname(file), target)))
+    .filter((reached) => reached.endsWith(".ts"));
+}
+
+/** A folder inside a room; a file that lies directly in its room stands for itself. */
+function placeOf(file: string): string {
+  return file.split("/").length > 2 ? dirname(file) : file;
+}
+
+const byFile = files.map((file) => [file, reachedBy(file)] as const);
+const byPlace = byFile.map(
+  ([file, reached]) => [placeOf(file), reached.map(placeOf).filter((place) => place !== placeOf(file))] as const,
+);
+
+describe("nothing is imported in a circle, types included", () => {
+  const circlesWithout = (exceptions: ReadonlySet<string>) =>
+    [byFile, byPlace].flatMap((edges) =>
+      cyclesIn(edges.map(([from, to]) => [from, to.filter((place) => !exceptions.has(`${from} -> ${place}`))])),
+    );
+
+  test("among files and among folders, but for the named exceptions", () => {
+    expect(circlesWithout(new Set(Object.keys(CYCLES)))).toEqual([]);
+  });
+
+  test.each(Object.keys(CYCLES))("the exception %s is needed", (exception) => {
+    const others = new Set(Object.keys(CYCLES).filter((other) => other !== exception));
+    expect(circlesWithout(others)).not.toEqual([]);
+  });
+
+  test("a circle is found, and a tree is none", () => {
+    const tree = [["a", ["b", "c"]] as const, ["b", ["c"]] as const];
+    expect(cyclesIn(tree)).toEqual([]);
+    expect(cyclesIn([...tree, ["c", ["a"]] as const])).toEqual([["a", "b", "c"]]);
+  });
+});
+
+test("every folder inside injection imports only the folders below it", () => {
+  for (const [file, reached] of byFile.filter(([from]) => from.startsWith("injection/"))) {
+    const folder = placeOf(file).replace("injection/", "");
+    const below = FOLDERS[folder];
+    if (!placeOf(file).endsWith(".ts")) expect(below, folder).toBeDefined();
+    if (below === undefined) continue;
+    const others = reached.filter((to) => to.startsWith("injection/") && placeOf(to) !== placeOf(file));
+    expect(
+      others.map((to) => placeOf(to).replace("injection/", "")).filter((to) => !below.includes(to)),
+      file,
+    ).toEqual([]);
+  }
+});
 
 function roomOf(path: string): string {
   return path.split("/")[0] ?? "";

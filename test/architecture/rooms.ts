@@ -60,3 +60,30 @@ export const COMPOSERS: Readonly<Record<string, readonly string[]>> = {
 export const ONLY_IMPORTERS: Readonly<Record<string, string>> = {
   "fast-json-patch": "injection/patch.ts",
 };
+
+/** Within injection: what each folder may import. Files directly in the room, such as `outcome.ts`, are named. */
+export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  manager: [],
+  mesh: ["manager"],
+  hooks: ["mesh"],
+  resources: [],
+  record: ["hooks", "manager", "mesh"],
+  plan: ["hooks", "manager", "mesh", "record", "resources", "outcome.ts", "request.ts"],
+};
+
+/** Imports that close a circle and stay, each with its reason. A new one is refused. */
+export const CYCLES: Readonly<Record<string, string>> = {
+  "webhook/relay-settings.ts -> webhook/config.ts": "checks the settings whose table lists its own",
+  "webhook/settings.ts -> webhook/relay-settings.ts": "the table of settings includes those of the relay",
+  "webhook/certificates/authority -> webhook/certificates": "an authority is one source of certificates",
+  "demo/story/withdrawal.ts -> demo/story/timeline.ts": "the timeline shows withdrawals, which carry its time",
+  "demo/story -> demo/pod-end.ts": "the story tells how a Pod ended",
+  "demo/story -> demo/variant.ts": "the story names the variant it tells of",
+  "demo/network -> demo/pods": "endpoints are of running Pods, which listen on the network",
+  "cli/drains -> cli/ports.ts": "takes its ports from the program's, which include those of drains",
+  "cli/drains -> cli/open-manifests.ts": "reads manifests as the other commands do",
+  "manager/drivers -> manager/traffic": "drivers and the judge of traffic share the words of an observation",
+  "manager/sockets -> manager/traffic": "sockets are written as observations of traffic",
+  "manager/drivers -> manager/relay": "both read lines of a stream",
+  "manager/traffic -> manager/relay": "the relay's connections are not the app's traffic",
+};
