@@ -21,5 +21,4 @@ export type AdmissionResponse = {
   readonly patch?: string;
   /** Printed by kubectl. Keep each under 120 characters; the server may cut longer ones. */
   readonly warnings?: readonly string[];
-  readonly auditAnnotations?: Readonly<Record<string, string>>;
 };
