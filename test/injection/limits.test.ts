@@ -51,7 +51,10 @@ test("one container more than 1 000 leaves the Pod alone, init containers counte
   const pod = { metadata: { name: "web-0" }, spec: { initContainers, containers: [...named(999), APP] } };
   const outcome = inject(pod);
   expect(outcome).toMatchObject({ kind: "unchanged", reason: "too_many_containers" });
-  expect(warningsOf(outcome)).toEqual(["lastcall: not injected: it has more than 1000 containers"]);
+  expect(warningsOf(outcome)).toEqual([
+    "lastcall: not injected: it has more than 1000 containers",
+    "lastcall: pod web-0, spec: It has 1001 containers; at most 1000 are planned.",
+  ]);
   // Without asking for injection its owner hears nothing.
   expect(inject(pod, { request: { optIn: "label" } })).toMatchObject({ reason: "not_enabled" });
 });
@@ -121,7 +124,10 @@ test("a change longer than the API server stores is not made", () => {
   });
   const outcome = inject(withLong(800_000));
   expect(outcome).toMatchObject({ kind: "unchanged", reason: "patch_too_large" });
-  expect(warningsOf(outcome)).toHaveLength(1);
+  expect(warningsOf(outcome)).toEqual([
+    expect.stringMatching(/^lastcall: not injected: /),
+    expect.stringMatching(/: The patch would have [0-9]{7} bytes; at most 1572864 are sent\.$/),
+  ]);
   expect(inject(withLong(700_000))).toMatchObject({ kind: "patched" });
 });
 

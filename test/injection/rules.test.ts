@@ -224,3 +224,47 @@ test("the status note stays below 1 KiB", () => {
   const { metadata } = injected(pod) as { metadata: { annotations: Record<string, string> } };
   expect(metadata.annotations["lastcall.dev/status"]?.length).toBeLessThan(1_024);
 });
+
+describe("a Pod that is left alone says what decided", () => {
+  const portsOf = (first: number, count: number) =>
+    Array.from({ length: count }, (_, index) => ({ containerPort: first + index }));
+  const messageOf = (pod: object, given: Parameters<typeof inject>[1] = {}): string =>
+    inject(pod, given)
+      .explanation.problems.filter(({ code }) => code === "not_injected")
+      .map(({ where, message }) => `${where}: ${message}`)
+      .join();
+
+  test("a taken range names who takes which ports, and where another is chosen", () => {
+    const containers = [
+      { name: "app", image: "app", ports: portsOf(17_890, 50) },
+      { name: "proxy", image: "proxy", ports: portsOf(17_940, 50) },
+    ];
+    expect(messageOf({ spec: { containers } })).toBe(
+      "pod without name, lastcall.dev/port: Taken are 17890-17939 by container app, 17940-17989 by container proxy; " +
+        "any free port here would do.",
+    );
+  });
+
+  test("a wanted port outside the range is named too, and a long list ends within the message", () => {
+    const containers = [
+      { name: "a".repeat(63), image: "app", ports: [{ containerPort: 9_000 }, ...portsOf(17_890, 99)] },
+      { name: "b".repeat(63), image: "app", ports: portsOf(17_989, 1) },
+    ];
+    const metadata = { annotations: { "lastcall.dev/port": "9000" } };
+    const message = messageOf({ metadata, spec: { containers } });
+    expect(message).toContain(`Taken are 9000 by container ${"a".repeat(63)}, and more; any free port here would do.`);
+    expect(inject({ metadata, spec: { containers } }).explanation.problems[0]?.message.length).toBeLessThanOrEqual(200);
+  });
+
+  test("a patch that is too long says how long it is", () => {
+    const limits = { containers: 1_000, patchBytes: 10 };
+    const message = messageOf({ spec: { containers: [{ name: "app", image: "app" }] } }, { request: { limits } });
+    expect(message).toMatch(/^pod without name: The patch would have [1-9][0-9]+ bytes; at most 10 are sent\.$/);
+  });
+
+  test("a Pod that nothing was asked for hears nothing", () => {
+    const pod = { spec: { hostNetwork: true, containers: [{ name: "app", image: "app" }] } };
+    expect(messageOf(pod, { request: { optIn: "label" } })).toBe("");
+    expect(messageOf(pod)).toContain("spec.hostNetwork: It is true;");
+  });
+});

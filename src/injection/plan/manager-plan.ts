@@ -12,7 +12,7 @@ import { type ManagerMaking, makeManager, relayAccessFor } from "../manager/cont
 import { renewManager } from "../manager/renewed.ts";
 import { adminUrlOf, driverOf, isDriverAskedFor } from "../mesh/driver.ts";
 import { socketMount, socketProblems, socketUser } from "../mesh/driver-socket.ts";
-import { captureProblems, choosePort } from "../mesh/ports.ts";
+import { captureProblems, choosePort, portConflict } from "../mesh/ports.ts";
 import type { Edit } from "../record/edit.ts";
 import { formatRecord } from "../record/original-record.ts";
 import { type Fit, fitLimitRanges } from "../resources/fit-limit-ranges.ts";
@@ -29,12 +29,18 @@ import {
 import { conflictProblems, managerSettings, type SettingsRequest } from "./settings.ts";
 
 export function planManager(request: PlanRequest): Plan {
-  const port = choosePort(request.pod, request.policy.port, request.policy.drainPorts);
-  if (port === undefined) return { kind: "skip", reason: "port_conflict", problems: [] };
+  const { pod, policy, where } = request;
+  const port = choosePort(pod, policy.port, policy.drainPorts);
+  if (port === undefined)
+    return {
+      kind: "skip",
+      reason: "port_conflict",
+      problems: [portConflict(pod, policy.port, policy.drainPorts, where)],
+    };
   // One token and one credential for all drafts: only the last of them counts.
   const token = request.existing?.manager?.token ?? request.newToken();
   const relay = relayOf(request);
-  return planWithinSizeBudget(request.where, (omissions) => draftManager(request, omissions, { port, token, relay }));
+  return planWithinSizeBudget(where, (omissions) => draftManager(request, omissions, { port, token, relay }));
 }
 
 function relayOf(request: PlanRequest): RelayAccess | undefined {

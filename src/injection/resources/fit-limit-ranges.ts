@@ -17,6 +17,7 @@ import {
   shareOf,
   withRangeDefaults,
   writeShare,
+  written,
 } from "./limit-ranges.ts";
 
 type FitRequest = {
@@ -77,7 +78,8 @@ function fitContainers({ ranges, others, where }: FitRequest, planned: RawObject
           });
     if ("conflict" in fitted) return { kind: "conflict", problem: boundProblem(where, fitted) };
     const changed = writeShare(resources, { name, before, after: fitted });
-    if (changed !== resources) changes.push(changeProblem(where, name, perContainer, perPod));
+    if (changed !== resources)
+      changes.push(changeProblem(where, { name, before, after: fitted }, perContainer, perPod));
     resources = changed;
   }
   return { kind: "fits", resources, changes };
@@ -100,12 +102,20 @@ function podLevelProblem(where: string): Problem {
   return { code: "limit_range", where: `${where}, spec.resources`, message };
 }
 
-function changeProblem(where: string, name: ComputeResource, perContainer: Bounds, perPod: Bounds): Problem {
+type Change = { readonly name: ComputeResource; readonly before: Share; readonly after: Share };
+
+/** Amounts are written as request/limit. */
+function changeProblem(where: string, { name, before, after }: Change, perContainer: Bounds, perPod: Bounds): Problem {
   const bounds = [perContainer.min, perContainer.max, perContainer.ratio, perPod.max, perPod.ratio];
   const from = [...new Set(bounds.flatMap((bound) => (bound === undefined ? [] : [bound.from])))].join(" and ");
   return {
     code: "limit_range",
     where: `${where}, lastcall.dev/resources`,
-    message: `The ${name} is changed to fit ${from === "" ? "the Pod's own resources" : from}.`,
+    message: `The ${name} ${shareText(name, before)} becomes ${shareText(name, after)} to fit ${from === "" ? "the Pod's own resources" : from}.`,
   };
+}
+
+function shareText(name: ComputeResource, { request, limit }: Share): string {
+  const text = (value: number | undefined): string => (value === undefined ? "default" : written(name, value));
+  return `${text(request)}/${text(limit)}`;
 }

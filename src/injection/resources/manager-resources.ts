@@ -26,18 +26,19 @@ type ManagerResourcesPlan = {
   /** `undefined`: say nothing about resources. */
   readonly resources: RawObject | undefined;
   /** Pod-level resources have no room for what would have been asked. */
-  readonly noHeadroom: boolean;
+  readonly noHeadroomFor: RawObject | undefined;
 };
 
 export function planResources(pod: RawObject, choice: ResourcesChoice): ManagerResourcesPlan {
-  if (choice !== "auto") return { resources: { requests: choice.requests, limits: choice.limits }, noHeadroom: false };
+  if (choice !== "auto")
+    return { resources: { requests: choice.requests, limits: choice.limits }, noHeadroomFor: undefined };
   const podLevel = podLevelResources(pod);
   if (podLevel === undefined)
-    return { resources: withCpuLimit(pod, resourcesFor(pod, qosClass(pod))), noHeadroom: false };
+    return { resources: withCpuLimit(pod, resourcesFor(pod, qosClass(pod))), noHeadroomFor: undefined };
   const wanted = resourcesFor(pod, "Burstable");
   return fits(pod, podLevel, wanted)
-    ? { resources: wanted, noHeadroom: false }
-    : { resources: undefined, noHeadroom: true };
+    ? { resources: wanted, noHeadroomFor: undefined }
+    : { resources: undefined, noHeadroomFor: wanted };
 }
 
 function resourcesFor(pod: RawObject, qos: QosClass): RawObject | undefined {
@@ -105,9 +106,9 @@ export function resourceProblems(
   planned: ManagerResourcesPlan,
   { pod, policy, where }: { readonly pod: RawObject; readonly policy: PodPolicy; readonly where: string },
 ): readonly Problem[] {
-  const { resources, noHeadroom } = planned;
-  if (noHeadroom) {
-    const message = "The Pod's own resources leave no room for the manager's requests and limits; it gets none.";
+  const { resources, noHeadroomFor } = planned;
+  if (noHeadroomFor !== undefined) {
+    const message = `They leave no room for ${JSON.stringify(noHeadroomFor)}, which the manager would ask for; it gets none.`;
     return [{ code: "no_headroom", where: `${where}, spec.resources`, message }];
   }
   if (policy.resources === "auto" || podLevelResources(pod) !== undefined) return [];
