@@ -6,9 +6,10 @@ import type { Problem } from "../policy/problem.ts";
 import { type Layer, resolvePolicy } from "../policy/resolve.ts";
 import type { Explanation, Outcome, SkipReason } from "./outcome.ts";
 import { diffPods } from "./patch.ts";
-import { chooseMode, INJECT, labelProblems, reasonToSkip, skipProblems } from "./plan/eligibility.ts";
+import { chooseMode, INJECT, labelProblems, reasonToSkip } from "./plan/eligibility.ts";
 import { planManager } from "./plan/manager-plan.ts";
 import type { PlanRequest } from "./plan/plan.ts";
+import { patchProblem, skipProblems } from "./plan/skip-problems.ts";
 import { planSleep } from "./plan/sleep-plan.ts";
 import { applyEdits } from "./record/edit.ts";
 import { type ExistingInjection, findExistingInjection } from "./record/existing-injection.ts";
@@ -86,7 +87,7 @@ export function injectPod(
   if (patch.length === 0) return skip("up_to_date", plan.problems);
   const patchText = JSON.stringify(patch);
   if (isTooLong(patchText, limits))
-    return skip("patch_too_large", [...plan.problems, patchProblem(patchText, limits, where)]);
+    return skip("patch_too_large", [...plan.problems, patchProblem(patchText, limits.patchBytes, where)]);
   return { kind: "patched", mode, pod: changed, patch, patchText, explanation };
 }
 
@@ -142,13 +143,4 @@ function withinLimit(problems: readonly Problem[], where: string): readonly Prob
 function isTooLong(patchText: string, { patchBytes }: Limits): boolean {
   // A character becomes three bytes at most: nearly every patch is short by that measure, and not encoded twice.
   return patchText.length * 3 > patchBytes && new TextEncoder().encode(patchText).length > patchBytes;
-}
-
-function patchProblem(patchText: string, { patchBytes }: Limits, where: string): Problem {
-  const bytes = new TextEncoder().encode(patchText).length;
-  return {
-    code: "not_injected",
-    where,
-    message: `The patch would have ${bytes} bytes; at most ${patchBytes} are sent.`,
-  };
 }

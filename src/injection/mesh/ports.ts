@@ -5,8 +5,8 @@ import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
 import { isInMesh, MESHES, type Mesh } from "./mesh.ts";
 
-const FIRST_PORT = 17_890;
-const LAST_PORT = 17_989;
+export const FIRST_PORT = 17_890;
+export const LAST_PORT = 17_989;
 
 /**
  * The wanted port, else the next free one of the range 17890–17989, the same for the same Pod.
@@ -21,42 +21,6 @@ export function choosePort(pod: RawObject, wanted: number, alsoTaken: readonly n
   return [...range.filter((port) => port > wanted), ...range].find((port) => !taken.has(port));
 }
 
-/** Which of the range is taken by what, such as `17890-17939 by container app`; told when nothing is free. */
-export function portConflict(pod: RawObject, wanted: number, drainPorts: readonly number[], where: string): Problem {
-  const holders = new Map<number, string>(drainPorts.map((port) => [port, "lastcall.dev/drain-ports"]));
-  for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
-    const ports = new Set<number>();
-    addContainerPorts(container, ports);
-    addUsedPorts(container, ports);
-    for (const port of ports) holders.set(port, `container ${nameOf(container)}`);
-  }
-  const runs: { first: number; last: number; holder: string }[] = [];
-  for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) {
-    const holder = holders.get(port) ?? "";
-    const run = runs.at(-1);
-    if (run?.holder === holder) run.last = port;
-    else runs.push({ first: port, last: port, holder });
-  }
-  const texts = runs.map(({ first, last, holder }) => `${first === last ? first : `${first}-${last}`} by ${holder}`);
-  const isInRange = FIRST_PORT <= wanted && wanted <= LAST_PORT;
-  const taken = isInRange ? texts : [`${wanted} by ${holders.get(wanted)}`, ...texts];
-  const message = `Taken are ${withinLength(taken, TAKEN_LENGTH)}; any free port here would do.`;
-  return { code: "not_injected", where: `${where}, lastcall.dev/port`, message };
-}
-
-/** Characters that leave room for the rest of a message of 200. */
-const TAKEN_LENGTH = 140;
-
-/** The first texts, as many as fit the length; always one. */
-function withinLength(texts: readonly string[], length: number): string {
-  let told = texts[0] ?? "";
-  for (const text of texts.slice(1)) {
-    if (told.length + text.length + 2 > length) return `${told}, and more`;
-    told += `, ${text}`;
-  }
-  return told;
-}
-
 /** The number behind a port field, which is a number or the name of one of the container's own ports. */
 export function portNumberOf(container: RawObject, port: unknown): number | undefined {
   if (typeof port === "number") return Number.isSafeInteger(port) && port >= 1 && port <= 65_535 ? port : undefined;
@@ -69,10 +33,21 @@ export function portNumberOf(container: RawObject, port: unknown): number | unde
 function declaredPorts(pod: RawObject): Set<number> {
   const taken = new Set<number>();
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
-    addContainerPorts(container, taken);
-    addUsedPorts(container, taken);
+    addPorts(container, taken);
   }
   return taken;
+}
+
+/** What the container declares, and what its probes and hooks call. */
+export function portsOf(container: RawObject): ReadonlySet<number> {
+  const ports = new Set<number>();
+  addPorts(container, ports);
+  return ports;
+}
+
+function addPorts(container: RawObject, taken: Set<number>): void {
+  addContainerPorts(container, taken);
+  addUsedPorts(container, taken);
 }
 
 function addContainerPorts(container: RawObject, taken: Set<number>): void {

@@ -2,9 +2,7 @@
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import {
   annotationsOf,
-  containerNamed,
   containersOf,
-  countContainers,
   initContainersOf,
   isForWindows,
   labelsOf,
@@ -14,7 +12,6 @@ import {
 import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { isAtLeast, parseVersion } from "../../kubernetes/version.ts";
 import { ANNOTATIONS, PREFIX } from "../../policy/annotation-table.ts";
-import { LONGEST_NAME_LIST } from "../../policy/codecs.ts";
 import type { ModeChoice } from "../../policy/pod-policy.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
@@ -75,45 +72,6 @@ function reasonOfCompletion({ pod, mode, overridden }: Question): SkipReason | u
   const asked = [textAt(labelsOf(pod), INJECT), textAt(annotationsOf(pod), INJECT)].includes("enabled");
   if (!asked && !overridden) return "runs_to_completion";
   return mode === "classic" ? "classic_would_block_completion" : foreignManager(pod);
-}
-
-/** What decided a reason that would surprise: the place, its value, and what would be right. */
-export function skipProblems(reason: SkipReason, pod: RawObject, where: string): readonly Problem[] {
-  const found = factOf(reason, pod);
-  return found === undefined
-    ? []
-    : [{ code: "not_injected", where: `${where}, ${found.place}`, message: found.message }];
-}
-
-function factOf(reason: SkipReason, pod: RawObject): { readonly place: string; readonly message: string } | undefined {
-  switch (reason) {
-    case "too_many_containers":
-      return {
-        place: "spec",
-        message: `It has ${countContainers(pod)} containers; at most ${LONGEST_NAME_LIST} are planned.`,
-      };
-    case "host_network":
-      return {
-        place: "spec.hostNetwork",
-        message: "It is true; a Pod with a network of its own, false, would be injected.",
-      };
-    case "zero_grace":
-      return { place: "spec.terminationGracePeriodSeconds", message: "It is 0; 1 or more would be injected." };
-    case "classic_would_block_completion": {
-      const policy = textAt(objectAt(pod, "spec"), "restartPolicy");
-      const message = `It is ${policy}, and the mode is classic; mode native, from Kubernetes 1.29, would be injected.`;
-      return { place: "spec.restartPolicy", message };
-    }
-    case "name_taken": {
-      const image = quote(textAt(containerNamed(pod, MANAGER_CONTAINER), "image") ?? "");
-      return {
-        place: `container ${MANAGER_CONTAINER}`,
-        message: `Its image is ${image}; with another name it would not be in the way.`,
-      };
-    }
-    default:
-      return undefined;
-  }
 }
 
 /** The label is not an annotation, so the table's resolver never sees it. */

@@ -12,7 +12,7 @@ import { type ManagerMaking, makeManager, relayAccessFor } from "../manager/cont
 import { renewManager } from "../manager/renewed.ts";
 import { adminUrlOf, driverOf, isDriverAskedFor } from "../mesh/driver.ts";
 import { socketMount, socketProblems, socketUser } from "../mesh/driver-socket.ts";
-import { captureProblems, choosePort, portConflict } from "../mesh/ports.ts";
+import { captureProblems, choosePort } from "../mesh/ports.ts";
 import type { Edit } from "../record/edit.ts";
 import { formatRecord } from "../record/original-record.ts";
 import { type Fit, fitLimitRanges } from "../resources/fit-limit-ranges.ts";
@@ -27,6 +27,7 @@ import {
   planWithinSizeBudget,
 } from "./plan.ts";
 import { conflictProblems, managerSettings, type SettingsRequest } from "./settings.ts";
+import { portConflict } from "./skip-problems.ts";
 
 export function planManager(request: PlanRequest): Plan {
   const { pod, policy, where } = request;
