@@ -88,6 +88,8 @@ test("characters XML has no place for, and turns of direction, become question m
 test("whatever a drain says, the picture is well formed, the same twice, calls for nothing and runs nothing", () => {
   fc.assert(
     fc.property(anyDrain, (record) => {
+      // A name may be one of the words that a broken sum would write.
+      fc.pre(!/NaN|Infinity|undefined/.test(JSON.stringify(record)));
       const svg = timelineSvg(record);
       expect(timelineSvg(structuredClone(record))).toBe(svg);
       expect(new Set(elementsOf(svg))).toEqual(new Set(["svg", "style", "rect", "text", "line"]));
