@@ -70,3 +70,9 @@ export type Driver = {
 
 /** What a driver has to say besides: a constant sentence, and what it is about. */
 export type DriverNote = (message: string, detail: string) => void;
+
+export type RelayEndpoint = {
+  /** An IP address as the kernel's tables show it; empty where there is no relay. */
+  readonly address: string;
+  readonly port: number;
+};

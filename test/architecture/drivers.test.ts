@@ -21,7 +21,7 @@ const OWNERS: readonly RegExp[] = [
   // Which of the demo's apps runs.
   /^demo\//,
   // Makes the driver that settings name.
-  /^manager\/drivers\/manager-driver\.ts$/,
+  /^manager\/manager-driver\.ts$/,
 ];
 
 function branchesIn(text: string): readonly string[] {

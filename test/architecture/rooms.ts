@@ -82,8 +82,5 @@ export const CYCLES: Readonly<Record<string, string>> = {
   "demo/network -> demo/pods": "endpoints are of running Pods, which listen on the network",
   "cli/drains -> cli/ports.ts": "takes its ports from the program's, which include those of drains",
   "cli/drains -> cli/open-manifests.ts": "reads manifests as the other commands do",
-  "manager/drivers -> manager/traffic": "drivers and the judge of traffic share the words of an observation",
   "manager/sockets -> manager/traffic": "sockets are written as observations of traffic",
-  "manager/drivers -> manager/relay": "both read lines of a stream",
-  "manager/traffic -> manager/relay": "the relay's connections are not the app's traffic",
 };

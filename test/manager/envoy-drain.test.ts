@@ -5,7 +5,7 @@ import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import { COUNT_MS } from "../../src/manager/drain/criterion.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
 import { streamHttp } from "../../src/manager/drivers/http-stream.ts";
-import { rulesWith } from "../../src/manager/drivers/manager-driver.ts";
+import { rulesWith } from "../../src/manager/manager-driver.ts";
 import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
 import { eventually } from "../time/eventually.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, type Script, sigterm } from "./drain-script.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
-import { reachedBy } from "../../src/manager/drivers/manager-driver.ts";
+import { reachedBy } from "../../src/manager/manager-driver.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
 import type { TestClock } from "../clock/test-clock.ts";
 import { ONE_APP } from "./drain-script.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseActiveCount } from "../../src/manager/drivers/http/active-count.ts";
-import { parseHttpTarget } from "../../src/manager/drivers/http-target.ts";
+import { parseHttpTarget } from "../../src/manager/http-target.ts";
 
 const PAGE = `# HELP http_active Active requests.
 # TYPE http_active gauge

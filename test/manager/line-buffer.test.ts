@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createLineBuffer } from "../../src/manager/relay/line-buffer.ts";
+import { createLineBuffer } from "../../src/manager/line-buffer.ts";
 
 describe("a line buffer", () => {
   test("finds the same lines however the bytes are cut", () => {

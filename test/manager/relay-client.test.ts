@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { RelayEndpoint } from "../../src/manager/ports.ts";
 import type { ClientEars } from "../../src/manager/relay/client-process.ts";
 import type { WithdrawalStatus } from "../../src/manager/relay/ipc-messages.ts";
 import type { RelayDemand } from "../../src/manager/relay/relay-client.ts";
 import { createRelayClient, NO_ANSWER_YET } from "../../src/manager/relay/relay-client.ts";
-import { NO_ENDPOINT, type RelayEndpoint } from "../../src/manager/relay/relay-settings.ts";
+import { NO_ENDPOINT } from "../../src/manager/relay/relay-settings.ts";
 import { createNeighbourWatch } from "../../src/manager/traffic/neighbours.ts";
 import { CLIENT, judging, listener, POD, reading, socket } from "./judge-room.ts";
 import { inWords } from "./socket-lists.ts";

@@ -1,6 +1,6 @@
 /** One HTTP request on a connection of its own, with one limit for all of it; its answer is handed on as it comes. */
 import { Agent, type IncomingMessage, request } from "node:http";
-import type { HttpTarget } from "./http-target.ts";
+import type { HttpTarget } from "../http-target.ts";
 
 export type HttpCall = {
   readonly target: HttpTarget;

@@ -13,10 +13,10 @@ import {
   RELAY_CREDENTIAL_VARIABLE,
   RELAY_NAME_VARIABLE,
 } from "../../contract/manager-environment.ts";
+import { createLineBuffer, createRateLimit } from "../line-buffer.ts";
 import type { Environment } from "../outside.ts";
 import type { NowMs } from "../ports.ts";
 import { CLIENT_LINE_LIMIT_BYTES, type ClientNews, type ClientOrder, formatOrder, parseNews } from "./ipc-messages.ts";
-import { createLineBuffer, createRateLimit } from "./line-buffer.ts";
 
 /** A started client. Its orders may be lost when it has gone; that is told by its end. */
 export type ClientProcess = { readonly write: (line: string) => void; readonly kill: () => void };

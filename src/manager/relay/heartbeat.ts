@@ -3,7 +3,6 @@
  * that beats and answers fast is given up half a second after its last word, one on a busy machine later. Pure.
  */
 import { RELAY_PULSE_MS } from "../../contract/relay-wire.ts";
-import type { RelaySession } from "./relay-session.ts";
 
 /** When the delay is over it must be known whether the relay is still there: time for a handshake on a throttled CPU. */
 const LEAD_MS = 1_500;
@@ -58,24 +57,18 @@ export function heartbeatOfNext(heartbeat: Heartbeat, gapMs: number): Heartbeat 
 }
 
 /** Whether a connection opened now is asked for a heartbeat. */
-export function waitsForWord(session: RelaySession, nowMs: number): boolean {
-  return session.heartbeat.waitsFromMs >= 0 && nowMs >= session.heartbeat.waitsFromMs;
-}
-
-/** The drain goes on beyond its delay for nothing but this word. */
-export function isReliedOn(session: RelaySession): boolean {
-  return session.heartbeat.waitsFromMs >= 0 && session.offered === "in";
+export function waitsForWord(heartbeat: Heartbeat, nowMs: number): boolean {
+  return heartbeat.waitsFromMs >= 0 && nowMs >= heartbeat.waitsFromMs;
 }
 
 /** When a word that is relied on is checked by asking again. */
-export function doubtAtMs(session: RelaySession): number {
-  return Math.max(session.heartbeat.waitsFromMs, session.heardAtMs + patienceMs(session.heartbeat));
+export function doubtAtMs(heartbeat: Heartbeat, heardAtMs: number): number {
+  return Math.max(heartbeat.waitsFromMs, heardAtMs + patienceMs(heartbeat));
 }
 
 /** When it counts no more. Before the delay is over nothing depends on it. */
-export function staleAtMs(session: RelaySession): number {
-  const { heartbeat } = session;
-  return Math.max(heartbeat.floorAtMs, session.heardAtMs + patienceMs(heartbeat) + answerMs(heartbeat));
+export function staleAtMs(heartbeat: Heartbeat, heardAtMs: number): number {
+  return Math.max(heartbeat.floorAtMs, heardAtMs + patienceMs(heartbeat) + answerMs(heartbeat));
 }
 
 /** How long a connection may take to answer, by what the ones before took. */

@@ -5,9 +5,9 @@
  */
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { RELAY_ADDRESS_VARIABLE } from "../../contract/manager-environment.ts";
+import { createLineBuffer } from "../line-buffer.ts";
 import type { Outside } from "../outside.ts";
 import { CLIENT_LINE_LIMIT_BYTES, type ClientNews, type ClientOrder, formatNews, parseOrder } from "./ipc-messages.ts";
-import { createLineBuffer } from "./line-buffer.ts";
 import { deliverReport, openWithdrawal } from "./relay-connection.ts";
 import { beginSession, type SessionAction, type SessionEvent, stepSession } from "./relay-session.ts";
 import { type RelaySettings, readRelaySettings } from "./relay-settings.ts";

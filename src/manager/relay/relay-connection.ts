@@ -13,9 +13,9 @@ import {
   WITHDRAWAL_PULSE_QUERY,
   type WithdrawalQuestion,
 } from "../../contract/relay-wire.ts";
+import { createLineBuffer, createRateLimit } from "../line-buffer.ts";
 import type { NowMs } from "../ports.ts";
 import { parseWithdrawalStatus, type WithdrawalStatus } from "./ipc-messages.ts";
-import { createLineBuffer, createRateLimit } from "./line-buffer.ts";
 import type { RelaySettings } from "./relay-settings.ts";
 
 type Words = { readonly hints: readonly string[]; readonly means: string };

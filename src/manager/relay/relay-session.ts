@@ -14,7 +14,6 @@ import {
   heartbeatOfNew,
   heartbeatOfNext,
   heartbeatUntil,
-  isReliedOn,
   staleAtMs,
   waitsForWord,
 } from "./heartbeat.ts";
@@ -180,7 +179,7 @@ function advance(session: RelaySession, nowMs: number, actions: SessionAction[])
   }
   if (next.candidate === 0 && nowMs >= dialDueMs(next) && dialDueMs(next) >= 0) {
     const id = next.lastId + 1;
-    const candidateBeats = waitsForWord(next, nowMs);
+    const candidateBeats = waitsForWord(next.heartbeat, nowMs);
     actions.push({ kind: "dial", id, heartbeat: candidateBeats });
     next = { ...next, lastId: id, candidate: id, candidateBeats, dialledAtMs: nowMs, dialAtMs: -1 };
   }
@@ -194,7 +193,7 @@ function advance(session: RelaySession, nowMs: number, actions: SessionAction[])
 /** When another connection is tried; -1 for never. A word that a drain waits for is checked before it is stale. */
 function dialDueMs(session: RelaySession): number {
   if (session.dialAtMs >= 0) return session.dialAtMs;
-  return session.current === 0 || !isReliedOn(session) ? -1 : doubtAtMs(session);
+  return session.current === 0 || !isReliedOn(session) ? -1 : doubtAtMs(session.heartbeat, session.heardAtMs);
 }
 
 /** When the last word counts no more; -1 while that is open. */
@@ -205,7 +204,7 @@ function lostAtMs(session: RelaySession): number {
     if (session.heardAtMs < 0 || session.failures >= FAILURES_BELIEVED) return session.silentFromMs;
     return session.silentFromMs + Math.max(LOST_AFTER_MS, 2 * FIRST_RETRY_MS + answerMs(session.heartbeat));
   }
-  return isReliedOn(session) ? staleAtMs(session) : -1;
+  return isReliedOn(session) ? staleAtMs(session.heartbeat, session.heardAtMs) : -1;
 }
 
 function wakeOf(session: RelaySession, nowMs: number): number {
@@ -232,4 +231,9 @@ function shifted(session: RelaySession, byMs: number): RelaySession {
     heardAtMs: session.heardAtMs < 0 ? -1 : session.heardAtMs + byMs,
     silentFromMs: session.silentFromMs < 0 ? -1 : session.silentFromMs + byMs,
   };
+}
+
+/** The drain goes on beyond its delay for nothing but this word. */
+function isReliedOn(session: RelaySession): boolean {
+  return session.heartbeat.waitsFromMs >= 0 && session.offered === "in";
 }

@@ -9,14 +9,9 @@ import {
   RELAY_NAME_VARIABLE,
 } from "../../contract/manager-environment.ts";
 import type { Environment } from "../outside.ts";
+import type { RelayEndpoint } from "../ports.ts";
 import { canonicalAddress } from "../sockets/address-text.ts";
 import { shortReason } from "./ipc-messages.ts";
-
-export type RelayEndpoint = {
-  /** An IP address as the kernel's tables show it; empty where there is no relay. */
-  readonly address: string;
-  readonly port: number;
-};
 
 export type RelaySettings = {
   readonly endpoint: RelayEndpoint;

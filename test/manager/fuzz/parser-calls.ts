@@ -4,8 +4,9 @@ import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
 import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
 import { routeOf } from "../../../src/manager/calls/route.ts";
 import { parseActiveCount } from "../../../src/manager/drivers/http/active-count.ts";
-import { parseHttpTarget } from "../../../src/manager/drivers/http-target.ts";
+import { parseHttpTarget } from "../../../src/manager/http-target.ts";
 import { depthOf } from "../../../src/manager/json-depth.ts";
+import { createLineBuffer } from "../../../src/manager/line-buffer.ts";
 import { environmentOf } from "../../../src/manager/outside.ts";
 import {
   formatNews,
@@ -15,7 +16,6 @@ import {
   parseOrder,
   parseWithdrawalStatus,
 } from "../../../src/manager/relay/ipc-messages.ts";
-import { createLineBuffer } from "../../../src/manager/relay/line-buffer.ts";
 import { readRelaySettings } from "../../../src/manager/relay/relay-settings.ts";
 import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
 import { parseOpens } from "../../../src/manager/sockets/proc-snmp.ts";

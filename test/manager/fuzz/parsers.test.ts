@@ -5,7 +5,7 @@ import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
 import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
 import { routeOf } from "../../../src/manager/calls/route.ts";
 import { parseActiveCount } from "../../../src/manager/drivers/http/active-count.ts";
-import { parseHttpTarget } from "../../../src/manager/drivers/http-target.ts";
+import { parseHttpTarget } from "../../../src/manager/http-target.ts";
 import { depthOf } from "../../../src/manager/json-depth.ts";
 import { parseOpens } from "../../../src/manager/sockets/proc-snmp.ts";
 import { tableOf } from "../socket-lists.ts";

@@ -1,7 +1,7 @@
 /** Asks Envoy's admin interface for its statistics once, and tells apart why that fails. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
+import { adminCall, type HttpTarget } from "../../http-target.ts";
 import type { HttpEnd, HttpStream } from "../http-stream.ts";
-import { adminCall, type HttpTarget } from "../http-target.ts";
 import { STATS } from "./envoy-admin.ts";
 import { createEnvoyStats, type EnvoyCount } from "./envoy-stats.ts";
 

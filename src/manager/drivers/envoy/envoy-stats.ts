@@ -3,7 +3,7 @@
  * answer. Pure. A number is only taken where it is certain; what is missing is said, because unknown is never zero.
  */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
-import { createLineBuffer } from "../../relay/line-buffer.ts";
+import { createLineBuffer } from "../../line-buffer.ts";
 import { listenerOf } from "./envoy-listeners.ts";
 import { activeRequests, type Prefix, prefixNamed, tcpSessions } from "./envoy-prefixes.ts";
 

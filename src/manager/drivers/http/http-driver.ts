@@ -1,8 +1,8 @@
 /** Tells an app over HTTP that it drains, and asks how many requests it still works on. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
+import { type HttpTarget, parseHttpTarget } from "../../http-target.ts";
 import type { Driver } from "../../ports.ts";
 import { callHttp } from "../http-call.ts";
-import { type HttpTarget, parseHttpTarget } from "../http-target.ts";
 import { parseActiveCount } from "./active-count.ts";
 
 /** For all attempts to tell the app together. */

@@ -1,13 +1,13 @@
 /** Makes the driver that the settings name. */
-import { criterionOf, withoutDriver } from "../../contract/criterion.ts";
-import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { Driver, DriverNote, Libc } from "../ports.ts";
-import { createEnvoyDriver } from "./envoy/envoy-driver.ts";
-import { createHttpDriver } from "./http/http-driver.ts";
-import { type HttpStream, streamHttp } from "./http-stream.ts";
+import { criterionOf, withoutDriver } from "../contract/criterion.ts";
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { createEnvoyDriver } from "./drivers/envoy/envoy-driver.ts";
+import { createHttpDriver } from "./drivers/http/http-driver.ts";
+import { type HttpStream, streamHttp } from "./drivers/http-stream.ts";
+import { streamUnix } from "./drivers/http-unix.ts";
+import { createLinkerdDriver } from "./drivers/linkerd/linkerd-driver.ts";
 import { isUnixTarget } from "./http-target.ts";
-import { streamUnix } from "./http-unix.ts";
-import { createLinkerdDriver } from "./linkerd/linkerd-driver.ts";
+import type { Driver, DriverNote, Libc } from "./ports.ts";
 
 /** Everything is judged from the sockets. */
 const NO_DRIVER: Driver = {

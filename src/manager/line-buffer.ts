@@ -1,5 +1,5 @@
 /** Cuts a stream of bytes into lines, and bounds how many come: what is no line within the limit is never kept. */
-import type { NowMs } from "../ports.ts";
+import type { NowMs } from "./ports.ts";
 
 export type LineBuffer = {
   /** @returns the lines that are whole now, without their ends; undefined once a line was longer than the limit */
