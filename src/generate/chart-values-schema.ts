@@ -102,7 +102,7 @@ const WEBHOOK = closed({
   kubernetesVersion: { type: "string", pattern: "^auto$|^v?[0-9]{1,2}\\.[0-9]{1,3}(\\.[0-9]{1,3})?$" },
   hostNetwork: BOOLEAN,
   clientCA: { type: "string", pattern: "^$|-----BEGIN CERTIFICATE-----" },
-  runAsUser: { type: ["integer", "null"], minimum: 1 },
+  runAsUser: { type: ["integer", "string", "null"], minimum: 1, pattern: "^auto$" },
   priorityClassName: { type: "string", pattern: `^$|${SUBDOMAIN}` },
   resources: closed({ requests: ANY_MAP, limits: ANY_MAP }),
   nodeSelector: TEXT_MAP,

@@ -5,7 +5,16 @@
  * cluster defaults, and the flags of the command line. A field of `PodPolicy` without a row does not compile.
  */
 import { DRIVERS } from "../contract/driver-table.ts";
-import { type Codec, durationMs, nameList, oneOf, portList, profileName, unprivilegedPort } from "./codecs.ts";
+import {
+  type Codec,
+  durationMs,
+  nameList,
+  oneOf,
+  portList,
+  profileName,
+  runAsUser,
+  unprivilegedPort,
+} from "./codecs.ts";
 import type { DriverChoice, PodPolicy } from "./pod-policy.ts";
 import { managerResources } from "./resources-codec.ts";
 import { appUrl, driverUrl } from "./url-codecs.ts";
@@ -188,6 +197,15 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     scopes: EVERYWHERE,
     since: SINCE,
     summary: "Requests and limits of the manager.",
+  },
+  runAsUser: {
+    name: "run-as-user",
+    codec: runAsUser,
+    fallback: "auto",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary:
+      "The manager's user. `auto`: 65532, and none in a namespace of OpenShift, which assigns one. `unset`: none is written.",
   },
 };
 

@@ -80,6 +80,22 @@ export const profileName: Codec<string> = {
   format: (name) => name,
 };
 
+/** Kubernetes takes user numbers up to 2³¹−1; 0 would be root. */
+const HIGHEST_USER = 2_147_483_647;
+
+export const runAsUser: Codec<"auto" | "unset" | number> = {
+  expects: `auto, unset or a user from 1 to ${HIGHEST_USER}`,
+  shows: "auto, unset, user",
+  schema: { type: "string", pattern: "^(auto|unset|[1-9][0-9]{0,9})$" },
+  parse: (text) => {
+    if (text === "auto" || text === "unset") return text;
+    if (!/^[1-9][0-9]{0,9}$/.test(text)) return undefined;
+    const user = Number(text);
+    return user <= HIGHEST_USER ? user : undefined;
+  },
+  format: String,
+};
+
 function listOf<T>(text: string, read: (part: string) => T | undefined): readonly T[] | undefined {
   // Spaces belong around commas only; elsewhere they hide a slip of the hand.
   if (text !== text.trim()) return undefined;

@@ -7,6 +7,9 @@ export type ModeChoice = "auto" | "sidecar" | "native" | "classic" | "sleep" | "
 export type DriverChoice = "auto" | DriverName;
 export type PreStopChoice = "auto" | "keep" | "chain" | "replace";
 
+/** `unset`: the container says none, so the cluster or the image decides. */
+export type RunAsUserChoice = "auto" | "unset" | number;
+
 /** What people chose for one Pod. Empty text or list means: not set. */
 export type PodPolicy = {
   readonly inject: "enabled" | "disabled";
@@ -27,4 +30,5 @@ export type PodPolicy = {
   readonly port: number;
   readonly profile: string;
   readonly resources: ResourcesChoice;
+  readonly runAsUser: RunAsUserChoice;
 };

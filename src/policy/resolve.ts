@@ -84,6 +84,7 @@ function resolveSources(sources: readonly Source[], problems: Problem[]): Resolu
     port: pick("port"),
     profile: pick("profile"),
     resources: pick("resources"),
+    runAsUser: pick("runAsUser"),
   };
   return { policy, origin: origin as Origin, problems };
 }

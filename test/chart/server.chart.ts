@@ -64,6 +64,18 @@ test("the memory limit follows the relay, and a given one stays", () => {
   expect(limitOf({ webhook: { resources: { limits: { memory: "2Gi" } } } })).toBe("2Gi");
 });
 
+test("the server's user is its own, and the cluster's on OpenShift or where none is said", () => {
+  const openShift = { args: ["--api-versions", "security.openshift.io/v1"] };
+  const userOf = (runAsUser: unknown, where = {}): unknown => {
+    const pod = at(only(render({ webhook: { runAsUser } }, where), "Deployment"), "spec", "template", "spec");
+    return [at(pod, "securityContext", "runAsUser"), at(pod, "securityContext", "runAsGroup")];
+  };
+  expect(userOf("auto")).toEqual([65_532, 65_532]);
+  expect(userOf("auto", openShift)).toEqual([undefined, undefined]);
+  expect(userOf(null)).toEqual([undefined, undefined]);
+  expect(userOf(1_000, openShift)).toEqual([1_000, 1_000]);
+});
+
 test("a change of the client CA is a rollout, and its file is the one that the flag names", () => {
   const values = MATRIX["a client CA"] ?? {};
   const hashOf = (some: Values): unknown =>

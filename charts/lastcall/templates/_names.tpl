@@ -102,9 +102,13 @@ capabilities:
 
 {{- define "lastcall.podSecurity" -}}
 runAsNonRoot: true
-{{- if not (kindIs "invalid" .Values.webhook.runAsUser) }}
-runAsUser: {{ int64 .Values.webhook.runAsUser }}
-runAsGroup: {{ int64 .Values.webhook.runAsUser }}
+{{- $user := .Values.webhook.runAsUser }}
+{{- if eq (toString $user) "auto" }}
+{{- $user = ternary nil 65532 (.Capabilities.APIVersions.Has "security.openshift.io/v1") }}
+{{- end }}
+{{- if not (kindIs "invalid" $user) }}
+runAsUser: {{ int64 $user }}
+runAsGroup: {{ int64 $user }}
 {{- end }}
 seccompProfile:
   type: RuntimeDefault

@@ -29,13 +29,10 @@ export type ManagerMaking = {
   readonly resources: RawObject | undefined;
   /** A driver's socket folder, read-only. */
   readonly mount: RawObject | undefined;
-  /** The user a driver's socket belongs to; `undefined` means our own. */
+  /** `undefined`: none is written. */
   readonly user: number | undefined;
   readonly relay: RelayAccess | undefined;
 };
-
-/** Of no image in particular, and not root. */
-const OUR_USER = 65_532;
 
 export function makeManager(making: ManagerMaking): RawObject {
   const { native, image, settings, token, recordText, resources, mount, user, relay } = making;
@@ -57,7 +54,7 @@ export function makeManager(making: ManagerMaking): RawObject {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
       runAsNonRoot: true,
-      runAsUser: user ?? OUR_USER,
+      ...(user === undefined ? {} : { runAsUser: user }),
       capabilities: { drop: ["ALL"] },
       seccompProfile: { type: "RuntimeDefault" },
     },

@@ -20,7 +20,7 @@ const WELCOME: Readonly<Record<string, readonly string[]>> = {
     ...["resources", "env", "envFrom", "volumeMounts", "volumeDevices"],
   ],
   lifecycle: [],
-  securityContext: ["appArmorProfile", "runAsGroup", "seLinuxOptions"],
+  securityContext: ["appArmorProfile", "runAsGroup", "runAsUser", "seLinuxOptions"],
   "securityContext/capabilities": [],
 };
 

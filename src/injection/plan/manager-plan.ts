@@ -10,6 +10,7 @@ import { chosenContainers, type HookPlan, hasOnlyOwnHooks, keptHookProblems, pla
 import { chainSeconds } from "../hooks/own-hooks.ts";
 import { type ManagerMaking, makeManager, relayAccessFor } from "../manager/container.ts";
 import { renewManager } from "../manager/renewed.ts";
+import { managerUser } from "../manager/run-as-user.ts";
 import { adminUrlOf, driverOf, isDriverAskedFor } from "../mesh/driver.ts";
 import { socketMount, socketProblems, socketUser } from "../mesh/driver-socket.ts";
 import { captureProblems, choosePort } from "../mesh/ports.ts";
@@ -140,14 +141,14 @@ function managerOf(
   request: PlanRequest,
   parts: Pick<ManagerMaking, "settings" | "token" | "recordText" | "resources" | "relay">,
 ): RawObject {
-  const { pod, mode, image, existing } = request;
+  const { pod, policy, mode, image, existing, namespaceAnnotations } = request;
   const { driverUrl } = parts.settings;
   const made = makeManager({
     ...parts,
     native: mode === "native",
     image,
     mount: socketMount(pod, driverUrl),
-    user: socketUser(pod, driverUrl),
+    user: managerUser({ pod, namespaceAnnotations, choice: policy.runAsUser, socketUser: socketUser(pod, driverUrl) }),
   });
   const manager = existing?.manager;
   return manager !== undefined && staysInPlace(request) ? renewManager(manager.container, made) : made;

@@ -1,0 +1,145 @@
+/** Clusters that assign users by namespace, as OpenShift does: the manager takes the one it is given. */
+import type { KubernetesObject, V1Pod, V1SecurityContext } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { managerOf } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { kubectlOf } from "../client/kubectl.ts";
+import { drainOne } from "../client/one-drain.ts";
+import { APP, appContainer, barePod } from "../client/sample-app.ts";
+import { readSuite } from "../client/suite.ts";
+import { waitUntil } from "../host/wait.ts";
+
+const suite = readSuite(process.env);
+const RANGE = "openshift.io/sa.scc.uid-range";
+const ASSIGNED = 1_000_620_000;
+const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
+
+// From 1.36 on; before, the assigner would have to be one more webhook.
+const ASSIGNERS = ["get", "mutatingadmissionpolicies.v1.admissionregistration.k8s.io"];
+const canAssign = (await kubectlOf(suite).attempt(ASSIGNERS)).status === 0;
+const REASON = canAssign ? "" : " (skipped: this API server has no MutatingAdmissionPolicy v1)";
+
+describe.skipIf(!canAssign)(`where users are assigned by namespace, and others refused${REASON}`, () => {
+  test("the manager runs as the assigned user where the namespace shows a range, and drains", async () => {
+    await withAssignedUsers("assigned-users", async (namespace) => {
+      const asked = appOf(namespace, BRIEF);
+      expect(await refusal(namespace, asked)).toContain(`only user ${ASSIGNED} may run here`);
+      await namespace.kubectl.run(["annotate", "namespace", namespace.name, `${RANGE}=${ASSIGNED}/10000`]);
+      // lastcall hears of the annotation a moment after it was made.
+      await waitUntil({ what: "lastcall knows the range", withinMs: 30_000, everyMs: 300 }, async () =>
+        (await refusal(namespace, asked)) === "" ? true : undefined,
+      );
+      const { pod, report, warnings } = await drainOne(namespace, asked);
+      expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED, runAsNonRoot: true });
+      expect(warnings).toEqual([]);
+      expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+    });
+  });
+
+  test("the manager runs as the assigned user where an annotation leaves it open, and drains", async () => {
+    await withAssignedUsers("assigned-users-said", async (namespace) => {
+      const { pod, report } = await drainOne(
+        namespace,
+        appOf(namespace, { ...BRIEF, "lastcall.dev/run-as-user": "unset" }),
+      );
+      expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED });
+      expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+    });
+  });
+});
+
+const WITHOUT_US = { "lastcall.dev/inject": "disabled" };
+
+/** The judge refuses another user, and the assigner gives its own to a container that names none. */
+async function policiesHold(namespace: CaseNamespace): Promise<void> {
+  await waitUntil({ what: "the policies on users are in force", withinMs: 60_000, everyMs: 300 }, async () => {
+    const refused = (await refusal(namespace, appOf(namespace, WITHOUT_US, { runAsUser: 7 }))) !== "";
+    return refused && (await refusal(namespace, appOf(namespace, WITHOUT_US))) === "" ? true : undefined;
+  });
+}
+
+function appOf(namespace: CaseNamespace, annotations: Record<string, string>, user: V1SecurityContext = {}): V1Pod {
+  const app = appContainer(namespace);
+  const container = { ...app, securityContext: { ...app.securityContext, ...user } };
+  return barePod(namespace, APP, [container], { annotations });
+}
+
+/** @returns why the Pod is refused; empty when it is not */
+async function refusal(namespace: CaseNamespace, pod: V1Pod): Promise<string> {
+  const asked = ["create", "--dry-run=server", "--filename=-"];
+  const { status, complaint } = await namespace.here.attempt(asked, JSON.stringify(pod));
+  return status === 0 ? "" : complaint;
+}
+
+async function withAssignedUsers(name: string, work: (namespace: CaseNamespace) => Promise<void>): Promise<void> {
+  await inNamespace(suite, name, { labels: OPT_IN }, async (namespace) => {
+    const policies = policiesFor(name);
+    try {
+      await namespace.apply(policies);
+      await policiesHold(namespace);
+      await work(namespace);
+    } finally {
+      for (const { kind, metadata } of policies)
+        await namespace.kubectl.run(["delete", kind ?? "", metadata?.name ?? "", "--ignore-not-found"]);
+    }
+  });
+}
+
+type Policy = KubernetesObject & { readonly spec: unknown };
+
+/** The assigner fills in what no container says, after the webhooks too; the judge refuses every other user. */
+function policiesFor(name: string): readonly Policy[] {
+  const matchConstraints = {
+    namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
+    resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
+  };
+  const missing = "!has(c.securityContext) || !has(c.securityContext.runAsUser)";
+  const filled = (list: string): string =>
+    `has(object.spec.${list}) ? object.spec.${list}.map(c, ${missing}, ` +
+    `Object.spec.${list}{name: c.name, securityContext: Object.spec.${list}.securityContext{runAsUser: ${ASSIGNED}}}) : []`;
+  const assign = (list: string) => ({
+    patchType: "ApplyConfiguration",
+    applyConfiguration: { expression: `Object{spec: Object.spec{${list}: ${filled(list)}}}` },
+  });
+  const right = `c, has(c.securityContext) && has(c.securityContext.runAsUser) && c.securityContext.runAsUser == ${ASSIGNED}`;
+  const validations = [
+    { expression: `object.spec.containers.all(${right})`, message: `only user ${ASSIGNED} may run here` },
+    {
+      expression: `!has(object.spec.initContainers) || object.spec.initContainers.all(${right})`,
+      message: `only user ${ASSIGNED} may run here`,
+    },
+  ];
+  const group = { apiVersion: "admissionregistration.k8s.io/v1" };
+  return [
+    {
+      ...group,
+      kind: "MutatingAdmissionPolicy",
+      metadata: { name: `${name}-assign` },
+      spec: {
+        matchConstraints,
+        failurePolicy: "Fail",
+        reinvocationPolicy: "IfNeeded",
+        mutations: [assign("containers"), assign("initContainers")],
+      },
+    },
+    {
+      ...group,
+      kind: "MutatingAdmissionPolicyBinding",
+      metadata: { name: `${name}-assign` },
+      spec: { policyName: `${name}-assign` },
+    },
+    {
+      ...group,
+      kind: "ValidatingAdmissionPolicy",
+      metadata: { name: `${name}-judge` },
+      spec: { matchConstraints, failurePolicy: "Fail", validations },
+    },
+    {
+      ...group,
+      kind: "ValidatingAdmissionPolicyBinding",
+      metadata: { name: `${name}-judge` },
+      spec: { policyName: `${name}-judge`, validationActions: ["Deny"] },
+    },
+  ];
+}

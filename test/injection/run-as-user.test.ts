@@ -1,0 +1,60 @@
+/** As whom the manager runs, where the cluster assigns users and where it does not. */
+import { describe, expect, test } from "vitest";
+import { inject, injected } from "./given.ts";
+
+type Loose = { readonly [key: string]: unknown };
+
+const RANGE = { "openshift.io/sa.scc.uid-range": "1000620000/10000" };
+
+function web(spec: Loose = {}, annotations: Loose = {}): Loose {
+  return { metadata: { name: "web-0", annotations }, spec: { containers: [{ name: "app", image: "app:1" }], ...spec } };
+}
+
+function securityOf(pod: Loose, namespaceAnnotations: Loose = {}): Loose {
+  const { spec } = injected(pod, { request: { namespaceAnnotations } }) as { spec: { initContainers: Loose[] } };
+  return spec.initContainers[0]?.["securityContext"] as Loose;
+}
+
+const OURS = { runAsUser: 65_532, runAsNonRoot: true };
+
+describe("the manager's user", () => {
+  test("is of no image in particular, where the cluster assigns none", () => {
+    expect(securityOf(web())).toMatchObject(OURS);
+  });
+
+  test.for<[string, Loose, Loose]>([
+    ["whose namespace has a range of users", web(), RANGE],
+    ["which OpenShift admitted before us", web({}, { "openshift.io/scc": "restricted-v2" }), {}],
+    ["that says unset", web({}, { "lastcall.dev/run-as-user": "unset" }), {}],
+    ["whose namespace says unset", web(), { "lastcall.dev/run-as-user": "unset" }],
+  ])("is not written in a Pod %s, and all else that is restricted stays", ([, pod, annotations]) => {
+    const { runAsUser: _, ...others } = securityOf(web());
+    expect(securityOf(pod, annotations)).toStrictEqual(others);
+  });
+
+  test("is the number that was said, in a namespace that assigns users too", () => {
+    const annotations = { "lastcall.dev/run-as-user": "1000620007" };
+    expect(securityOf(web({}, annotations), RANGE)).toMatchObject({ runAsUser: 1_000_620_007 });
+  });
+
+  test("is the Pod's own where the Pod names one for all containers and the cluster assigns users", () => {
+    expect(securityOf(web({ securityContext: { runAsUser: 1001 } }), RANGE)).not.toHaveProperty("runAsUser");
+  });
+
+  test("is never left to a Pod of root, in which the manager would not start", () => {
+    expect(securityOf(web({ securityContext: { runAsUser: 0 } }), RANGE)).toMatchObject(OURS);
+  });
+
+  test.for(["0", "-1", "2147483648", "1e3", "root", "Unset"])("cannot be %s", (user) => {
+    expect(securityOf(web({}, { "lastcall.dev/run-as-user": user }))).toMatchObject(OURS);
+  });
+});
+
+test("a user that was assigned between two passes stays", () => {
+  const first = injected(web(), { request: { namespaceAnnotations: RANGE } }) as { spec: { initContainers: Loose[] } };
+  const assigned = structuredClone(first);
+  const manager = assigned.spec.initContainers[0];
+  Object.assign(manager?.["securityContext"] as object, { runAsUser: 1_000_620_000 });
+  const request = { namespaceAnnotations: RANGE };
+  expect(inject(assigned, { request })).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
+});
