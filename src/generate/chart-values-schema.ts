@@ -2,6 +2,8 @@
  * JSON schema of the chart's values. The part under `policy` is the cluster configuration's own schema.
  * Draft 7 and patterns without look-around, which every Helm from 3 on understands.
  */
+import { PULL_POLICIES } from "../kubernetes/pod.ts";
+import { PULL_SECRETS_LIMIT } from "../webhook/settings.ts";
 import { configSchema } from "./config-schema.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -79,18 +81,25 @@ const PEER: Schema = {
   minProperties: 1,
 };
 
-const IMAGE = closed({
+const IMAGE = {
   repository: { type: "string", pattern: "^[a-z0-9]+([._/-]+[a-z0-9]+)*$" },
   tag: { type: "string", pattern: "^$|^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$" },
   digest: { type: "string", pattern: "^$|^sha256:[a-f0-9]{64}$" },
-});
+};
+
+const PULL_SECRETS: Schema = { type: "array", items: { type: "string", pattern: SUBDOMAIN } };
 
 const IMAGES = closed({
   registry: { type: "string", pattern: "^$|^[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[a-z0-9._/-]*)?$" },
-  pullPolicy: oneOf("IfNotPresent", "Always", "Never"),
-  pullSecrets: { type: "array", items: { type: "string", pattern: SUBDOMAIN } },
-  webhook: IMAGE,
-  manager: IMAGE,
+  allowEmptyRegistry: BOOLEAN,
+  pullPolicy: oneOf(...PULL_POLICIES),
+  pullSecrets: PULL_SECRETS,
+  webhook: closed(IMAGE),
+  manager: closed({
+    ...IMAGE,
+    pullPolicy: oneOf("", ...PULL_POLICIES),
+    pullSecrets: { ...PULL_SECRETS, maxItems: PULL_SECRETS_LIMIT },
+  }),
 });
 
 const WEBHOOK = closed({

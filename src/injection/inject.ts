@@ -67,6 +67,8 @@ export function injectPod(
     policy: resolved.policy,
     mode,
     image: facts.managerImage,
+    pullPolicy: facts.managerPullPolicy,
+    pullSecrets: facts.pullSecrets,
     namespaceAnnotations: request.namespaceAnnotations,
     limitRanges: facts.limitRanges ?? [],
     where,

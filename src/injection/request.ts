@@ -1,6 +1,7 @@
 /** What an injection starts from: the Pod, and facts about the cluster that the caller gathered. */
 import type { GiveRelayAccess } from "../contract/relay-access.ts";
 import type { LimitRange } from "../kubernetes/limit-range.ts";
+import type { PullPolicy } from "../kubernetes/pod.ts";
 import { LONGEST_NAME_LIST } from "../policy/codecs.ts";
 import type { Problem } from "../policy/problem.ts";
 import type { Layer } from "../policy/resolve.ts";
@@ -35,6 +36,10 @@ export type ClusterFacts = {
   /** Lowest kubelet version of all Linux nodes; `undefined` when the list is empty or stale (then it is not believed). */
   readonly lowestKubeletVersion: string | undefined;
   readonly managerImage: string;
+  /** Absent: the API server's default, which follows the image's tag. */
+  readonly managerPullPolicy?: PullPolicy | undefined;
+  /** Secrets that a Pod with the manager gets beside its own; they must be in the Pod's namespace. */
+  readonly pullSecrets?: readonly string[];
   /** Namespaces that are never touched, lastcall's own among them. */
   readonly systemNamespaces: readonly string[];
   /** Those of the Pod's namespace; absent when there are none or none are known. */

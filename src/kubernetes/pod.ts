@@ -2,6 +2,9 @@
 import { isAbsent, isRawObject, listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
 
 /** What the API server fills in when a Pod does not say; manifests on disk lack it. */
+export const PULL_POLICIES = ["Always", "IfNotPresent", "Never"] as const;
+export type PullPolicy = (typeof PULL_POLICIES)[number];
+
 export const DEFAULT_GRACE_SECONDS = 30;
 
 /** Longest name the API server takes. */

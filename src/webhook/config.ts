@@ -45,6 +45,8 @@ export function readSettings(args: readonly string[], environment: Environment):
     optIn: read("optIn"),
     configFile: read("configFile"),
     image: read("image"),
+    imagePullPolicy: read("imagePullPolicy"),
+    imagePullSecrets: read("imagePullSecrets"),
     kubeVersion: read("kubeVersion"),
     cluster: read("cluster"),
     kubeconfigFile: read("kubeconfigFile"),

@@ -133,6 +133,8 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
       apiServerVersion: settings.kubeVersion === "auto" ? "" : settings.kubeVersion,
       lowestKubeletVersion: undefined,
       managerImage: settings.image,
+      managerPullPolicy: settings.imagePullPolicy === "" ? undefined : settings.imagePullPolicy,
+      pullSecrets: settings.imagePullSecrets,
       systemNamespaces: ["kube-system", "kube-public", "kube-node-lease", settings.namespace],
     },
   };

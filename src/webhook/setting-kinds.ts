@@ -30,8 +30,12 @@ export function nameSetting(flag: string, fallback: string, summary: string): Se
     fallbackShows: fallback === "" ? "none" : fallback,
     expects: "the name of an object: lower-case letters, digits, - and .",
     summary,
-    parse: (text) => (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text) ? text : undefined),
+    parse: (text) => (isObjectName(text) ? text : undefined),
   };
+}
+
+export function isObjectName(text: string): boolean {
+  return /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text);
 }
 
 export function waitSetting(flag: string, fallback: number, summary: string): Setting<number> {

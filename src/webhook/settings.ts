@@ -1,10 +1,12 @@
 /** Every setting of the webhook server, once: its flag, its default, how it is read. Nothing here touches the environment. */
 import { isNamespaceName } from "../kubernetes/namespace-name.ts";
+import { PULL_POLICIES, type PullPolicy } from "../kubernetes/pod.ts";
 import { RELAY_SETTINGS, type RelaySettings } from "./relay-settings.ts";
 import {
   durationSetting,
   fileSetting,
   HOUR_MS,
+  isObjectName,
   nameSetting,
   portSetting,
   type Setting,
@@ -34,6 +36,9 @@ export type WebhookSettings = RelaySettings & {
   readonly optIn: "label" | "all";
   readonly configFile: string;
   readonly image: string;
+  /** Empty: the API server's default. */
+  readonly imagePullPolicy: PullPolicy | "";
+  readonly imagePullSecrets: readonly string[];
   /** A version, or `auto`: the API server is asked. */
   readonly kubeVersion: string;
   /** `watch`: the API server tells about namespaces, nodes and LimitRanges, and gets Events. */
@@ -44,6 +49,9 @@ export type WebhookSettings = RelaySettings & {
   readonly certificateCheckMs: number;
   readonly logLevel: LogLevel;
 };
+
+/** They stand in every Pod. */
+export const PULL_SECRETS_LIMIT = 10;
 
 export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookSettings[K]> } = {
   port: portSetting("port", 8443, "to let the system choose", "TCP port for HTTPS"),
@@ -107,6 +115,27 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
     expects: "an image reference without spaces",
     summary: "image of the manager that Pods get",
     parse: (text) => (/^[\x21-\x7e]{1,512}$/.test(text) ? text : undefined),
+  },
+  imagePullPolicy: {
+    flag: "image-pull-policy",
+    shows: PULL_POLICIES.join("|"),
+    fallback: "",
+    fallbackShows: "the API server's, by the image's tag",
+    expects: `one of ${PULL_POLICIES.join(", ")}`,
+    summary: "when nodes pull the manager's image",
+    parse: (text) => PULL_POLICIES.find((policy) => policy === text),
+  },
+  imagePullSecrets: {
+    flag: "image-pull-secrets",
+    shows: "NAMES",
+    fallback: [],
+    fallbackShows: "none",
+    expects: "names of Secrets with commas between",
+    summary: "pull secrets that a Pod with the manager gets beside its own; looked up in the Pod's namespace",
+    parse: (text) => {
+      const names = text.split(",");
+      return names.every(isObjectName) && names.length <= PULL_SECRETS_LIMIT ? [...new Set(names)] : undefined;
+    },
   },
   kubeVersion: {
     flag: "kube-version",

@@ -33,7 +33,7 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
   demo: { rooms: ["contract", "fault.ts"], npm: ["fast-json-patch", "yaml", "commander"], io: true },
   // Reads the tables of every program; no program loads it.
   generate: {
-    rooms: ["contract", "policy", "injection", "webhook", "relay", "cli", "demo", "fault.ts"],
+    rooms: ["contract", "policy", "kubernetes", "injection", "webhook", "relay", "cli", "demo", "fault.ts"],
     npm: ["prom-client"],
     io: true,
   },

@@ -23,7 +23,13 @@ export type Manifest = {
 
 export type Helm = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 
-export type Where = { readonly namespace?: string; readonly kubernetes?: string; readonly args?: readonly string[] };
+/** `allowsEmptyRegistry`: true unless it is said; only what is about registries names one. */
+export type Where = {
+  readonly allowsEmptyRegistry?: boolean;
+  readonly namespace?: string;
+  readonly kubernetes?: string;
+  readonly args?: readonly string[];
+};
 
 /** Runs Helm without any cluster or settings of this machine; values come in as JSON, which is YAML. */
 export function helm(args: readonly string[], values: Values = {}): Helm {
@@ -36,7 +42,8 @@ export function helm(args: readonly string[], values: Values = {}): Helm {
 
 export function renderText(values: Values = {}, where: Where = {}): Helm {
   const place = ["--namespace", where.namespace ?? "lastcall", "--kube-version", where.kubernetes ?? "1.35.0"];
-  return helm(["template", "lastcall", CHART, ...place, ...(where.args ?? []), "-f", "-"], values);
+  const registry = `image.allowEmptyRegistry=${where.allowsEmptyRegistry ?? true}`;
+  return helm(["template", "lastcall", CHART, ...place, "--set", registry, ...(where.args ?? []), "-f", "-"], values);
 }
 
 const rendered = new Map<string, readonly Manifest[]>();

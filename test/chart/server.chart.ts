@@ -3,7 +3,7 @@ import { formatDuration, parseDurationMs } from "../../src/contract/duration.ts"
 import { readSettings } from "../../src/webhook/config.ts";
 import { parseConfigText } from "../../src/webhook/config-file.ts";
 import { LOG_LEVELS } from "../../src/webhook/settings.ts";
-import { at, listOf, type Manifest, ofKind, only, render, type Values } from "./rendering.ts";
+import { at, listOf, type Manifest, ofKind, only, render, renderText, type Values } from "./rendering.ts";
 import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
 
 function podOf(values: Values = {}): unknown {
@@ -180,6 +180,27 @@ test("images are named by registry, tag and digest", () => {
   ]);
   const digest = `sha256:${"0".repeat(64)}`;
   expect(imagesOf({ image: { webhook: { tag: "1", digest } } })[0]).toBe(`lastcall-webhook@${digest}`);
+});
+
+test("images without a registry are refused, unless it is said that the nodes have them", () => {
+  const refused = (values: Values) => renderText(values, { allowsEmptyRegistry: false });
+  expect(refused({}).stderr).toMatch(
+    /image\.registry is "", .* for lastcall-webhook:0\.1\.0 and lastcall-manager:0\.1\.0 /,
+  );
+  const bare = { image: { webhook: { repository: "team/webhook" }, manager: { repository: "r.example/manager" } } };
+  expect(refused(bare).stderr).toContain("would look for team/webhook:0.1.0 where");
+  for (const registry of ["registry.example", "localhost", "registry:5000/team"]) {
+    expect(refused({ image: { registry } }), registry).toMatchObject({ status: 0 });
+  }
+});
+
+test("the manager's pull policy and pull secrets reach the server, and only where they are said", () => {
+  const flagsOf = (values: Values) => argsOf(values).filter((arg) => arg.startsWith("--image-pull"));
+  expect(flagsOf({})).toEqual([]);
+  expect(flagsOf({ image: { manager: { pullPolicy: "Never", pullSecrets: ["a", "b"] } } })).toEqual([
+    "--image-pull-policy=Never",
+    "--image-pull-secrets=a,b",
+  ]);
 });
 
 test.for(["self", "cert-manager", "existing"])("with mode %s the server gets its certificate one way", (mode) => {

@@ -32,7 +32,12 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       registry: "registry.example:5000/team",
       pullSecrets: ["pull"],
       webhook: { digest: `sha256:${"a".repeat(64)}` },
-      manager: { repository: "mirror/lastcall-manager", tag: "0.1.0-rc.1" },
+      manager: {
+        repository: "mirror/lastcall-manager",
+        tag: "0.1.0-rc.1",
+        pullPolicy: "Always",
+        pullSecrets: ["pull", "b.c"],
+      },
     },
     networkPolicy: {
       enabled: true,

@@ -25,6 +25,11 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["a timeout the API refuses", { webhook: { timeoutSeconds: 31 } }, "at '/webhook/timeoutSeconds': maximum"],
   ["root as user", { webhook: { runAsUser: 0 } }, "at '/webhook/runAsUser': minimum"],
   ["a user by name", { webhook: { runAsUser: "nobody" } }, "at '/webhook/runAsUser'"],
+  [
+    "a pull policy in small letters",
+    { image: { manager: { pullPolicy: "always" } } },
+    "at '/image/manager/pullPolicy'",
+  ],
   ["a digest that is none", { image: { manager: { digest: "sha256:abc" } } }, "at '/image/manager/digest'"],
   ["a refusing policy", { admissionPolicy: { validationActions: ["Deny"] } }, "value must be one of 'Warn', 'Audit'"],
   ["no action at all", { admissionPolicy: { validationActions: [] } }, "at '/admissionPolicy/validationActions'"],

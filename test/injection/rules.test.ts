@@ -136,7 +136,7 @@ describe("a hook over HTTPS", () => {
 describe("the record of what was changed", () => {
   test("writes no dollar sign, which kubelet would take for a variable", () => {
     const preStop = { app: { exec: { command: ["echo", "$(POD_NAME) $$"] } } };
-    const record = { grace: 30, probes: [], preStop, chain: {}, annotations: {}, blank: {} };
+    const record = { grace: 30, probes: [], pullSecrets: [], preStop, chain: {}, annotations: {}, blank: {} };
     const text = formatRecord(record);
     expect(text).not.toContain("$");
     expect(parseRecord(text)).toEqual(record);

@@ -13,7 +13,7 @@ test("without flags and variables everything has its default", () => {
 test("every flag can be given as a variable, and the flag wins", () => {
   for (const key of SETTING_KEYS) {
     const { flag, parse } = SETTINGS[key];
-    const texts = ["1234", "127.0.0.1", "all", "1.30", "7s", "warn", "watch", "elsewhere", "true"].filter(
+    const texts = ["1234", "127.0.0.1", "all", "1.30", "7s", "warn", "watch", "elsewhere", "true", "Never"].filter(
       (text) => parse(text) !== undefined && parse(text) !== SETTINGS[key].fallback,
     );
     const [first = "", second = first] = texts;

@@ -112,6 +112,14 @@
 {{- if and .Values.networkPolicy.webhookFrom (not .Values.networkPolicy.enabled) -}}
 {{- $problems = append $problems "networkPolicy.webhookFrom is set and networkPolicy.enabled is false, which would ignore it and leave the webhook's port open to every client: enable the policy, or empty the list." -}}
 {{- end -}}
+{{- $bare := list -}}
+{{- range $image := list .Values.image.webhook .Values.image.manager -}}
+{{- $name := include "lastcall.image" (list $ $image) -}}
+{{- if not (regexMatch "^([^/]*[.:][^/]*|localhost)/" $name) }}{{ $bare = append $bare $name }}{{ end -}}
+{{- end -}}
+{{- if and $bare (not .Values.image.allowEmptyRegistry) -}}
+{{- $problems = append $problems (printf "image.registry is %s, so nodes would look for %s where they look for bare names, and a Pod whose manager cannot be pulled never starts: set image.registry to where you pushed the images, such as registry.example/team, or image.allowEmptyRegistry=true where every node has them." (quote .Values.image.registry) (join " and " $bare)) -}}
+{{- end -}}
 {{- $refused := list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace -}}
 {{- if and .Values.selfTest.enabled (has .Values.selfTest.namespace $refused) -}}
 {{- $problems = append $problems (printf "selfTest.namespace is %s, where nothing is ever injected (the release's namespace is %s): install into a namespace of its own, or name another one for the test." .Values.selfTest.namespace .Release.Namespace) -}}

@@ -16,13 +16,14 @@ import {
 } from "../../contract/manager-environment.ts";
 import type { GiveRelayAccess, RelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
 import { formatServeFlags } from "../../contract/serve-flags.ts";
-import { nameOf } from "../../kubernetes/pod.ts";
+import { nameOf, type PullPolicy } from "../../kubernetes/pod.ts";
 import { listAt, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { asWritten, withoutReferences } from "../../kubernetes/references.ts";
 
 export type ManagerMaking = {
   readonly native: boolean;
   readonly image: string;
+  readonly pullPolicy: PullPolicy | undefined;
   readonly settings: DrainSettings;
   readonly token: string;
   readonly recordText: string;
@@ -35,10 +36,11 @@ export type ManagerMaking = {
 };
 
 export function makeManager(making: ManagerMaking): RawObject {
-  const { native, image, settings, token, recordText, resources, mount, user, relay } = making;
+  const { native, image, pullPolicy, settings, token, recordText, resources, mount, user, relay } = making;
   return {
     name: MANAGER_CONTAINER,
     image,
+    ...(pullPolicy === undefined ? {} : { imagePullPolicy: pullPolicy }),
     ...(native ? { restartPolicy: "Always" } : {}),
     args: ["serve", ...formatServeFlags(settings).map(withoutReferences)],
     env: [

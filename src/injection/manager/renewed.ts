@@ -42,6 +42,8 @@ function hasTwins(existing: RawObject): boolean {
 
 function renewPart(key: string, existing: unknown, wanted: unknown): unknown {
   if (key === "image") return isSameImage(existing, wanted) ? existing : wanted;
+  // AlwaysPullImages sets it in every container, and refuses a Pod in which it was changed back.
+  if (key === "imagePullPolicy") return existing ?? wanted;
   if (key === "env") return mergedBy("name", existing, wanted);
   if (key === "volumeMounts") return mergedBy("mountPath", existing, wanted);
   return covers(existing, wanted) ? existing : wanted;

@@ -9,7 +9,7 @@ import {
   lastingContainersOf,
   nameOf,
 } from "../../kubernetes/pod.ts";
-import { isAbsent, listAt, objectAt, type RawObject, textAt, valueAt } from "../../kubernetes/raw-json.ts";
+import { isAbsent, listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
 import { gracePeriodSeconds } from "../hooks/grace.ts";
 import type { HookPlan } from "../hooks/hook-plan.ts";
@@ -51,9 +51,17 @@ export function changesOf({ request, omissions, hooks, settings, address }: Chan
       address,
     ),
     { kind: "set-grace", seconds: atLeastExisting(pod, needed) },
+    ...pullSecretEdits(request),
     ...(omissions.leavesProbes ? [] : probeGraceEdits(pod, originalSeconds)),
     ...(Object.keys(values).length > 0 ? [{ kind: "annotate", values } as const] : []),
   ];
+}
+
+function pullSecretEdits({ pod, pullSecrets }: PlanRequest): readonly Edit[] {
+  if (pullSecrets === undefined) return [];
+  const present = objectsAt(objectAt(pod, "spec"), "imagePullSecrets").map((secret) => secret["name"]);
+  const names = pullSecrets.filter((name) => !present.includes(name));
+  return names.length === 0 ? [] : [{ kind: "add-pull-secrets", names }];
 }
 
 /** One hook per held container. An existing hook that means the same stays, with the API server's defaults in it. */
@@ -157,6 +165,7 @@ export function recordOf(request: PlanRequest, hooks: readonly HookPlan[], chang
   return {
     grace,
     probes: changes.flatMap((edit) => (edit.kind === "set-probe-grace" ? [probeEntry(edit)] : [])),
+    pullSecrets: changes.flatMap((edit) => (edit.kind === "add-pull-secrets" ? edit.names : [])),
     preStop: replacedHandlers(pod, held),
     chain: chainOf(hooks),
     annotations: replacedAnnotations(annotationsOf(pod), values),

@@ -141,12 +141,13 @@ function managerOf(
   request: PlanRequest,
   parts: Pick<ManagerMaking, "settings" | "token" | "recordText" | "resources" | "relay">,
 ): RawObject {
-  const { pod, policy, mode, image, existing, namespaceAnnotations } = request;
+  const { pod, policy, mode, image, pullPolicy, existing, namespaceAnnotations } = request;
   const { driverUrl } = parts.settings;
   const made = makeManager({
     ...parts,
     native: mode === "native",
     image,
+    pullPolicy,
     mount: socketMount(pod, driverUrl),
     user: managerUser({ pod, namespaceAnnotations, choice: policy.runAsUser, socketUser: socketUser(pod, driverUrl) }),
   });

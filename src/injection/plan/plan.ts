@@ -1,6 +1,7 @@
 /** What a plan starts from and what comes out, within the size its record may have. */
 import type { GiveRelayAccess } from "../../contract/relay-access.ts";
 import type { LimitRange } from "../../kubernetes/limit-range.ts";
+import type { PullPolicy } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../../policy/pod-policy.ts";
 import type { Problem } from "../../policy/problem.ts";
@@ -17,6 +18,8 @@ export type PlanRequest = {
   readonly policy: PodPolicy;
   readonly mode: Mode;
   readonly image: string;
+  readonly pullPolicy: PullPolicy | undefined;
+  readonly pullSecrets: readonly string[] | undefined;
   readonly namespaceAnnotations: RawObject;
   /** Of the namespace, as far as they are known. */
   readonly limitRanges: readonly LimitRange[];

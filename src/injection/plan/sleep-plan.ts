@@ -46,6 +46,7 @@ function draftSleep(given: PlanRequest, omissions: Omissions): Draft {
   const record: OriginalRecord = {
     grace: original,
     probes: probes.map(probeEntry),
+    pullSecrets: [],
     preStop: replacedHandlers(pod, held),
     chain: {},
     annotations: replacedAnnotations(annotationsOf(pod), [STATUS_ANNOTATION]),

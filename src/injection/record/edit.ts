@@ -20,6 +20,8 @@ export type Edit =
       readonly probe: ProbeName;
       readonly seconds: number;
     }
+  /** None of the names is in the Pod. */
+  | { readonly kind: "add-pull-secrets"; readonly names: readonly string[] }
   | { readonly kind: "annotate"; readonly values: Readonly<Record<string, string>> };
 
 type ContainerEdit = Extract<Edit, { readonly container: string }>;
@@ -44,6 +46,8 @@ export function applyEdits(pod: RawObject, edits: readonly Edit[]): RawObject {
   for (const edit of edits) {
     if (edit.kind === "add-manager") spec[edit.list] = asList(spec[edit.list]).toSpliced(edit.at, 0, edit.container);
     if (edit.kind === "set-grace") spec["terminationGracePeriodSeconds"] = edit.seconds;
+    if (edit.kind === "add-pull-secrets")
+      spec["imagePullSecrets"] = [...asList(spec["imagePullSecrets"]), ...edit.names.map((name) => ({ name }))];
     if (edit.kind === "annotate") changed["metadata"] = annotated(objectAt(changed, "metadata"), edit.values);
   }
   return changed;
@@ -117,6 +121,8 @@ function emptyParentsOf(
       return emptyParentAt(edit.list, spec, edit.list);
     case "set-grace":
       return emptyParentAt("grace", spec, "terminationGracePeriodSeconds");
+    case "add-pull-secrets":
+      return emptyParentAt("imagePullSecrets", spec, "imagePullSecrets");
     case "set-pre-stop":
       return emptyParentAt(`lifecycle/${edit.container}`, containers.get(edit.container), "lifecycle");
     case "set-probe-grace": {

@@ -51,6 +51,7 @@ function describe(pod: RawObject, list: ContainerList, at: number, container: Ra
   const record = parseRecord(environmentValue(container, ORIGINAL_VARIABLE) ?? "") ?? {
     grace: Math.floor(settings.appGraceMs / 1_000),
     probes: [],
+    pullSecrets: [],
     preStop: {},
     chain: {},
     annotations: {},

@@ -15,12 +15,14 @@ export type OriginalRecord = {
   readonly grace: number | null;
   /** `app/liveness`, `app/startup`: probes that got the Pod's original grace period. */
   readonly probes: readonly string[];
+  /** Names that were added. */
+  readonly pullSecrets: readonly string[];
   /** Replaced handlers by container. */
   readonly preStop: Readonly<Record<string, unknown>>;
   readonly chain: Readonly<Record<string, ChainedHook>>;
   /** Annotations set or changed; null when there was none. */
   readonly annotations: Readonly<Record<string, string | null>>;
-  /** By `metadata`, `annotations`, `initContainers`, `grace`, `lifecycle/<container>`, `<container>/liveness`. */
+  /** By `metadata`, `annotations`, `initContainers`, `imagePullSecrets`, `grace`, `lifecycle/<container>`, `<container>/liveness`. */
   readonly blank: Readonly<Record<string, EmptyParent>>;
 };
 
@@ -32,10 +34,11 @@ const RECORD_LIMIT_BYTES = 4_096;
  * no dollar sign is written as itself.
  */
 export function formatRecord(record: OriginalRecord): string {
-  const { grace, probes, preStop, chain, annotations, blank } = record;
+  const { grace, probes, pullSecrets, preStop, chain, annotations, blank } = record;
   const text = JSON.stringify({
     grace,
     ...(probes.length > 0 ? { probes } : {}),
+    ...(pullSecrets.length > 0 ? { pullSecrets } : {}),
     ...(isEmpty(preStop) ? {} : { preStop }),
     ...(isEmpty(chain) ? {} : { chain }),
     ...(isEmpty(annotations) ? {} : { annotations }),
@@ -67,15 +70,19 @@ export function readRecord(value: unknown): OriginalRecord | undefined {
   if (!isRawObject(value)) return undefined;
   const grace = wholeNumberAt(value, "grace") ?? null;
   if (grace !== null && grace < 0) return undefined;
-  const probes = value["probes"];
   return {
     grace,
-    probes: Array.isArray(probes) ? probes.filter((probe) => typeof probe === "string") : [],
+    probes: textsIn(value["probes"]),
+    pullSecrets: textsIn(value["pullSecrets"]),
     preStop: entriesWhere(objectAt(value, "preStop"), (handler): handler is unknown => isHandler(handler)),
     chain: entriesWhere(objectAt(value, "chain"), isChainedHook),
     annotations: entriesWhere(objectAt(value, "annotations"), isTextOrNull),
     blank: entriesWhere(objectAt(value, "blank"), isEmptyParent),
   };
+}
+
+function textsIn(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.filter((entry) => typeof entry === "string") : [];
 }
 
 function isEmpty(record: RawObject): boolean {
@@ -103,7 +110,8 @@ function isTextOrNull(value: unknown): value is string | null {
 /** Of the kind that may stand there: put back, it must not make a Pod the API server refuses. */
 function isEmptyParent(value: unknown, name: string): value is EmptyParent {
   if (value === null) return true;
-  if (name === "containers" || name === "initContainers") return Array.isArray(value) && value.length === 0;
+  if (["containers", "imagePullSecrets", "initContainers"].includes(name))
+    return Array.isArray(value) && value.length === 0;
   const holdsObject = name === "metadata" || name === "annotations" || name.startsWith("lifecycle/");
   return holdsObject && isRawObject(value) && isEmpty(value);
 }

@@ -1,6 +1,6 @@
 /** Takes an injection back, as far as what it wrote still stands. */
 import { annotationsOf, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
-import { objectAt, type RawObject, valueAt, without } from "../../kubernetes/raw-json.ts";
+import { isRawObject, listAt, objectAt, type RawObject, valueAt, without } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
 import { DEFAULT_CONTAINER, defaultContainerOf } from "../mesh/mesh.ts";
 import { isOurExclusion } from "../mesh/ports.ts";
@@ -14,6 +14,7 @@ export function restorePod(pod: RawObject, existing: ExistingInjection): RawObje
     (p) => restoreProbes(p, existing.record),
     (p) => restoreHooks(p, existing),
     (p) => restoreGrace(p, existing),
+    (p) => restorePullSecrets(p, existing.record),
     (p) => restoreAnnotations(p, existing),
     (p) => removeManager(p, existing),
   ];
@@ -48,6 +49,18 @@ function restoreGrace(pod: RawObject, { grace, record }: ExistingInjection): Raw
     if (spec["terminationGracePeriodSeconds"] !== grace) return spec;
     if (record.grace !== null) return { ...spec, terminationGracePeriodSeconds: record.grace };
     return restoreEmptyParent(spec, "terminationGracePeriodSeconds", record, "grace");
+  });
+}
+
+function restorePullSecrets(pod: RawObject, record: OriginalRecord): RawObject {
+  if (record.pullSecrets.length === 0) return pod;
+  const added = new Set<unknown>(record.pullSecrets);
+  return changeSpec(pod, (spec) => {
+    const before = listAt(spec, "imagePullSecrets");
+    const rest = before.filter((secret) => !isRawObject(secret) || !added.has(secret["name"]));
+    if (rest.length === before.length) return spec;
+    if (rest.length > 0) return { ...spec, imagePullSecrets: rest };
+    return restoreEmptyParent(spec, "imagePullSecrets", record, "imagePullSecrets");
   });
 }
 
