@@ -1,7 +1,7 @@
 /** The two ways of asking the API server, as function types, and what it says when it refuses. */
 
 export type ApiQuestion = {
-  readonly method: "GET" | "POST" | "PATCH";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** With its query. */
   readonly path: string;
   /** JSON; with PATCH a list of RFC 6902 operations. */

@@ -44,7 +44,12 @@ export function chartValuesSchema(): object {
         validationActions: { type: "array", minItems: 1, uniqueItems: true, items: oneOf("Warn", "Audit") },
         guards: BOOLEAN,
       }),
-      selfTest: closed({ enabled: BOOLEAN, namespace: { type: "string", pattern: NAME, maxLength: 63 } }),
+      selfTest: closed({
+        enabled: BOOLEAN,
+        namespace: { type: "string", pattern: NAME, maxLength: 63 },
+        startsPod: BOOLEAN,
+        wait: DURATION,
+      }),
       relay: closed({
         enabled: BOOLEAN,
         port: HIGH_PORT,
@@ -60,6 +65,7 @@ export function chartValuesSchema(): object {
 const NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 const SUBDOMAIN = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
 const ADDRESS_BLOCK = "^[0-9a-fA-F.:]+/[0-9]{1,3}$";
+const DURATION: Schema = { type: "string", pattern: "^[0-9]{1,6}(ms|s|m|h)$" };
 const BOOLEAN: Schema = { type: "boolean" };
 const TEXT: Schema = { type: "string" };
 const PORT: Schema = { type: "integer", minimum: 1, maximum: 65_535 };
@@ -106,7 +112,7 @@ const WEBHOOK = closed({
   replicas: { type: "integer", minimum: 1, maximum: 50 },
   port: HIGH_PORT,
   timeoutSeconds: { type: "integer", minimum: 1, maximum: 30 },
-  drainDelay: { type: "string", pattern: "^[0-9]{1,6}(ms|s|m|h)$" },
+  drainDelay: DURATION,
   logLevel: oneOf("fatal", "error", "warn", "info", "debug", "silent"),
   kubernetesVersion: { type: "string", pattern: "^auto$|^v?[0-9]{1,2}\\.[0-9]{1,3}(\\.[0-9]{1,3})?$" },
   hostNetwork: BOOLEAN,

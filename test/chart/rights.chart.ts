@@ -20,14 +20,16 @@ const RIGHTS = {
   relaySecret: "Role lastcall-webhook: /secrets[lastcall-relay] get patch",
   newSecret: "Role lastcall-webhook: /secrets create",
   selfTest: "Role lastcall-self-test: /pods create",
+  selfTestPod: "Role lastcall-self-test: /pods[lastcall-self-test] delete get",
 } as const;
 
+const SELF_TEST = [RIGHTS.selfTest, RIGHTS.selfTestPod];
 const FACTS = [RIGHTS.namespaces, RIGHTS.nodes, RIGHTS.limitRanges, RIGHTS.events];
 const RELAYED = [...FACTS, RIGHTS.slices];
 const BOTH_SECRETS = [RIGHTS.bothSecrets, RIGHTS.newSecret];
-const DEFAULT = [...RELAYED, RIGHTS.configuration, ...BOTH_SECRETS, RIGHTS.selfTest];
-const READING_PODS = [...RELAYED, RIGHTS.pods, RIGHTS.configuration, ...BOTH_SECRETS, RIGHTS.selfTest];
-const RELAY_ONLY = [RIGHTS.relaySecret, RIGHTS.newSecret, RIGHTS.selfTest];
+const DEFAULT = [...RELAYED, RIGHTS.configuration, ...BOTH_SECRETS, ...SELF_TEST];
+const READING_PODS = [...RELAYED, RIGHTS.pods, RIGHTS.configuration, ...BOTH_SECRETS, ...SELF_TEST];
+const RELAY_ONLY = [RIGHTS.relaySecret, RIGHTS.newSecret, ...SELF_TEST];
 const WITHOUT_RELAY = [...FACTS, RIGHTS.configuration, RIGHTS.authoritySecret, RIGHTS.newSecret];
 
 /** Who keeps the certificates, and what the relay does, decide which rights are needed. */
@@ -38,7 +40,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "an existing Secret with its CA": [...RELAYED, ...RELAY_ONLY],
   "a careful cluster": READING_PODS,
   "a relay that reads Pods": READING_PODS,
-  "no relay": [...WITHOUT_RELAY, RIGHTS.selfTest],
+  "no relay": [...WITHOUT_RELAY, ...SELF_TEST],
   "as little as possible": WITHOUT_RELAY,
 };
 
@@ -46,6 +48,12 @@ test.for(MATRIX_NAMES)("with %s, the accounts get the rights in the table and no
   const manifests = render(MATRIX[name]);
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
   expect(roles.flatMap(rightsOf)).toEqual(EXPECTED[name] ?? DEFAULT);
+});
+
+test("a self-test of dry runs only may read and delete no Pod", () => {
+  const roles = ofKind(render({ selfTest: { startsPod: false } }), "Role");
+  expect(roles.flatMap(rightsOf)).toContain(RIGHTS.selfTest);
+  expect(roles.flatMap(rightsOf)).not.toContain(RIGHTS.selfTestPod);
 });
 
 test("without a relay and a CA of its own there is no Secret to write, and no right to", () => {

@@ -11,7 +11,7 @@ async function run(answer: Answer, waitMs = 3_000) {
   const said: string[] = [];
   let nowMs = 0;
   const works = await selfTest(
-    { namespace: "shop", waitMs },
+    { namespace: "shop", waitMs, image: "probe:1", startsPod: false },
     {
       ask: async (question) => {
         questions.push(question);
@@ -81,13 +81,124 @@ describe("the self-test", () => {
   });
 });
 
+describe("the Pod it starts", () => {
+  const POD = "/api/v1/namespaces/shop/pods/lastcall-self-test";
+  const both = (manager: object, probe: object) => ({
+    initContainerStatuses: [{ name: "lastcall", state: manager }],
+    containerStatuses: [{ name: "probe", state: probe }],
+  });
+  const RUNS = { running: {} };
+  const ENDED = { terminated: { exitCode: 0 } };
+
+  /** Every look shows the next of these states of the Pod, and the last one again and again. */
+  async function start(statuses: readonly object[], refusals: readonly ApiAnswer[] = []) {
+    const questions: ApiQuestion[] = [];
+    const said: string[] = [];
+    let nowMs = 0;
+    let looks = 0;
+    const refused = [...refusals];
+    const answerTo = ({ method, path, body }: ApiQuestion): ApiAnswer => {
+      if (path.endsWith("dryRun=All")) return pod(String(body).includes('"enabled"'));
+      if (method === "DELETE") return { status: 200, text: "{}" };
+      if (method === "POST") return refused.shift() ?? pod(true);
+      const status = statuses[Math.min(looks, statuses.length - 1)];
+      looks += 1;
+      return { status: 200, text: JSON.stringify({ status }) };
+    };
+    const works = await selfTest(
+      { namespace: "shop", waitMs: 5_000, image: "manager:1", startsPod: true },
+      {
+        ask: async (question) => {
+          questions.push(question);
+          return answerTo(question);
+        },
+        sleep: async (ms) => {
+          nowMs += ms;
+        },
+        nowMs: () => nowMs,
+        say: (sentence) => void said.push(sentence),
+      },
+    );
+    return { works, said, asked: questions.map(({ method, path }) => `${method} ${path}`), questions, nowMs };
+  }
+
+  test("has the manager's image in every container, opts in, and is deleted when both have run", async () => {
+    const { works, said, asked, questions } = await start([{ phase: "Pending" }, both(RUNS, ENDED)]);
+    expect(works).toBe(true);
+    expect(said).toEqual([
+      "Pod lastcall-self-test in namespace shop does not start its container lastcall: nothing is known of it yet",
+    ]);
+    expect(asked.slice(2)).toEqual([
+      `DELETE ${POD}?gracePeriodSeconds=0`,
+      "POST /api/v1/namespaces/shop/pods",
+      `GET ${POD}`,
+      `GET ${POD}`,
+      `DELETE ${POD}?gracePeriodSeconds=0`,
+    ]);
+    expect(JSON.parse(questions[3]?.body ?? "")).toMatchObject({
+      metadata: { name: "lastcall-self-test", labels: { "lastcall.dev/inject": "enabled" } },
+      spec: { restartPolicy: "Never", containers: [{ image: "manager:1" }] },
+    });
+  });
+
+  test.for<[string, object, string]>([
+    [
+      "cannot be pulled",
+      both({ waiting: { reason: "ImagePullBackOff", message: "not found" } }, { waiting: {} }),
+      'does not start its container lastcall: ImagePullBackOff: "not found"',
+    ],
+    ["crashes", both({ terminated: { exitCode: 139 } }, RUNS), "its container lastcall: it ended with status 139"],
+    ["has a probe that does not run", both(RUNS, { waiting: { reason: "RunContainerError" } }), "its container probe"],
+    [
+      "is on no node",
+      { conditions: [{ type: "PodScheduled", status: "False", message: "0/3 nodes are available" }] },
+      'is on no node: "0/3 nodes are available"',
+    ],
+  ])("fails the test when its manager %s, and is deleted all the same", async ([, status, why]) => {
+    const { works, said, asked, nowMs } = await start([status]);
+    expect(works).toBe(false);
+    expect(said).toEqual([expect.stringContaining(why)]);
+    expect(asked.at(-1)).toBe(`DELETE ${POD}?gracePeriodSeconds=0`);
+    expect(nowMs).toBe(5_000);
+  });
+
+  test("takes the place of one that an earlier test left, and waits until that is gone", async () => {
+    const conflict = { status: 409, text: JSON.stringify({ message: "object is being deleted" }) };
+    const { works, said } = await start([both(ENDED, ENDED)], [conflict, conflict]);
+    expect(works).toBe(true);
+    expect(said).toEqual([
+      'The API server refuses Pod lastcall-self-test in namespace shop (409): "object is being deleted"',
+    ]);
+  });
+
+  test("is not started where injection does not work", async () => {
+    const { works, questions } = await run(() => pod(false));
+    expect(works).toBe(false);
+    expect(questions.every(({ path }) => path.endsWith("dryRun=All"))).toBe(true);
+  });
+});
+
 describe("its flags", () => {
   test("have defaults", () => {
     expect(readOptions([])).toEqual({
-      options: { namespace: "default", waitMs: 30_000, kubeconfigFile: "" },
+      options: {
+        namespace: "default",
+        waitMs: 30_000,
+        image: "lastcall-self-test:never-pulled",
+        startsPod: false,
+        kubeconfigFile: "",
+      },
       mistakes: [],
       help: false,
     });
+  });
+
+  test("name the image of a Pod that is started", () => {
+    expect(readOptions(["--start", "--image=a/b:1"])).toMatchObject({
+      options: { startsPod: true, image: "a/b:1" },
+      mistakes: [],
+    });
+    expect(readOptions(["--start"]).mistakes).toEqual(["--start: needs --image, the manager's image"]);
   });
 
   test("are all checked before anything is asked", () => {

@@ -35,11 +35,15 @@ async function run(options: SelfTestOptions): Promise<boolean> {
       nowMs: () => performance.now(),
       say: (sentence) => void process.stderr.write(`lastcall self-test: ${sentence}\n`),
     });
-    const where = `namespace ${options.namespace}`;
-    if (works) process.stdout.write(`A Pod that opts in is injected in ${where}, and one that opts out is not.\n`);
+    if (works) process.stdout.write(`${proofOf(options)}\n`);
     else process.stderr.write(`lastcall self-test: injection did not work within ${formatDuration(options.waitMs)}.\n`);
     return works;
   } finally {
     api.close();
   }
+}
+
+function proofOf({ namespace, startsPod }: SelfTestOptions): string {
+  const injected = `A Pod that opts in is injected in namespace ${namespace}, and one that opts out is not.`;
+  return startsPod ? `${injected}\nThe manager's image was pulled there, and runs.` : injected;
 }

@@ -1,11 +1,15 @@
-/** The two Pods that the self-test asks for. Neither is ever kept: both are dry runs. */
+/** The Pods that the self-test asks for. Those that opt in or out are dry runs; one more may be started. */
+import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { ANNOTATIONS, PREFIX } from "../../policy/annotation-table.ts";
 
 export type Wish = "enabled" | "disabled";
 
-/** Passes the restricted Pod Security level, and quotas that demand amounts. No image is ever pulled. */
-export function probePod(namespace: string, wish: Wish): object {
-  const amounts = { cpu: "1m", memory: "1Mi" };
+export const MANAGER = MANAGER_CONTAINER;
+export const PROBE = "probe";
+
+/** Passes the restricted Pod Security level, and quotas that demand amounts. Names no user, so a cluster may assign one. */
+export function probePod(namespace: string, wish: Wish, image: string): object {
+  const amounts = { cpu: "1m", memory: "8Mi" };
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -16,15 +20,24 @@ export function probePod(namespace: string, wish: Wish): object {
     },
     spec: {
       automountServiceAccountToken: false,
-      securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
       containers: [
         {
-          name: "probe",
-          image: "lastcall-self-test:never-pulled",
+          name: PROBE,
+          image,
+          // Only where it is started; it prints a line and ends.
+          args: ["version"],
           resources: { requests: amounts, limits: { cpu: "10m", memory: "16Mi" } },
           securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
         },
       ],
     },
   };
+}
+
+/** Opted in, of the manager's image in every container. */
+export function startablePod(namespace: string, name: string, image: string): object {
+  const pod = probePod(namespace, "enabled", image) as { readonly metadata: object; readonly spec: object };
+  const metadata = { ...pod.metadata, name, generateName: undefined };
+  return { ...pod, metadata, spec: { ...pod.spec, restartPolicy: "Never" } };
 }

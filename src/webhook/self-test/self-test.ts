@@ -1,6 +1,7 @@
 /**
  * Proves the whole way of an injection: the API server, its selectors, the certificate, the webhook, the patch.
- * A dry-run Pod that opted in must come back injected, and one that opted out as it was.
+ * A dry-run Pod that opted in must come back injected, and one that opted out as it was. If wanted, a Pod is then
+ * started: its manager must be pulled and run.
  */
 
 import type { AskApi } from "../../api-server/api-request.ts";
@@ -8,7 +9,8 @@ import { annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
 import { quote } from "../../policy/quote.ts";
-import { probePod, type Wish } from "./probe-pods.ts";
+import { probePod, startablePod, type Wish } from "./probe-pods.ts";
+import { STARTED_POD, startedPodIn } from "./started-manager.ts";
 
 export type SelfTestPorts = {
   readonly ask: AskApi;
@@ -18,18 +20,43 @@ export type SelfTestPorts = {
   readonly say: (sentence: string) => void;
 };
 
-export type Expected = { readonly namespace: string; readonly waitMs: number };
+export type Expected = {
+  readonly namespace: string;
+  /** For both parts together. */
+  readonly waitMs: number;
+  /** Of the probe's container. */
+  readonly image: string;
+  readonly startsPod: boolean;
+};
 
 /** Longer than the longest time an API server waits for a webhook. */
 const ANSWER_LIMIT_MS = 35_000;
 const PAUSE_MS = 1_000;
 
-/** Tries until both Pods come back as they should or the time is over; each new reason is said once. */
-export async function selfTest({ namespace, waitMs }: Expected, ports: SelfTestPorts): Promise<boolean> {
-  const endMs = ports.nowMs() + waitMs;
+/** Each new reason is said once. */
+export async function selfTest(expected: Expected, ports: SelfTestPorts): Promise<boolean> {
+  const endMs = ports.nowMs() + expected.waitMs;
+  const isInjecting = await tryUntil(endMs, ports, () => whatIsWrong(expected, ports.ask));
+  if (!isInjecting || !expected.startsPod) return isInjecting;
+  const started = startedPodIn(expected.namespace, ports.ask);
+  try {
+    const pod = startablePod(expected.namespace, STARTED_POD, expected.image);
+    // One that an earlier test left takes a moment to go.
+    const isThere = await tryUntil(endMs, ports, async () => {
+      await started.remove();
+      return started.create(pod);
+    });
+    return isThere && (await tryUntil(endMs, ports, started.whatIsWrong));
+  } finally {
+    await started.remove().catch((error) => ports.say(notAsked(error)));
+  }
+}
+
+/** @param look answers why not, or nothing once all is right */
+async function tryUntil(endMs: number, ports: SelfTestPorts, look: () => Promise<string>): Promise<boolean> {
   let said = "";
   for (;;) {
-    const why = await whatIsWrong(namespace, ports.ask);
+    const why = await look().catch(notAsked);
     if (why === "") return true;
     if (why !== said) ports.say(why);
     said = why;
@@ -38,12 +65,16 @@ export async function selfTest({ namespace, waitMs }: Expected, ports: SelfTestP
   }
 }
 
+function notAsked(error: unknown): string {
+  return `The API server cannot be asked: ${error instanceof Error ? error.message : String(error)}`;
+}
+
 /** Empty when everything is right. */
-async function whatIsWrong(namespace: string, ask: AskApi): Promise<string> {
-  const optedIn = await create(namespace, "enabled", ask);
+async function whatIsWrong(expected: Expected, ask: AskApi): Promise<string> {
+  const optedIn = await create(expected, "enabled", ask);
   if (optedIn.kind === "failed") return optedIn.why;
   if (!optedIn.injected) return NOT_INJECTED;
-  const optedOut = await create(namespace, "disabled", ask);
+  const optedOut = await create(expected, "disabled", ask);
   if (optedOut.kind === "failed") return optedOut.why;
   return optedOut.injected ? INJECTED_ANYWAY : "";
 }
@@ -56,23 +87,14 @@ type Created =
   | { readonly kind: "created"; readonly injected: boolean }
   | { readonly kind: "failed"; readonly why: string };
 
-async function create(namespace: string, wish: Wish, ask: AskApi): Promise<Created> {
-  try {
-    const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
-    const body = JSON.stringify(probePod(namespace, wish));
-    const answer = await ask({ method: "POST", path, body, limitMs: ANSWER_LIMIT_MS });
-    const object: unknown = JSON.parse(answer.text);
-    if (!isRawObject(object)) throw new Error("its answer is no object");
-    if (answer.status === 201) {
-      return { kind: "created", injected: textAt(annotationsOf(object), STATUS_ANNOTATION) !== undefined };
-    }
-    const said = quote(textAt(object, "message") ?? "");
-    return {
-      kind: "failed",
-      why: `The API server refuses a Pod in namespace ${namespace} (${answer.status}): ${said}`,
-    };
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    return { kind: "failed", why: `The API server cannot be asked: ${detail}` };
-  }
+async function create({ namespace, image }: Expected, wish: Wish, ask: AskApi): Promise<Created> {
+  const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
+  const body = JSON.stringify(probePod(namespace, wish, image));
+  const answer = await ask({ method: "POST", path, body, limitMs: ANSWER_LIMIT_MS });
+  const object: unknown = JSON.parse(answer.text);
+  if (!isRawObject(object)) throw new Error("its answer is no object");
+  if (answer.status === 201)
+    return { kind: "created", injected: textAt(annotationsOf(object), STATUS_ANNOTATION) !== undefined };
+  const said = quote(textAt(object, "message") ?? "");
+  return { kind: "failed", why: `The API server refuses a Pod in namespace ${namespace} (${answer.status}): ${said}` };
 }

@@ -31,10 +31,11 @@ export async function install(
   suite: Suite,
   values: ChartValues = {},
   manager: ManagerImage = "lastcall-manager",
+  managerValues: ChartValues = {},
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-values-"));
   const file = join(folder, "values.json");
-  writeFileSync(file, JSON.stringify({ ...values, image: imageValues(suite, manager) }));
+  writeFileSync(file, JSON.stringify({ ...values, image: imageValues(suite, manager, managerValues) }));
   try {
     const how = ["--create-namespace", "--wait", "--timeout=180s", `--values=${file}`, "--reset-values"];
     await helm(suite, ["upgrade", "--install", RELEASE, CHART, ...how]);
@@ -79,8 +80,9 @@ export async function helm(suite: Suite, args: readonly string[]): Promise<strin
   return output;
 }
 
-function imageValues(suite: Suite, manager: ManagerImage): ChartValues {
-  return { webhook: placeOf(imageOf(suite, "lastcall-webhook")), manager: placeOf(imageOf(suite, manager)) };
+function imageValues(suite: Suite, manager: ManagerImage, others: ChartValues): ChartValues {
+  const webhook = placeOf(imageOf(suite, "lastcall-webhook"));
+  return { webhook, manager: { ...placeOf(imageOf(suite, manager)), ...others } };
 }
 
 /** `localhost/lastcall-webhook:test` in the chart's words. */
