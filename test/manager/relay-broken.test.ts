@@ -37,7 +37,7 @@ describeOnClock("a drain whose relay is none", (build) => {
       const { env, during } = await broken.start(ca, clock);
       const without = await drain(clock, {});
       const with_ = await drain(clock, env, during);
-      const both = `without: ${without.ms} ms; with: ${with_.ms} ms, ${JSON.stringify(with_)}`;
+      const both = `without: ${without.ms} ms, ${JSON.stringify(without)}; with: ${with_.ms} ms, ${JSON.stringify(with_)}`;
       expect(with_.ms - without.ms, both).toBe(broken.lateMs ?? 0);
       expect(with_.ms, both).toBeGreaterThanOrEqual(3_000);
       expect(with_.report).toMatchObject({ outcome: "drained", trigger: "hook", witness: "netlink" });

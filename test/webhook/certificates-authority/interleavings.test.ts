@@ -86,7 +86,7 @@ async function act(world: World, action: Action, backup: Backup): Promise<void> 
   else if (action.do === "clock") replica.clockOffsetMs = action.offsetMs;
   else if (action.do === "back up") backup.data = world.store.secret()?.data ?? {};
   else if (action.do === "edit secret") {
-    world.store.setSecret(editedSecret(action.how, world.store.secret()?.data ?? {}, backup));
+    world.editSecret(editedSecret(action.how, world.store.secret()?.data ?? {}, backup));
   } else if (action.do === "edit bundles") editBundles(world, action.how);
   else await quietTimes(world, action);
 }
@@ -157,6 +157,33 @@ async function expectHealed(world: World): Promise<void> {
     expect(holdsExactly(bundle, trustedBy(content.authority))).toBe(true);
   }
 }
+
+/** The Secret's CA is replaced by hand, and so is next; a while later the same content is restored, which makes it the signer. */
+async function hurriedSigner(passedMs: number): Promise<World> {
+  const world = createWorld(SIZE);
+  const looks = { rounds: 1, ms: 5_000, who: 0 };
+  await quietTimes(world, looks);
+  await quietTimes(world, looks);
+  const byHand = editedSecret(8, world.store.secret()?.data ?? {}, { data: {} });
+  world.editSecret(byHand);
+  await pass(world, passedMs);
+  await quietTimes(world, looks);
+  world.editSecret(byHand);
+  await quietTimes(world, looks);
+  return world;
+}
+
+test("a CA that a hand makes the signer before it has settled waits where a leaf is in time, and else is used at once", async () => {
+  const caOf = (world: World) => world.replicas.map((replica) => atob(replica.keeper.leaf()?.cert ?? ""));
+  const early = await hurriedSigner(5_000);
+  expect(caOf(early)).toEqual(Array.from({ length: SIZE }, () => expect.stringContaining('"CA 1"')));
+  await quietTimes(early, { rounds: 3, ms: LIVES.settleMs, who: 0 });
+  const settled = caOf(early);
+  const late = caOf(await hurriedSigner(LIVES.leafLifeMs + DAY_MS));
+  for (const cas of [settled, late]) {
+    expect(cas).toEqual(Array.from({ length: SIZE }, () => expect.stringContaining('"by hand 8"')));
+  }
+});
 
 type Rules = { readonly oracle: (world: World) => readonly string[]; readonly runs: number };
 

@@ -43,6 +43,10 @@ export type World = {
   readonly startLook: (replica: Replica) => Promise<void>;
   readonly endCall: (index: number, fate: Fate) => Promise<void>;
   readonly pendingCalls: () => number;
+  /** A person changes the Secret. */
+  readonly editSecret: (data: Readonly<Record<string, string>> | undefined) => void;
+  /** Until when nothing is promised of these CAs, by their ids. */
+  readonly hurried: ReadonlyMap<string, number>;
   readonly crash: (replica: Replica) => Promise<void>;
   /** A whole look during which every call is answered. */
   readonly wholeLook: (replica: Replica) => Promise<void>;
@@ -128,9 +132,22 @@ export function createWorld(size: number, webhooks = 2): World {
     await settled();
   };
 
+  const hurried = new Map<string, number>();
+  /** A published signer counts as settled. One that a person puts there while it is being made known looks the same. */
+  const editSecret: World["editSecret"] = (data) => {
+    store.setSecret(data);
+    const signer = pemBlocks(data?.["ca.crt"] ?? "").blocks[0]?.id;
+    const isIn = (bundles: readonly string[]) => bundles.every((text) => hasCa(text, signer));
+    const isPublished = isIn(store.configuration()?.bundles ?? []);
+    const isNews = heldVersions(store, nowMs).some(({ bundles }) => !isIn(bundles));
+    if (signer !== undefined && isPublished && isNews) hurried.set(signer, nowMs + LIVES.settleMs);
+  };
+
   return {
     store,
     replicas,
+    editSecret,
+    hurried,
     nowMs: () => nowMs,
     pass: (ms) => {
       nowMs += ms;
@@ -166,18 +183,28 @@ export function isReady(world: World, replica: Replica): boolean {
 
 /**
  * The oracle: ready replicas whose leaf some API server may refuse. An API server may hold any version that was
- * the current one within the settle time; what somebody else wrote is not the replicas' promise.
+ * the current one within the settle time. What another program or a person wrote into a bundle is not the replicas' promise,
+ * nor is a CA that a person made the signer while API servers were still learning of it.
  */
 export function brokenPromises(world: World, lookedWithinMs = Number.POSITIVE_INFINITY): readonly string[] {
-  const heldSinceMs = world.nowMs() - LIVES.settleMs;
-  const held = world.store.versions().filter((version) => version.byReplica && version.untilMs > heldSinceMs);
+  const held = heldVersions(world.store, world.nowMs());
   return world.replicas.flatMap((replica, index) => {
     const leaf = replica.keeper.leaf();
     if (leaf === undefined || !isReady(world, replica)) return [];
     if (world.nowMs() - replica.lookedMs > lookedWithinMs) return [];
-    const trusts = (bundle: string) => pemBlocks(bundle).blocks.some((block) => block.id === leaf.cert);
+    if ((world.hurried.get(leaf.cert) ?? 0) > world.nowMs()) return [];
+    const trusts = (bundle: string) => hasCa(bundle, leaf.cert);
     return held.some((version) => !version.bundles.every(trusts)) ? [`replica ${index}`] : [];
   });
+}
+
+/** What an API server may hold, of what replicas wrote. */
+function heldVersions(store: ApiStore, nowMs: number): ReturnType<ApiStore["versions"]> {
+  return store.versions().filter((version) => version.byReplica && version.untilMs > nowMs - LIVES.settleMs);
+}
+
+function hasCa(bundle: string, id: string | undefined): boolean {
+  return pemBlocks(bundle).blocks.some((block) => block.id === id);
 }
 
 function settled(): Promise<void> {
