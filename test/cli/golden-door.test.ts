@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { injectPod } from "../../src/injection/inject.ts";
-import { type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
+import { type GoldenCase, goldenCase, goldenNames, podWrittenDown } from "../golden/corpus.ts";
 import { lastcall, type Ran } from "./run-lastcall.ts";
 
 /** Whoever gives a file to the command line has opted in, and it reads no LimitRanges: such cases are the webhook's alone. */
@@ -32,13 +32,9 @@ function namespaceOf({ request }: GoldenCase): string {
   });
 }
 
-function readCase(golden: GoldenCase, file: string): string {
-  return readFileSync(join(golden.folder, file), "utf8");
-}
-
 /** As a person would write it for kubectl, which needs a kind and takes a bare `yes` for true. */
 function manifestOf(golden: GoldenCase): string {
-  const text = readCase(golden, "input.yaml");
+  const text = readFileSync(join(golden.folder, "input.yaml"), "utf8");
   const sameForKubectl = isDeepStrictEqual(parse(text, { version: "1.1" }), parse(text));
   const manifest = sameForKubectl ? text : stringify(parse(text), { version: "1.1" });
   return /^kind: Pod$/m.test(text) ? manifest : KIND + manifest;
@@ -64,7 +60,7 @@ describe.for(cases)("$name", (golden) => {
     if (outcome.kind === "refused") expect(out).toBe("");
     else {
       const pod = parse(out.slice(files["namespace.yaml"].length + "---\n".length));
-      expect(pod).toEqual({ ...parse(KIND), ...parse(readCase(golden, "output.yaml")) });
+      expect(pod).toEqual({ ...parse(KIND), ...podWrittenDown(golden) });
     }
   });
 

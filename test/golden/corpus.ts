@@ -2,11 +2,12 @@
  * The golden cases as data, for every door a Pod can come through.
  *
  * A case is a folder: `input.yaml` (one Pod), `settings.yaml` (what differs from the usual cluster, if anything),
- * `output.yaml` (the Pod afterwards) and `report.txt` (what was decided and why).
+ * `report.txt` (what was decided and why) and, where the Pod is changed, `patch.yaml` (the operations of its patch).
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import jsonPatch, { type Operation } from "fast-json-patch";
 import { parse } from "yaml";
 import type { ClusterFacts, InjectionRequest } from "../../src/injection/inject.ts";
 import { readLimitRange } from "../../src/kubernetes/limit-range.ts";
@@ -77,4 +78,12 @@ export function goldenCase(name: string): GoldenCase {
     },
     token: createHash("sha256").update(`golden ${name}`).digest("hex").slice(0, 32),
   };
+}
+
+/** The Pod that the case's `patch.yaml` makes of its input: what every door has to give. */
+export function podWrittenDown({ folder, request }: GoldenCase): object {
+  const file = join(folder, "patch.yaml");
+  if (!existsSync(file)) return request.pod;
+  const operations = parse(readFileSync(file, "utf8")) as Operation[];
+  return jsonPatch.applyPatch(structuredClone(request.pod), operations, true).newDocument;
 }

@@ -1,11 +1,8 @@
 /** The golden cases through the webhook: the patch applied to the Pod as received gives what is written down. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import { injectPod } from "../../src/injection/inject.ts";
-import { type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
+import { type GoldenCase, goldenCase, goldenNames, podWrittenDown } from "../golden/corpus.ts";
 import { JSON_HEADERS, reviewText } from "./pod-review.ts";
 import { serverUnderTest } from "./server-under-test.ts";
 
@@ -29,7 +26,7 @@ test.for(goldenNames())("%s comes out of the webhook as written down", async (na
   expect(response.allowed).toBe(expected.kind !== "refused");
   const operations = JSON.parse(Buffer.from(response.patch ?? btoa("[]"), "base64").toString());
   const changed = jsonPatch.applyPatch(received, operations, true).newDocument;
-  expect(changed).toEqual(parse(readFileSync(join(golden.folder, "output.yaml"), "utf8")));
+  expect(changed).toEqual(podWrittenDown(golden));
   const [line] = server.lines();
   expect(line).toMatchObject({
     outcome: { patched: "injected", unchanged: "skipped", refused: "refused" }[expected.kind],
