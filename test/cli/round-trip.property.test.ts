@@ -14,13 +14,26 @@ const sleep = fc.oneof(
   fc.record({ exec: fc.record({ command: fc.constantFrom(["sleep", "7"], ["sh", "-c", "sleep 7"]) }) }),
 );
 
+const leave = fc.record({
+  httpGet: fc.record(
+    {
+      scheme: fc.constant("HTTP"),
+      path: fc.constantFrom("/leave", "/leave?now"),
+      httpHeaders: fc.constant([{ name: "X-Why", value: "end" }]),
+      port: fc.constantFrom(8080, "http"),
+      host: fc.constant("127.0.0.1"),
+    },
+    { requiredKeys: ["port"] },
+  ),
+});
+
 const probe = fc.record({ httpGet: fc.record({ path: fc.constant("/"), port: fc.constant(8080) }) });
 
 const container = fc.record(
   {
     image: name,
     args: fc.array(text, { maxLength: 3 }),
-    lifecycle: fc.oneof(blank, fc.record({ preStop: sleep })),
+    lifecycle: fc.oneof(blank, fc.record({ preStop: fc.oneof(sleep, leave) })),
     livenessProbe: probe,
     ports: fc.array(fc.record({ containerPort: fc.integer({ min: 1, max: 65_535 }) }), { maxLength: 2 }),
   },

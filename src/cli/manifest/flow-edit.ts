@@ -4,6 +4,7 @@ import { isRawObject, type RawObject, sameJson } from "../../kubernetes/raw-json
 import { alignItems, type ItemStep } from "./align.ts";
 import { keyStart, lineStart } from "./layout.ts";
 import { isMergeKey, keyText } from "./node-value.ts";
+import { isOneThing } from "./one-thing.ts";
 import { isList } from "./plain-value.ts";
 import { type Habits, renderFlow, renderFlowPair } from "./render.ts";
 import type { Splice } from "./splice.ts";
@@ -38,12 +39,21 @@ function rewriteInto(work: FlowWork, edit: Collected, node: unknown, intended: u
   return false;
 }
 
+function rewritePair(work: FlowWork, edit: Collected, { key, value }: Pair, intended: unknown): boolean {
+  const change = isOneThing(keyText(key)) ? replaceValue : rewriteValue;
+  return change(work, edit, value, intended);
+}
+
 /** Changes the value in place, inside if possible, else as a whole. */
 function rewriteValue(work: FlowWork, edit: Collected, node: unknown, intended: unknown): boolean {
-  if (sameJson(work.meaning(node), intended)) return true;
   const mark = edit.splices.length;
   if (sharesKey(work.meaning(node), intended) && rewriteInto(work, edit, node, intended)) return true;
   edit.splices.length = mark;
+  return replaceValue(work, edit, node, intended);
+}
+
+function replaceValue(work: FlowWork, edit: Collected, node: unknown, intended: unknown): boolean {
+  if (sameJson(work.meaning(node), intended)) return true;
   const range = rangeOf(node);
   if (range === undefined) return false;
   const insert = renderFlow(intended, work.habits, indentAt(work, range.start));
@@ -82,7 +92,7 @@ function rewriteMap(work: FlowWork, edit: Collected, { pairs, node, intended }: 
   for (const [index, pair] of pairs.entries()) {
     const key = keyText(pair.key);
     if (!Object.hasOwn(intended, key)) steps.push({ kind: "remove", index });
-    else if (last.get(key) === index && !rewriteValue(work, edit, pair.value, intended[key])) return false;
+    else if (last.get(key) === index && !rewritePair(work, edit, pair, intended[key])) return false;
   }
   // A new key goes behind the one it follows in the intended order, else behind all.
   let after = pairs.length - 1;

@@ -4,6 +4,7 @@ import { isRawObject, sameJson } from "../../kubernetes/raw-json.ts";
 import { keepLines, restoreLines } from "./kept-lines.ts";
 import { columnOf, endOfColon, endOfNode, endOfPair, eolAt, keyStart, lineEnd, startsItsLine } from "./layout.ts";
 import { keyText } from "./node-value.ts";
+import { isOneThing } from "./one-thing.ts";
 import { isList } from "./plain-value.ts";
 import { type Habits, renderAfterColon, renderScalar } from "./render.ts";
 import type { Splice } from "./splice.ts";
@@ -21,7 +22,8 @@ export function rewritePair(work: Work, pair: Pair, value: unknown): void {
   const ownLine = startsItsLine(work.text, extent.start);
   const before = { splices: work.splices.length, lossy: work.lossy };
   work.lossy = false;
-  const inside = sharesParts(work, pair.value, value) && work.rewrite(pair.value, value);
+  const isEditable = !isOneThing(keyText(pair.key)) && sharesParts(work, pair.value, value);
+  const inside = isEditable && work.rewrite(pair.value, value);
   if (inside && work.lossy && ownLine) work.splices.splice(before.splices, 0, ...keepLines(work, extent));
   work.lossy = before.lossy || (work.lossy && !ownLine);
   if (!inside) replaceValue(work, pair, value);
