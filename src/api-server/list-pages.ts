@@ -16,6 +16,7 @@ export type Listed<T> = {
 
 export type ListQuestion<T> = {
   readonly path: string;
+  readonly fieldSelector?: string | undefined;
   /** Objects per page. Parsing a page holds up admissions, so large objects want small pages. */
   readonly pageSize: number;
   readonly keep: Keep<T>;
@@ -40,7 +41,7 @@ async function listPaged<T>(ask: AskApi, question: ListQuestion<T>, pageSize: nu
   const objects = new Map<string, T>();
   let next = "";
   for (;;) {
-    const page = await onePage(ask, pathOf(question.path, pageSize, next), question.signal);
+    const page = await onePage(ask, pathOf(question, pageSize, next), question.signal);
     for (const object of objectsAt(page, "items")) {
       const value = question.keep(object);
       if (value !== undefined) objects.set(keyOf(object), value);
@@ -51,8 +52,10 @@ async function listPaged<T>(ask: AskApi, question: ListQuestion<T>, pageSize: nu
   }
 }
 
-function pathOf(path: string, pageSize: number, next: string): string {
+function pathOf(question: ListQuestion<unknown>, pageSize: number, next: string): string {
+  const { path, fieldSelector } = question;
   const query = new URLSearchParams(pageSize === 0 ? {} : { limit: String(pageSize) });
+  if (fieldSelector !== undefined) query.set("fieldSelector", fieldSelector);
   if (next !== "") query.set("continue", next);
   return query.size === 0 ? path : `${path}?${query}`;
 }

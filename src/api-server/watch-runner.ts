@@ -11,6 +11,8 @@ import { splitLines } from "./watch-lines.ts";
 
 export type Followed<T> = {
   readonly path: string;
+  /** Which objects, by their fields; without it all. */
+  readonly fieldSelector?: string;
   readonly pageSize: number;
   readonly store: Store<T>;
   /** From one list to the next, in milliseconds. */
@@ -99,8 +101,8 @@ async function listAndWatch<T>(
 }
 
 async function listInto<T>(followed: Followed<T>, { ports, signal }: Surroundings): Promise<Place> {
-  const { path, pageSize, store, relistMs } = followed;
-  const listed: Listed<T> = await listAll(ports.ask, { path, pageSize, keep: store.keep, signal });
+  const { path, fieldSelector, pageSize, store, relistMs } = followed;
+  const listed: Listed<T> = await listAll(ports.ask, { path, fieldSelector, pageSize, keep: store.keep, signal });
   store.replace(listed.objects);
   ports.onListed();
   // Somewhat sooner, at random: caches and replicas that started together drift apart.
@@ -123,6 +125,7 @@ async function watchFrom<T>(place: Place, followed: Followed<T>, { ports, signal
     allowWatchBookmarks: "true",
     resourceVersion: place.version,
     timeoutSeconds: String(Math.ceil(leftMs / 1_000)),
+    ...(followed.fieldSelector === undefined ? {} : { fieldSelector: followed.fieldSelector }),
   });
   const lines = splitLines();
   let events = 0;

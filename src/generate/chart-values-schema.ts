@@ -105,6 +105,7 @@ const IMAGES = closed({
     ...IMAGE,
     pullPolicy: oneOf("", ...PULL_POLICIES),
     pullSecrets: { ...PULL_SECRETS, maxItems: PULL_SECRETS_LIMIT },
+    watchPulls: BOOLEAN,
   }),
 });
 

@@ -69,6 +69,7 @@ export function injectPod(
     image: facts.managerImage,
     pullPolicy: facts.managerPullPolicy,
     pullSecrets: facts.pullSecrets,
+    imageTrouble: facts.imageTrouble,
     namespaceAnnotations: request.namespaceAnnotations,
     limitRanges: facts.limitRanges ?? [],
     where,

@@ -46,6 +46,7 @@ export const SKIP_REASONS = {
   classic_would_block_completion: "without native sidecars the manager would keep the Pod from completing",
   name_taken: "a container that lastcall did not add is named lastcall",
   port_conflict: "no port is free for the manager in its range",
+  image_unpullable: "nodes cannot pull the manager's image for this namespace, and a Pod with it would not start",
   own_hooks: "every container keeps its own preStop hook and no driver is set",
   limit_range_conflict: "a LimitRange of the namespace leaves no room for the manager",
   invalid_value: "a value cannot be read and the cluster is configured to skip such Pods",

@@ -44,6 +44,8 @@ export type ClusterFacts = {
   readonly systemNamespaces: readonly string[];
   /** Those of the Pod's namespace; absent when there are none or none are known. */
   readonly limitRanges?: readonly LimitRange[];
+  /** What a node said when it could not pull the manager's image for a Pod of this namespace; absent while it can. */
+  readonly imageTrouble?: string | undefined;
   /** What could not be learnt about the cluster and the person should hear of. */
   readonly problems?: readonly Problem[];
 };

@@ -18,6 +18,7 @@ const SURPRISING: readonly SkipReason[] = [
   "port_conflict",
   "own_hooks",
   "limit_range_conflict",
+  "image_unpullable",
   "invalid_value",
   "too_many_containers",
   "patch_too_large",

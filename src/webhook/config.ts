@@ -47,6 +47,7 @@ export function readSettings(args: readonly string[], environment: Environment):
     image: read("image"),
     imagePullPolicy: read("imagePullPolicy"),
     imagePullSecrets: read("imagePullSecrets"),
+    watchPulls: read("watchPulls"),
     kubeVersion: read("kubeVersion"),
     cluster: read("cluster"),
     kubeconfigFile: read("kubeconfigFile"),

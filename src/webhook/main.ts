@@ -150,7 +150,8 @@ async function clusterFor(settings: WebhookSettings, beginnings: ClusterBeginnin
   const { connectionTo } = await import("../api-server/connection.ts");
   const { startCluster } = await import("./cluster/cluster-runner.ts");
   const connection = await connectionTo(settings);
-  return startCluster({ ...beginnings, connection, asksVersion: settings.kubeVersion === "auto" });
+  const asksVersion = settings.kubeVersion === "auto";
+  return startCluster({ ...beginnings, connection, asksVersion, watchesPulls: settings.watchPulls });
 }
 
 /**

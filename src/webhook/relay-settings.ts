@@ -1,6 +1,6 @@
 /** The settings of the relay, and which of them go together. */
 import type { SettingProblem } from "./config.ts";
-import { nameSetting, portSetting, type Setting } from "./setting-kinds.ts";
+import { nameSetting, portSetting, type Setting, switchSetting } from "./setting-kinds.ts";
 import type { WebhookSettings } from "./settings.ts";
 
 export type RelaySettings = {
@@ -32,15 +32,10 @@ export const RELAY_SETTINGS: { readonly [K in keyof RelaySettings]: Setting<Rela
     // An address that a cluster left out must not keep admissions from being served.
     parse: (text) => (/^[\x20-\x7e]{0,256}$/.test(text) ? text : undefined),
   },
-  relayReadPods: {
-    flag: "relay-read-pods",
-    shows: "true|false",
-    fallback: false,
-    fallbackShows: "false",
-    expects: "one of true, false",
-    summary: "true: the relay reads Pods to tell how much time their deletion gives",
-    parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
-  },
+  relayReadPods: switchSetting(
+    "relay-read-pods",
+    "true: the relay reads Pods to tell how much time their deletion gives",
+  ),
   adminPort: portSetting("admin-port", 0, "for none", "TCP port for recent drains over plain HTTP, without a password"),
 };
 

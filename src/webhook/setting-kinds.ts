@@ -68,3 +68,17 @@ export function portSetting(flag: string, fallback: number, zero: string, summar
     parse: (text) => (/^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
   };
 }
+
+/** Off unless it is said. */
+export function switchSetting(flag: string, summary: string): Setting<boolean> {
+  const parse = (text: string) => (text === "true" ? true : text === "false" ? false : undefined);
+  return {
+    flag,
+    shows: "true|false",
+    fallback: false,
+    fallbackShows: "false",
+    expects: "one of true, false",
+    summary,
+    parse,
+  };
+}

@@ -10,6 +10,7 @@ import {
   nameSetting,
   portSetting,
   type Setting,
+  switchSetting,
   waitSetting,
 } from "./setting-kinds.ts";
 
@@ -39,6 +40,8 @@ export type WebhookSettings = RelaySettings & {
   /** Empty: the API server's default. */
   readonly imagePullPolicy: PullPolicy | "";
   readonly imagePullSecrets: readonly string[];
+  /** Whether Events are read that tell of pulls of the manager's image. */
+  readonly watchPulls: boolean;
   /** A version, or `auto`: the API server is asked. */
   readonly kubeVersion: string;
   /** `watch`: the API server tells about namespaces, nodes and LimitRanges, and gets Events. */
@@ -137,6 +140,10 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
       return names.every(isObjectName) && names.length <= PULL_SECRETS_LIMIT ? [...new Set(names)] : undefined;
     },
   },
+  watchPulls: switchSetting(
+    "watch-pulls",
+    "true: Events are read, and no manager goes into Pods of a namespace for which nodes cannot pull its image",
+  ),
   kubeVersion: {
     flag: "kube-version",
     shows: "auto|VERSION",

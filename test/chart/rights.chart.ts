@@ -11,6 +11,7 @@ const RIGHTS = {
   nodes: "ClusterRole lastcall-webhook: /nodes list watch",
   limitRanges: "ClusterRole lastcall-webhook: /limitranges list watch",
   events: "ClusterRole lastcall-webhook: /events create",
+  pulls: "ClusterRole lastcall-webhook: /events list watch",
   configuration:
     "ClusterRole lastcall-webhook: admissionregistration.k8s.io/mutatingwebhookconfigurations[drain.lastcall.dev] get patch",
   slices: "ClusterRole lastcall-webhook: discovery.k8s.io/endpointslices list watch",
@@ -24,7 +25,7 @@ const RIGHTS = {
 } as const;
 
 const SELF_TEST = [RIGHTS.selfTest, RIGHTS.selfTestPod];
-const FACTS = [RIGHTS.namespaces, RIGHTS.nodes, RIGHTS.limitRanges, RIGHTS.events];
+const FACTS = [RIGHTS.namespaces, RIGHTS.nodes, RIGHTS.limitRanges, RIGHTS.events, RIGHTS.pulls];
 const RELAYED = [...FACTS, RIGHTS.slices];
 const BOTH_SECRETS = [RIGHTS.bothSecrets, RIGHTS.newSecret];
 const DEFAULT = [...RELAYED, RIGHTS.configuration, ...BOTH_SECRETS, ...SELF_TEST];
@@ -48,6 +49,12 @@ test.for(MATRIX_NAMES)("with %s, the accounts get the rights in the table and no
   const manifests = render(MATRIX[name]);
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
   expect(roles.flatMap(rightsOf)).toEqual(EXPECTED[name] ?? DEFAULT);
+});
+
+test("who does not let it watch pulls gives no right to read Events", () => {
+  const roles = ofKind(render({ image: { manager: { watchPulls: false } } }), "ClusterRole");
+  expect(roles.flatMap(rightsOf)).toContain(RIGHTS.events);
+  expect(roles.flatMap(rightsOf)).not.toContain(RIGHTS.pulls);
 });
 
 test("a self-test of dry runs only may read and delete no Pod", () => {

@@ -1,5 +1,7 @@
 /** Every metric that a server installed by the chart serves, from the code that makes them. */
+
 import type { Registry } from "prom-client";
+import { SKIP_REASONS, type SkipReason } from "../../src/injection/outcome.ts";
 import { drainMeters } from "../../src/relay/drains/drain-metrics.ts";
 import { identityTeller } from "../../src/relay/identity/identity-log.ts";
 import { sliceMeters } from "../../src/relay/slices/slice-meters.ts";
@@ -55,6 +57,8 @@ function webhookRegistry(): Registry {
   const { registry } = meters;
   for (const outcome of Object.keys(OUTCOMES) as OutcomeName[])
     meters.record({ outcome, reason: "none", mode: "none", dryRun: false }, [], 0);
+  for (const reason of Object.keys(SKIP_REASONS))
+    meters.record({ outcome: "skipped", reason: reason as SkipReason, mode: "none", dryRun: false }, [], 0);
   clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
   eventLog(createLog("silent", { write: () => undefined }), registry);
   addAuthorityGauges(registry, () => ({ leafValidUntilMs: 0, signer: { validUntilMs: 0 } as Ca, isInSync: true }));

@@ -8,10 +8,13 @@ import { injectPod } from "../../src/injection/inject.ts";
 import { type GoldenCase, goldenCase, goldenNames, podWrittenDown } from "../golden/corpus.ts";
 import { lastcall, type Ran } from "./run-lastcall.ts";
 
-/** Whoever gives a file to the command line has opted in, and it reads no LimitRanges: such cases are the webhook's alone. */
+/** What only the webhook knows. A manifest's own pull secrets would keep the ServiceAccount's out of the Pod. */
+const FROM_CLUSTER = ["limitRanges", "managerPullPolicy", "pullSecrets", "imageTrouble"] as const;
+
+/** A file that is given to the command line has opted in, and what only a cluster knows is the webhook's alone. */
 const cases = goldenNames()
   .map(goldenCase)
-  .filter(({ request, facts }) => request.optIn === "all" && facts.limitRanges === undefined);
+  .filter(({ request, facts }) => request.optIn === "all" && !FROM_CLUSTER.some((fact) => facts[fact] !== undefined));
 
 function flagsOf({ facts, request }: GoldenCase): readonly string[] {
   return [

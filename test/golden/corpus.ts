@@ -37,6 +37,9 @@ type Settings = {
     readonly lowestKubeletVersion?: string | null;
     /** Whole objects, as `kubectl get limitrange -o yaml` prints them. */
     readonly limitRanges?: readonly RawObject[];
+    readonly managerPullPolicy?: "Always" | "IfNotPresent" | "Never";
+    readonly pullSecrets?: readonly string[];
+    readonly imageTrouble?: string;
   };
 };
 

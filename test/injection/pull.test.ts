@@ -65,3 +65,20 @@ describe("the pull policy", () => {
     expect(inject(pod, { facts: { managerPullPolicy: "Never" } })).toMatchObject({ reason: "up_to_date" });
   });
 });
+
+describe("an image that nodes cannot pull for the namespace", () => {
+  const TROUBLE = { facts: { imageTrouble: "Failed to pull image: not found" } };
+
+  test("goes into no Pod, and its creator hears what a node said", () => {
+    const outcome = inject(web(), TROUBLE);
+    expect(outcome).toMatchObject({ kind: "unchanged", reason: "image_unpullable" });
+    expect(outcome.explanation.problems).toEqual([
+      expect.objectContaining({ code: "not_injected", message: expect.stringContaining("not found") }),
+    ]);
+  });
+
+  test("keeps no Pod from the mode that needs none", () => {
+    const pod = { ...web(), metadata: { annotations: { "lastcall.dev/mode": "sleep" } } };
+    expect(inject(pod, TROUBLE)).toMatchObject({ kind: "patched", mode: "sleep" });
+  });
+});

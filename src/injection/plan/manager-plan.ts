@@ -28,10 +28,12 @@ import {
   planWithinSizeBudget,
 } from "./plan.ts";
 import { conflictProblems, managerSettings, type SettingsRequest } from "./settings.ts";
-import { portConflict } from "./skip-problems.ts";
+import { portConflict, unpullable } from "./skip-problems.ts";
 
 export function planManager(request: PlanRequest): Plan {
-  const { pod, policy, where } = request;
+  const { pod, policy, where, imageTrouble } = request;
+  if (imageTrouble !== undefined)
+    return { kind: "skip", reason: "image_unpullable", problems: [unpullable(request.image, imageTrouble, where)] };
   const port = choosePort(pod, policy.port, policy.drainPorts);
   if (port === undefined)
     return {

@@ -20,6 +20,7 @@ export type PlanRequest = {
   readonly image: string;
   readonly pullPolicy: PullPolicy | undefined;
   readonly pullSecrets: readonly string[] | undefined;
+  readonly imageTrouble: string | undefined;
   readonly namespaceAnnotations: RawObject;
   /** Of the namespace, as far as they are known. */
   readonly limitRanges: readonly LimitRange[];

@@ -47,6 +47,14 @@ function factOf(reason: SkipReason, pod: RawObject): { readonly place: string; r
   }
 }
 
+/** @param said by a node, in an Event of the namespace */
+export function unpullable(image: string, said: string, where: string): Problem {
+  const message =
+    `Nodes could not pull ${quote(image)} for Pods of this namespace (${quote(said)}); with the image and its pull ` +
+    "secrets in place new Pods are injected again within ten minutes.";
+  return { code: "not_injected", where: `${where}, container ${MANAGER_CONTAINER}`, message };
+}
+
 /** Which of the range is taken by what, such as `17890-17939 by container app`; told when nothing is free. */
 export function portConflict(pod: RawObject, wanted: number, drainPorts: readonly number[], where: string): Problem {
   const holders = new Map<number, string>(drainPorts.map((port) => [port, "lastcall.dev/drain-ports"]));

@@ -4,7 +4,7 @@ import { EVENT_RESULTS, type EventResult } from "../../api-server/event-sender.t
 import { METRICS } from "../metric-table.ts";
 
 /** The caches by name; the names are labels and never change. */
-const CACHES = ["namespaces", "nodes", "limitranges"] as const;
+const CACHES = ["namespaces", "nodes", "limitranges", "events"] as const;
 export type CacheName = (typeof CACHES)[number];
 
 export type CacheReading = {
@@ -20,7 +20,8 @@ export type ClusterMeters = {
   readonly event: (result: EventResult) => void;
 };
 
-export function clusterMeters(registry: Registry, read: (cache: CacheName) => CacheReading): ClusterMeters {
+/** @param read `undefined` for a cache that this process does not keep */
+export function clusterMeters(registry: Registry, read: (cache: CacheName) => CacheReading | undefined): ClusterMeters {
   const registers = [registry];
   const gauge = (
     metric: "cacheAge" | "cacheStale" | "cacheEntries",
@@ -30,7 +31,10 @@ export function clusterMeters(registry: Registry, read: (cache: CacheName) => Ca
       ...METRICS[metric],
       registers,
       collect() {
-        for (const cache of CACHES) this.set({ cache }, value(read(cache)));
+        for (const cache of CACHES) {
+          const reading = read(cache);
+          if (reading !== undefined) this.set({ cache }, value(reading));
+        }
       },
     });
   };

@@ -23,6 +23,7 @@ import type { Log } from "../request-log.ts";
 import { type CacheName, clusterMeters } from "./cluster-metrics.ts";
 import { outcomeTeller, type TellOutcome } from "./event-notes.ts";
 import { factsOf } from "./facts-of.ts";
+import { isInForce, keepPullEvent, PULL_EVENTS, pullTroubles } from "./image-pulls.ts";
 import { byNamespace, keepLimitRange } from "./limit-ranges.ts";
 import { type KeptAnnotations, keepNamespace } from "./namespace-annotations.ts";
 import { namespaceArrivals } from "./namespace-arrivals.ts";
@@ -34,6 +35,8 @@ export type ClusterParts = {
   /** What does not change while the process runs. Its version is used until the API server told its own. */
   readonly base: ClusterFacts;
   readonly asksVersion: boolean;
+  /** Whether Events are read that tell of pulls of the manager's image. */
+  readonly watchesPulls: boolean;
   readonly log: Log;
   readonly registry: Registry;
 };
@@ -53,7 +56,7 @@ export type Cluster = {
 };
 
 /** Pages are small where objects are large: parsing one holds up the admissions. */
-const PAGE_SIZES: Readonly<Record<CacheName, number>> = { namespaces: 250, nodes: 50, limitranges: 250 };
+const PAGE_SIZES: Readonly<Record<CacheName, number>> = { namespaces: 250, nodes: 50, limitranges: 250, events: 250 };
 
 /**
  * Life of one watch of namespaces. A connection can die without a word, and the next watch brings what that one missed: no
@@ -91,18 +94,24 @@ export function startCluster(parts: ClusterParts): Cluster {
   };
   const nodes = createStore(keepNode);
   const limitRanges = createStore(keepLimitRange);
+  const pulls = createStore(keepPullEvent(parts.base.managerImage));
   const stores: Readonly<Record<CacheName, Pick<Store<unknown>, "entries">>> = {
     namespaces,
     nodes,
     limitranges: limitRanges,
+    events: pulls,
   };
   const freshness = new Map<CacheName, Freshness>();
   const freshnessOf = (cache: CacheName): Freshness => freshness.get(cache) ?? NEVER_HEARD;
-  const meters = clusterMeters(parts.registry, (cache) => ({
-    ageSeconds: (nowMs() - (freshnessOf(cache).heardMs ?? 0)) / 1_000,
-    stale: isStale(freshnessOf(cache), nowMs()),
-    entries: stores[cache].entries.size,
-  }));
+  const meters = clusterMeters(parts.registry, (cache) =>
+    cache === "events" && !parts.watchesPulls
+      ? undefined
+      : {
+          ageSeconds: (nowMs() - (freshnessOf(cache).heardMs ?? 0)) / 1_000,
+          stale: isStale(freshnessOf(cache), nowMs()),
+          entries: stores[cache].entries.size,
+        },
+  );
 
   const note = (cache: CacheName, { freshness: now, change }: Heard): void => {
     freshness.set(cache, now);
@@ -114,7 +123,7 @@ export function startCluster(parts: ClusterParts): Cluster {
     cache: CacheName,
     path: string,
     store: Store<T>,
-    watch: Pick<Followed<T>, "watchMs"> = {},
+    watch: Pick<Followed<T>, "watchMs" | "fieldSelector"> = {},
   ): { first: Promise<void>; end: Promise<void> } => {
     let arrived: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {
@@ -153,11 +162,17 @@ export function startCluster(parts: ClusterParts): Cluster {
     keepUp("namespaces", "/api/v1/namespaces", shownNamespaces, { watchMs: NAMESPACE_WATCH_MS }),
     keepUp("nodes", "/api/v1/nodes", nodes),
     keepUp("limitranges", "/api/v1/limitranges", limitRanges),
+    ...(parts.watchesPulls ? [keepUp("events", "/api/v1/events", pulls, { fieldSelector: PULL_EVENTS })] : []),
     ...(version === undefined ? [] : [version]),
   ];
 
   const lowest = summaryOf(nodes, (entries) => ({ version: lowestKubeletVersion(entries.values()) }));
   const ranges = summaryOf(limitRanges, byNamespace);
+  const troubles = summaryOf(pulls, pullTroubles);
+  const troubleIn = (namespace: string): string | undefined => {
+    const trouble = troubles().get(namespace);
+    return isInForce(trouble, Date.now()) ? trouble.message : undefined;
+  };
 
   const eventPorts = {
     ask: api.ask,
@@ -179,6 +194,7 @@ export function startCluster(parts: ClusterParts): Cluster {
         nodesAreStale: isStale(freshnessOf("nodes"), nowMs()),
         limitRanges: ranges().get(namespace),
         namespaceIsUnknown: !arrivals.isKnown(namespace),
+        imageTrouble: troubleIn(namespace),
       }),
     namespaceIsUnknown: (namespace) => !arrivals.isKnown(namespace),
     tell: outcomeTeller(eventSender({ ...eventPorts, reporter: "lastcall.dev/webhook" })),

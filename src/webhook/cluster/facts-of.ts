@@ -14,6 +14,8 @@ export type Known = {
    */
   readonly limitRanges: readonly LimitRange[] | undefined;
   readonly namespaceIsUnknown: boolean;
+  /** What a node said of the manager's image that it could not pull for this namespace. */
+  readonly imageTrouble: string | undefined;
 };
 
 /** `base` holds what does not change while the process runs. */
@@ -23,6 +25,7 @@ export function factsOf(base: ClusterFacts, namespace: string, known: Known): Cl
     apiServerVersion: known.apiServerVersion ?? base.apiServerVersion,
     lowestKubeletVersion: known.nodesAreStale ? undefined : known.lowestKubeletVersion,
     limitRanges: known.limitRanges ?? [],
+    imageTrouble: known.imageTrouble,
     problems: known.namespaceIsUnknown ? [unknownNamespace(namespace)] : [],
   };
 }

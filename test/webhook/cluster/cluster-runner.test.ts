@@ -20,6 +20,7 @@ test("nodes that were not heard of for too long promise no kubelet, and those he
     connection: server.connection,
     base: FACTS,
     asksVersion: false,
+    watchesPulls: false,
     log: createLog("silent", new PassThrough()),
     registry: new Registry(),
   });
@@ -38,4 +39,37 @@ test("nodes that were not heard of for too long promise no kubelet, and those he
     await cluster.stop();
     await server.close();
   }
+});
+
+test("a namespace for which nodes cannot pull the manager's image is known, and only where Events are read", async () => {
+  const server = await fakeApiServer();
+  const lastTimestamp = new Date().toISOString();
+  const message = `Failed to pull image "${FACTS.managerImage}": not found`;
+  const metadata = { name: "web-0.1", namespace: "shop" };
+  server.put("/api/v1/events", {
+    metadata,
+    reason: "Failed",
+    message,
+    count: 3,
+    lastTimestamp,
+    firstTimestamp: lastTimestamp,
+  });
+  for (const watchesPulls of [true, false]) {
+    const cluster = startCluster({
+      connection: server.connection,
+      base: FACTS,
+      asksVersion: false,
+      watchesPulls,
+      log: createLog("silent", new PassThrough()),
+      registry: new Registry(),
+    });
+    try {
+      await cluster.firstRead(60_000);
+      expect(cluster.factsOf("shop").imageTrouble).toBe(watchesPulls ? message : undefined);
+      expect(cluster.factsOf("other").imageTrouble).toBeUndefined();
+    } finally {
+      await cluster.stop();
+    }
+  }
+  await server.close();
 });

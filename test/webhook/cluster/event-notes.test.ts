@@ -32,6 +32,7 @@ test("only skips that surprise are told, and never those nobody asked about", ()
     "classic_would_block_completion",
     "name_taken",
     "port_conflict",
+    "image_unpullable",
     "own_hooks",
     "limit_range_conflict",
     "invalid_value",

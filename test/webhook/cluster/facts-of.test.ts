@@ -11,6 +11,7 @@ const KNOWN: Known = {
   nodesAreStale: false,
   limitRanges: undefined,
   namespaceIsUnknown: false,
+  imageTrouble: undefined,
 };
 
 test("what is known stands in the facts, beside what never changes", () => {
