@@ -1,6 +1,7 @@
 /** Documents that look like a slip: left as they are, but worth a word. */
-import { podsIn } from "../kubernetes/pod-template.ts";
+import { passedOver } from "../kubernetes/passed-over.ts";
 import { isRawObject, textAt } from "../kubernetes/raw-json.ts";
+import type { TemplatePath } from "../kubernetes/template-path.ts";
 import { quote } from "../policy/quote.ts";
 import type { ManifestProblem, ParsedDocument } from "./manifest/parse.ts";
 
@@ -18,7 +19,10 @@ const HOME: Readonly<Record<string, readonly string[]>> = {
 };
 const BUILT_IN = ["v1", "apps", "batch", "extensions"];
 
-export function oddityOf({ number, value }: ParsedDocument): readonly ManifestProblem[] {
+export function odditiesOf(
+  { number, value, pods }: ParsedDocument,
+  named: readonly TemplatePath[],
+): readonly ManifestProblem[] {
   const oddity = (message: string): readonly ManifestProblem[] => [{ document: number, place: undefined, message }];
   if (value === null) return [];
   if (!isRawObject(value))
@@ -29,13 +33,14 @@ export function oddityOf({ number, value }: ParsedDocument): readonly ManifestPr
   const group = apiVersion.split("/")[0] ?? "";
   if (kind === "List" && group === "v1" && !Array.isArray(value["items"]))
     return oddity("this List has no items that are a list; left as it is");
-  if (home === undefined) return [];
+  const others = passedOver(value, named).flatMap(oddity);
+  if (home === undefined) return others;
   if (home.includes(group)) {
-    if (podsIn(value).length > 0) return [];
+    if (pods.length > 0) return others;
     return oddity(`this ${kind} has no ${templateOf(kind)} that is a mapping; left as it is`);
   }
   if (apiVersion === "") return oddity(`this ${kind} has no apiVersion; left as it is`);
-  if (!BUILT_IN.includes(group)) return [];
+  if (!BUILT_IN.includes(group)) return others;
   return oddity(`Kubernetes has no ${kind} in apiVersion ${quote(apiVersion)}; left as it is`);
 }
 

@@ -1,9 +1,12 @@
 /** From `-f` arguments to parsed manifests. Every mistake is collected; nothing stops at the first file. */
+import { objectsIn } from "../kubernetes/listed-objects.ts";
+import { type TemplatePath, templatesAt } from "../kubernetes/template-path.ts";
 import { decodeManifest } from "./manifest/decode.ts";
 import { type ManifestProblem, type ParsedManifest, parseManifest } from "./manifest/parse.ts";
-import { oddityOf } from "./odd-document.ts";
+import { odditiesOf } from "./odd-document.ts";
 import type { Ports } from "./ports.ts";
 import { printable } from "./printable.ts";
+import type { CommandRequest } from "./request.ts";
 
 export type OpenManifest = {
   /** As given, or found in a folder; `standard input` for `-`. */
@@ -23,7 +26,7 @@ export type OpenedManifests = {
   readonly warnings: readonly FileProblem[];
 };
 
-export async function openManifests(paths: readonly string[], ports: Ports): Promise<OpenedManifests> {
+export async function openManifests({ paths, templatePaths }: CommandRequest, ports: Ports): Promise<OpenedManifests> {
   const manifests: OpenManifest[] = [];
   const problems: FileProblem[] = [];
   for (const path of paths) {
@@ -31,7 +34,8 @@ export async function openManifests(paths: readonly string[], ports: Ports): Pro
       if ("message" in source) problems.push(wholeFile(source.name, source.message));
       else {
         const decoded = decodeManifest(source.bytes);
-        if (decoded.ok) manifests.push({ name: source.name, ...decoded, parsed: parseManifest(decoded.text) });
+        if (decoded.ok)
+          manifests.push({ name: source.name, ...decoded, parsed: parseManifest(decoded.text, templatePaths) });
         else problems.push(wholeFile(source.name, decoded.message));
       }
     }
@@ -40,10 +44,18 @@ export async function openManifests(paths: readonly string[], ports: Ports): Pro
     problems.push(...parsed.problems.map((problem) => ({ ...problem, file: name })));
   const warnings = manifests.flatMap(({ name, parsed }) =>
     parsed.documents.flatMap((document) =>
-      [...document.warnings, ...oddityOf(document)].map((problem) => ({ ...problem, file: name })),
+      [...document.warnings, ...odditiesOf(document, templatePaths)].map((problem) => ({ ...problem, file: name })),
     ),
   );
-  return { manifests, problems, warnings };
+  return { manifests, problems, warnings: [...warnings, ...unusedPaths(templatePaths, manifests)] };
+}
+
+/** A path with a slip in it must not pass for a success. */
+function unusedPaths(named: readonly TemplatePath[], manifests: readonly OpenManifest[]): readonly FileProblem[] {
+  const objects = manifests.flatMap(({ parsed }) => parsed.documents.flatMap(({ value }) => objectsIn(value)));
+  return named
+    .filter((path) => !objects.some((listed) => templatesAt(listed, path).length > 0))
+    .map(({ text }) => wholeFile(`--template-path ${text}`, "no object of the input has a mapping there"));
 }
 
 /** A `-f` argument as messages call it. */

@@ -1,6 +1,7 @@
 /** The commands and their flags. Reads words, never files: what it finds out goes to the command as plain values. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { VERSION } from "../contract/version.ts";
+import { readTemplatePath, type TemplatePath } from "../kubernetes/template-path.ts";
 import { parseVersion } from "../kubernetes/version.ts";
 import { quote } from "../policy/quote.ts";
 import { readConfig } from "./cluster-config-file.ts";
@@ -94,6 +95,14 @@ function addFileFlags(command: Command): Command {
       [],
     )
     .option("-n, --namespace <name>", "namespace of documents that name none", DEFAULT_NAMESPACE)
+    .addOption(
+      new Option(
+        "--template-path <path>",
+        "where other kinds hold Pod templates, such as spec.workers[].pod or Widget.example.com=spec.pod; repeatable",
+      )
+        .argParser(collectTemplatePath)
+        .default([], "none"),
+    )
     .option("--json", "report as JSON", false)
     .allowExcessArguments(false);
 }
@@ -125,12 +134,19 @@ function collect(path: string, before: readonly string[]): readonly string[] {
   return [...before, path];
 }
 
+function collectTemplatePath(text: string, before: readonly TemplatePath[]): readonly TemplatePath[] {
+  const path = readTemplatePath(text);
+  if (path !== undefined) return [...before, path];
+  throw new InvalidArgumentError(`Got ${quote(text)}, expected a path such as spec.workers[].pod or Kind=spec.pod.`);
+}
+
 function commandRequest(options: Flags): CommandRequest {
   const given = options["filename"];
   const paths = Array.isArray(given) ? given.map(String) : [];
   return {
     paths: paths.length === 0 ? ["-"] : paths,
     json: options["json"] === true,
+    templatePaths: options["templatePath"] as readonly TemplatePath[],
     namespace: textFlag(options, "namespace") ?? DEFAULT_NAMESPACE,
   };
 }

@@ -1,5 +1,6 @@
 /** What the flags of a command ask for, as plain values. */
 import type { ClusterFacts } from "../injection/inject.ts";
+import type { TemplatePath } from "../kubernetes/template-path.ts";
 import type { ClusterConfig } from "../policy/cluster-config.ts";
 import type { Layer } from "../policy/resolve.ts";
 
@@ -7,6 +8,8 @@ export type CommandRequest = {
   /** `-f`, in the order given. */
   readonly paths: readonly string[];
   readonly json: boolean;
+  /** Where Pod templates are beside the places that are found. */
+  readonly templatePaths: readonly TemplatePath[];
   /** For documents that name none. */
   readonly namespace: string;
 };

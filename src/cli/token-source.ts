@@ -18,6 +18,6 @@ export function tokensFor(
 ): Randomness {
   if (seed === undefined) return { newToken: randomToken };
   const [kind = "", name = ""] = place.owner.split("/");
-  const text = `${seed}${kind}/${namespace}/${name}`;
+  const text = `${seed}${kind}/${namespace}/${name}${place.template === "" ? "" : `/${place.template}`}`;
   return { newToken: () => createHash("sha256").update(text).digest("hex").slice(0, TOKEN_CHARACTERS) };
 }

@@ -13,6 +13,7 @@ import {
   openManifests,
   sourceName,
 } from "./open-manifests.ts";
+import { asTemplate, podAsMade } from "./pod-as-made.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
 import { tokensFor } from "./token-source.ts";
@@ -40,16 +41,17 @@ export type Transformed = {
 };
 
 export async function injectManifests(request: InjectRequest, ports: Ports): Promise<Transformed> {
-  const opened = await openManifests(request.paths, ports);
+  const opened = await openManifests(request, ports);
   const namespaces = namespacesIn(opened.manifests);
   const decisions: Decision[] = [];
   const edit =
     (file: string): PodEdit =>
     (place, document) => {
       const name = workloadName({ file, document: document.number, place, fallback: request.namespace });
+      const pod = podAsMade(place);
       const outcome = injectPod(
         {
-          pod: place.pod,
+          pod,
           namespace: name.namespace,
           optIn: "all",
           namespaceAnnotations: namespaces.get(name.namespace) ?? {},
@@ -60,8 +62,8 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
         tokensFor(place, name.namespace, request.tokenSeed, ports.randomToken),
       );
       const report = injectionReport(name, place, outcome);
-      decisions.push({ report, pod: place.pod, outcome, explanation: outcome.explanation });
-      return outcome.kind === "patched" ? outcome.pod : undefined;
+      decisions.push({ report, pod, outcome, explanation: outcome.explanation });
+      return outcome.kind === "patched" ? asTemplate(place, outcome.pod) : undefined;
     };
   const changed = changeAll(opened.manifests, edit, true);
   const reports = decisions.map(({ report }) => report);
@@ -69,7 +71,7 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
 }
 
 export async function uninjectManifests(request: CommandRequest, ports: Ports): Promise<Transformed> {
-  const opened = await openManifests(request.paths, ports);
+  const opened = await openManifests(request, ports);
   const reports: WorkloadReport[] = [];
   const edit =
     (file: string): PodEdit =>
@@ -129,5 +131,6 @@ function workloadName({ file, document, place, fallback }: Found): WorkloadName 
     kind: cut < 0 ? place.owner : place.owner.slice(0, cut),
     namespace: place.namespace === "" ? fallback : place.namespace,
     name: cut < 0 ? "" : place.owner.slice(cut + 1),
+    ...(place.template === "" ? {} : { template: place.template }),
   };
 }

@@ -15,6 +15,8 @@ export type WorkloadReport = {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
+  /** The path of its Pod template, where the object has several. */
+  readonly template?: string;
   readonly outcome: "injected" | "skipped" | "refused" | "uninjected" | "not-injected";
   readonly mode?: Mode;
   readonly reason?: SkipReason;
@@ -24,7 +26,7 @@ export type WorkloadReport = {
   readonly problems: readonly Problem[];
 };
 
-export type WorkloadName = Pick<WorkloadReport, "file" | "document" | "kind" | "namespace" | "name">;
+export type WorkloadName = Pick<WorkloadReport, "file" | "document" | "kind" | "namespace" | "name" | "template">;
 
 export function injectionReport(name: WorkloadName, place: PodPlace, outcome: Outcome): WorkloadReport {
   const problems = [...misplacedAnnotations(place), ...outcome.explanation.problems];
@@ -53,8 +55,8 @@ export function reportLines(report: WorkloadReport): readonly string[] {
   return [`${titleOf(report)}: ${outcomeText(report)}`, ...warnings].map(printable);
 }
 
-export function titleOf({ kind, namespace, name }: WorkloadName): string {
-  return `${kind} ${namespace}/${name === "" ? "(no name)" : name}`;
+export function titleOf({ kind, namespace, name, template }: WorkloadName): string {
+  return `${kind} ${namespace}/${name === "" ? "(no name)" : name}${template === undefined ? "" : `, ${template}`}`;
 }
 
 export function outcomeText(report: WorkloadReport): string {

@@ -1,16 +1,24 @@
-/** Where the Pod sits inside each kind of workload. */
-import { isRawObject, objectAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
+/** Where the Pods sit inside each kind of workload. */
+import { leftAlone } from "./left-alone.ts";
+import { groupOf, type ListedObject, objectsIn, type Path, pathText } from "./listed-objects.ts";
+import { isRawObject, objectAt, type RawObject, textAt } from "./raw-json.ts";
+import { type TemplatePath, templatesAt } from "./template-path.ts";
+import { type FoundTemplate, shapesIn } from "./template-shape.ts";
 
 /** One Pod inside a document: the path of keys to it, itself, and the namespace it will run in. */
 export type PodPlace = {
-  /** Keys and list positions from the document's root; empty for a Pod. */
-  readonly path: readonly (string | number)[];
+  /** From the document's root; empty for a Pod. */
+  readonly path: Path;
   /** A Pod, or a template of one: it may lack `metadata`. */
   readonly pod: RawObject;
   /** Of the document; empty when it does not say. */
   readonly namespace: string;
   /** Of the object around the Pod, for messages: `Deployment/web`. */
   readonly owner: string;
+  /** Which of the object's templates it is, as a path; empty where the object has one alone. */
+  readonly template: string;
+  /** What stands beside the template and its operator writes into the Pods; `undefined` mostly. */
+  readonly restartPolicy: string | undefined;
   /** Annotations of the object around the Pod, which no Pod inherits; empty for a Pod itself. */
   readonly ownerAnnotations: RawObject;
 };
@@ -28,12 +36,73 @@ const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ["batch/CronJob", ["spec", "jobTemplate", "spec", "template"]],
 ]);
 
-/** Lists in lists are legal; more than this is an attack. */
-const LIST_DEPTH_LIMIT = 8;
+/** A kind of the core or of a group without a dot is Kubernetes' own: its Pods are where the table says, or nowhere. */
+function isOwnGroup(apiVersion: string): boolean {
+  return !groupOf(apiVersion).includes(".");
+}
 
-/** Every Pod of a document: one for a workload, many for a List, none for anything else. */
-export function podsIn(document: unknown): readonly PodPlace[] {
-  return placesIn(document, { at: [], depth: LIST_DEPTH_LIMIT, kindOfList: {} });
+/**
+ * Every Pod of a document: one for most workloads, many for a List, none for anything else.
+ *
+ * @param named places that hold Pods beside those that are found by themselves
+ */
+export function podsIn(document: unknown, named: readonly TemplatePath[] = []): readonly PodPlace[] {
+  return objectsIn(document).flatMap((listed) => {
+    const templates = templatesOf(listed, named);
+    return templates.map((template) => placeOf(listed, template, templates.length > 1));
+  });
+}
+
+/** Templates of one object, by paths from its own root. What a person names comes before what is found. */
+export function templatesOf(listed: ListedObject, named: readonly TemplatePath[]): readonly FoundTemplate[] {
+  const all = [...named.flatMap((path) => templatesAt(listed, path)), ...foundIn(listed)];
+  // One Pod inside another cannot be edited apart from it.
+  return all.filter(({ path }, at) => !all.slice(0, at).some((other) => overlap(other.path, path)));
+}
+
+function foundIn({ object, kind, apiVersion }: ListedObject): readonly FoundTemplate[] {
+  const path = TEMPLATES.get(`${groupOf(apiVersion)}/${kind}`);
+  if (path !== undefined) {
+    const pod = path.reduce<RawObject | undefined>(objectAt, object);
+    return pod === undefined ? [] : [{ path, pod }];
+  }
+  if (kind === "" || isOwnGroup(apiVersion) || leftAlone(apiVersion, kind) !== undefined) return [];
+  return shapesIn(object).templates;
+}
+
+function overlap(one: Path, other: Path): boolean {
+  const shorter = Math.min(one.length, other.length);
+  return one.slice(0, shorter).every((key, at) => key === other[at]);
+}
+
+/** Kubeflow's `ExitCode` becomes `Never`: its operator restarts the Pod itself. */
+function policyBeside(object: RawObject, path: Path): string | undefined {
+  const parent = path.slice(0, -1).reduce<unknown>(partOf, object);
+  const policy = isRawObject(parent) ? textAt(parent, "restartPolicy") : undefined;
+  return policy === "ExitCode" ? "Never" : policy;
+}
+
+function partOf(value: unknown, key: string | number): unknown {
+  if (Array.isArray(value)) return value[Number(key)];
+  return isRawObject(value) ? value[key] : undefined;
+}
+
+function placeOf(
+  { at, object, kind, apiVersion }: ListedObject,
+  { path, pod }: FoundTemplate,
+  isOneOfMany: boolean,
+): PodPlace {
+  const metadata = objectAt(object, "metadata");
+  const name = textAt(metadata, "name") ?? textAt(metadata, "generateName") ?? "";
+  return {
+    path: [...at, ...path],
+    pod,
+    namespace: textAt(metadata, "namespace") ?? "",
+    owner: name === "" ? kind : `${kind}/${name}`,
+    template: isOneOfMany ? pathText(path) : "",
+    restartPolicy: isOwnGroup(apiVersion) ? undefined : policyBeside(object, path),
+    ownerAnnotations: (path.length > 0 ? objectAt(metadata, "annotations") : undefined) ?? {},
+  };
 }
 
 /** The document with the Pod at `path` replaced. Everything beside the path keeps its identity. */
@@ -45,42 +114,4 @@ export function withPodAt(document: unknown, path: readonly (string | number)[],
   }
   if (!isRawObject(document)) return document;
   return { ...document, [key]: withPodAt(document[key], rest, pod) };
-}
-
-type Place = { readonly at: readonly (string | number)[]; readonly depth: number; readonly kindOfList: RawObject };
-
-function placesIn(document: unknown, place: Place): readonly PodPlace[] {
-  const { at, depth, kindOfList } = place;
-  if (!isRawObject(document) || depth === 0) return [];
-  const kind = textAt(document, "kind") ?? textAt(kindOfList, "kind") ?? "";
-  const apiVersion = textAt(document, "apiVersion") ?? textAt(kindOfList, "apiVersion") ?? "";
-  const items = valueAt(document, "items");
-  if (kind.endsWith("List") && Array.isArray(items)) {
-    // Items of a typed list (PodList) may leave out their own kind.
-    const inherited = kind === "List" ? {} : { kind: kind.slice(0, -"List".length), apiVersion };
-    return items.flatMap((item: unknown, index) =>
-      placesIn(item, { at: [...at, "items", index], depth: depth - 1, kindOfList: inherited }),
-    );
-  }
-  const path = TEMPLATES.get(`${groupOf(apiVersion)}/${kind}`);
-  const pod = path?.reduce<RawObject | undefined>(objectAt, document);
-  if (path === undefined || pod === undefined) return [];
-  const metadata = objectAt(document, "metadata");
-  const name = textAt(metadata, "name") ?? textAt(metadata, "generateName") ?? "";
-  return [
-    {
-      path: [...at, ...path],
-      pod,
-      namespace: textAt(metadata, "namespace") ?? "",
-      owner: name === "" ? kind : `${kind}/${name}`,
-      ownerAnnotations: (path.length > 0 ? objectAt(metadata, "annotations") : undefined) ?? {},
-    },
-  ];
-}
-
-/** Old groups of the same workloads still stand in many repositories. */
-function groupOf(apiVersion: string): string {
-  const cut = apiVersion.indexOf("/");
-  const group = cut < 0 ? "" : apiVersion.slice(0, cut);
-  return group === "extensions" ? "apps" : group;
 }

@@ -68,10 +68,6 @@ const ODD = [
     says: 'warning: standard input, document 1: Kubernetes has no Pod in apiVersion "apps/v1"; left as it is\n',
   },
   {
-    file: "openkruise+kruise/docs/tutorial/v1/guestbook-statefulset.yaml",
-    says: "nothing to do: no Pod or workload was found in standard input\n",
-  },
-  {
     file: "open-policy-agent+gatekeeper-library/library/general/allowedrepos/samples/repo-must-be-openpolicyagent/disallowed_all.yaml",
     says:
       "Pod default/nginx-disallowed: skipped (invalid_pod): the object is not a Pod the API server would accept: " +

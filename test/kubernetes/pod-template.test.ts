@@ -51,10 +51,48 @@ describe("the Pod of a document", () => {
     expect(podsIn(typed)).toMatchObject([{ path: ["items", 0], pod: { metadata, spec: {} }, owner: "Pod/web" }]);
   });
 
-  test("kinds of other groups and things that are no workload have none", () => {
+  const shaped = (spec: unknown) => ({ apiVersion: "example.com/v1", kind: "Widget", metadata, spec });
+
+  test.for<[string, unknown, readonly (string | number)[]]>([
+    ["under template", { template: TEMPLATE }, ["template"]],
+    ["under a key that ends with Template", { podTemplate: TEMPLATE }, ["podTemplate"]],
+    ["in an item of a list", { jobs: [{}, { template: TEMPLATE }] }, ["jobs", 1, "template"]],
+    [
+      "in a mapping with any keys",
+      { replicas: { Master: { template: TEMPLATE } } },
+      ["replicas", "Master", "template"],
+    ],
+    [
+      "in a template of something else",
+      { template: { spec: { template: TEMPLATE } } },
+      ["template", "spec", "template"],
+    ],
+    ["that says it is a Pod", { template: { apiVersion: "v1", kind: "Pod", ...TEMPLATE } }, ["template"]],
+  ])("of another group's kind lies %s", ([, spec, path]) => {
+    expect(podsIn(shaped(spec)).map((place) => place.path)).toEqual([["spec", ...path]]);
+  });
+
+  test.for<[string, unknown]>([
+    ["another key", { pod: TEMPLATE }],
+    ["further keys beside spec", { template: { ...TEMPLATE, size: 3 } }],
+    ["metadata that is no mapping", { template: { ...TEMPLATE, metadata: [] } }],
+    ["containers that are none", { template: { spec: { containers: [{}] } } }],
+    ["containers that are text", { template: { spec: { containers: ["app"] } } }],
+    ["the kind of another object", { template: { ...TEMPLATE, apiVersion: "v1", kind: "Node" } }],
+    ["an object of its own around it", { manifests: [workload("apps/v1", "Deployment")] }],
+  ])("of another group's kind is not what has %s", ([, spec]) => {
+    expect(podsIn(shaped(spec))).toEqual([]);
+  });
+
+  test("what the API server wrote about an object is not searched", () => {
+    expect(podsIn({ ...shaped({}), status: { template: TEMPLATE } })).toEqual([]);
+  });
+
+  test("kinds that Kubernetes does not have in its groups, and things that are no workload, have none", () => {
     for (const document of [
-      workload("apps.kruise.io/v1", "StatefulSet"),
       { apiVersion: "v1", kind: "Service", spec: {} },
+      workload("apps/v1", "Rollout"),
+      { kind: "Rollout", spec: { template: TEMPLATE } },
       { apiVersion: "apps/v1", kind: "Deployment", spec: { template: "x" } },
       { apiVersion: "v1", kind: "List", items: "x" },
       null,

@@ -1,5 +1,5 @@
 /** Changes the Pods of one manifest and proves that the text now means exactly that. */
-import { type PodPlace, podsIn, withPodAt } from "../../kubernetes/pod-template.ts";
+import { type PodPlace, withPodAt } from "../../kubernetes/pod-template.ts";
 import { sameJson } from "../../kubernetes/raw-json.ts";
 import { type ManifestProblem, type ParsedDocument, type ParsedManifest, parseManifest } from "./parse.ts";
 import { rewriteDocument } from "./rewrite.ts";
@@ -32,7 +32,7 @@ export function editManifest(text: string, manifest: ParsedManifest, edit: PodEd
 const TRIES: readonly Restore[] = ["all", "changed", "nothing"];
 
 function intendedValue(document: ParsedDocument, edit: PodEdit): unknown {
-  return podsIn(document.value).reduce((value: unknown, place) => {
+  return document.pods.reduce((value: unknown, place) => {
     const pod = edit(place, document);
     return pod === undefined ? value : withPodAt(value, place.path, pod);
   }, document.value);

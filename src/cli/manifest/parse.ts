@@ -1,5 +1,7 @@
 /** Text to documents: syntax tree, values, and every mistake with its place. */
 import { type Document, LineCounter, type Node, parseAllDocuments, type Tags } from "yaml";
+import { type PodPlace, podsIn } from "../../kubernetes/pod-template.ts";
+import type { TemplatePath } from "../../kubernetes/template-path.ts";
 import { readNode, TooLarge } from "./node-value.ts";
 import { QUOTED_TEMPLATE_MESSAGE, TEMPLATE_MESSAGE, unrenderedSyntax, unrenderedWorkload } from "./unrendered.ts";
 
@@ -16,6 +18,7 @@ export type ParsedDocument = {
   readonly number: number;
   readonly tree: Document.Parsed;
   readonly value: unknown;
+  readonly pods: readonly PodPlace[];
   readonly values: ReadonlyMap<Node, unknown>;
   /** What each `&name` stands for. */
   readonly anchors: ReadonlyMap<string, unknown>;
@@ -32,7 +35,7 @@ export type ParsedManifest = {
  * Reads YAML or JSON with the words of YAML 1.1, as kubectl does: `yes` is true and `0644` is octal. Its clock times
  * (`22:22`), dates and binary types are left as text or numbers a person sees.
  */
-export function parseManifest(text: string): ParsedManifest {
+export function parseManifest(text: string, named: readonly TemplatePath[] = []): ParsedManifest {
   const lines = new LineCounter();
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
@@ -43,16 +46,24 @@ export function parseManifest(text: string): ParsedManifest {
   const documents: ParsedDocument[] = [];
   const problems: ManifestProblem[] = [];
   for (const [index, tree] of trees.entries()) {
-    const read = readTree(text, tree, { number: index + 1, place });
+    const read = readTree(text, tree, { number: index + 1, place, named });
     if ("message" in read) problems.push(read);
     else documents.push(read);
   }
   return { documents, problems };
 }
 
-type Numbered = { readonly number: number; readonly place: (offset: number) => Place };
+type Numbered = {
+  readonly number: number;
+  readonly place: (offset: number) => Place;
+  readonly named: readonly TemplatePath[];
+};
 
-function readTree(text: string, tree: Document.Parsed, { number, place }: Numbered): ParsedDocument | ManifestProblem {
+function readTree(
+  text: string,
+  tree: Document.Parsed,
+  { number, place, named }: Numbered,
+): ParsedDocument | ManifestProblem {
   const problem = (offset: number, message: string): ManifestProblem => ({
     document: number,
     place: place(offset),
@@ -64,12 +75,13 @@ function readTree(text: string, tree: Document.Parsed, { number, place }: Number
   if (error !== undefined) return problem(error.pos[0], syntaxMessage(error.message));
   try {
     const { value, values, anchors, repeated } = readNode(tree.contents);
-    const quoted = unrenderedWorkload(value, tree);
+    const pods = podsIn(value, named);
+    const quoted = unrenderedWorkload(pods, tree);
     const warnings = repeated.map(({ key, offset }) =>
       problem(offset, `the key "${key}" is given twice in one mapping; the last one counts`),
     );
     if (quoted !== undefined) warnings.push(problem(quoted, QUOTED_TEMPLATE_MESSAGE));
-    return { number, tree, value, values, anchors, warnings };
+    return { number, tree, value, pods, values, anchors, warnings };
   } catch (cause) {
     if (!(cause instanceof TooLarge) && !(cause instanceof RangeError)) throw cause;
     return problem(tree.range[0], cause instanceof TooLarge ? cause.message : TOO_DEEP);

@@ -1,7 +1,7 @@
 /** Templates that are not rendered yet: Helm's and others' `{{ … }}`. */
 import { type Document, isMap, isPair, isScalar, isSeq } from "yaml";
 import { containersOf, initContainersOf } from "../../kubernetes/pod.ts";
-import { podsIn } from "../../kubernetes/pod-template.ts";
+import type { PodPlace } from "../../kubernetes/pod-template.ts";
 import { textAt } from "../../kubernetes/raw-json.ts";
 
 export const TEMPLATE_MESSAGE =
@@ -19,13 +19,13 @@ export function unrenderedSyntax(text: string, tree: Document.Parsed): number | 
 }
 
 /** Offset of the first name, namespace or image of a workload that is a quoted template; elsewhere braces may be meant. */
-export function unrenderedWorkload(value: unknown, tree: Document.Parsed): number | undefined {
-  const suspects = new Set(podsIn(value).flatMap(namesOf).filter(hasTemplate));
+export function unrenderedWorkload(pods: readonly PodPlace[], tree: Document.Parsed): number | undefined {
+  const suspects = new Set(pods.flatMap(namesOf).filter(hasTemplate));
   if (suspects.size === 0) return undefined;
   return firstNode(tree.contents, (node) => isScalar(node) && suspects.has(String(node.value)));
 }
 
-function namesOf({ owner, namespace, pod }: ReturnType<typeof podsIn>[number]): readonly string[] {
+function namesOf({ owner, namespace, pod }: PodPlace): readonly string[] {
   const containers = [...containersOf(pod), ...initContainersOf(pod)];
   const words = containers.flatMap((container) => [textAt(container, "name") ?? "", textAt(container, "image") ?? ""]);
   return [owner.slice(owner.indexOf("/") + 1), namespace, ...words];

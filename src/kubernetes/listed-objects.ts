@@ -1,0 +1,47 @@
+/** The objects of a document: itself, or what its List holds. */
+import { isRawObject, type RawObject, textAt, valueAt } from "./raw-json.ts";
+
+/** Keys and list positions from a root. */
+export type Path = readonly (string | number)[];
+
+export type ListedObject = {
+  /** From the document's root; empty unless a List is around it. */
+  readonly at: Path;
+  readonly object: RawObject;
+  readonly kind: string;
+  readonly apiVersion: string;
+};
+
+/** Lists in lists are legal; more than this is an attack. */
+const LIST_DEPTH_LIMIT = 8;
+
+export function objectsIn(document: unknown): readonly ListedObject[] {
+  return below(document, { at: [], depth: LIST_DEPTH_LIMIT, kindOfList: {} });
+}
+
+type Place = { readonly at: Path; readonly depth: number; readonly kindOfList: RawObject };
+
+function below(document: unknown, { at, depth, kindOfList }: Place): readonly ListedObject[] {
+  if (!isRawObject(document) || depth === 0) return [];
+  const kind = textAt(document, "kind") ?? textAt(kindOfList, "kind") ?? "";
+  const apiVersion = textAt(document, "apiVersion") ?? textAt(kindOfList, "apiVersion") ?? "";
+  const items = valueAt(document, "items");
+  if (!kind.endsWith("List") || !Array.isArray(items)) return [{ at, object: document, kind, apiVersion }];
+  // Items of a typed list (PodList) may leave out their own kind.
+  const inherited = kind === "List" ? {} : { kind: kind.slice(0, -"List".length), apiVersion };
+  return items.flatMap((item: unknown, index) =>
+    below(item, { at: [...at, "items", index], depth: depth - 1, kindOfList: inherited }),
+  );
+}
+
+/** The API group; empty for the core's `v1`. Old groups of the same workloads still stand in many repositories. */
+export function groupOf(apiVersion: string): string {
+  const cut = apiVersion.indexOf("/");
+  const group = cut < 0 ? "" : apiVersion.slice(0, cut);
+  return group === "extensions" ? "apps" : group;
+}
+
+/** As people write it: `spec.replicatedJobs[0].template`. */
+export function pathText(path: Path): string {
+  return path.map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`)).join("");
+}

@@ -1,0 +1,62 @@
+/** A place of Pod templates that a person names: `spec.workers[].pod`, or `Widget.example.com=spec.pod` for one kind. */
+import { groupOf, type ListedObject, type Path } from "./listed-objects.ts";
+import { isRawObject } from "./raw-json.ts";
+import type { FoundTemplate } from "./template-shape.ts";
+
+export type TemplatePath = {
+  /** As given, for messages. */
+  readonly text: string;
+  /** Empty for every kind. */
+  readonly kind: string;
+  /** Empty for every group. */
+  readonly group: string;
+  readonly steps: readonly Step[];
+};
+
+/** A key, a list position, or every one of either. */
+type Step = string | number | typeof EVERY;
+const EVERY = Symbol("every key or item");
+
+const FORM = /^(?:(?<kind>[A-Za-z][A-Za-z0-9]*)(?:\.(?<group>[a-z0-9.-]+))?=)?(?<path>[^=]+)$/;
+const STEP = /^(?<key>\*|[A-Za-z_][A-Za-z0-9_-]*)(?<positions>(?:\[(?:\*|\d{0,9})\])*)$/;
+
+/** @returns `undefined` when the text is no such path. */
+export function readTemplatePath(text: string): TemplatePath | undefined {
+  const form = FORM.exec(text)?.groups;
+  if (form?.["path"] === undefined) return undefined;
+  const steps = form["path"].split(".").map(readStep);
+  if (steps.some((step) => step === undefined)) return undefined;
+  return { text, kind: form["kind"] ?? "", group: form["group"] ?? "", steps: steps.flatMap((step) => step ?? []) };
+}
+
+function readStep(text: string): readonly Step[] | undefined {
+  const step = STEP.exec(text)?.groups;
+  if (step?.["key"] === undefined) return undefined;
+  const positions = [...(step["positions"] ?? "").matchAll(/\[(.*?)\]/g)].map(([, at = ""]) =>
+    /^\d/.test(at) ? Number(at) : EVERY,
+  );
+  return [step["key"] === "*" ? EVERY : step["key"], ...positions];
+}
+
+/** The mappings that stand at the path. */
+export function templatesAt(
+  { object, kind, apiVersion }: ListedObject,
+  wanted: TemplatePath,
+): readonly FoundTemplate[] {
+  if (wanted.kind !== "" && wanted.kind !== kind) return [];
+  if (wanted.group !== "" && wanted.group !== groupOf(apiVersion)) return [];
+  let reached: readonly { readonly path: Path; readonly value: unknown }[] = [{ path: [], value: object }];
+  for (const step of wanted.steps) {
+    reached = reached.flatMap(({ path, value }) =>
+      partsOf(value)
+        .filter(([key]) => step === EVERY || key === step)
+        .map(([key, part]) => ({ path: [...path, key], value: part })),
+    );
+  }
+  return reached.flatMap(({ path, value }) => (isRawObject(value) ? [{ path, pod: value }] : []));
+}
+
+function partsOf(value: unknown): readonly (readonly [string | number, unknown])[] {
+  if (Array.isArray(value)) return [...value.entries()];
+  return isRawObject(value) ? Object.entries(value) : [];
+}

@@ -1,0 +1,124 @@
+/** Workloads of other projects through the command line: by the shape of a Pod template, or where a person says. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { lastcall } from "./run-lastcall.ts";
+
+const FOLDER = join(import.meta.dirname, "kinds");
+const files = readdirSync(FOLDER).filter((file) => file.endsWith(".yaml"));
+
+function readText(file: string): string {
+  return readFileSync(join(FOLDER, file), "utf8");
+}
+
+describe.for(files)("%s", (file) => {
+  const text = readText(file);
+
+  test("is injected and reported as written down", async () => {
+    const { out, err } = await lastcall(["inject", "--token-seed", "seed"], { "-": text });
+    const record = `# ${err.trimEnd().replaceAll("\n", "\n# ")}\n${out === text ? "" : out}`;
+    await expect(record).toMatchFileSnapshot(join(FOLDER, file.replace(/yaml$/, "injected")));
+  });
+
+  test("comes back byte for byte, and stays as it is the second time", async () => {
+    const once = await lastcall(["inject"], { "-": text });
+    expect((await lastcall(["inject"], { "-": once.out })).out).toBe(once.out);
+    expect((await lastcall(["uninject"], { "-": once.out })).out).toBe(text);
+  });
+});
+
+describe("an object with several Pod templates", () => {
+  const text = readText("leader-worker-set.yaml");
+
+  test("is explained template by template", async () => {
+    const { out } = await lastcall(["explain"], { "-": text });
+    expect(out).toMatch(/^LeaderWorkerSet models\/llm, spec\.leaderWorkerTemplate\.leaderTemplate \(standard input/m);
+    expect(out).toMatch(/^LeaderWorkerSet models\/llm, spec\.leaderWorkerTemplate\.workerTemplate \(standard input/m);
+  });
+
+  test("has a token for each", async () => {
+    const { out } = await lastcall(["inject", "--token-seed", "seed"], { "-": text });
+    const tokens = new Set([...out.matchAll(/\b[0-9a-f]{32}\b/g)].map(([token]) => token));
+    expect(tokens.size).toBe(2);
+  });
+});
+
+describe("a restart policy beside the template", () => {
+  const text = readText("pytorch-job.yaml");
+
+  test.for(["OnFailure", "Never", "ExitCode"])("%s makes a Pod that runs to completion", async (policy) => {
+    const { status, err } = await lastcall(["inject"], { "-": text.replaceAll("OnFailure", policy) });
+    expect(status).toBe(2);
+    expect(err.match(/skipped \(runs_to_completion\)/g)).toHaveLength(2);
+  });
+
+  test("stays where it is, and only there, when the Pod asks for injection", async () => {
+    const asked = text.replaceAll(
+      "        spec:\n",
+      "        metadata: {annotations: {lastcall.dev/inject: enabled}}\n        spec:\n",
+    );
+    const { status, out } = await lastcall(["inject"], { "-": asked });
+    expect(status).toBe(0);
+    expect(out.match(/restartPolicy: OnFailure/g)).toHaveLength(2);
+    expect((await lastcall(["uninject"], { "-": out })).out).toBe(asked);
+  });
+});
+
+describe("--template-path", () => {
+  const widget = (kind: string) =>
+    `apiVersion: example.com/v1\nkind: ${kind}\nmetadata: {name: w}\nspec:\n  workers:\n` +
+    ["a", "b"].map((name) => `  - pod:\n      spec:\n        containers: [{name: ${name}, image: i}]\n`).join("");
+
+  test("a place that only looks like a Pod is named with the flag that takes it", async () => {
+    const { status, out, err } = await lastcall(["inject"], { "-": widget("Widget") });
+    expect({ status, out }).toEqual({ status: 2, out: widget("Widget") });
+    expect(err).toContain(
+      "warning: standard input, document 1: spec.workers[1].pod.spec of this Widget looks like a Pod, but no Pod template " +
+        "of the object holds it; left as it is (--template-path Widget.example.com=spec.workers[1].pod takes it)",
+    );
+  });
+
+  test.for([
+    "spec.workers[].pod",
+    "spec.workers.*.pod",
+    "Widget=spec.workers[*].pod",
+    "Widget.example.com=spec.workers[].pod",
+  ])("%s takes every item, for the way back too", async (path) => {
+    const text = widget("Widget");
+    const once = await lastcall(["inject", "--template-path", path], { "-": text });
+    expect(once.err.match(/injected native/g)).toHaveLength(2);
+    expect(once.err).not.toContain("warning");
+    expect((await lastcall(["uninject", "--template-path", path], { "-": once.out })).out).toBe(text);
+  });
+
+  test("a kind that is left alone is taken where a person names its place", async () => {
+    const text = readText("left-alone.yaml").replace("- image: shop/hello:1", "- {name: app, image: shop/hello:1}");
+    const { err } = await lastcall(["inject", "--template-path", "Service.serving.knative.dev=spec.template"], {
+      "-": text,
+    });
+    expect(err).toContain("Service default/hello: injected native");
+    expect(err).not.toContain("this Service");
+  });
+
+  test.for(["Gadget=spec.workers[].pod", "Widget.other.example=spec.workers[].pod", "spec.worker[].pod"])(
+    "%s that meets nothing is a warning",
+    async (path) => {
+      const { status, err } = await lastcall(["inject", "--template-path", path], { "-": widget("Widget") });
+      expect(status).toBe(2);
+      expect(err).toContain(`warning: --template-path ${path}: no object of the input has a mapping there`);
+    },
+  );
+
+  test("two paths of which one lies in the other take the first", async () => {
+    const paths = ["--template-path", "spec.workers[0].pod", "--template-path", "spec.workers[].pod.spec"];
+    const { err } = await lastcall(["inject", ...paths], { "-": widget("Widget") });
+    expect(err).toContain("Widget default/w, spec.workers[0].pod: injected native");
+    expect(err).toContain("Widget default/w, spec.workers[1].pod.spec: skipped (invalid_pod)");
+  });
+
+  test.for(["", "a b", "spec..pod", "=spec", "A=B=c", "spec[x]"])('"%s" is no path', async (path) => {
+    const { status, err } = await lastcall(["inject", "--template-path", path], { "-": widget("Widget") });
+    expect(status).toBe(1);
+    expect(err).toContain("expected a path such as spec.workers[].pod or Kind=spec.pod");
+  });
+});
