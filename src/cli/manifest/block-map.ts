@@ -4,9 +4,10 @@ import { type RawObject, sameJson } from "../../kubernetes/raw-json.ts";
 import { insertLines, removeLines } from "./block-lines.ts";
 import { readKeepsake } from "./keepsake.ts";
 import { columnOf, endOfPair, keyStart, lineStart, startsItsLine } from "./layout.ts";
-import { addMerged, isMergeKey, keyText } from "./node-value.ts";
+import { addMerged, isMergeKey } from "./node-value.ts";
 import { rewritePair } from "./pair-value.ts";
 import { renderPair } from "./render.ts";
+import { keyText } from "./scalar-value.ts";
 import { meaningOf, noteAnchorsIn, type Work } from "./work.ts";
 
 /** @returns false when the mapping becomes empty: block style cannot say that. */

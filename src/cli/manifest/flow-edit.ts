@@ -3,10 +3,11 @@ import { isMap, isScalar, isSeq, type Pair } from "yaml";
 import { isRawObject, type RawObject, sameJson } from "../../kubernetes/raw-json.ts";
 import { alignItems, type ItemStep } from "./align.ts";
 import { keyStart, lineStart } from "./layout.ts";
-import { isMergeKey, keyText } from "./node-value.ts";
+import { isMergeKey } from "./node-value.ts";
 import { isOneThing } from "./one-thing.ts";
 import { isList } from "./plain-value.ts";
 import { type Habits, renderFlow, renderFlowPair } from "./render.ts";
+import { keyText } from "./scalar-value.ts";
 import type { Splice } from "./splice.ts";
 
 export type FlowWork = {

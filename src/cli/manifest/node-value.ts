@@ -2,11 +2,10 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type ParsedNode } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 import { isList, setKey } from "./plain-value.ts";
+import { keyText, scalarValue, Unreadable } from "./scalar-value.ts";
 
 /** Aliases let a few lines stand for billions of values; the real thing of a cluster stays far below this. */
 export const VALUE_LIMIT = 1_000_000;
-
-export class TooLarge extends Error {}
 
 export type RepeatedKey = { readonly key: string; readonly offset: number };
 
@@ -20,17 +19,11 @@ export type NodeReading = {
 /** Values that `&name` stands for, in document order. */
 export type Anchors = Map<string, unknown>;
 
-/** @throws TooLarge when aliases expand beyond {@link VALUE_LIMIT} values or name no anchor. */
+/** @throws Unreadable when aliases expand beyond {@link VALUE_LIMIT} values or name no anchor. */
 export function readNode(root: ParsedNode | Node | null, anchors: Anchors = new Map()): NodeReading {
   const reader = new Reader(anchors);
   const value = root === null ? null : reader.read(root).value;
   return { value, values: reader.values, repeated: reader.repeated, anchors };
-}
-
-/** A key as kubectl would see it: text, or what was written. */
-export function keyText(key: unknown): string {
-  if (!isScalar(key)) return "";
-  return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
 }
 
 /** `<<: *base`: the keys of another mapping, each yielding to a key of the mapping's own. */
@@ -53,7 +46,7 @@ class Reader {
   read(node: unknown): Sized {
     const sized = this.readUnnamed(node);
     if (sized.size > VALUE_LIMIT)
-      throw new TooLarge(`its aliases expand to more than ${VALUE_LIMIT} values; write the parts out`);
+      throw new Unreadable(`its aliases expand to more than ${VALUE_LIMIT} values; write the parts out`);
     if (isMap(node) || isSeq(node) || isScalar(node) || isAlias(node)) this.values.set(node, sized.value);
     if ((isMap(node) || isSeq(node) || isScalar(node)) && node.anchor !== undefined) {
       this.anchors.set(node.anchor, sized.value);
@@ -64,12 +57,12 @@ class Reader {
 
   private readUnnamed(node: unknown): Sized {
     if (isAlias(node)) {
-      if (!this.anchors.has(node.source)) throw new TooLarge(`the alias *${node.source} names no anchor before it`);
+      if (!this.anchors.has(node.source)) throw new Unreadable(`the alias *${node.source} names no anchor before it`);
       return { value: this.anchors.get(node.source), size: this.sizes.get(node.source) ?? 1 };
     }
     if (isMap(node)) return this.readMap(node.items as Pair[]);
     if (isSeq(node)) return this.readList(node.items);
-    return { value: isScalar(node) ? jsonValue(node.value, node.source) : null, size: 1 };
+    return { value: isScalar(node) ? scalarValue(node) : null, size: 1 };
   }
 
   private readList(items: readonly unknown[]): Sized {
@@ -89,23 +82,25 @@ class Reader {
     for (const pair of pairs) {
       const sized = this.read(pair.value);
       size += sized.size;
-      if (isMergeKey(pair.key)) addMerged(merged, sized.value);
-      else {
-        const key = keyText(pair.key);
-        if (Object.hasOwn(own, key))
-          this.repeated.push({ key, offset: isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0 });
-        setKey(own, key, sized.value);
-      }
+      if (isMergeKey(pair.key)) mergeInto(merged, sized.value);
+      else this.readPair(own, pair.key, sized.value);
     }
     for (const [key, value] of Object.entries(merged)) if (!Object.hasOwn(own, key)) setKey(own, key, value);
     return { value: own, size };
   }
+
+  private readPair(own: Record<string, unknown>, key: unknown, value: unknown): void {
+    if (!isScalar(key) || key.value === null) throw new Unreadable("a key is no text, number or boolean");
+    const text = keyText(key);
+    if (Object.hasOwn(own, text)) this.repeated.push({ key: text, offset: key.range?.[0] ?? 0 });
+    setKey(own, text, value);
+  }
 }
 
-/** JSON has no `.nan`, no `.inf` and no integers beyond a double: as text they stay what was written. */
-function jsonValue(value: unknown, source: string | undefined): unknown {
-  if (typeof value === "number") return Number.isFinite(value) ? value : (source ?? String(value));
-  return typeof value === "string" || typeof value === "boolean" || value === null ? value : (source ?? String(value));
+function mergeInto(merged: Record<string, unknown>, value: unknown): void {
+  const isMergeable = isRawObject(value) || (isList(value) && value.every(isRawObject));
+  if (!isMergeable) throw new Unreadable("<< needs a mapping, or a list of mappings");
+  addMerged(merged, value);
 }
 
 /** In a list of mappings an earlier one wins. */

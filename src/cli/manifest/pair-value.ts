@@ -3,10 +3,10 @@ import { isAlias, isMap, isScalar, isSeq, type Pair } from "yaml";
 import { isRawObject, sameJson } from "../../kubernetes/raw-json.ts";
 import { keepLines, restoreLines } from "./kept-lines.ts";
 import { columnOf, endOfColon, endOfNode, endOfPair, eolAt, keyStart, lineEnd, startsItsLine } from "./layout.ts";
-import { keyText } from "./node-value.ts";
 import { isOneThing } from "./one-thing.ts";
 import { isList } from "./plain-value.ts";
 import { type Habits, renderAfterColon, renderScalar } from "./render.ts";
+import { keyText } from "./scalar-value.ts";
 import type { Splice } from "./splice.ts";
 import { fits, isNode, meaningOf, noteAnchor, type Work } from "./work.ts";
 

@@ -1,8 +1,10 @@
 /** Text to documents: syntax tree, values, and every mistake with its place. */
-import { type Document, LineCounter, type Node, parseAllDocuments, type Tags } from "yaml";
+import { type Document, LineCounter, type Node, type ScalarTag, type Tags } from "yaml";
 import { type PodPlace, podsIn } from "../../kubernetes/pod-template.ts";
 import type { TemplatePath } from "../../kubernetes/template-path.ts";
-import { readNode, TooLarge } from "./node-value.ts";
+import { parseTrees } from "./lenient-parser.ts";
+import { readNode } from "./node-value.ts";
+import { Unreadable } from "./scalar-value.ts";
 import { QUOTED_TEMPLATE_MESSAGE, TEMPLATE_MESSAGE, unrenderedSyntax, unrenderedWorkload } from "./unrendered.ts";
 
 export type Place = { readonly line: number; readonly column: number };
@@ -83,8 +85,8 @@ function readTree(
     if (quoted !== undefined) warnings.push(problem(quoted, QUOTED_TEMPLATE_MESSAGE));
     return { number, tree, value, pods, values, anchors, warnings };
   } catch (cause) {
-    if (!(cause instanceof TooLarge) && !(cause instanceof RangeError)) throw cause;
-    return problem(tree.range[0], cause instanceof TooLarge ? cause.message : TOO_DEEP);
+    if (!(cause instanceof Unreadable) && !(cause instanceof RangeError)) throw cause;
+    return problem(tree.range[0], cause instanceof Unreadable ? cause.message : TOO_DEEP);
   }
 }
 
@@ -96,7 +98,7 @@ function whole(message: string): ManifestProblem {
 
 function treesOf(text: string, lineCounter: LineCounter): readonly Document.Parsed[] | undefined {
   try {
-    const trees = parseAllDocuments(text, {
+    return parseTrees(text, lineCounter, {
       keepSourceTokens: true,
       lineCounter,
       uniqueKeys: false,
@@ -105,7 +107,6 @@ function treesOf(text: string, lineCounter: LineCounter): readonly Document.Pars
       prettyErrors: false,
       customTags: kubernetesTags,
     });
-    return Array.isArray(trees) ? trees : [];
   } catch (cause) {
     if (cause instanceof RangeError) return undefined;
     throw cause;
@@ -114,11 +115,23 @@ function treesOf(text: string, lineCounter: LineCounter): readonly Document.Pars
 
 const TAGS_NOT_OF_KUBECTL = /(timestamp|binary|omap|pairs|set)$/;
 
+/** Go's reader has more prefixes than YAML 1.1: `0o644`, `0O7`, `0X1F`, `0B1`. */
+const WHOLE_NUMBERS_OF_GO: ScalarTag = {
+  tag: "tag:yaml.org,2002:int",
+  default: true,
+  test: /^[-+]?0(?:[oO][0-7_]+|X[0-9a-fA-F_]+|B[01_]+)$/,
+  resolve: (text) => {
+    const digits = text.replaceAll("_", "");
+    return digits.startsWith("-") ? -Number(digits.slice(1)) : Number(digits.replace("+", ""));
+  },
+};
+
 function kubernetesTags(tags: Tags): Tags {
-  return tags.filter(
+  const kept = tags.filter(
     (tag) =>
       typeof tag === "string" || !(TAGS_NOT_OF_KUBECTL.test(tag.tag) || ("format" in tag && tag.format === "TIME")),
   );
+  return [WHOLE_NUMBERS_OF_GO, ...kept];
 }
 
 function syntaxMessage(message: string): string {
