@@ -44,4 +44,9 @@ export const DIFFERENCES: readonly Difference[] = [
     looksLike: /[|>][-+0-9]*[^\n]*\n[\s\S]*[^\n]$/,
     reason: "a block text that ends the file without a line break has one for us and none for kubectl",
   },
+  {
+    who: "the value differs",
+    looksLike: /\S:[,\]}]/,
+    reason: "a colon right before a comma or a closing bracket ends a key for us, and is a part of it for kubectl",
+  },
 ];
