@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/longest-first.ts";
+import { foreignFolder } from "./test/manifests/foreign-folder.ts";
 import { EVENTUALLY_LIMIT_MS } from "./test/time/eventually.ts";
 
 const ALL = ["test/**/*.test.ts"];
@@ -21,7 +22,8 @@ const WITH_BOTH_BUILDS = [
   "test/native/{position-independent,size,test-clock}.test.ts",
 ];
 const isOnNodeOnly = process.env["LASTCALL_BUILDS"] === "node";
-const NOT_TRIED = ["**/node_modules/**", ...(isOnNodeOnly ? WITH_BOTH_BUILDS : [])];
+const FOREIGN = foreignFolder() === undefined ? ["test/manifests/foreign.test.ts"] : [];
+const NOT_TRIED = ["**/node_modules/**", ...FOREIGN, ...(isOnNodeOnly ? WITH_BOTH_BUILDS : [])];
 
 /** They start programs, own ports and namespaces, and take from seconds to a minute each. */
 const PROGRAMS = [
@@ -66,7 +68,12 @@ const onClock = { ...forAll, sequence: { ...forAll.sequence, groupOrder: 1 } };
 // biome-ignore lint/style/noDefaultExport: the tool reads its settings from the default export
 export default defineConfig({
   test: {
-    globalSetup: ["test/commit-seed.ts", "test/lean-client-build.ts", "test/native-build.ts"],
+    globalSetup: [
+      "test/commit-seed.ts",
+      "test/lean-client-build.ts",
+      "test/native-build.ts",
+      "test/manifests/foreign-folder.ts",
+    ],
     // Most cases wait for real time: more workers than cores keep the cores busy. With eight, programs that have two seconds
     // to answer were at times not given a turn in them.
     maxWorkers: 6,

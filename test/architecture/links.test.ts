@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { anchorsOf, relativeLinks } from "./markdown-links.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Packages, what is built, and pages of other projects. */
-const NOT_OURS = /(^|\/)(node_modules|build|fixtures|\.git)(\/|$)/;
+/** Packages, and what is built. */
+const NOT_OURS = /(^|\/)(node_modules|build|\.git)(\/|$)/;
 
 function pagesBelow(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {

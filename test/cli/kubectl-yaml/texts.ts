@@ -41,7 +41,7 @@ const KEYS = "yes no on 0644 0o7 1.50 1e3 1e6 ~ null 22:22 0x10 1_000 .inf 'yes'
   .concat("? a", "[a]", "&k a");
 
 export function manifests(): readonly string[] {
-  const files = ["fixtures/real-manifests", "golden"].flatMap((folder) =>
+  const files = ["fixtures/manifests", "golden"].flatMap((folder) =>
     readdirSync(join(TESTS, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && /\.(ya?ml|json)$/.test(entry.name))
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8")),

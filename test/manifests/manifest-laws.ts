@@ -1,0 +1,71 @@
+/** What holds for every manifest, whoever wrote it. */
+import { expect, test } from "vitest";
+import { podsIn } from "../../src/kubernetes/pod-template.ts";
+import { isRawObject, objectAt, textAt } from "../../src/kubernetes/raw-json.ts";
+import { lastcall } from "../cli/run-lastcall.ts";
+import { throughCommandLine, throughWebhook } from "./both-doors.ts";
+import { documentsOf, type TextFile } from "./folder.ts";
+import { untouchable } from "./untouchable.ts";
+
+export function holdLawsOfManifests(files: readonly TextFile[]): void {
+  test.for(files)(
+    "$name is injected once, stays the same the second time, and comes back byte for byte",
+    async (file) => {
+      const { text } = file;
+      const once = await lastcall(["inject"], { "-": text });
+      expect(once.status, once.err).not.toBe(1);
+      if (once.status === 2) expect(once.out).toBe(text);
+      const twice = await lastcall(["inject"], { "-": once.out });
+      expect(twice.status, twice.err).toBe(2);
+      expect(twice.out).toBe(once.out);
+      const back = await lastcall(["uninject"], { "-": once.out });
+      expect(back.status, back.err).toBe(once.status);
+      expect(back.out).toBe(text);
+    },
+  );
+
+  test.for(files)(
+    "$name keeps every document without a Pod, and of a Pod what no injection may touch",
+    async (file) => {
+      const before = documentsOf(file.text);
+      const { out } = await throughCommandLine(file.text);
+      const after = documentsOf(out);
+      expect(after).toHaveLength(before.length);
+      for (const [index, document] of before.entries()) {
+        const pods = podsIn(document);
+        if (pods.length === 0) expect(after[index]).toEqual(document);
+        expect(podsIn(after[index]).map(({ pod }) => untouchable(pod))).toEqual(
+          pods.map(({ pod }) => untouchable(pod)),
+        );
+      }
+      if (file.name.endsWith(".json")) expect(() => JSON.parse(out)).not.toThrow();
+    },
+  );
+
+  test.for(files)("$name gives the same Pods through both doors", async ({ text }) => {
+    const documents = documentsOf(text);
+    const namespaces = namespacesOf(documents);
+    const expected: unknown[] = [];
+    for (const { pod, namespace } of documents.flatMap((document) => podsIn(document))) {
+      const name = namespace === "" ? "default" : namespace;
+      expected.push(await throughWebhook(pod, { namespace: name }, namespaces.get(name)));
+    }
+    const { out } = await throughCommandLine(text);
+    expect(
+      documentsOf(out)
+        .flatMap((document) => podsIn(document))
+        .map(({ pod }) => pod),
+    ).toEqual(expected);
+  });
+}
+
+/** What the webhook learns of the namespaces that stand in the same file. */
+function namespacesOf(documents: readonly unknown[]): ReadonlyMap<string, Readonly<Record<string, unknown>>> {
+  const metadata = documents
+    .filter(isRawObject)
+    .filter((document) => textAt(document, "kind") === "Namespace")
+    .map((document) => objectAt(document, "metadata"));
+  return new Map(
+    metadata.map((of) => [textAt(of, "name") ?? "", { ...objectAt(of, "annotations"), ...objectAt(of, "labels") }]),
+  );
+}

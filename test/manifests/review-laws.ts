@@ -1,0 +1,31 @@
+/** What holds for every admission review, whoever sent it. */
+import { expect, test } from "vitest";
+import { uninjectPod } from "../../src/injection/uninject.ts";
+import { objectAt, type RawObject, textAt } from "../../src/kubernetes/raw-json.ts";
+import { throughCommandLine, throughWebhook } from "./both-doors.ts";
+import { requestIn, type TextFile } from "./folder.ts";
+
+export function holdLawsOfReviews(files: readonly TextFile[]): void {
+  test.for(files)("$name is patched once, stays the same the second time, and comes back", async (file) => {
+    const { object, namespace } = reviewed(file);
+    const once = await throughWebhook(object, { namespace });
+    expect(await throughWebhook(once, { namespace })).toStrictEqual(once);
+    const back = uninjectPod(once as RawObject);
+    expect(back.kind === "uninjected" ? back.pod : once).toStrictEqual(object);
+  });
+
+  const ofPods = files.filter((file) => textAt(reviewed(file).object, "kind") === "Pod");
+  test.for(ofPods)("$name is of a Pod that is the same through both doors", async (file) => {
+    const { object, namespace } = reviewed(file);
+    // On the wire a Pod inside a review may leave out its apiVersion; a manifest may not.
+    const manifest = { apiVersion: "v1", ...object };
+    const { out } = await throughCommandLine(JSON.stringify(manifest));
+    expect(JSON.parse(out)).toEqual({ apiVersion: "v1", ...((await throughWebhook(object, { namespace })) as object) });
+  });
+}
+
+export function reviewed(file: TextFile): { readonly object: RawObject; readonly namespace: string } {
+  const object = objectAt(requestIn(file), "object");
+  if (object === undefined) throw new Error(`${file.name} is no review`);
+  return { object, namespace: textAt(objectAt(object, "metadata"), "namespace") ?? "default" };
+}
