@@ -1,9 +1,9 @@
 /** What each command does once its flags are read. Each answers the exit status. */
 import { createTwoFilesPatch } from "diff";
-import { EXIT_DONE, EXIT_ERROR, EXIT_NOTHING_TO_DO } from "./exit-statuses.ts";
+import { EXIT_DIFF_ERROR, EXIT_DIFFERENT, EXIT_DONE, EXIT_ERROR } from "./exit-statuses.ts";
 import { explain } from "./explanation.ts";
 import { explanationText } from "./explanation-text.ts";
-import { jsonReport, printProblems, printReport, statusOf, succeeded, writeManifests } from "./output.ts";
+import { jsonReport, printProblems, printReport, succeeded, writeManifests } from "./output.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
 import { type ChangedManifest, injectManifests, type Transformed, uninjectManifests } from "./transform.ts";
@@ -18,7 +18,7 @@ export async function runUninject(request: CommandRequest, ports: Ports): Promis
 
 function write(result: Transformed, json: boolean, ports: Ports): number {
   if (printReport(result, json, ports.err)) writeManifests(result, ports);
-  return statusOf(result);
+  return succeeded(result) ? EXIT_DONE : EXIT_ERROR;
 }
 
 export async function runDiff(request: InjectRequest, ports: Ports): Promise<number> {
@@ -26,7 +26,8 @@ export async function runDiff(request: InjectRequest, ports: Ports): Promise<num
   const diffs = result.manifests.filter(({ before, after }) => before !== after).map(unifiedDiff);
   if (request.json) ports.out(`${JSON.stringify({ diffs, ...jsonReport(result) })}\n`);
   else if (printReport(result, false, ports.err)) for (const { diff } of diffs) ports.out(diff);
-  return statusOf(result);
+  if (!succeeded(result)) return EXIT_DIFF_ERROR;
+  return diffs.length > 0 ? EXIT_DIFFERENT : EXIT_DONE;
 }
 
 function unifiedDiff({ name, before, after }: ChangedManifest): { readonly file: string; readonly diff: string } {
@@ -47,6 +48,5 @@ export async function runExplain(request: InjectRequest, ports: Ports): Promise<
     printProblems(result, ports.err);
     ports.out(explanations.map(explanationText).join("\n"));
   }
-  if (!succeeded(result)) return EXIT_ERROR;
-  return explanations.length > 0 ? EXIT_DONE : EXIT_NOTHING_TO_DO;
+  return succeeded(result) ? EXIT_DONE : EXIT_ERROR;
 }

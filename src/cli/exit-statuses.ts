@@ -1,8 +1,15 @@
 /** Exit statuses of every command of this room. The reference is made of them; never renumbered. */
 
-/** Something was changed, would change, or was explained; drains were shown, if only that there are none, or watching was told to stop. */
+/** It was done: manifests were printed, changed or as they came; they were explained, or drains were shown, if only that there are none. `diff`: nothing would change. */
 export const EXIT_DONE = 0;
-/** A flag, a file or a document is wrong, or no cluster answered. Standard error says what is wrong, where, and what would be right; no manifest is printed. */
+/** `diff`: something would change. */
+export const EXIT_DIFFERENT = 1;
+/** Every other command: a flag, a file or a document is wrong, or no cluster answered. Standard error says what is wrong, where, and what would be right; no manifest is printed. */
 export const EXIT_ERROR = 1;
-/** The input holds nothing to change; the manifests are printed as they came. */
-export const EXIT_NOTHING_TO_DO = 2;
+/** `diff`: a flag, a file or a document is wrong. */
+export const EXIT_DIFF_ERROR = 2;
+
+/** As `kubectl diff` does, so that a pipeline can tell a difference from a mistake. @param args of the command line */
+export function errorStatusOf(args: readonly string[]): number {
+  return args.find((arg) => !arg.startsWith("-")) === "diff" ? EXIT_DIFF_ERROR : EXIT_ERROR;
+}

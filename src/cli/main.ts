@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import type { DrainPorts } from "./drains/drain-ports.ts";
-import { EXIT_ERROR } from "./exit-statuses.ts";
+import { errorStatusOf } from "./exit-statuses.ts";
 import { listManifests } from "./manifest-files.ts";
 import type { Ports } from "./ports.ts";
 import { runCommandLine } from "./program.ts";
@@ -23,7 +23,7 @@ export async function main(args: readonly string[]): Promise<number> {
   process.stderr.on("error", () => {});
   const status = await runCommandLine(args, { ...SYSTEM, drains: drainPorts(left) });
   await new Promise((resolve) => process.stdout.write("", resolve));
-  return isUnwritten ? EXIT_ERROR : status;
+  return isUnwritten ? errorStatusOf(args) : status;
 }
 
 const SYSTEM: Omit<Ports, "drains"> = {

@@ -1,5 +1,4 @@
 /** Where results and reports go: manifests to standard output or a folder, what happened to standard error. */
-import { EXIT_DONE, EXIT_ERROR, EXIT_NOTHING_TO_DO } from "./exit-statuses.ts";
 import { problemLine } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
 import { printable } from "./printable.ts";
@@ -40,15 +39,6 @@ export function jsonReport({ reports, warnings, problems }: Transformed): object
 
 export function succeeded({ problems, reports }: Transformed): boolean {
   return problems.length === 0 && reports.every(({ outcome }) => outcome !== "refused");
-}
-
-export function hasChanged({ manifests }: Transformed): boolean {
-  return manifests.some(({ before, after }) => before !== after);
-}
-
-export function statusOf(result: Transformed): number {
-  if (!succeeded(result)) return EXIT_ERROR;
-  return hasChanged(result) ? EXIT_DONE : EXIT_NOTHING_TO_DO;
 }
 
 /** One manifest is written as it is; several get a document marker between them where none stands. */

@@ -7,7 +7,7 @@ import { quote } from "../policy/quote.ts";
 import { readConfig } from "./cluster-config-file.ts";
 import { runDiff, runExplain, runInject, runUninject } from "./commands.ts";
 import { addDrainCommands } from "./drains/drain-commands.ts";
-import { EXIT_DONE, EXIT_ERROR } from "./exit-statuses.ts";
+import { EXIT_DIFF_ERROR, EXIT_DONE, EXIT_ERROR, errorStatusOf } from "./exit-statuses.ts";
 import { addPolicyFlags, overridesFrom } from "./policy-flags.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
@@ -33,7 +33,7 @@ export async function runCommandLine(args: readonly string[], ports: Ports): Pro
     return status;
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause;
-    return cause.exitCode === 0 ? EXIT_DONE : EXIT_ERROR;
+    return cause.exitCode === 0 ? EXIT_DONE : errorStatusOf(args);
   }
 }
 
@@ -51,10 +51,12 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
     .showSuggestionAfterError()
     .helpCommand(true)
     .addHelpText("after", EXIT_HELP);
-  const withConfig = (run: Runner) => async (options: Flags) => {
-    const config = readConfig(textFlag(options, "config"), ports);
-    finish(config === undefined ? EXIT_ERROR : await run(injectRequest(options, config), ports));
-  };
+  const withConfig =
+    (run: Runner, withoutConfig = EXIT_ERROR) =>
+    async (options: Flags) => {
+      const config = readConfig(textFlag(options, "config"), ports);
+      finish(config === undefined ? withoutConfig : await run(injectRequest(options, config), ports));
+    };
   addInjectFlags(program.command("inject").description("print the manifests with every Pod injected")).action(
     withConfig(runInject),
   );
@@ -62,7 +64,7 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
     async (options: Flags) => finish(await runUninject(commandRequest(options), ports)),
   );
   addInjectFlags(program.command("diff").description("print what inject would change, as a unified diff")).action(
-    withConfig(runDiff),
+    withConfig(runDiff, EXIT_DIFF_ERROR),
   );
   addInjectFlags(
     program
@@ -84,7 +86,8 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
 }
 
 const EXIT_HELP = `
-Exit status: 0 done, 1 an error (nothing was written to standard output), 2 nothing to do.`;
+Exit status: 0 done, also where there was nothing to do; 1 an error (nothing was written to standard output).
+Of diff, as of kubectl diff: 0 no difference, 1 a difference, 2 an error.`;
 
 function addFileFlags(command: Command): Command {
   return command

@@ -70,17 +70,17 @@ describe("inject reports on standard error", () => {
 
 describe("the exit status", () => {
   test.for([
-    { says: "is 2 for nothing at all", text: "", status: 2 },
-    { says: "is 2 for comments", text: "# nothing\n---\n", status: 2 },
-    { says: "is 2 for documents without Pods", text: CONFIG_MAP, status: 2 },
-    { says: "is 2 when every Pod is left alone", text: JOB, status: 2 },
+    { says: "is 0 for nothing at all", text: "", status: 0, isSame: true },
+    { says: "is 0 for comments", text: "# nothing\n---\n", status: 0, isSame: true },
+    { says: "is 0 for documents without Pods", text: CONFIG_MAP, status: 0, isSame: true },
+    { says: "is 0 when every Pod is left alone", text: JOB, status: 0, isSame: true },
     { says: "is 0 when something is injected", text: `${JOB}---\n${POD}`, status: 0 },
     { says: "is 1 for what is not YAML", text: `${POD}---\na: b: c\n`, status: 1 },
-  ])("$says, and only an error keeps the manifests back", async ({ text, status }) => {
+  ])("$says, and only an error keeps the manifests back", async ({ text, status, isSame }) => {
     const ran = await lastcall(["inject"], { "-": text });
     expect(ran.status).toBe(status);
     if (status === 1) expect(ran.out).toBe("");
-    if (status === 2) expect(ran.out).toBe(text);
+    if (isSame === true) expect(ran.out).toBe(text);
   });
 
   test("is 1 when the configuration refuses the Pod, and the sentence is printed", async () => {
@@ -297,14 +297,24 @@ describe("diff", () => {
 
   test("shows what inject would change, and nothing else", async () => {
     const { status, out } = await lastcall(["diff", "-f", "web.yaml", "--token-seed", "s"], { "web.yaml": POD });
-    expect(status).toBe(0);
+    expect(status).toBe(1);
     expect(out).toMatch(/^--- a\/web\.yaml\n\+\+\+ b\/web\.yaml\n@@ -3,7 \+3,\d+ @@\n metadata:\n {3}name: web\n/);
     expect(out).toContain("\n+  terminationGracePeriodSeconds: 100\n");
     expect(out).not.toMatch(/^-[^-]/m);
   });
 
-  test("prints no diff and answers 2 when nothing would change", async () => {
-    expect(await lastcall(["diff"], { "-": CONFIG_MAP })).toMatchObject({ status: 2, out: "" });
+  test("prints no diff and answers 0 when nothing would change", async () => {
+    expect(await lastcall(["diff"], { "-": CONFIG_MAP })).toMatchObject({ status: 0, out: "" });
+  });
+
+  test.for<[string, readonly string[], string]>([
+    ["a file that is no YAML", [], "a: b: c\n"],
+    ["an unknown flag", ["--kube-verson=1.30"], POD],
+    ["a configuration that is not there", ["--config=nowhere.yaml"], POD],
+  ])("answers 2 for %s, which is no difference", async ([, flags, text]) => {
+    const { status, out, err } = await lastcall(["diff", ...flags], { "-": text });
+    expect({ status, out }).toEqual({ status: 2, out: "" });
+    expect(err).toMatch(/^error: /m);
   });
 
   test("is one object with --json", async () => {
@@ -374,7 +384,8 @@ describe("the help", () => {
     expect(status).toBe(0);
     for (const command of ["inject", "uninject", "diff", "explain", "webhook", "demo"])
       expect(out).toContain(`\n  ${command} `);
-    expect(out).toContain("0 done, 1 an error");
+    expect(out).toContain("0 done, also where there was nothing to do; 1 an error");
+    expect(out).toContain("0 no difference, 1 a difference, 2 an error");
   });
 
   test("answers a word that is no command with the nearest one", async () => {

@@ -54,7 +54,7 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     writeFileSync(join(folder, "k8s/aa/c.yaml"), "kind: C\n");
     writeFileSync(join(folder, "k8s/notes.txt"), "a: b: c");
     expect(await run(["inject", "-f", "k8s"], "")).toEqual({
-      status: 2,
+      status: 0,
       out: '{"kind": "A"}\n---\nkind: C\n---\nkind: B\n',
       err: "nothing to do: no Pod or workload was found in k8s\n",
     });
