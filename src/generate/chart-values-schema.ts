@@ -29,6 +29,7 @@ export function chartValuesSchema(): object {
         },
         onInvalid: policy["onInvalid"] ?? {},
       }),
+      commonLabels: TEXT_MAP,
       failurePolicy: oneOf("Ignore", "Fail"),
       webhook: WEBHOOK,
       podDisruptionBudget: closed({ enabled: BOOLEAN }),
@@ -93,13 +94,17 @@ const IMAGE = {
   digest: { type: "string", pattern: "^$|^sha256:[a-f0-9]{64}$" },
 };
 
-const PULL_SECRETS: Schema = { type: "array", items: { type: "string", pattern: SUBDOMAIN } };
+const SECRET_NAME: Schema = { type: "string", pattern: SUBDOMAIN };
+const PULL_SECRETS: Schema = { type: "array", items: SECRET_NAME };
 
 const IMAGES = closed({
   registry: { type: "string", pattern: "^$|^[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[a-z0-9._/-]*)?$" },
   allowEmptyRegistry: BOOLEAN,
   pullPolicy: oneOf(...PULL_POLICIES),
-  pullSecrets: PULL_SECRETS,
+  pullSecrets: {
+    type: "array",
+    items: { anyOf: [SECRET_NAME, { ...closed({ name: SECRET_NAME }), required: ["name"] }] },
+  },
   webhook: closed(IMAGE),
   manager: closed({
     ...IMAGE,
@@ -124,6 +129,11 @@ const WEBHOOK = closed({
   nodeSelector: TEXT_MAP,
   tolerations: { type: "array", items: ANY_MAP },
   affinity: ANY_MAP,
+  topologySpreadConstraints: { type: ["array", "null"], items: ANY_MAP },
+  extraArgs: { type: "array", items: { type: "string", pattern: "^--[a-z]" } },
+  extraEnv: { type: "array", items: { type: "object", required: ["name"] } },
+  extraVolumes: { type: "array", items: { type: "object", required: ["name"] } },
+  extraVolumeMounts: { type: "array", items: { type: "object", required: ["name", "mountPath"] } },
   podAnnotations: TEXT_MAP,
   podLabels: TEXT_MAP,
   configurationAnnotations: TEXT_MAP,

@@ -50,7 +50,8 @@ describe.for(MATRIX_NAMES)("the server with %s", (name) => {
   test("mounts every file that its flags name", () => {
     const folders = listOf<{ readonly mountPath: string }>(podOf(values), "containers", 0, "volumeMounts");
     const files = argsOf(values).flatMap((arg) => /=(\/.*)\/[^/]+$/.exec(arg)?.[1] ?? []);
-    expect([...new Set(files)].sort()).toEqual(folders.map(({ mountPath }) => mountPath).sort());
+    const ours = folders.map(({ mountPath }) => mountPath).filter((path) => path !== "/extra");
+    expect([...new Set(files)].sort()).toEqual(ours.sort());
     const mounted = listOf<{ readonly name: string }>(podOf(values), "containers", 0, "volumeMounts");
     const volumes = listOf<{ readonly name: string }>(podOf(values), "volumes");
     expect(mounted.map((mount) => mount.name)).toEqual(volumes.map((volume) => volume.name));
@@ -180,6 +181,40 @@ test("images are named by registry, tag and digest", () => {
   ]);
   const digest = `sha256:${"0".repeat(64)}`;
   expect(imagesOf({ image: { webhook: { tag: "1", digest } } })[0]).toBe(`lastcall-webhook@${digest}`);
+});
+
+describe("what a platform puts on every chart", () => {
+  const values = MATRIX["what a platform puts on every chart"] ?? {};
+  const manifests = render(values);
+
+  test("labels stand on every object, and never over the chart's own", () => {
+    for (const { kind, metadata } of manifests) {
+      const { team, "app.kubernetes.io/name": name } = metadata.labels ?? {};
+      expect([kind, team, name]).toEqual([kind, "platform", "lastcall"]);
+    }
+    const server = at(only(manifests, "Deployment"), "spec", "template", "metadata", "labels");
+    expect(server).toMatchObject({ "app.kubernetes.io/component": "webhook", team: "platform" });
+    const selector = at(only(manifests, "Deployment"), "spec", "selector", "matchLabels");
+    expect(selector).toEqual(at(only(render(), "Deployment"), "spec", "selector", "matchLabels"));
+  });
+
+  test("flags, variables, volumes and pull secrets come to those of the chart", () => {
+    expect(podOf(values)).toMatchObject({
+      imagePullSecrets: [{ name: "one" }, { name: "two" }],
+      containers: [{ env: [{ name: "NODE_EXTRA_CA_CERTS", value: "/etc/ssl/team.crt" }] }],
+    });
+    expect(argsOf(values).slice(0, -1)).toEqual(argsOf({}));
+    expect(argsOf(values).at(-1)).toBe("--host=::");
+    const names = listOf<{ readonly name: string }>(podOf(values), "volumes").map(({ name }) => name);
+    expect(names).toEqual(["config", "extra"]);
+  });
+
+  test("a list of spread constraints, an empty one too, replaces the chart's", () => {
+    expect(at(podOf(values), "topologySpreadConstraints")).toEqual([]);
+    const zone = { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule" };
+    const chosen = podOf({ webhook: { topologySpreadConstraints: [zone] } });
+    expect(at(chosen, "topologySpreadConstraints")).toEqual([zone]);
+  });
 });
 
 test("images without a registry are refused, unless it is said that the nodes have them", () => {

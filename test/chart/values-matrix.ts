@@ -27,6 +27,17 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       profiles: { "1e3": { containers: "null" }, "0x1f": {}, "0o17": {}, null: {}, yes: {} },
     },
   },
+  "what a platform puts on every chart": {
+    commonLabels: { team: "platform", "app.kubernetes.io/component": "theirs", "app.kubernetes.io/name": "theirs" },
+    image: { pullSecrets: ["one", { name: "two" }] },
+    webhook: {
+      extraArgs: ["--host=::"],
+      extraEnv: [{ name: "NODE_EXTRA_CA_CERTS", value: "/etc/ssl/team.crt" }],
+      extraVolumes: [{ name: "extra", emptyDir: {} }],
+      extraVolumeMounts: [{ name: "extra", mountPath: "/extra" }],
+      topologySpreadConstraints: [],
+    },
+  },
   "a careful cluster": {
     image: {
       registry: "registry.example:5000/team",

@@ -30,6 +30,13 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
     { image: { manager: { pullPolicy: "always" } } },
     "at '/image/manager/pullPolicy'",
   ],
+  ["a word where a flag belongs", { webhook: { extraArgs: ["webhook"] } }, "at '/webhook/extraArgs/0'"],
+  [
+    "a pull secret with a namespace",
+    { image: { pullSecrets: [{ name: "a", namespace: "b" }] } },
+    "/image/pullSecrets/0",
+  ],
+  ["a mount of nothing", { webhook: { extraVolumeMounts: [{ mountPath: "/x" }] } }, "/webhook/extraVolumeMounts/0"],
   ["a digest that is none", { image: { manager: { digest: "sha256:abc" } } }, "at '/image/manager/digest'"],
   ["a refusing policy", { admissionPolicy: { validationActions: ["Deny"] } }, "value must be one of 'Warn', 'Audit'"],
   ["no action at all", { admissionPolicy: { validationActions: [] } }, "at '/admissionPolicy/validationActions'"],

@@ -15,18 +15,27 @@
 {{- if eq .Values.certificates.mode "existing" -}}{{ .Values.certificates.existing.secretName }}{{- else -}}lastcall-webhook-tls{{- end -}}
 {{- end -}}
 
+{{/* Where these and common labels meet, these win: selectors and people know objects by them. */}}
 {{- define "lastcall.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-app.kubernetes.io/name: lastcall
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- $ours := dict
+  "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_")
+  "app.kubernetes.io/name" "lastcall"
+  "app.kubernetes.io/instance" .Release.Name
+  "app.kubernetes.io/version" .Chart.AppVersion
+  "app.kubernetes.io/managed-by" .Release.Service
+-}}
+{{- merge $ours .Values.commonLabels | toYaml -}}
+{{- end -}}
+
+{{/* Of a list: the values as they are, and the component. */}}
+{{- define "lastcall.componentLabels" -}}
+{{- $component := dict "app.kubernetes.io/component" (index . 1) -}}
+{{- merge $component (include "lastcall.labels" (index . 0) | fromYaml) | toYaml -}}
 {{- end -}}
 
 {{/* Of the server's Pods. Where these and a person's labels meet, these win: the Service selects by them. */}}
 {{- define "lastcall.podLabels" -}}
-{{ include "lastcall.labels" . }}
-app.kubernetes.io/component: webhook
+{{ include "lastcall.componentLabels" (list . "webhook") }}
 {{- end -}}
 
 {{- define "lastcall.webhookSelector" -}}
@@ -90,6 +99,13 @@ that is started after the Service, and puts it into the argument. The port is th
 {{/* Empty where nothing listens on it. */}}
 {{- define "lastcall.adminPort" -}}
 {{- if and .Values.relay.enabled .Values.relay.adminPort }}{{ int .Values.relay.adminPort }}{{ end -}}
+{{- end -}}
+
+{{/* Names, or objects with one, as other charts take them. */}}
+{{- define "lastcall.pullSecrets" -}}
+{{- range .Values.image.pullSecrets }}
+- name: {{ if kindIs "string" . }}{{ . }}{{ else }}{{ .name }}{{ end }}
+{{- end -}}
 {{- end -}}
 
 {{/* What every container of ours runs with. */}}
