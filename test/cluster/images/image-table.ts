@@ -40,7 +40,14 @@ export const IMAGES = {
     base: "node",
     contents: [{ from: "build/release/lastcall", to: "/app" }],
     bundles: [],
-    entrypoint: [NODE, "--max-semi-space-size=8", "--heap-growing-percent=50", "/app/lastcall.mjs"],
+    entrypoint: [
+      NODE,
+      "--max-semi-space-size=8",
+      "--heap-growing-percent=50",
+      "--v8-pool-size=1",
+      "--no-maglev-destroy-on-background",
+      "/app/lastcall.mjs",
+    ],
   },
   "lastcall-test-app": {
     base: "node",
