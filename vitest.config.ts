@@ -4,7 +4,7 @@ import { LongestFirst } from "./test/longest-first.ts";
 import { foreignFolder } from "./test/manifests/foreign-folder.ts";
 import { EVENTUALLY_LIMIT_MS } from "./test/time/eventually.ts";
 
-const ALL = ["test/**/*.test.ts"];
+const ALL = ["{test,e2e,bench}/**/*.test.ts"];
 
 /**
  * They compare every time of real programs on the test's clock. The kernel answers for all sockets of the host at once, so they
@@ -29,8 +29,9 @@ const NOT_TRIED = ["**/node_modules/**", ...FOREIGN, ...(isOnNodeOnly ? WITH_BOT
 const PROGRAMS = [
   "test/{relay,webhook}/**/{program,relay-in-webhook,webhook-in-cluster,browser}.test.ts",
   "test/{cli/drains,webhook}/process.test.ts",
-  "test/webhook/strangers.test.ts",
+  "test/webhook/{strangers,kept-connection}.test.ts",
   "test/native/**/*.test.ts",
+  "test/preload/**/*.test.ts",
   "test/demo/{demo,pod-runner}.test.ts",
   "test/manager/{hostile-*,in-cgroup}.test.ts",
   "test/manager/{manager-*,relay-process,stalled-manager}.test.ts",
@@ -41,7 +42,7 @@ const PROGRAMS = [
 const APART = [
   "test/injection/linear-work.test.ts",
   "test/{api-server/connection,certs/make,cli/process,demo/container-command,demo/servers}.test.ts",
-  "test/cluster/**/*.test.ts",
+  "e2e/**/*.test.ts",
   "test/manager/{http-driver,kernel-without-ipv6,neighbours,netlink-sources,observation-*}.test.ts",
   "test/manager/{original-hooks,raw-http,relay-client,relay-history,relay-session,unread-callers}.test.ts",
   "test/manager/fuzz/*.test.ts",

@@ -1,5 +1,5 @@
 /** Every suite of the project, and what of it a landing takes. */
-import { NEWEST } from "../cluster/build/module-table.ts";
+import { NEWEST } from "../../e2e/build/module-table.ts";
 
 export type Step = {
   readonly name: string;
@@ -17,7 +17,7 @@ const PROGRAMS = [
 /** What loses requests or admissions when it breaks: rollouts, modes, hooks, the relay, the webhook's life, an attack. */
 const CASES = [
   ...["serving", "rollout", "modes", "own-hooks", "restarts"],
-  ...["who-is-injected", "webhook-life", "relay.e2e", "attackers"],
+  ...["who-is-injected", "webhook-life", "fail-from", "relay.e2e", "attackers"],
 ];
 
 export const STEPS: readonly Step[] = [

@@ -112,7 +112,7 @@ test("the rules refuse what they are there to refuse", () => {
   expect(isAllowed("manager/runner.ts", "koffi")).toBe(false);
   expect(isAllowed("cli/main.ts", "../webhook/server.ts")).toBe(false);
   expect(isAllowed("webhook/server.ts", "../relay/serve.ts")).toBe(false);
-  expect(isAllowed("webhook/main.ts", "../relay/serve.ts")).toBe(true);
+  expect(isAllowed("webhook/optional-parts.ts", "../relay/serve.ts")).toBe(true);
   expect(isAllowed("policy/resolve.ts", "yaml")).toBe(false);
   expect(
     targetsOf('import { a,\n b } from "x";\nimport "y";\nawait import("z");\nimport type { T } from "t";'),

@@ -71,7 +71,7 @@ export const LUCK_RULES: readonly LuckRule[] = [
     bounds: true,
   },
   {
-    name: "a port of everybody's taken for free",
+    name: "a port of every program's taken for free",
     cure: "any port of an ownAddress() of test/leases/own-address.ts",
     pattern: new RegExp(
       [
@@ -91,8 +91,6 @@ export const LUCK_EXCEPTIONS: readonly { readonly under: string; readonly becaus
   { under: "test/architecture/luck", because: "writes wrongly on purpose" },
   { under: "test/demo/real-clock.test.ts", because: "tests that clock" },
   { under: "test/calm/", because: "makes the machine's bad days, and waits for no program of ours" },
-  { under: "test/bench/", because: "measures: real time is what it is for" },
-  { under: "test/cluster/", because: "waits for clusters, by test/cluster/host/wait.ts" },
   { under: "test/programs/", because: "plays programs of others at a pace of their own" },
 ];
 

@@ -50,7 +50,7 @@ describe("the rules refuse what they are there to refuse", () => {
       `${PROGRAM}expect(ms).toBeLessThan(10_000);`,
       `${PROGRAM}expect(report.withdrawnAfterMs).toBeLessThan(3_000);`,
     ],
-    "a port of everybody's taken for free": [
+    "a port of every program's taken for free": [
       'connect({ host: "127.0.0.1", port: 1 });',
       'connect(1, "127.0.0.1");',
       "await connectionTo(1).request();",
@@ -96,6 +96,6 @@ describe("the rules refuse what they are there to refuse", () => {
       expect(files.filter((file) => file.startsWith(under)).length, under).toBeGreaterThan(0);
       expect(because).toMatch(/\w+ \w+/);
     }
-    expect(luckIn("test/bench/x.ts", "await vi.waitFor(look);")).toEqual([]);
+    expect(luckIn("test/calm/x.ts", "await vi.waitFor(look);")).toEqual([]);
   });
 });

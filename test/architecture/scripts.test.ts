@@ -12,7 +12,7 @@ const PAGES = [
   "SECURITY.md",
   "docs/command-line.md",
   "docs/support.md",
-  "test/cluster/README.md",
+  "e2e/README.md",
 ];
 
 test.for(PAGES)("every npm run of %s exists", (page) => {

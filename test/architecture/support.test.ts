@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { KUBERNETES } from "../../e2e/build/module-table.ts";
 import { VERSION } from "../../src/contract/version.ts";
-import { KUBERNETES } from "../cluster/build/module-table.ts";
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, "../..", file), "utf8");
 

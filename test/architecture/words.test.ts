@@ -35,6 +35,22 @@ test.for(programs)("%s says who is meant, in its comments too", (file) => {
   expect(refusedIn(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
 });
 
+/** Of the tests and the tools. A quoted word is a name, such as that of a user. */
+const QUOTED_WORD = /"[a-z]+"/g;
+
+test.for(["test", "e2e", "bench", "native", "release"])("the files of %s say who is meant", (folder) => {
+  const written = filesIn(folder).filter(
+    (file) =>
+      /\.(?:ts|mjs|md|c|h|sh|py|go)$/.test(file) &&
+      !file.includes("/node_modules/") &&
+      !import.meta.filename.endsWith(file),
+  );
+  const texts = written.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
+  const found = texts.filter(([, text]) => refusedIn(text.replace(QUOTED_WORD, "")).length > 0);
+  expect(found.map(([file]) => file)).toEqual([]);
+  expect(written.length).toBeGreaterThan(0);
+});
+
 test.for([
   ["A Pod that\nnobody calls.", 1],
   ["Whoever reads it, and somebody else, start anew.", 3],

@@ -1,4 +1,4 @@
-/** Clients that ask again and again, each at its pace; nobody asks twice for the same. */
+/** Clients that ask again and again, each at its pace; no one asks twice for the same. */
 import type { Clients, Place, Tally } from "./scene.ts";
 
 export type Asked = {
@@ -10,7 +10,7 @@ export type Asked = {
 export type Loops = {
   readonly runs: () => boolean;
   readonly withdrawn: () => boolean;
-  /** Asks until told to stop, or until `ask` has nobody to ask any more. */
+  /** Asks until told to stop, or until `ask` has no one to ask any more. */
   readonly loop: (ask: () => Promise<Asked> | undefined) => Promise<void>;
   readonly noteRefused: () => void;
   readonly of: (loops: readonly Promise<unknown>[]) => Clients;

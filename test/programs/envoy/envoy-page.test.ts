@@ -50,7 +50,7 @@ test("what failed is told, and what was given back as not begun", () => {
   expect(withEnvoy(blank, lost)).toContain("| 1 of 101 (2 given back) |");
 });
 
-test("a session that stays was cut, whoever drained", () => {
+test("a session that stays was cut, no matter who drained", () => {
   const cut = all.map((one) => (one.scene === "tcp-stays" ? { ...one, cut: 1 } : one));
   expect(withEnvoy(blank, cut)).toContain(
     "| a TCP session that stays | 61.0 s | – | failed | cut | 7.1 s | – | 200 | cut |",

@@ -1,6 +1,6 @@
 """Clients of gRPC with grpcio: `ADDRESS PORT CHANNELS PACE_MS`. Each channel makes one call after the other and is kept for
 ever; the library itself goes elsewhere when it is sent away, and repeats only what a server has certainly not begun, as it does
-for everybody who sets nothing. Tells ok or `fail WHY`,
+for everyone who sets nothing. Tells ok or `fail WHY`,
 one per line, and leaves at the end of its input."""
 import os
 import sys

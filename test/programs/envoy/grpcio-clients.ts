@@ -29,7 +29,7 @@ export function grpcioClients(channels: number, paceMs: number): (place: Place) 
   };
 }
 
-/** Hands each connection to the Pod, or to somebody else once that is withdrawn; what is open stays where it is. */
+/** Hands each connection to the Pod, or to someone else once that is withdrawn; what is open stays where it is. */
 async function openService(place: Place) {
   let lastMs = place.clock.nowMs();
   let withdrawn = false;

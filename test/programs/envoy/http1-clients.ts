@@ -9,7 +9,7 @@ type Http1Load = {
   readonly paceMs: number;
   /** How long a client keeps its connection: 0 for one request, Infinity until it is sent away. */
   readonly livesMs: (client: number) => number;
-  /** Of the Pod; where it is not the app's nobody else is asked. */
+  /** Of the Pod; where it is not the app's no one else is asked. */
   readonly port?: number;
   readonly path?: string;
 };

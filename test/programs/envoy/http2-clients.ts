@@ -18,7 +18,7 @@ const REFUSED = "refused";
 /** Answers of the app take this long. */
 const WORK_MS = 5;
 
-/** Connections live until the proxy sends them away; then each client connects again, to wherever it finds somebody. */
+/** Connections live until the proxy sends them away; then each client connects again, to wherever it finds someone. */
 export function http2Load({ clients, loopsEach, paceMs, ask }: Http2Load): (place: Place) => Promise<Clients> {
   return (place) => {
     const loops = createLoops(place, paceMs);

@@ -5,7 +5,7 @@ import { PROXY } from "./upstream-ports.ts";
 
 const PEER = new URL("./http3-peer.py", import.meta.url).pathname;
 
-/** @param paceMs 0 asks once and keeps the connection. Who is sent away leaves, and asks nobody else. */
+/** @param paceMs 0 asks once and keeps the connection. Who is sent away leaves, and asks no one else. */
 export function http3Clients(clients: number, paceMs: number): (place: Place) => Promise<Clients> {
   return async ({ clock, pod, http3 }) => {
     const tally: Tally = { answered: 0, failures: [] };

@@ -1,5 +1,5 @@
 /**
- * When the machine kept somebody from his turn: the one who measures, whose clock then ticks late, and those he measures,
+ * When the machine kept someone from his turn: the one who measures, whose clock then ticks late, and those he measures,
  * whom the kernel saw ready and waiting. What a drain lasts longer by that is not the drain's.
  */
 
@@ -30,7 +30,7 @@ export function startLagLog(waitedMs: () => number): LagLog {
   };
   const timer = setInterval(beat, BEAT_MS);
   return {
-    // A beat that lies across the edge counts whole: nobody knows which part of it hurt.
+    // A beat that lies across the edge counts whole: no one knows which part of it hurt.
     between: (fromMs, toMs) =>
       beats
         .filter(({ atMs, lateMs }) => atMs >= fromMs && atMs - lateMs - BEAT_MS <= toMs)

@@ -110,7 +110,7 @@ async function ready(envoy: ChildProcess, admin: AdminPlace): Promise<void> {
   }
 }
 
-/** As the process says it, such as `INITIALIZING`; empty where nobody answers. */
+/** As the process says it, such as `INITIALIZING`; empty where no one answers. */
 function stateAt(admin: AdminPlace): Promise<string> {
   const place = "path" in admin ? { socketPath: admin.path } : { host: "127.0.0.1", port: admin.port };
   return new Promise((done) => {

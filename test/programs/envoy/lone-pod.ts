@@ -93,7 +93,7 @@ export async function startLonePod(parts: LonePodParts): Promise<LonePod> {
   };
 }
 
-/** What a client is told with the answer to its request; empty where nobody answers. */
+/** What a client is told with the answer to its request; empty where no one answers. */
 export function toldToClient(pod: { readonly address: string }): Promise<string> {
   return new Promise((done) => {
     const headers = { connection: "keep-alive" };
@@ -109,7 +109,7 @@ export function toldToClient(pod: { readonly address: string }): Promise<string>
   });
 }
 
-/** A connection that Envoy passes on and nobody speaks on. */
+/** A connection that Envoy passes on and no one speaks on. */
 export function tcpSession(pod: { readonly address: string }): Promise<Socket> {
   return new Promise((done, failed) => {
     const socket = connect({ host: pod.address, port: LONE_TCP_PORT });

@@ -37,7 +37,7 @@ async function played(request: PlayRequest, { processes, scratch: folder }: Work
   );
   const hasNative = request.native !== "";
   const isHeavy = ({ scene }: EnvoyCase) => scene.heavy === true;
-  // The longest first, so that nobody waits for a single one in the end.
+  // The longest first, so that no one waits for a single one in the end.
   const light = cases.filter((one) => !isHeavy(one)).sort((a, b) => length(b) - length(a));
   const lanes = hasNative ? LANES : LANES_ON_NODE;
   await Promise.all([lane(cases.filter(isHeavy), play), ...Array.from({ length: lanes }, () => lane(light, play))]);

@@ -20,7 +20,7 @@ const GRAIN_MS = 500;
 const GONE_AFTER_MS = 5_000;
 
 describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
-  test("that was started anew in its drain is told again, and its new clients are waited for", async (context) => {
+  test("that was started again in its drain is told again, and its new clients are waited for", async (context) => {
     const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
     try {
       const before = await tcpSession(pod);
@@ -101,14 +101,14 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
   });
 });
 
-/** Whoever runs there now has been told that it drains. */
+/** The process that runs there now has been told that it drains. */
 async function expectClientsSentAway(pod: LonePod): Promise<void> {
   const untilMs = performance.now() + LATE_MS;
   while ((await toldToClient(pod)) !== "close" && performance.now() < untilMs) await pause(100, "a step of the scene");
   expect(await toldToClient(pod)).toBe("close");
 }
 
-/** Dials until somebody listens. */
+/** Dials until someone listens. */
 async function firstSession(pod: LonePod): Promise<Socket> {
   for (;;) {
     const session = await tcpSession(pod).catch(() => undefined);

@@ -11,8 +11,8 @@ export const TIMEOUT_MS = 60_000;
 export const LAG_MS = 2_000;
 
 /**
- * `delay`: with the drain delay. `idle`: a quiet period later, as somebody is connected. `quiet`: the quiet period after
- * the last traffic. `deadline`: with the deadline, and whoever is connected is cut off.
+ * `delay`: with the drain delay. `idle`: a quiet period later, as someone is connected. `quiet`: the quiet period after
+ * the last traffic. `deadline`: with the deadline, and clients that are connected is cut off.
  */
 export type Ending = "delay" | "idle" | "quiet" | "deadline";
 
@@ -53,7 +53,7 @@ export type Clients = {
   readonly tally: Tally;
   /** The last evidence of traffic: an answer of the Pod, or the end of a session. */
   readonly lastMs: () => number;
-  /** From now on nobody finds the Pod any more; who is connected to it stays. */
+  /** From now on no one finds the Pod any more; who is connected to it stays. */
   readonly withdraw: () => void;
   readonly stop: () => Promise<void>;
 };

@@ -88,7 +88,7 @@ export const SCENES: readonly Scene[] = [
   },
   { key: "idle-http1", says: "one idle HTTP/1.1 connection", ends: "idle", start: http1Request(1) },
   { key: "idle-http2", says: "one idle HTTP/2 connection", ends: "idle", start: http2Idle(), onNodeToo: true },
-  // To the sockets that tell whether somebody is connected it is a datagram like any other.
+  // To the sockets that tell whether someone is connected it is a datagram like any other.
   { key: "idle-http3", says: "one idle HTTP/3 connection", ends: "delay", start: http3Clients(1, 0) },
   { key: "tcp-ends", says: "a TCP session that ends after 14.5 s", ends: "quiet", start: tcpSession(14_500) },
   { key: "tcp-stays", says: "a TCP session that stays", ends: "deadline", start: tcpSession(NEVER) },

@@ -44,7 +44,7 @@ export function tcpSession(leavesAfterMs: number): (place: Place) => Promise<Cli
   };
 }
 
-/** Nobody hangs up a flow of datagrams: it is over when the proxy has seen none for a while. */
+/** No one hangs up a flow of datagrams: it is over when the proxy has seen none for a while. */
 export function udpFlow(leavesAfterMs: number): (place: Place) => Promise<Clients> {
   return async (place) => {
     const socket = createSocket("udp4");

@@ -37,7 +37,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s on a Unix socket", (n
     }
   });
 
-  test("lets nobody but its own user in, and the log says so", async (context) => {
+  test("lets no one but its own user in, and the log says so", async (context) => {
     if (process.getuid?.() !== 0) missing("to be another user takes root", context);
     const program = await requiredProgram(name, context);
     const pod = await startLonePod({ program, build: NODE_BUILD, unix: true, manager: { wrapper: OTHER_USER } });

@@ -43,7 +43,7 @@ test.for([
   { says: "a drain to the deadline", over: { outcome: "timeout" }, word: "ended as timeout" },
   { says: "waiting in vain", over: { overWaitSeconds: 0.26 }, word: "0.26 s late" },
   { says: "an end before it is due", over: { overWaitSeconds: -0.5 }, word: "0.5 s early" },
-  { says: "nobody having asked", over: { answered: 0 }, word: "nobody" },
+  { says: "no client having asked", over: { answered: 0 }, word: "no one" },
 ])("$says is a shortfall", ({ over, word }) => {
   const found = shortfalls(scene("quiet"), { ...GOOD, ...over });
   expect(found).toHaveLength(1);
@@ -60,7 +60,7 @@ test("clients that were not told at once are a shortfall where all have to go", 
   expect(shortfalls({ ...scene("quiet"), sentAway: true }, stayed)).toHaveLength(1);
 });
 
-test("a session that stays has to be cut, and nobody else", () => {
+test("a session that stays has to be cut, and no one else", () => {
   const cut = { ...GOOD, outcome: "timeout", cut: 1 };
   expect(shortfalls(scene("deadline"), cut)).toEqual([]);
   expect(shortfalls(scene("deadline"), { ...cut, cut: 0 })).toHaveLength(1);

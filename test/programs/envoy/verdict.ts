@@ -21,7 +21,7 @@ export function shortfalls(scene: Scene, result: EnvoyResult): readonly string[]
   const stayed = scene.sentAway === true && stayedSeconds > STAY_SECONDS;
   const stays = scene.ends === "deadline";
   const found: readonly (readonly [boolean, string])[] = [
-    [answered === 0 && scene.key !== "none", "nobody was answered"],
+    [answered === 0 && scene.key !== "none", "no one was answered"],
     [outcome !== (stays ? "timeout" : "drained"), `the drain ended as ${outcome}: ${why}`],
     [stayed, `clients stayed for ${stayedSeconds} s after they should have been told`],
     [stays && cut !== 1, `${cut} sessions were cut at the end instead of one`],
@@ -29,7 +29,7 @@ export function shortfalls(scene: Scene, result: EnvoyResult): readonly string[]
   return [...duringShortfalls(result), ...found.filter(([wrong]) => wrong).map(([, sentence]) => sentence)];
 }
 
-/** What holds for every drain: good hooks, nobody failed, nothing waited for in vain. */
+/** What holds for every drain: good hooks, no one failed, nothing waited for in vain. */
 export function duringShortfalls(measured: Measured): readonly string[] {
   const { hookStatus, hooksFailed, failures, answered, overWaitSeconds, lagSeconds } = measured;
   // Who measured slept for the lag, so that much of the wait is the machine's.

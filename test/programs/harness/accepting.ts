@@ -15,7 +15,7 @@ export async function untilAccepting(
   const limitMs = clock.nowMs() + LIMIT_MS;
   while (!(await accepts(host, port))) {
     if (!isRunning()) throw new Error(`what should serve on ${host}:${port} has ended`);
-    if (clock.nowMs() > limitMs) throw new Error(`nobody serves on ${host}:${port} after ${LIMIT_MS / 1_000} s`);
+    if (clock.nowMs() > limitMs) throw new Error(`no one serves on ${host}:${port} after ${LIMIT_MS / 1_000} s`);
     await clock.wait(POLL_MS);
   }
 }

@@ -17,7 +17,7 @@ export async function answerRequest<Request>(
   const [requestFile = "", resultFile = "", scratch = ""] = process.argv.slice(2);
   const processes = createProcessTable();
   process.on("exit", processes.killAll);
-  // The leash of whoever started this.
+  // The leash of the program that started this.
   const leave = () => process.exit(130);
   process.stdin.once("end", leave).once("error", leave).resume();
   try {

@@ -54,7 +54,7 @@ export const SHORT_LIVED_LOAD: RollLoad = {
   slowPath: "/slow?ms=",
 };
 
-/** Clients that never leave, most of them in the middle of a request at any time; nobody else. */
+/** Clients that never leave, most of them in the middle of a request at any time; no one else. */
 export const ENDLESS_LOAD: RollLoad = {
   ...SHORT_LIVED_LOAD,
   newConnectionClients: 0,

@@ -2,10 +2,10 @@
 import { accessSync, constants } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheFolder } from "../../cluster/host/cache-folder.ts";
-import { exclusively } from "../../cluster/host/exclusive.ts";
-import { SYSTEM_PATH } from "../../cluster/host/requirements.ts";
-import { attempt, run } from "../../cluster/host/run.ts";
+import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
+import { exclusively } from "../../../e2e/host/exclusive.ts";
+import { SYSTEM_PATH } from "../../../e2e/host/requirements.ts";
+import { attempt, run } from "../../../e2e/host/run.ts";
 import { announced } from "./announced.ts";
 import type { Program } from "./program-of.ts";
 import type { ProgramSource } from "./program-table.ts";
@@ -29,14 +29,14 @@ export async function debianProgram(source: DebianSource): Promise<Program> {
   return { kind: "found", command: [file], environment: {}, version: await versionOf(source), source: "Debian" };
 }
 
-/** The same folders for whoever runs it: services live where users' PATH does not look. */
+/** The same folders for every user who runs it: services live where users' PATH does not look. */
 function fileOf({ file }: DebianSource): string | undefined {
   const folders = [...(process.env["PATH"] ?? "").split(":"), ...SYSTEM_PATH];
   return folders.map((folder) => join(folder, file)).find(isExecutable);
 }
 
 async function install(source: DebianSource): Promise<void> {
-  // Somebody else may have done it while this one waited.
+  // Someone else may have done it while this one waited.
   if (fileOf(source) !== undefined) return;
   const words = ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", ...source.packages];
   if (process.getuid?.() !== 0) throw new Error(`it takes root; run: ${words.join(" ")}`);
@@ -53,7 +53,7 @@ async function apt(words: readonly string[]): Promise<void> {
   await run(program, args, { env });
 }
 
-/** Told apart from somebody else's, so that one which a killed run left is taken away by the next. */
+/** Told apart from someone else's, so that one which a killed run left is taken away by the next. */
 const OUR_POLICY =
   "#!/bin/sh\n# Written by lastcall's test:programs while it installs programs; may be removed.\nexit 101\n";
 

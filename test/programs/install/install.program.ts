@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { attempt } from "../../cluster/host/run.ts";
+import { attempt } from "../../../e2e/host/run.ts";
 import { PROGRAMS, type ProgramName } from "./program-table.ts";
 import { requiredProgram } from "./required-program.ts";
 

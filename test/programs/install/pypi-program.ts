@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheFolder } from "../../cluster/host/cache-folder.ts";
-import { exclusively } from "../../cluster/host/exclusive.ts";
-import { attempt, run } from "../../cluster/host/run.ts";
+import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
+import { exclusively } from "../../../e2e/host/exclusive.ts";
+import { attempt, run } from "../../../e2e/host/run.ts";
 import { announced } from "./announced.ts";
 import { debianProgram } from "./debian-program.ts";
 import type { Program } from "./program-of.ts";

@@ -8,7 +8,7 @@ import { APP_PORT, ISTIO } from "./istio-ports.ts";
 
 export type IstioShape = {
   readonly upstream: string;
-  /** `cut`: what Istio keeps where nobody asks for more; `all`: as with `proxyStatsMatcher` for everything. */
+  /** `cut`: what Istio keeps where no one asks for more; `all`: as with `proxyStatsMatcher` for everything. */
   readonly statistics: "cut" | "all";
 };
 

@@ -6,7 +6,7 @@ export const APP_PORT = 8_080;
 
 export const UIDS = { app: 1_000, proxy: 1_337, manager: 65_532 } as const;
 
-/** Runs a program as somebody else, as a container's `runAsUser` does. In a container all files are there for everybody. */
+/** Runs a program as someone else, as a container's `runAsUser` does. In a container all files are there for everyone. */
 export function as(uid: number, command: readonly string[]): readonly string[] {
   const reading = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"];
   return ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", ...reading, ...command];

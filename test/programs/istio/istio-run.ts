@@ -24,7 +24,7 @@ type IstioParts = {
 };
 
 const APP = new URL("./istio-app.ts", import.meta.url).pathname;
-const NOBODY = { command: [], environment: {} };
+const NO_CLIENTS = { command: [], environment: {} };
 const STEADY_MS = 1_500;
 const AFTERWARDS_MS = 500;
 
@@ -66,8 +66,8 @@ async function ended(one: IstioCase, parts: IstioParts, staged: StagedPod): Prom
     pod: pod.address,
     from: stage.network.trafficAddress,
     other: stage.upstream,
-    http3: NOBODY,
-    grpcio: NOBODY,
+    http3: NO_CLIENTS,
+    grpcio: NO_CLIENTS,
   };
   const clients = await http1Load(LOAD)(place);
   const scraper = await http1Load({ ...SCRAPES, path: "/stats/prometheus", port: ISTIO.stats })(place);
@@ -110,7 +110,7 @@ async function ended(one: IstioCase, parts: IstioParts, staged: StagedPod): Prom
   };
 }
 
-/** A driver that counts gives whoever is connected to the app a quiet period after he was told: the proxy always is. */
+/** A driver that counts gives clients that are connected to the app a quiet period after he was told: the proxy always is. */
 function connectedMs({ statistics }: IstioCase): number {
   return statistics === "all" ? QUIET_MS : 0;
 }

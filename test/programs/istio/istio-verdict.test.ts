@@ -39,7 +39,7 @@ test.for([
     word: "call: reset",
   },
   { says: "a call that was sent away", over: { calls: { ...CALLS, sentAway: 2 } }, word: "close 2 times" },
-  { says: "a proxy that nobody passes", over: { calls: { ...CALLS, byProxy: 0 } }, word: "did not pass" },
+  { says: "a proxy that no one passes", over: { calls: { ...CALLS, byProxy: 0 } }, word: "did not pass" },
   { says: "a proxy that left first", over: { proxyAfterAppSeconds: -0.5 }, word: "0.5 s before" },
   { says: "a classic proxy that left at once", over: { form: "classic" as const }, word: "before the app" },
   {

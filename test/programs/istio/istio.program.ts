@@ -1,6 +1,6 @@
 /** The driver `istio` before real Envoys with Istio's arguments and listeners; Istio's agent and control plane are not run. */
 import { describe, expect, test } from "vitest";
-import { attempt } from "../../cluster/host/run.ts";
+import { attempt } from "../../../e2e/host/run.ts";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
 import { playInside } from "../envoy/play.ts";
 import type { PlayRequest } from "../envoy/play-request.ts";
@@ -13,7 +13,7 @@ import { istioShortfalls } from "./istio-verdict.ts";
 
 const INSIDE = new URL("./istio-inside.ts", import.meta.url).pathname;
 
-const NOBODY = { command: [], environment: {} };
+const NO_CLIENTS = { command: [], environment: {} };
 
 type Context = Skipping & { readonly signal: AbortSignal };
 
@@ -37,8 +37,8 @@ async function play(context: Context): Promise<IstioPlayed> {
   if (able.status !== 0) return missing(`it takes root: ${able.complaint.trim()}`, context);
   const request: PlayRequest = {
     envoys,
-    http3: NOBODY,
-    grpcio: NOBODY,
+    http3: NO_CLIENTS,
+    grpcio: NO_CLIENTS,
     native: NATIVE_BUILD.command,
     only: [],
   };

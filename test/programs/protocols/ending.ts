@@ -21,7 +21,7 @@ export function endingOf(release: Release): Ending {
   if (release.outcome === "timeout") return "deadline";
   if (release.outcome !== "drained") throw new Error(`a drain of a scene ended as ${release.outcome}`);
   if (release.criterion === "connections") return release.openConnections === 0 ? "closed" : "cut";
-  // Nobody is connected: nothing can be cut, and an app that has closed its port as well is not waited for.
+  // No one is connected: nothing can be cut, and an app that has closed its port as well is not waited for.
   if (release.left === 0) return "quiet";
   if (release.openWork > 0) return "cut";
   return release.sinceTrafficMs < release.quietPeriodMs - BOOKS_LATE_MS ? "cut" : "quiet";

@@ -48,14 +48,14 @@ def serve(address, port):
         if line.strip() == "leave":
             leaving.set()
             server.stop(grace=60)
-    # Whoever started this is gone.
+    # The program that started this is gone.
     os._exit(0)
 
 
 def call(address, port, calls):
     channel = grpc.insecure_channel(f"{address}:{port}")
     grpc.channel_ready_future(channel).result(30)
-    kept = []  # a call that nobody holds is cancelled
+    kept = []  # a call that no one holds is cancelled
     for one in calls:
         method, ms = one.split("=")
         make = channel.unary_stream if method == "Stream" else channel.unary_unary

@@ -45,7 +45,7 @@ test.for([
   { says: "the quiet period after the last traffic", over: {}, ending: "quiet" },
   { says: "too early with an answer outstanding", over: { openWork: 1 }, ending: "cut" },
   { says: "too early while traffic goes on", over: { sinceTrafficMs: 300 }, ending: "cut" },
-  { says: "no cut where nobody is connected", over: { left: 0, sinceTrafficMs: 0 }, ending: "quiet" },
+  { says: "no cut where no one is connected", over: { left: 0, sinceTrafficMs: 0 }, ending: "quiet" },
   { says: "the deadline whatever is open", over: { outcome: "timeout", openWork: 1 }, ending: "deadline" },
   { says: "the close of all connections", over: { criterion: "connections", openConnections: 0 }, ending: "closed" },
   { says: "too early with a connection open", over: { criterion: "connections" }, ending: "cut" },

@@ -14,7 +14,7 @@ export type ServerResult = {
   /** With its source, such as `1.22.1 (Debian)`. */
   readonly version: string;
   readonly stopSignal: string;
-  /** Who chose the signal: the program's image, or nobody, so that it is the kubelet's SIGTERM. */
+  /** Who chose the signal: the program's image, or no one, so that it is the kubelet's SIGTERM. */
   readonly signalOf: "image" | "kubelet";
   /** Which build of the manager drained. */
   readonly manager: "native" | "node";

@@ -2,7 +2,7 @@
 
 export const HTTP1_PORT = 8_080;
 export const HTTP2_PORT = 8_081;
-/** Of the app's count of open requests; on loopback, so its own traffic counts for nobody. */
+/** Of the app's count of open requests; on loopback, so its own traffic counts for no one. */
 export const ACTIVE_PORT = 8_082;
 /** Where the app of proxies is, in both versions of HTTP; it is never rolled. */
 export const UPSTREAM_HOST = "10.66.0.1";

@@ -15,7 +15,7 @@ export function goFirst(pid: number): void {
     // Linux shares out processors by session where it is set to, and then only this counts.
     writeFileSync(`/proc/${pid}/autogroup`, String(FIRST));
   } catch {
-    // No rights, no such setting, or the process has ended: then it runs as everybody does.
+    // No rights, no such setting, or the process has ended: then it runs as everyone does.
   }
 }
 

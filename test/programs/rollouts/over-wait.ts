@@ -4,7 +4,7 @@ import type { DrainSettings } from "./rollouts-request.ts";
 export type HeldPod = {
   readonly deletedMs: number;
   readonly releasedMs: number;
-  /** When slices stopped offering it; `undefined` when nobody saw that. */
+  /** When slices stopped offering it; `undefined` when no one saw that. */
   readonly withdrawnMs: number | undefined;
   /** When a client last asked it, was answered by it or left it; `undefined` when none ever came. */
   readonly lastWorkMs: number | undefined;

@@ -6,7 +6,7 @@ import { type DrainSettings, PROTOCOLS, type Protocol } from "./rollouts-request
 export type RolloutScene = LoadChoice & {
   readonly rollouts: number;
   readonly settings: DrainSettings;
-  /** Whether no request may fail. Without a driver nobody sends endless clients away: counted, never promised. */
+  /** Whether no request may fail. Without a driver no one sends endless clients away: counted, never promised. */
   readonly promised: boolean;
 };
 
@@ -14,7 +14,7 @@ export type RolloutScene = LoadChoice & {
 export const PROPAGATION_MS = [500, 1_000] as const;
 const DELAY_MS = 2_000;
 const QUIET_MS = 1_000;
-/** Out of reach of connections that live 10 s; where clients never leave nobody wants to wait that long. */
+/** Out of reach of connections that live 10 s; where clients never leave no one wants to wait that long. */
 const FAR_MS = 20_000;
 const NEAR_MS = 3_000;
 

@@ -23,7 +23,7 @@ const NATIVE_MANAGER = join(SOURCE, "../build/native/lastcall");
 const [requestFile = "", resultFile = "", scratch = ""] = process.argv.slice(2);
 const processes = goingFirst(createProcessTable());
 process.on("exit", processes.killAll);
-// The leash of whoever started this.
+// The leash of the program that started this.
 const leave = () => process.exit(130);
 process.stdin.once("end", leave).once("error", leave).resume();
 

@@ -51,7 +51,7 @@ describe("the page of rollouts", () => {
     expect(others.split("\n").filter((line) => line.startsWith("| HTTP") || line.startsWith("| gRPC"))).toHaveLength(3);
   });
 
-  test("does not say that nobody was waited for before the due moment", () => {
+  test("does not say that no one was waited for before the due moment", () => {
     const early = lines.map((line) => ({ ...line, overWaitMs: { median: -300, most: -20 } }));
     expect(rolloutsPage(early)).toContain("| 0 ms, 0 ms |");
   });

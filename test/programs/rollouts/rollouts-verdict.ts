@@ -94,7 +94,7 @@ function failuresOf(line: RolloutsLine, { nodes, drains }: RolloutsResult): read
     problems.push(`${line.rate} requests a second were answered, expected at least ${LEAST_RATE}`);
   if (line.drains !== line.rollouts * 2) problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2`);
   if (!line.promised) return problems;
-  // Kept connections are made anew every few seconds, so a Pod may miss them; many that do show nothing.
+  // Kept connections are made again every few seconds, so a Pod may miss them; many that do show nothing.
   const unused = drains.filter(({ served }) => !served).length;
   if (unused > drains.length / 10) problems.push(`${unused} of ${drains.length} Pods ended before any client came`);
   if (total(line.failed) > 0) {
@@ -104,7 +104,7 @@ function failuresOf(line: RolloutsLine, { nodes, drains }: RolloutsResult): read
   }
   for (const { outcome, why } of drains)
     if (outcome !== "drained") problems.push(`a drain ended as "${outcome}": ${why}`);
-  // Each node keeps a silent connection at every Pod; nobody is to wait for it.
+  // Each node keeps a silent connection at every Pod; no one is to wait for it.
   if (line.clients === "short-lived" && line.protocols.includes("http1")) {
     const bare = drains.filter(({ leftTotal }) => leftTotal === 0).length;
     if (bare > 0) problems.push(`${bare} Pods ended without the idle connection that was kept open`);

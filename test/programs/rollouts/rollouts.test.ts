@@ -59,7 +59,7 @@ describe("the over-wait of a Pod", () => {
   const held = { deletedMs: 10_000, releasedMs: 16_000, withdrawnMs: undefined, lastWorkMs: undefined };
 
   test.for([
-    { says: "the drain delay, when nobody came", pod: held, ms: 4_000 },
+    { says: "the drain delay, when no one came", pod: held, ms: 4_000 },
     { says: "the withdrawal, when that came later", pod: { ...held, withdrawnMs: 13_000 }, ms: 3_000 },
     { says: "the quiet period behind the last work", pod: { ...held, lastWorkMs: 14_900 }, ms: 100 },
     { says: "the quiet period, and is below 0 before its end", pod: { ...held, lastWorkMs: 15_500 }, ms: -500 },
@@ -172,7 +172,7 @@ describe("the verdict", () => {
 
   test.for([
     { says: "a drain that ended at its deadline", change: { outcome: "timeout" }, finds: 'ended as "timeout"' },
-    { says: "Pods that nobody came to", change: { served: false }, finds: "before any client came" },
+    { says: "Pods that no one came to", change: { served: false }, finds: "before any client came" },
     { says: "a Pod without the idle connection", change: { leftTotal: 0 }, finds: "without the idle connection" },
     { says: "drains that wait for the idle connection", change: { overWaitMs: 900 }, finds: "900 ms more" },
   ])("finds $says", ({ change, finds }) => {

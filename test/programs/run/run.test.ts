@@ -5,7 +5,7 @@ import { partsTable } from "./parts-table.ts";
 const file = (part: string, name = part) => `/home/me/lastcall/test/programs/${part}/${name}.program.ts`;
 
 describe("the parts of a run", () => {
-  test("begin with what installs, and end with what nobody has given a place", () => {
+  test("begin with what installs, and end with what no one has given a place", () => {
     const files = [file("zeppelin"), file("envoy"), file("servers"), file("install"), file("airship")];
     expect(inOrder(files)).toEqual([
       file("install"),

@@ -54,7 +54,7 @@ process.on("message", (message: NodeMessage) => {
   else if (message.kind === "measure") book.measure();
   else void stop();
 });
-// Whoever started this has left.
+// The program that started this has left.
 process.once("disconnect", () => process.exit(130));
 
 function start(): void {

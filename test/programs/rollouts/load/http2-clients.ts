@@ -134,7 +134,7 @@ type Heard = {
 
 /**
  * Never on the wire: GOAWAY came between the call and the write, and the library gave the request back. It goes to another
- * connection, as one does whose connection was found closed before it was used; nobody is asked twice.
+ * connection, as one does whose connection was found closed before it was used; no one is asked twice.
  */
 const UNSENT = "unsent";
 const HEADERS_FRAME = 1;

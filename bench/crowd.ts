@@ -1,0 +1,94 @@
+/**
+ * `npm run bench:crowd [-- --connections N] [-- --node] [-- --binary FILE]`: a manager in its own 16Mi drains a Pod with 100 000
+ * real connections, idle, busy and mixed, of both address families. Takes four minutes and 2 GB of kernel memory.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { buildManager } from "../native/build/build.ts";
+import { openCgroup, whyNoCgroup } from "../test/manager/in-cgroup.ts";
+import { startCrowdManager } from "./crowd-drain.ts";
+import { type CrowdKind, crowdRefusal, startCrowdPod } from "./crowd-pod.ts";
+
+/** The manager's own limit. Node's is none of these. */
+const LIMIT_MIB = 16;
+const NODE_LIMIT_MIB = 512;
+const PEAK_KIB = 8 * 1_024;
+const SHARE_OF_CORE = 0.05;
+const FLAGS = ["--drain-delay=5s", "--drain-timeout=60s"];
+
+const { values } = parseArgs({
+  options: {
+    connections: { type: "string", default: "100000" },
+    node: { type: "boolean" },
+    binary: { type: "string" },
+  },
+});
+const connections = Number(values.connections);
+const refusal = crowdRefusal();
+if (refusal !== "") {
+  process.stderr.write(`bench:crowd: cannot be run here: ${refusal}\n`);
+  process.exit(1);
+}
+const folder = mkdtempSync(join(tmpdir(), "lastcall-crowd-"));
+let missed = 0;
+try {
+  const command = await commandOf();
+  for (const kind of ["idle", "busy", "mixed"] as const) await measure(kind, command);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+process.exitCode = missed > 0 ? 1 : 0;
+
+async function commandOf(): Promise<readonly string[]> {
+  if (values.node === true) return [process.execPath, join(import.meta.dirname, "../src/manager/node-main.ts")];
+  return [values.binary ?? (await buildManager("x64")).file];
+}
+
+async function measure(kind: CrowdKind, command: readonly string[]): Promise<void> {
+  const limits = { memoryMib: values.node === true ? NODE_LIMIT_MIB : LIMIT_MIB };
+  const unbounded = whyNoCgroup(limits);
+  const cgroup = unbounded === "" ? openCgroup(limits) : undefined;
+  const bound = (): string =>
+    cgroup === undefined ? unbounded : `${limits.memoryMib} MiB of memory, ${cgroup.memory().kills} killed`;
+  const pod = await startCrowdPod(folder);
+  try {
+    await pod.open(kind, connections);
+    const manager = await startCrowdManager(pod, {
+      command,
+      port: 17_890,
+      flags: FLAGS,
+      wrapper: cgroup?.wrapper ?? [],
+    });
+    const before = manager.cost();
+    const fromMs = performance.now();
+    try {
+      const report = await manager.drain();
+      const spentMs = performance.now() - fromMs;
+      const { peakKiB, cpuMs } = manager.cost();
+      const share = (cpuMs - before.cpuMs) / spentMs;
+      const said = `${report.outcome} after ${(spentMs / 1_000).toFixed(1)} s, ${report.leftTotal} open, witness ${report.witness}`;
+      goal(kind, `peak ${peakKiB} KiB (idle ${before.peakKiB})`, peakKiB <= PEAK_KIB);
+      goal(kind, `CPU ${(100 * share).toFixed(2)} % of a core`, share <= SHARE_OF_CORE);
+      goal(
+        kind,
+        said,
+        report.outcome === (kind === "idle" ? "drained" : "timeout") && report.leftTotal === connections,
+      );
+      process.stdout.write(`        ${bound()}\n`);
+    } catch (error) {
+      goal(kind, `${String(error)} (${bound()})`, false);
+    } finally {
+      await manager.end();
+    }
+  } finally {
+    await pod.end();
+    await cgroup?.close();
+  }
+}
+
+function goal(kind: CrowdKind, says: string, met: boolean): void {
+  if (!met) missed += 1;
+  process.stdout.write(`${met ? "met   " : "MISSED"}  ${connections} ${kind} connections: ${says}\n`);
+}

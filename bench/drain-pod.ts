@@ -1,0 +1,76 @@
+/** One Pod of the drain benchmark: a real manager process on a loopback address of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { request } from "node:http";
+import { join } from "node:path";
+
+export const DRAIN_DELAY_MS = 1_000;
+export const QUIET_PERIOD_MS = 500;
+
+const MANAGER = join(import.meta.dirname, "../src/manager/node-main.ts");
+const PORT = 17_890;
+const TOKEN = "bench";
+
+export type Pod = {
+  readonly address: string;
+  /** Asks for the drain. @returns when it was over, and how */
+  readonly drain: () => Promise<Drained>;
+  readonly stop: () => Promise<void>;
+};
+
+export type Drained = { readonly releasedMs: number; readonly outcome: string; readonly witness: string };
+
+export async function startPod(address: string): Promise<Pod> {
+  const flags = [
+    `--address-scope=${address}`,
+    `--drain-delay=${DRAIN_DELAY_MS}ms`,
+    `--quiet-period=${QUIET_PERIOD_MS}ms`,
+    "--drain-timeout=30s",
+  ];
+  const child = spawn(process.execPath, [MANAGER, "serve", ...flags], {
+    env: { LASTCALL_TOKEN: TOKEN },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await listening(child, address);
+  return { address, drain: () => drain(address), stop: () => stop(child) };
+}
+
+async function listening(child: ChildProcess, address: string): Promise<void> {
+  const ended = once(child, "exit").then(() => Promise.reject(new Error(`the manager of ${address} ended early`)));
+  ended.catch(() => undefined);
+  let text = "";
+  while (!text.includes('"listening"')) {
+    const [chunk] = (await Promise.race([once(child.stdout ?? child, "data"), ended])) as [Buffer];
+    text = `${text}${chunk.toString()}`;
+  }
+  // No one reads its log any further.
+  child.stdout?.resume();
+}
+
+function drain(address: string): Promise<Drained> {
+  return new Promise((done, failed) => {
+    const asked = request(
+      { host: address, port: PORT, method: "POST", path: `/${TOKEN}/drain`, agent: false },
+      (res) => {
+        const releasedMs = performance.now();
+        let body = "";
+        res.on("data", (chunk: Buffer) => {
+          body = `${body}${chunk.toString()}`;
+        });
+        res.on("end", () => {
+          const report: { outcome: string; witness: string } = JSON.parse(body);
+          done({ releasedMs, outcome: report.outcome, witness: report.witness });
+        });
+      },
+    );
+    asked.on("error", failed);
+    asked.end();
+  });
+}
+
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, "exit");
+  child.kill("SIGKILL");
+  await gone;
+}

@@ -1,0 +1,118 @@
+/**
+ * `npm run bench:flood [-- --program="FLAGS FILE" …]`: the webhook as its image runs it under an honest flood, 8 connections
+ * of 265 KB reviews and then 100 000 small ones. Beside the same with other programs where they are given, in turns in one
+ * run: how fast they are can only be compared so.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { bundleInto } from "../../release/bundle.ts";
+import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
+import { reviewBytes, SIZES, type Size } from "../admission-reviews.ts";
+import type { LoadOrder, LoadResult } from "../load-generator.ts";
+import { cpuMicroseconds, mostResidentBytes } from "../process-cost.ts";
+import { type ServerProcess, startServer } from "../server-process.ts";
+
+const HERE = import.meta.dirname;
+const ROOT = join(HERE, "../..");
+const CONNECTIONS = 8;
+const REQUESTS: Readonly<Record<Size, number>> = { large: 2_000, small: 100_000 };
+/** Large ones first: they are what fills the memory. */
+const ORDER: readonly Size[] = ["large", "small"];
+/** A process each, because their speeds differ by 15 % with what V8 happens to compile. */
+const TURNS = 6;
+
+type Program = {
+  readonly name: string;
+  readonly words: readonly string[];
+  /** One of each process. */
+  readonly mostMb: number[];
+  readonly perSecond: Record<Size, number[]>;
+  readonly cpu: Record<Size, number[]>;
+};
+
+function program(name: string, words: readonly string[]): Program {
+  return { name, words, mostMb: [], perSecond: { small: [], large: [] }, cpu: { small: [], large: [] } };
+}
+
+/** What stands before the program in the image's entry point. */
+function imageFlags(): readonly string[] {
+  const entry = /ENTRYPOINT \["\/usr\/local\/bin\/node", (.*)"\/app\/lastcall\.mjs"\]/.exec(
+    readFileSync(join(ROOT, "Dockerfile"), "utf8"),
+  );
+  return [...(entry?.[1] ?? "").matchAll(/"([^"]+)"/g)].map(([, flag]) => flag ?? "");
+}
+
+async function load(folder: string, server: ServerProcess, size: Size): Promise<LoadResult> {
+  const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, `${size}.json`) };
+  const amount = { connections: CONNECTIONS, requests: REQUESTS[size], perSecond: 0 };
+  const order: LoadOrder = { port: server.port, ...files, ...amount };
+  const child = spawn(process.execPath, [join(HERE, "../load-generator.ts"), JSON.stringify(order)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  await new Promise((resolve) => child.once("close", resolve));
+  const result: LoadResult = JSON.parse(text);
+  if (result.failed > 0) throw new Error(`${server.name}: ${result.failed} admissions failed`);
+  return result;
+}
+
+/** One process of the program, from its start to its end. */
+async function flood(folder: string, { name, words, ...seen }: Program, flags: readonly string[]): Promise<void> {
+  const server = await startServer(name, [...words, ...flags], join(folder, "server.log"));
+  try {
+    for (const size of ORDER) {
+      const before = cpuMicroseconds(server.pid);
+      const { answered, seconds } = await load(folder, server, size);
+      seen.perSecond[size].push(answered / seconds);
+      seen.cpu[size].push((cpuMicroseconds(server.pid) - before) / answered);
+    }
+    seen.mostMb.push((mostResidentBytes(server.pid) ?? 0) / 1e6);
+  } finally {
+    await server.stop();
+  }
+}
+
+function textOf({ name, mostMb, perSecond, cpu }: Program, beside: Program): string {
+  const rates = SIZES.map((size) => {
+    const rate = median(perSecond[size]);
+    const ratio = (rate / median(beside.perSecond[size])).toFixed(2);
+    return `${size} ${rate.toFixed(0)} (x ${ratio}), ${median(cpu[size]).toFixed(0)} µs of CPU each`;
+  });
+  const memory = `most resident memory ${Math.max(...mostMb).toFixed(0)} MB`;
+  return `${name}: ${memory}; admissions a second: ${rates.join("; ")}`;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
+}
+
+const OTHER = "--program=";
+const others = process.argv.filter((word) => word.startsWith(OTHER)).map((word) => word.slice(OTHER.length));
+const folder = mkdtempSync(join(tmpdir(), "lastcall-flood-"));
+try {
+  const made = await makeCertificate("lastcall", Date.now());
+  writeFileSync(join(folder, "tls.crt"), made.source.current().cert);
+  writeFileSync(join(folder, "tls.key"), made.source.current().key);
+  writeFileSync(join(folder, "ca.crt"), made.caCertificate);
+  for (const size of SIZES) writeFileSync(join(folder, `${size}.json`), reviewBytes(size));
+  await bundleInto(join(folder, "release"));
+  const image = program("as the image runs it", [...imageFlags(), join(folder, "release/lastcall/lastcall.mjs")]);
+  const programs = [...others.map((words) => program(words, words.split(" "))), image];
+  const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
+  const flags = ["webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
+  process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    // None always runs after the same one.
+    for (const each of turn % 2 === 0 ? programs : [...programs].reverse()) await flood(folder, each, flags);
+  }
+  for (const each of programs) process.stdout.write(`${textOf(each, programs[0] ?? each)}\n`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,117 @@
+/**
+ * `npm run bench:intake [-- ATTACK…] [-- --program=FILE]`: the real webhook under each attack of a stranger, with ordinary
+ * admissions beside it, and before that without one. Each attack and its control have a server of their own.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
+import { reviewBytes } from "../admission-reviews.ts";
+import { mostResidentBytes } from "../process-cost.ts";
+import { type ServerProcess, startServer } from "../server-process.ts";
+import type { AskOrder, AskResult } from "./asker.ts";
+import { ATTACKS, type AttackTally } from "./attacks.ts";
+
+const HERE = import.meta.dirname;
+const PER_SECOND = 20;
+/** The attack stands by then. */
+const SETTLE_MS = 5_000;
+const SECONDS = 20;
+const CONTROL_SECONDS = 5;
+
+type Place = { readonly folder: string; readonly program: string };
+
+async function start({ folder, program }: Place, name: string): Promise<ServerProcess> {
+  const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
+  const args = [program, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
+  return startServer(name, args, join(folder, `${name}.log`));
+}
+
+async function ask({ folder }: Place, port: number, seconds: number): Promise<AskResult> {
+  const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, "small.json") };
+  const order: AskOrder = { port, ...files, perSecond: PER_SECOND, seconds };
+  const child = spawn(process.execPath, [join(HERE, "asker.ts"), JSON.stringify(order)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return JSON.parse(await allOf(child));
+}
+
+async function allOf(child: ChildProcess): Promise<string> {
+  let text = "";
+  child.stdout?.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  await once(child, "close");
+  return text;
+}
+
+async function refused({ folder }: Place, port: number): Promise<string> {
+  const { get } = await import("node:https");
+  const ca = readFileSync(join(folder, "ca.crt"));
+  const where = { host: "127.0.0.1", port, ca, servername: "localhost", path: "/metrics", agent: false } as const;
+  const text = await new Promise<string>((resolve) => {
+    const sent = get(where, (reply) => {
+      let all = "";
+      reply.setEncoding("utf8");
+      reply.on("data", (chunk: string) => {
+        all += chunk;
+      });
+      reply.once("end", () => resolve(all));
+    });
+    sent.once("error", () => resolve(""));
+  });
+  const found = [...text.matchAll(/^lastcall_requests_refused_total\{reason="([a-z_]+)"\} ([1-9][0-9]*)$/gm)];
+  return found.map(([, reason, times]) => `${reason} ${times}`).join(", ") || "nothing";
+}
+
+async function round(place: Place, kind: string): Promise<void> {
+  const server = await start(place, kind);
+  try {
+    const control = await ask(place, server.port, CONTROL_SECONDS);
+    const attacker = spawn(process.execPath, [join(HERE, "attacker.ts"), kind, String(server.port)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const told = allOf(attacker);
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    const seen = await ask(place, server.port, SECONDS);
+    const bytes = mostResidentBytes(server.pid);
+    const reasons = bytes === undefined ? "the server has ended" : await refused(place, server.port);
+    attacker.kill("SIGTERM");
+    const tally: AttackTally = JSON.parse((await told).split("\n")[1] ?? "{}");
+    const lines = [
+      `${kind}: ${ATTACKS[kind]?.says}; opened ${tally.opened}, closed ${tally.closed}`,
+      `  without: ${timesOf(control)}`,
+      `  beside:  ${timesOf(seen)}`,
+      `  most resident memory: ${bytes === undefined ? "the server has ended" : `${(bytes / 1e6).toFixed(0)} MB`}`,
+      `  refused: ${reasons}`,
+    ];
+    process.stdout.write(`${lines.join("\n")}\n`);
+  } finally {
+    await server.stop();
+  }
+}
+
+function timesOf({ answered, failures, medianMs, worstMs }: AskResult): string {
+  const why = [...new Set(failures)].join(", ");
+  const failed = failures.length === 0 ? "0 failed" : `${failures.length} failed (${why})`;
+  return `${answered} answered, ${failed}, median ${medianMs.toFixed(1)} ms, worst ${worstMs.toFixed(0)} ms`;
+}
+
+const words = process.argv.slice(2);
+const program = words.find((word) => word.startsWith("--program="))?.slice("--program=".length);
+const kinds = words.filter((word) => word in ATTACKS);
+const folder = mkdtempSync(join(tmpdir(), "lastcall-intake-"));
+try {
+  const made = await makeCertificate("lastcall", Date.now());
+  writeFileSync(join(folder, "tls.crt"), made.source.current().cert);
+  writeFileSync(join(folder, "tls.key"), made.source.current().key);
+  writeFileSync(join(folder, "ca.crt"), made.caCertificate);
+  writeFileSync(join(folder, "small.json"), reviewBytes("small"));
+  const place = { folder, program: program ?? join(HERE, "../../src/lastcall.ts") };
+  process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
+  for (const kind of kinds.length === 0 ? Object.keys(ATTACKS) : kinds) await round(place, kind);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

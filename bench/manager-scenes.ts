@@ -1,0 +1,126 @@
+/** The situations a manager is measured in. Builds take turns, so that the machine's other work meets all of them. */
+import { spawn } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
+import type { PodNetwork } from "../src/demo/network/pod-network.ts";
+import { MOST_HOLDS } from "../src/manager/drain/holds.ts";
+import type { Build } from "./manager-builds.ts";
+import { type Memory, memoryOf, switchesOf, threadsOf } from "./manager-cost.ts";
+import { endProcess, said, startPod } from "./manager-pod.ts";
+import { cpuMicroseconds } from "./process-cost.ts";
+
+/** After this time the start is over and nothing moves any more. */
+const SETTLE_MS = 5_000;
+const HOLDS_PER_CONTAINER = 4;
+const CONTAINERS = MOST_HOLDS / HOLDS_PER_CONTAINER;
+const CALLS = 10_000;
+const CALLERS = 10;
+const START_ROUNDS = 21;
+/** Such a drain is ended by nothing and looks at nothing. */
+const ENDLESS = ["--drained-when=deadline", "--drain-delay=60m", "--drain-timeout=60m"];
+
+export type Idle = { readonly memory: Memory; readonly threads: number; readonly switches: number };
+
+/** No one asks for anything. */
+export async function measureIdle(network: PodNetwork, build: Build, seconds: number): Promise<Idle> {
+  const pod = await startPod(await network.attach(), build, []);
+  try {
+    await pause(SETTLE_MS);
+    const before = switchesOf(pod.pid);
+    await pause(seconds * 1_000);
+    const switches = switchesOf(pod.pid) - before;
+    return { memory: memoryOf(pod.pid), threads: threadsOf(pod.pid), switches };
+  } finally {
+    await pod.end();
+  }
+}
+
+/** As many hooks as a manager holds wait for their answer. */
+export async function measureHeld(network: PodNetwork, build: Build): Promise<Memory> {
+  const containers = Array.from({ length: CONTAINERS }, (_, n) => `c${n}`);
+  const hooks = containers.map((container) => `${container}:app`).join(",");
+  const pod = await startPod(await network.attach(), build, [...ENDLESS, `--hooks=${hooks}`]);
+  try {
+    let over = 0;
+    for (const container of containers) {
+      for (let n = 0; n < HOLDS_PER_CONTAINER; n += 1) {
+        const left = () => {
+          over += 1;
+        };
+        pod.call(`prestop/${container}`).then(left, left);
+      }
+    }
+    await pause(SETTLE_MS);
+    if (over > 0) throw new Error(`${build.name}: ${over} of the hooks were not held`);
+    return memoryOf(pod.pid);
+  } finally {
+    await pod.end();
+  }
+}
+
+/** Ten thousand calls are over. */
+export async function measureCalled(network: PodNetwork, build: Build): Promise<Memory> {
+  const pod = await startPod(await network.attach(), build, []);
+  try {
+    let left = CALLS;
+    const caller = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        await pod.call("status");
+      }
+    };
+    await Promise.all(Array.from({ length: CALLERS }, caller));
+    await pause(SETTLE_MS);
+    return memoryOf(pod.pid);
+  } finally {
+    await pod.end();
+  }
+}
+
+export type Drain = { readonly connections: number; readonly seconds: number; readonly shareOfCore: number };
+
+/** A drain that open requests keep from ending until its deadline. @param client program that asks for the drain */
+export async function measureDrain(
+  network: PodNetwork,
+  build: Build,
+  drain: { readonly connections: number; readonly seconds: number; readonly client: string },
+): Promise<Drain> {
+  const flags = ["--drain-delay=1s", `--drain-timeout=${drain.seconds - 1}s`];
+  const pod = await startPod(await network.attach(), build, flags);
+  try {
+    const release = await pod.occupy(drain.connections);
+    const cpuBefore = cpuMicroseconds(pod.pid);
+    const fromMs = performance.now();
+    const outcome = await pod.drain(drain.client);
+    const spentMs = performance.now() - fromMs;
+    const cpuMs = (cpuMicroseconds(pod.pid) - cpuBefore) / 1_000;
+    release();
+    if (outcome !== "timeout") throw new Error(`${build.name}: a drain that cannot end early ended as ${outcome}`);
+    return { connections: drain.connections, seconds: spentMs / 1_000, shareOfCore: cpuMs / spentMs };
+  } finally {
+    await pod.end();
+  }
+}
+
+/** @returns milliseconds from asking the kernel for the process to the line that it listens; the median, per build */
+export async function measureStarts(builds: readonly Build[]): Promise<Readonly<Record<string, number>>> {
+  const taken = new Map<string, number[]>(builds.map(({ name }) => [name, []]));
+  for (let round = 0; round < START_ROUNDS; round += 1) {
+    for (const build of builds) taken.get(build.name)?.push(await startOnce(build));
+  }
+  return Object.fromEntries([...taken].map(([name, times]) => [name, median(times)]));
+}
+
+async function startOnce(build: Build): Promise<number> {
+  const [program = "", ...args] = [...build.command, "serve"];
+  const fromMs = performance.now();
+  const child = spawn(program, args, { env: { LASTCALL_TOKEN: "bench" }, stdio: ["ignore", "pipe", "inherit"] });
+  await said(child, '"listening"');
+  const spentMs = performance.now() - fromMs;
+  await endProcess(child);
+  return spentMs;
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

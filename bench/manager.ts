@@ -1,0 +1,49 @@
+/**
+ * `npm run bench:manager [-- --json] [-- --quick]`: what a manager costs the Pod it sits in, as native binary and on
+ * Node, beside a program that only waits. Takes ten minutes; `--quick` two. Needs musl-gcc and network namespaces.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BuildError } from "../native/build/build-error.ts";
+import { offerNamespaces, runInside } from "../src/demo/network/private-namespaces.ts";
+import { makeBuilds } from "./manager-builds.ts";
+import { readOptions, USAGE } from "./manager-options.ts";
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 64;
+
+const words = process.argv.slice(2);
+if (readOptions(words) === undefined) {
+  process.stderr.write(`bench:manager: ${words.join(" ")} is not known; ${USAGE}\n`);
+  process.exit(EXIT_USAGE);
+}
+const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
+try {
+  process.exitCode = await benchmark();
+} catch (error) {
+  if (!(error instanceof BuildError)) throw error;
+  process.stderr.write(`bench:manager: ${error.message}\n`);
+  process.exitCode = EXIT_FAILED;
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+async function benchmark(): Promise<number> {
+  const offer = offerNamespaces();
+  if (!offer.possible) {
+    process.stderr.write(`bench:manager: needs network namespaces, which this machine refuses: ${offer.why}\n`);
+    return EXIT_FAILED;
+  }
+  const builds = join(folder, "builds.json");
+  writeFileSync(builds, JSON.stringify(await makeBuilds(folder)));
+  const stop = new AbortController();
+  process.once("SIGINT", () => stop.abort());
+  process.once("SIGTERM", () => stop.abort());
+  return runInside({
+    prefix: offer.prefix,
+    command: [process.execPath, join(import.meta.dirname, "manager-inside.ts"), builds, ...words],
+    environment: process.env,
+    stop: stop.signal,
+  });
+}

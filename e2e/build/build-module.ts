@@ -1,0 +1,118 @@
+/**
+ * Builds the programs of a Go module once and keeps them. What is kept is found by what made it: the module's files, the
+ * Go version, the target and the flags. A build appears at once and whole, by a rename.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { exclusively } from "../host/exclusive.ts";
+import { mortal } from "../host/run.ts";
+import type { CompilerCache } from "./compiler-cache.ts";
+import { completedModfile } from "./completed-source.ts";
+import { GO_MODULES, type GoModule, type ModuleName } from "./module-table.ts";
+
+const MODULES = join(import.meta.dirname, "..", "modules");
+
+export type BuildPlace = {
+  /** Where finished builds are kept. */
+  readonly cache: string;
+  readonly compiled: CompilerCache;
+  readonly say: (line: string) => void;
+};
+
+/** The folder with the module's programs; builds them when they are not kept yet. Rejects with the end of Go's own words. */
+export async function buildModule(name: ModuleName, place: BuildPlace): Promise<{ readonly binaries: string }> {
+  const module: GoModule = GO_MODULES[name];
+  const binaries = join(place.cache, "bin", `${name}-${buildKey(name, module)}`);
+  if (isWhole(binaries, module)) return { binaries };
+  const lock = join(place.cache, "lock", `${name}.lock`);
+  return exclusively(
+    lock,
+    async () => {
+      if (!isWhole(binaries, module)) await compile({ name, module, binaries, place });
+      return { binaries };
+    },
+    () => place.say(`${name}: someone else is building it, waiting`),
+  );
+}
+
+function isWhole(binaries: string, module: GoModule): boolean {
+  return module.programs.every((program) => existsSync(join(binaries, program)));
+}
+
+function buildKey(name: ModuleName, module: GoModule): string {
+  const hash = createHash("sha256");
+  const folder = join(MODULES, name);
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => join(folder, file));
+  for (const file of files.sort()) if (statSync(file).isFile()) hash.update(readFileSync(file));
+  hash.update(JSON.stringify([module, goVersion(name)]));
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** Version and target together, as the Go of this module says them: a go.mod may ask for a newer one than the machine's. */
+function goVersion(name: ModuleName): string {
+  const { status, stdout, error } = spawnSync("go", ["version"], { cwd: join(MODULES, name), encoding: "utf8" });
+  if (status !== 0) {
+    throw new Error(`Go is needed to build ${name} and "go version" failed (${error?.message ?? `exit ${status}`}).`);
+  }
+  return stdout.trim();
+}
+
+type Compilation = {
+  readonly name: ModuleName;
+  readonly module: GoModule;
+  readonly binaries: string;
+  readonly place: BuildPlace;
+};
+
+async function compile({ name, module, binaries, place }: Compilation): Promise<void> {
+  const started = Date.now();
+  place.say(`${name}: building ${module.programs.join(", ")}`);
+  // A compiler may outlive a build that was killed: whatever it still writes lands in a folder of its own.
+  for (const left of unfinishedOf(binaries)) rmSync(left, { recursive: true, force: true });
+  const unfinished = `${binaries}.unfinished-${process.pid}`;
+  mkdirSync(unfinished, { recursive: true });
+  const target = module.output === undefined ? `${unfinished}/` : join(unfinished, module.output);
+  const flags = ["-trimpath", "-ldflags", ["-s", "-w", ...module.link].join(" "), "-o", target];
+  const compiled = await place.compiled.folder();
+  const scratch = join(compiled, "completed");
+  const source =
+    module.completion === undefined
+      ? []
+      : [`-modfile=${completedModfile(module.completion, join(MODULES, name), scratch)}`];
+  await go(name, ["build", ...source, ...flags, ...module.packages], compiled);
+  rmSync(binaries, { recursive: true, force: true });
+  renameSync(unfinished, binaries);
+  const megabytes = module.programs.map((program) => statSync(join(binaries, program)).size / 1e6);
+  const sum = Math.round(megabytes.reduce((all, one) => all + one, 0));
+  place.say(`${name}: built in ${Math.round((Date.now() - started) / 1000)} s, ${sum} MB`);
+}
+
+function unfinishedOf(binaries: string): readonly string[] {
+  const folder = dirname(binaries);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(`${basename(binaries)}.unfinished`))
+    .map((name) => join(folder, name));
+}
+
+/** Go at low priority: a build must not starve whatever else the machine runs. */
+function go(name: ModuleName, args: readonly string[], compiled: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const [command, words] = mortal("nice", ["-n", "15", "go", ...args]);
+    const child = spawn(command, words, {
+      cwd: join(MODULES, name),
+      env: { ...process.env, CGO_ENABLED: "0", GOCACHE: compiled, GOFLAGS: "-mod=readonly -buildvcs=false" },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let complaint = "";
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      complaint = (complaint + chunk).slice(-4000);
+    });
+    child.once("error", reject);
+    child.once("close", (status) =>
+      status === 0 ? resolve() : reject(new Error(`${name}: "go build" ended with ${status}:\n${complaint.trimEnd()}`)),
+    );
+  });
+}

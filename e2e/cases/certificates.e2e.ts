@@ -1,0 +1,187 @@
+/** The CA of the replicas changes while Pods are made and the configuration fails closed; nothing else of it does. */
+import { createHash } from "node:crypto";
+import type { V1MutatingWebhookConfiguration, V1Secret } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { install, OPT_IN } from "../client/installation.ts";
+import { kubectlOf } from "../client/kubectl.ts";
+import { RELEASE_NAMESPACE } from "../client/release.ts";
+import { appContainer, barePod } from "../client/sample-app.ts";
+import { createSteadily } from "../client/steady-creations.ts";
+import { readSuite } from "../client/suite.ts";
+import { samplesOf } from "../client/webhook-metrics.ts";
+import { waitUntil } from "../host/wait.ts";
+
+const ROTATIONS = 20;
+const PER_SECOND = 50;
+
+const suite = readSuite(process.env);
+const kubectl = kubectlOf(suite);
+const inRelease = ["--namespace", RELEASE_NAMESPACE];
+const WEBHOOK = "deployment/lastcall-webhook";
+const SECRET = [...inRelease, "secret", "lastcall-ca"];
+
+/** A minute and ten seconds otherwise: 20 changes would take half an hour. API servers learn of a bundle within a second. */
+const QUICKER = { LASTCALL_CA_SETTLE: "3s", LASTCALL_CERTIFICATE_CHECK: "1s" };
+
+beforeAll(async () => {
+  await install(suite, { failurePolicy: "Fail" });
+  await setEnvironment(Object.entries(QUICKER).map(([name, value]) => `${name}=${value}`));
+}, 400_000);
+// The chart does not know the variables, so no later install takes them away.
+afterAll(async () => {
+  await setEnvironment(Object.keys(QUICKER).map((name) => `${name}-`));
+  await install(suite);
+}, 400_000);
+
+test("20 CAs follow each other and none of 50 creations a second fails", { timeout: 900_000 }, async () => {
+  await inNamespace(suite, "certificates", { labels: OPT_IN }, async (namespace) => {
+    const pod = barePod(namespace, "asked", [appContainer(namespace)]);
+    const creations = await createSteadily(suite, { perSecond: PER_SECOND, pod, namespace: namespace.name });
+    const signers = [await signer()];
+    try {
+      for (let at = 0; at < ROTATIONS; at += 1)
+        signers.push(await rotate(namespace, signers[at] ?? "", at % 2 === 0 ? "the Secret" : "its key"));
+    } finally {
+      const tally = await creations.stop();
+      namespace.keep("creations.json", JSON.stringify(tally, null, 2));
+      expect(tally).toMatchObject({ failed: 0, missed: 0, failures: [] });
+      expect(tally.asked).toBeGreaterThan(ROTATIONS * PER_SECOND);
+    }
+    expect(new Set(signers).size).toBe(ROTATIONS + 1);
+    await waitUntil({ what: "both replicas are trusted", withinMs: 60_000, everyMs: 500 }, async () =>
+      (await samplesOf(kubectl, "lastcall_cabundle_in_sync")).join() === "1,1" ? true : undefined,
+    );
+  });
+});
+
+test("emptied caBundles are filled again", { timeout: 120_000 }, async () => {
+  const name = "drain.lastcall.dev";
+  const before = await bundlesOf(name);
+  const operations = before.map((_, index) => ({ op: "remove", path: `/webhooks/${index}/clientConfig/caBundle` }));
+  const patch = `--patch=${JSON.stringify(operations)}`;
+  await kubectl.run(["patch", "mutatingwebhookconfiguration", name, "--type=json", patch]);
+  await waitUntil({ withinMs: 30_000, what: "the caBundles are back" }, async () => {
+    const bundles = await bundlesOf(name);
+    return before.every((bundle, index) => bundle === bundles[index]) ? true : undefined;
+  });
+});
+
+describe("the webhook's own account", () => {
+  const account = `system:serviceaccount:${RELEASE_NAMESPACE}:lastcall-webhook`;
+  const configuration = "mutatingwebhookconfiguration/drain.lastcall.dev";
+  const entry = "/webhooks/0";
+  const patched = (operation: object, as: readonly string[] = [`--as=${account}`]) =>
+    kubectl.attempt([
+      ...["patch", configuration, "--type=json", `--patch=${JSON.stringify([operation])}`, "--dry-run=server"],
+      ...as,
+    ]);
+
+  test("may fill, change and empty caBundles", async () => {
+    const path = `${entry}/clientConfig/caBundle`;
+    const bundle = Buffer.from((await bundlesOf("drain.lastcall.dev"))[0] ?? "", "base64").toString();
+    const value = Buffer.from(`${bundle}\n${bundle}`).toString("base64");
+    expect(await patched({ op: "replace", path, value })).toMatchObject({ status: 0 });
+    expect(await patched({ op: "remove", path })).toMatchObject({ status: 0 });
+  });
+
+  test.for([
+    { op: "add", path: `${entry}/rules/0/resources/-`, value: "secrets" },
+    { op: "add", path: `${entry}/rules/0/operations/-`, value: "UPDATE" },
+    { op: "replace", path: `${entry}/rules/0/apiGroups/0`, value: "*" },
+    { op: "replace", path: `${entry}/rules/0/scope`, value: "*" },
+    { op: "remove", path: `${entry}/rules` },
+    { op: "replace", path: `${entry}/namespaceSelector`, value: {} },
+    { op: "remove", path: `${entry}/namespaceSelector` },
+    { op: "replace", path: "/webhooks/1/objectSelector", value: {} },
+    { op: "replace", path: `${entry}/matchConditions`, value: [] },
+    { op: "remove", path: `${entry}/matchConditions/0` },
+    { op: "replace", path: `${entry}/failurePolicy`, value: "Fail" },
+    { op: "replace", path: `${entry}/matchPolicy`, value: "Exact" },
+    { op: "replace", path: `${entry}/sideEffects`, value: "None" },
+    { op: "replace", path: `${entry}/timeoutSeconds`, value: 30 },
+    { op: "replace", path: `${entry}/reinvocationPolicy`, value: "Never" },
+    { op: "add", path: `${entry}/admissionReviewVersions/-`, value: "v1beta1" },
+    { op: "replace", path: `${entry}/clientConfig`, value: { url: "https://elsewhere.example/mutate" } },
+    { op: "replace", path: `${entry}/clientConfig/service/namespace`, value: "default" },
+    { op: "replace", path: `${entry}/clientConfig/service/name`, value: "other" },
+    { op: "replace", path: `${entry}/clientConfig/service/path`, value: "/" },
+    { op: "replace", path: `${entry}/clientConfig/service/port`, value: 8443 },
+    { op: "replace", path: `${entry}/name`, value: "other.drain.lastcall.dev" },
+    { op: "remove", path: entry },
+    { op: "remove", path: "/webhooks" },
+    { op: "copy", from: entry, path: "/webhooks/-" },
+    { op: "move", from: entry, path: "/webhooks/1" },
+    { op: "add", path: "/metadata/labels/other", value: "label" },
+    { op: "remove", path: "/metadata/labels/app.kubernetes.io~1name" },
+    { op: "add", path: "/metadata/annotations/other", value: "annotation" },
+    { op: "add", path: "/metadata/finalizers", value: ["example.com/stays"] },
+    {
+      op: "add",
+      path: "/metadata/ownerReferences",
+      value: [{ apiVersion: "v1", kind: "Namespace", name: "default", uid: "1" }],
+    },
+  ])("may not: $op $path", async (operation) => {
+    const { status, complaint } = await patched(operation);
+    expect(status).not.toBe(0);
+    // Names that are there twice are refused by the API server's own check.
+    expect(complaint).toContain(
+      operation.op === "copy" ? "" : "the webhook's own account may change nothing of this configuration but caBundle",
+    );
+  });
+
+  test("is the only one that is held to that", async () => {
+    const operation = { op: "replace", path: `${entry}/timeoutSeconds`, value: 30 };
+    expect(await patched(operation, [])).toMatchObject({ status: 0 });
+  });
+
+  test.for([
+    "validatingadmissionpolicies/configuration.lastcall.dev",
+    "validatingadmissionpolicybindings/configuration.lastcall.dev",
+    "clusterroles/lastcall-webhook",
+    "clusterrolebindings/lastcall-webhook",
+    "mutatingwebhookconfigurations/others",
+  ])("may do nothing to %s", async (object) => {
+    for (const verb of ["patch", "update", "delete"])
+      expect((await kubectl.attempt(["auth", "can-i", verb, object, `--as=${account}`])).output.trim()).toBe("no");
+  });
+
+  test("may neither delete its configuration nor make one", async () => {
+    for (const verb of ["update", "delete", "create", "deletecollection"])
+      expect((await kubectl.attempt(["auth", "can-i", verb, configuration, `--as=${account}`])).output.trim()).toBe(
+        "no",
+      );
+  });
+});
+
+/** Takes away what signs. Resolves once another CA does. */
+async function rotate(namespace: CaseNamespace, old: string, taken: "the Secret" | "its key"): Promise<string> {
+  const removeKey = `--patch=${JSON.stringify([{ op: "remove", path: "/data/ca.key" }])}`;
+  await kubectl.run(taken === "the Secret" ? ["delete", ...SECRET] : ["patch", ...SECRET, "--type=json", removeKey]);
+  const found = await waitUntil({ what: "another CA signs", withinMs: 60_000, everyMs: 200 }, async () => {
+    const now = await signer();
+    return now === "" || now === old ? undefined : now;
+  });
+  namespace.note(`${taken} was taken away; CA ${found} signs`);
+  return found;
+}
+
+/** The first characters of its certificate's hash; empty while none can sign. */
+async function signer(): Promise<string> {
+  const { status, output } = await kubectl.attempt(["get", ...SECRET, "--output=json"]);
+  if (status !== 0) return "";
+  const { data }: V1Secret = JSON.parse(output);
+  const cert = data?.["ca.crt"];
+  if (cert === undefined || data?.["ca.key"] === undefined) return "";
+  return createHash("sha256").update(cert).digest("hex").slice(0, 12);
+}
+
+async function setEnvironment(changes: readonly string[]): Promise<void> {
+  await kubectl.run([...inRelease, "set", "env", WEBHOOK, ...changes]);
+  await kubectl.run([...inRelease, "rollout", "status", WEBHOOK, "--timeout=180s"]);
+}
+
+async function bundlesOf(name: string): Promise<readonly string[]> {
+  const found = await kubectl.json<V1MutatingWebhookConfiguration>(["get", "mutatingwebhookconfiguration", name]);
+  return (found.webhooks ?? []).map((webhook) => webhook.clientConfig.caBundle ?? "");
+}

@@ -1,0 +1,44 @@
+/** Reviews only from an API server that shows a certificate of the client CA. */
+import type { V1Pod } from "@kubernetes/client-node";
+import { afterAll, describe, expect, test } from "vitest";
+import { inNamespace } from "../client/case-namespace.ts";
+import { install, OPT_IN } from "../client/installation.ts";
+import type { Kubectl } from "../client/kubectl.ts";
+import { appContainer, barePod } from "../client/sample-app.ts";
+import { create, isInjected } from "../client/server-answer.ts";
+import { readSuite } from "../client/suite.ts";
+import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.ts";
+
+const suite = readSuite(process.env);
+const { webhookClientCa } = suite;
+const REASON =
+  webhookClientCa === undefined ? " (skipped: this cluster's API server shows none that is known here)" : "";
+
+afterAll(() => install(suite));
+
+describe.skipIf(webhookClientCa === undefined)(`an API server that shows a certificate to the webhook${REASON}`, () => {
+  test("has its Pods injected where one is required, and others are refused and counted", async () => {
+    await inNamespace(suite, "client-certificate", { labels: OPT_IN }, async (namespace) => {
+      await install(suite, { failurePolicy: "Fail", webhook: { clientCA: webhookClientCa } });
+      const { kubectl } = namespace;
+      expect(sumOfSamples(await samplesOf(kubectl, REFUSED, [NO_CERTIFICATE]))).toBe(0);
+      const { pods } = await create(namespace.here, barePod(namespace, "asked", [appContainer(namespace)]));
+      expect(pods.map(isInjected)).toEqual([true]);
+      const replicas = await webhookPods(kubectl);
+      for (const replica of replicas) expect(await reviewWithoutCertificate(kubectl, replica)).toContain("Forbidden");
+      expect(sumOfSamples(await samplesOf(kubectl, REFUSED, [NO_CERTIFICATE]))).toBe(replicas.length);
+    });
+  });
+});
+
+const REFUSED = "lastcall_requests_refused_total";
+const NO_CERTIFICATE = 'reason="no_certificate"';
+
+/** Through the API server's proxy, which shows none. @returns what kubectl said */
+async function reviewWithoutCertificate(kubectl: Kubectl, { metadata, spec }: V1Pod): Promise<string> {
+  const port = spec?.containers[0]?.ports?.[0]?.containerPort ?? 0;
+  const path = `/api/v1/namespaces/${metadata?.namespace}/pods/https:${metadata?.name}:${port}/proxy/mutate`;
+  const { status, complaint } = await kubectl.attempt(["create", "--raw", path, "--filename=-"], "{}");
+  expect(status).not.toBe(0);
+  return complaint;
+}

@@ -1,0 +1,225 @@
+/** The ways a Pod ends that are not a rollout. */
+import type { KubernetesListObject, V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { injectedPods, nameOf } from "../client/injected-pods.ts";
+import { install, OPT_IN } from "../client/installation.ts";
+import { clusterIp, startLoadOn, sumOf } from "../client/load.ts";
+import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
+import { RELEASE_NAMESPACE } from "../client/release.ts";
+import { stopShimOf } from "../client/runtime-shim.ts";
+import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
+import { readSuite } from "../client/suite.ts";
+import { ENOUGH_REQUESTS, type LoadSum, underLoad } from "../client/under-load.ts";
+import { pauseMs, waitUntil } from "../host/wait.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+
+describe("under mixed load no request fails", () => {
+  test("when a Deployment is scaled down", async () => {
+    await inNamespace(suite, "scale-down", LABELS, async (namespace) => {
+      await namespace.apply(sampleApp(namespace, { replicas: 3 }));
+      await namespace.rolledOut(`deployment/${APP}`);
+      await injectedPods(namespace, `app=${APP}`);
+      const { requests, failed } = await underLoad(namespace, async () => {
+        await namespace.here.run(["scale", `deployment/${APP}`, "--replicas=1"]);
+        await namespace.here.run(["wait", "--for=jsonpath={.status.replicas}=1", `deployment/${APP}`]);
+      });
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(failed).toBe(0);
+    });
+  });
+
+  test("when a node is drained, lastcall's own Pods on it among the evicted", async () => {
+    await inNamespace(suite, "node-drain", LABELS, async (namespace) => {
+      await namespace.apply([...sampleApp(namespace), disruptionBudget(namespace)]);
+      await namespace.rolledOut(`deployment/${APP}`);
+      await injectedPods(namespace, `app=${APP}`);
+      const node = await nodeOfWebhook(namespace);
+      try {
+        let evicted = "";
+        const { requests, failed } = await underLoad(namespace, async () => {
+          // The load's own Pods stay.
+          const words = ["drain", node, "--pod-selector=role!=load", "--timeout=150s"];
+          evicted = await namespace.kubectl.run(words);
+        });
+        namespace.keep("drain.txt", evicted);
+        expect(evicted).toMatch(/pod\/lastcall-.* evicted/);
+        expect(evicted).toMatch(/pod\/web-.* evicted/);
+        expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+        expect(failed).toBe(0);
+        const left = await namespace.pods(`app=${APP}`);
+        expect(left.filter((pod) => pod.spec?.nodeName === node).map(nameOf)).toEqual([]);
+      } finally {
+        await namespace.kubectl.run(["uncordon", node]);
+      }
+    });
+  });
+
+  // Needs to see the runtime's processes: not on a cluster elsewhere.
+  test.skipIf(suite.context !== undefined)(
+    "when the node is so busy that the manager's own hook starts 4 s late",
+    async () => {
+      await inNamespace(suite, "busy-node", LABELS, async (namespace) => {
+        await namespace.apply(sampleApp(namespace));
+        await namespace.rolledOut(`deployment/${APP}`);
+        const [pod] = await injectedPods(namespace, `app=${APP}`);
+        if (pod === undefined) throw new Error("no Pod");
+        const [app, manager] = ["app", MANAGER].map((container) => followLog(namespace, nameOf(pod), container));
+        if (app === undefined || manager === undefined) throw new Error("no logs");
+        let deletedAtMs = 0;
+        const { requests, failed } = await underLoad(namespace, async () => {
+          const shim = stopShimOf(pod);
+          try {
+            deletedAtMs = await deletePod(namespace, nameOf(pod));
+            await pauseMs(4_000);
+          } finally {
+            shim.goOn();
+          }
+          await metAtMs(app, "SIGTERM", 60);
+        });
+        const report = await drainReport(manager);
+        namespace.keep("report.json", JSON.stringify(report, null, 2));
+        // One app hook alone could be a restart; the slices say that it is the Pod's end before the manager's hook does.
+        expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
+        expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
+        expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 5_000);
+        expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+        expect(failed).toBe(0);
+      });
+    },
+  );
+});
+
+// Needs to see the runtime's processes: not on a cluster elsewhere.
+describe.skipIf(suite.context !== undefined)(
+  "a Pod that no slice speaks of, on a node that starts its own hook 4 s late",
+  () => {
+    test("is known to end at its app's hook by the relay, which reads Pods", async () => {
+      await inNamespace(suite, "late-hook-read", LABELS, async (namespace) => {
+        const { report, appMs } = await lateHook(namespace);
+        expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
+        expect(appMs).toBeGreaterThanOrEqual(5_000);
+      });
+    });
+  },
+);
+
+describe("where the relay may not read Pods", () => {
+  beforeAll(() => install(suite, { relay: { readPods: false } }), 400_000);
+  afterAll(() => install(suite), 400_000);
+
+  test.skipIf(suite.context !== undefined)(
+    "such a Pod is not taken for a restart, and has its whole delay from the late hook on",
+    async () => {
+      await inNamespace(suite, "late-hook", LABELS, async (namespace) => {
+        const { report, appMs } = await lateHook(namespace);
+        expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+        expect(appMs).toBeGreaterThanOrEqual(9_000);
+      });
+    },
+  );
+
+  test("a Pod that is given less time than its drain needs is cut at that time, and its manager says that it was forced", async () => {
+    await inNamespace(suite, "short-grace", LABELS, async (namespace) => {
+      await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
+      await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
+      await injectedPods(namespace);
+      const app = followLog(namespace, APP, "app");
+      const manager = followLog(namespace, APP, MANAGER);
+      await app.heard("started");
+      const deletedAtMs = await deletePod(namespace, APP, 3);
+      expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 3_000);
+      const report = await drainReport(manager);
+      expect(report).toMatchObject({ phase: "done", outcome: "forced", trigger: "hook" });
+      // The whole drain delay was not there to be waited for.
+      expect(report.milliseconds.withdrawing).toBeLessThan(5_000);
+      await namespace.settled("", 30);
+    });
+  });
+});
+
+describe("a sole Pod", () => {
+  test("that nothing replaces before it is gone serves new clients until its drain ends", async () => {
+    await inNamespace(suite, "sole-pod", LABELS, async (namespace) => {
+      const annotations = { "lastcall.dev/drain-timeout": "15s" };
+      await namespace.apply(sampleApp(namespace, { replicas: 1, annotations, strategy: { type: "Recreate" } }));
+      await namespace.rolledOut(`deployment/${APP}`);
+      const [pod] = await injectedPods(namespace, `app=${APP}`);
+      if (pod === undefined) throw new Error("no Pod");
+      const app = followLog(namespace, nameOf(pod), "app");
+      const manager = followLog(namespace, nameOf(pod), MANAGER);
+      await app.heard("started");
+      const { requests, failed } = await servedWhileEnding(namespace);
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(failed).toBe(0);
+      // The clients were still there when the load was told to stop, so only then could it become quiet.
+      expect((await drainReport(manager)).milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
+      await namespace.rolledOut(`deployment/${APP}`);
+    });
+  });
+});
+
+/** A Pod without Services ends on a node that starts the manager's hook 4 s late. `appMs`: from then until the app's signal. */
+async function lateHook(namespace: CaseNamespace) {
+  await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
+  await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
+  const [pod] = await injectedPods(namespace);
+  if (pod === undefined) throw new Error("no Pod");
+  const app = followLog(namespace, APP, "app");
+  const manager = followLog(namespace, APP, MANAGER);
+  await app.heard("started");
+  const shim = stopShimOf(pod);
+  let deletedAtMs = 0;
+  try {
+    deletedAtMs = await deletePod(namespace, APP);
+    await pauseMs(4_000);
+  } finally {
+    shim.goOn();
+  }
+  const report = await drainReport(manager);
+  return { report, appMs: (await metAtMs(app, "SIGTERM")) - deletedAtMs };
+}
+
+function disruptionBudget(namespace: CaseNamespace): V1PodDisruptionBudget {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name: APP, namespace: namespace.name },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: APP } } },
+  };
+}
+
+/** A node that has Pods of lastcall itself. */
+async function nodeOfWebhook({ kubectl }: CaseNamespace): Promise<string> {
+  const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
+  const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(where);
+  // Those of a rollout that is just over are on their way already.
+  const staying = items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+  const [node] = staying.map(({ spec }) => spec?.nodeName ?? "").sort();
+  if (node === undefined) throw new Error(`There is no Pod in ${RELEASE_NAMESPACE}.`);
+  return node;
+}
+
+/** Resolves once the API server has taken it, with the time just before. */
+async function deletePod(namespace: CaseNamespace, pod: string, graceSeconds?: number): Promise<number> {
+  const beforeMs = Date.now();
+  const grace = graceSeconds === undefined ? [] : [`--grace-period=${graceSeconds}`];
+  await namespace.here.run(["delete", "pod", pod, "--wait=false", ...grace]);
+  return beforeMs;
+}
+
+/** Load up to well before the Pod's deadline: afterwards no one would be there to answer. */
+async function servedWhileEnding(namespace: CaseNamespace): Promise<LoadSum> {
+  const target = { host: await clusterIp(namespace, APP), port: 80 };
+  const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));
+  await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
+  await waitUntil({ what: "the sole Pod is terminating", withinMs: 30_000 }, async () =>
+    (await namespace.pods(`app=${APP}`)).some(({ metadata }) => metadata?.deletionTimestamp !== undefined)
+      ? true
+      : undefined,
+  );
+  await pauseMs(10_000);
+  return sumOf(await Promise.all(loads.map((load) => load.stop())));
+}

@@ -1,0 +1,105 @@
+/** The manifests of the guides on a real API server, and on its nodes where their programs can be had without a registry. */
+import { beforeAll, describe, expect, test } from "vitest";
+import type { DrainReport } from "../../src/contract/drain-report.ts";
+import { guideNamed } from "../../test/guides/manifests.ts";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { nameExamplePrograms } from "../client/example-programs.ts";
+import { applyGuide, expectRunning, namespaceLabels, tell } from "../client/guide-on-cluster.ts";
+import { nameOf } from "../client/injected-pods.ts";
+import { keepDrain } from "../client/kept-drain.ts";
+import { clusterIp, startLoadOn } from "../client/load.ts";
+import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
+import { readSuite } from "../client/suite.ts";
+import { ENOUGH_REQUESTS } from "../client/under-load.ts";
+
+const suite = readSuite(process.env);
+
+// Their images are names given to the suite's own, which only its own nodes know.
+describe.skipIf(suite.context !== undefined)("the manifest of the guide for", () => {
+  beforeAll(() => nameExamplePrograms(suite));
+
+  // Namespaces take a while to go; those of one name stand apart.
+  meshed("istio");
+
+  test("rabbitmq runs its consumers, and lets one go at once", async () => {
+    await onCluster("rabbitmq", "orders", async (namespace, running) => {
+      expect(running).toEqual(["Deployment/consumer"]);
+      await namespace.rolledOut("deployment/consumer");
+      await expectRunning(namespace, "rabbitmq", "Deployment/consumer", "app=consumer");
+      expect(await deletedPod(namespace, "app=consumer", "rabbitmq")).toMatchObject({ outcome: "not-needed" });
+    });
+  });
+
+  meshed("linkerd");
+  admitted("contour", "projectcontour");
+
+  test("jobs runs both, gives one a manager, and drains that one's Pod when it is deleted at work", async () => {
+    await onCluster("jobs", "shop", async (namespace, running) => {
+      expect(running).toEqual(["Job/report", "Job/import"]);
+      const byJob = "batch.kubernetes.io/job-name=import";
+      await namespace.here.run(["wait", "--for=condition=Ready", "pods", `--selector=${byJob}`, "--timeout=60s"]);
+      await expectRunning(namespace, "jobs", "Job/import", byJob);
+      expect(await deletedPod(namespace, byJob, "jobs")).toMatchObject({ outcome: "drained" });
+      for (const name of ["report", "import"])
+        await namespace.here.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=90s"]);
+    });
+  });
+
+  admitted("ingress-nginx", "ingress-nginx");
+
+  test("envoy-gateway and argo-workflows is of kinds that only its controller brings", async () => {
+    await inNamespace(suite, "unknown-kinds", {}, async (namespace) => {
+      for (const guide of ["envoy-gateway", "argo-workflows"]) {
+        const how = ["create", "--dry-run=server", "--filename=-"];
+        const { status, complaint } = await namespace.kubectl.attempt(how, guideNamed(guide).manifest);
+        expect(status).not.toBe(0);
+        expect(complaint).toContain("ensure CRDs are installed first");
+        tell(namespace, `${guide}: not applied. Its kinds come with its controller, which is not on this cluster.`);
+      }
+    });
+  });
+});
+
+/** No mesh is there; what the manifest says to one is. */
+function meshed(guide: "istio" | "linkerd"): void {
+  test(`${guide} runs as it is, tells the mesh of the manager's port, and a Pod's end fails no request`, async () => {
+    await onCluster(guide, "shop", async (namespace, running) => {
+      expect(running).toEqual(["Deployment/web"]);
+      await namespace.rolledOut("deployment/web");
+      await expectRunning(namespace, guide, "Deployment/web", "app=web");
+      const load = await startLoadOn(namespace, suite.nodes[0], { host: await clusterIp(namespace, "web"), port: 80 });
+      const report = await deletedPod(namespace, "app=web", guide);
+      await namespace.settled("app=web");
+      const { requests, failed } = await load.stop();
+      expect(report).toMatchObject({ outcome: "drained" });
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(failed).toBe(0);
+    });
+  });
+}
+
+function admitted(guide: string, name: string): void {
+  test(`${guide} is admitted, and its Pods are injected as the command line injects them`, async () => {
+    await onCluster(guide, name, async (_, running) => expect(running).toEqual([]));
+  });
+}
+
+type Work = (namespace: CaseNamespace, running: readonly string[]) => Promise<void>;
+
+function onCluster(guide: string, name: string, work: Work): Promise<void> {
+  return inNamespace(suite, name, { labels: namespaceLabels(guide) }, async (namespace) => {
+    await work(namespace, await applyGuide(namespace, guide));
+  });
+}
+
+/** The end of one of them; its drain is kept for the guide's picture. */
+async function deletedPod(namespace: CaseNamespace, selector: string, guide: string): Promise<DrainReport> {
+  const [pod] = await namespace.pods(selector);
+  const name = pod === undefined ? "" : nameOf(pod);
+  const manager = followLog(namespace, name, MANAGER);
+  await manager.heard("listening");
+  await namespace.here.run(["delete", "pod", name, "--wait=false"]);
+  const report = await drainReport(manager, 90);
+  await keepDrain(namespace, guide, name);
+  return report;
+}

@@ -1,0 +1,45 @@
+/** A cluster that is built again from values with `failurePolicy: Fail`: no step by hand, and no Pod is refused on the way. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { inNamespace } from "../client/case-namespace.ts";
+import { install, OPT_IN, uninstall } from "../client/installation.ts";
+import { kubectlOf } from "../client/kubectl.ts";
+import { RELEASE_NAMESPACE } from "../client/release.ts";
+import { appContainer, barePod } from "../client/sample-app.ts";
+import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { createSteadily } from "../client/steady-creations.ts";
+import { readSuite } from "../client/suite.ts";
+import { waitUntil } from "../host/wait.ts";
+
+const suite = readSuite(process.env);
+const FAIL = { failurePolicy: "Fail" };
+
+beforeAll(() => uninstall(suite), 200_000);
+afterAll(() => install(suite), 400_000);
+
+test("it comes up open, closes itself, stays closed through an upgrade, and opens where that configuration goes", async () => {
+  await inNamespace(suite, "fail-from-the-start", { labels: OPT_IN }, async (namespace) => {
+    const pod = barePod(namespace, "asked", [appContainer(namespace)]);
+    const asked = () => wouldCreate(namespace.here, [pod]);
+    const creations = await createSteadily(suite, { perSecond: 20, pod, namespace: namespace.name });
+    try {
+      await install(suite, FAIL);
+      await install(suite, { ...FAIL, webhook: { timeoutSeconds: 6 } });
+    } finally {
+      const tally = await creations.stop();
+      namespace.keep("creations.json", JSON.stringify(tally, null, 2));
+      expect(tally).toMatchObject({ failed: 0 });
+      expect(tally.missed).toBeGreaterThan(0);
+    }
+    expect((await asked()).pods.map(isInjected)).toEqual([true]);
+
+    const where = ["--namespace", RELEASE_NAMESPACE];
+    await kubectlOf(suite).run([...where, "scale", "deployment/lastcall-webhook", "--replicas=0"]);
+    await waitUntil({ what: "a Pod is refused", withinMs: 90_000, everyMs: 500 }, async () =>
+      (await asked().catch(() => undefined)) === undefined ? true : undefined,
+    );
+    await kubectlOf(suite).run(["delete", "mutatingwebhookconfiguration", "enforce.lastcall.dev"]);
+    await waitUntil({ what: "Pods are let in", withinMs: 30_000, everyMs: 500 }, async () =>
+      (await asked().catch(() => undefined)) === undefined ? undefined : true,
+    );
+  });
+}, 600_000);

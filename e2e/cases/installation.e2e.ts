@@ -1,0 +1,134 @@
+/** From a cluster that never heard of lastcall back to one, by the words of the documentation. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { VERSION } from "../../src/contract/version.ts";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { documentedCommands, runDocumented } from "../client/documented-commands.ts";
+import { injectedPods } from "../client/injected-pods.ts";
+import { enforcedPolicies, install, OPT_IN, uninstall, untilEnforcing } from "../client/installation.ts";
+import { type Kubectl, kubectlOf } from "../client/kubectl.ts";
+import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
+import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { createSteadily } from "../client/steady-creations.ts";
+import { imageOf, readSuite, type Suite } from "../client/suite.ts";
+import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
+import { waitUntil } from "../host/wait.ts";
+import { nameImage } from "../images/import-images.ts";
+import { stateFolder } from "../life/state-folder.ts";
+
+const suite = readSuite(process.env);
+const kubectl = kubectlOf(suite);
+/** The documentation's own words. */
+const [RELEASE, NAMESPACE, SHOP] = ["lastcall", "lastcall", "shop"];
+
+// Its images have the names of a release, which only the suite's own cluster can be given.
+describe.skipIf(suite.context !== undefined)("the documentation's commands", () => {
+  let before: readonly string[] = [];
+
+  beforeAll(async () => {
+    await uninstall(suite);
+    await nameAsReleased(suite);
+    await waitUntil({ what: "namespaces of other cases are gone", withinMs: 60_000, everyMs: 500 }, async () =>
+      (await kubectl.run(["get", "namespaces"])).includes("Terminating") ? undefined : true,
+    );
+    before = await everythingIn(kubectl);
+  });
+
+  afterAll(async () => {
+    await kubectl.run(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
+    await install(suite);
+  });
+
+  test("install it, prove it, and end the loss of requests; a step to Fail and back keeps it; then it is gone", async () => {
+    await inNamespace(suite, SHOP, {}, async (shop) => {
+      await shop.apply(sampleApp(shop));
+      await shop.rolledOut(`deployment/${APP}`);
+      for (const command of documentedCommands("README.md", "## Install")) {
+        shop.note(`$ ${command}`);
+        shop.note(await runDocumented(suite, command, { REGISTRY: "localhost" }));
+      }
+      await shop.settled(`app=${APP}`);
+      await injectedPods(shop, `app=${APP}`);
+      const { requests, failed } = await underLoad(shop, () => restartRollout(shop));
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(failed).toBe(0);
+
+      const secret = await caSecret();
+      await stepToFail(shop);
+      await helm(["rollback", RELEASE, "1", "--wait", "--timeout=120s"]);
+      expect(await enforcedPolicies(suite)).toBe("");
+      expect((await wouldCreate(shop.here, [asked(shop)])).pods.map(isInjected)).toEqual([true]);
+      await stepToFail(shop);
+      expect(await caSecret()).toBe(secret);
+
+      await expectNoneBlocked(shop, async () => {
+        for (const command of documentedCommands("docs/operations.md", "## Uninstall")) {
+          shop.note(`$ ${command}`);
+          await runDocumented(suite, command);
+        }
+      });
+      expect(await everythingIn(kubectl)).toEqual(before);
+      // What was injected goes on and ends as it should; its successors have nothing of lastcall.
+      await restartRollout(shop);
+      await shop.settled(`app=${APP}`);
+      expect((await shop.pods(`app=${APP}`)).map(isInjected)).toEqual([false, false]);
+    });
+  });
+});
+
+async function stepToFail(shop: CaseNamespace): Promise<void> {
+  for (const command of documentedCommands("docs/operations.md", "## Failing closed")) {
+    shop.note(`$ ${command}`);
+    await runDocumented(suite, command);
+  }
+  await untilEnforcing(suite);
+}
+
+/** With `Fail` in force: the webhook must not go before the configuration that asks for it. */
+async function expectNoneBlocked(shop: CaseNamespace, work: () => Promise<void>): Promise<void> {
+  await waitUntil({ what: "Pods are injected", withinMs: 30_000 }, async () =>
+    (await wouldCreate(shop.here, [asked(shop)])).pods.every(isInjected) ? true : undefined,
+  );
+  const creations = await createSteadily(suite, { perSecond: 20, pod: asked(shop), namespace: shop.name });
+  try {
+    await work();
+  } finally {
+    const tally = await creations.stop();
+    shop.keep("creations.json", JSON.stringify(tally, null, 2));
+    expect([tally.failed, ...tally.failures.filter((line) => line.includes("Z failed: "))]).toEqual([0]);
+    expect(tally.missed).toBeGreaterThan(0);
+  }
+}
+
+function asked(shop: CaseNamespace) {
+  return barePod(shop, "asked", [appContainer(shop)], { labels: OPT_IN });
+}
+
+function caSecret(): Promise<string> {
+  return kubectl.run(["--namespace", NAMESPACE, "get", "secret", "lastcall-ca", "--output=jsonpath={.data}"]);
+}
+
+function helm(args: readonly string[]): Promise<string> {
+  return runDocumented(suite, ["helm", ...args, "--namespace", NAMESPACE].join(" "));
+}
+
+/** What changes by itself, belongs to the case, or comes and goes with a Service. */
+const PASSING =
+  /^(Event|IPAddress|Lease|CertificateSigningRequest|PodMetrics|NodeMetrics) |^[A-Za-z]+ shop |^Namespace \S+ shop$/;
+
+/** Every object of the cluster as `Kind namespace name`. */
+async function everythingIn({ run }: Kubectl): Promise<readonly string[]> {
+  const kinds = (await run(["api-resources", "--verbs=list", "--output=name"])).trim().split("\n");
+  const columns = "custom-columns=:kind,:metadata.namespace,:metadata.name";
+  const found = await run(["get", kinds.join(","), "--all-namespaces", "--ignore-not-found", `--output=${columns}`]);
+  const lines = found.split("\n").map((line) => line.trim().replaceAll(/ +/g, " "));
+  return [...new Set(lines.filter((line) => line !== "" && !PASSING.test(line)))].sort();
+}
+
+/** The names that a push to a registry would give them. */
+async function nameAsReleased(own: Suite): Promise<void> {
+  for (const node of own.nodes) {
+    for (const name of ["lastcall-webhook", "lastcall-manager"] as const) {
+      await nameImage(stateFolder().socketOf(node), imageOf(own, name), `localhost/${name}:${VERSION}`);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** The release's namespace goes before the release, while the configuration fails closed. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { documentedCommands, runDocumented } from "../client/documented-commands.ts";
+import { install, OPT_IN, uninstall } from "../client/installation.ts";
+import { kubectlOf } from "../client/kubectl.ts";
+import { RELEASE_NAMESPACE } from "../client/release.ts";
+import { appContainer, barePod } from "../client/sample-app.ts";
+import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { readSuite } from "../client/suite.ts";
+import { waitUntil } from "../host/wait.ts";
+
+const suite = readSuite(process.env);
+const kubectl = kubectlOf(suite);
+
+beforeAll(() => install(suite, { failurePolicy: "Fail" }), 400_000);
+afterAll(async () => {
+  await uninstall(suite);
+  await install(suite);
+}, 400_000);
+
+const asked = (namespace: CaseNamespace) => barePod(namespace, "asked", [appContainer(namespace)]);
+
+const wouldDelete = () => kubectl.attempt(["delete", "namespace", RELEASE_NAMESPACE, "--dry-run=server"]);
+
+test("the API server refuses to delete it, and says what to do", async () => {
+  // Policies reach each API server a moment after they are made.
+  const complaint = await waitUntil({ what: "the policy is in force", withinMs: 30_000, everyMs: 500 }, async () => {
+    const { status, complaint: words } = await wouldDelete();
+    return status === 0 ? undefined : words;
+  });
+  expect(complaint).toContain(`helm uninstall lastcall --namespace ${RELEASE_NAMESPACE}`);
+});
+
+test("as soon as the configuration is gone, it may go", async () => {
+  await kubectl.run(["delete", "mutatingwebhookconfiguration", "enforce.lastcall.dev"]);
+  await waitUntil({ what: "the deletion is no longer refused", withinMs: 30_000, everyMs: 10 }, async () =>
+    (await wouldDelete()).status === 0 ? true : undefined,
+  );
+}, 300_000);
+
+test("deleted all the same, it leaves a configuration that refuses Pods, until the page's way out", async () => {
+  await install(suite, { failurePolicy: "Fail", admissionPolicy: { guards: false } });
+  await inNamespace(suite, "left-behind", { labels: OPT_IN }, async (namespace) => {
+    await kubectl.run(["delete", "namespace", RELEASE_NAMESPACE, "--timeout=120s"]);
+    const refusal = await wouldCreate(namespace.here, [asked(namespace)]).catch(String);
+    namespace.note(`refused: ${refusal}`);
+    expect(refusal).toContain('service "lastcall-webhook" not found');
+    for (const command of documentedCommands("docs/operations.md", "## When lastcall's namespace was deleted")) {
+      namespace.note(`$ ${command}`);
+      namespace.note(await runDocumented(suite, command));
+    }
+    await waitUntil({ what: "Pods are let in", withinMs: 30_000 }, async () =>
+      (await wouldCreate(namespace.here, [asked(namespace)]).catch(() => undefined)) === undefined ? undefined : true,
+    );
+    await install(suite);
+    expect((await wouldCreate(namespace.here, [asked(namespace)])).pods.map(isInjected)).toEqual([true]);
+  });
+}, 400_000);

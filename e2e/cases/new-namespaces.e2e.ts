@@ -1,0 +1,124 @@
+/** Namespaces and their first Pods in one breath, beside reviews that strangers make up. */
+import { Agent, request } from "node:https";
+import type { KubernetesListObject, V1Namespace, V1Pod, V1Service, V1ServiceAccount } from "@kubernetes/client-node";
+import { expect, test } from "vitest";
+import { OPT_IN } from "../client/installation.ts";
+import { kubectlOf } from "../client/kubectl.ts";
+import { RELEASE_NAMESPACE } from "../client/release.ts";
+import { isInjected } from "../client/server-answer.ts";
+import { readSuite } from "../client/suite.ts";
+import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
+
+const suite = readSuite(process.env);
+const kubectl = kubectlOf(suite);
+
+const NAMESPACES = 20;
+const STRANGERS = 20;
+
+// From outside a cluster its Services cannot be reached.
+test.skipIf(suite.context !== undefined)(
+  "every Pod gets the annotations of a namespace that was made milliseconds before it",
+  { timeout: 300_000 },
+  async () => {
+    const names = Array.from({ length: NAMESPACES }, (_, at) => `in-one-breath-${at}`);
+    const remove = () => kubectl.run(["delete", "namespace", ...names, "--ignore-not-found", "--timeout=120s"]);
+    await remove();
+    const flood = await forgedReviews();
+    try {
+      for (const name of names) await kubectl.run(["create", "--filename=-"], JSON.stringify(namespaceWithPod(name)));
+      const pods = await Promise.all(
+        names.map((name) => kubectl.json<V1Pod>(["--namespace", name, "get", "pod", "first"])),
+      );
+      const posted = await flood.stop();
+      const delayed = pods.filter((pod) => isInjected(pod) && JSON.stringify(pod.spec).includes("--drain-delay=7s"));
+      process.stdout.write(
+        `${delayed.length} of ${NAMESPACES} first Pods have their namespace's annotations, beside ${posted} forged reviews\n`,
+      );
+      expect(delayed).toHaveLength(NAMESPACES);
+      expect(posted).toBeGreaterThan(NAMESPACES);
+      expect(sumOfSamples(await samplesOf(kubectl, "lastcall_events_total", ["unknown_namespace"]))).toBeGreaterThan(0);
+    } finally {
+      await flood.stop();
+      await remove();
+    }
+  },
+);
+
+/** A Pod that no node ever gets; its account, because a new namespace has none for the first moments. */
+function namespaceWithPod(name: string): KubernetesListObject<V1Namespace | V1ServiceAccount | V1Pod> {
+  const annotations = { "lastcall.dev/drain-delay": "7s" };
+  const pod: V1Pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "first", namespace: name },
+    spec: {
+      serviceAccountName: "own",
+      schedulingGates: [{ name: "example.com/never" }],
+      containers: [{ name: "app", image: "localhost/never-pulled" }],
+    },
+  };
+  return {
+    apiVersion: "v1",
+    kind: "List",
+    items: [
+      { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: OPT_IN, annotations } },
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "own", namespace: name } },
+      pod,
+    ],
+  };
+}
+
+/** Posts reviews of Pods in made-up namespaces, each with a mistake that its owner would be told, until it is stopped. */
+async function forgedReviews(): Promise<{ readonly stop: () => Promise<number> }> {
+  const service = await kubectl.json<V1Service>([
+    "--namespace",
+    RELEASE_NAMESPACE,
+    "get",
+    "service",
+    "lastcall-webhook",
+  ]);
+  const agent = new Agent({ keepAlive: true, maxSockets: STRANGERS, rejectUnauthorized: false });
+  let posted = 0;
+  let over = false;
+  const post = (): Promise<void> =>
+    new Promise((resolve) => {
+      const body = forged(`made-up-${posted}`);
+      const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+      const where = { host: service.spec?.clusterIP, port: 443, path: "/mutate", method: "POST", headers, agent };
+      const sent = request(where, (reply) => {
+        posted += 1;
+        reply.resume().on("close", resolve);
+      });
+      sent.on("error", () => resolve());
+      sent.end(body);
+    });
+  const stranger = async (): Promise<void> => {
+    while (!over) await post();
+  };
+  const all = Promise.all(Array.from({ length: STRANGERS }, stranger));
+  return {
+    stop: async () => {
+      over = true;
+      await all;
+      agent.destroy();
+      return posted;
+    },
+  };
+}
+
+function forged(namespace: string): string {
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: namespace, controller: true };
+  const annotations = { "lastcall.dev/drain-timeout": "30", "lastcall.dev/inject": "enabled" };
+  const object = {
+    metadata: { name: "forged", annotations, labels: OPT_IN, ownerReferences: [owner] },
+    spec: { containers: [{ name: "app", image: "a" }] },
+  };
+  const asked = {
+    uid: "u",
+    namespace,
+    operation: "CREATE",
+    resource: { group: "", version: "v1", resource: "pods" },
+    object,
+  };
+  return JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: asked });
+}

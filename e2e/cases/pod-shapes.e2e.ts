@@ -1,0 +1,137 @@
+/** Pods that are made differently: each is injected, becomes ready, is drained and ends. */
+import type { V1Pod } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import { inNamespace } from "../client/case-namespace.ts";
+import { managerOf } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { drainOne } from "../client/one-drain.ts";
+import { followLog, metAtMs, type PodLog } from "../client/pod-log.ts";
+import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
+import { warningsIn } from "../client/server-answer.ts";
+import { readSuite } from "../client/suite.ts";
+import { waitUntil } from "../host/wait.ts";
+import { PAUSE_IMAGE } from "../life/node-programs.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+/** The shortest drain there is. */
+const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
+const TOKEN_PLACE = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+describe("in a namespace that enforces the restricted Pod Security level", () => {
+  test("a Deployment is injected without a warning and rolls out, drains and ends", async () => {
+    const enforced = {
+      "pod-security.kubernetes.io/enforce": "restricted",
+      "pod-security.kubernetes.io/warn": "restricted",
+    };
+    await inNamespace(suite, "restricted", { labels: { ...OPT_IN, ...enforced } }, async (namespace) => {
+      const objects = { apiVersion: "v1", kind: "List", items: sampleApp(namespace, { annotations: BRIEF }) };
+      const { status, complaint } = await namespace.here.attempt(["apply", "--filename=-"], JSON.stringify(objects));
+      expect([status, warningsIn(complaint)]).toEqual([0, []]);
+      await namespace.rolledOut(`deployment/${APP}`);
+      const { report, warnings } = await drainOne(
+        namespace,
+        barePod(namespace, "alone", [appContainer(namespace)], { annotations: BRIEF }),
+      );
+      expect(warnings).toEqual([]);
+      expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+    });
+  });
+});
+
+describe("the API server's own token", () => {
+  for (const mounts of [true, false]) {
+    test(`is ${mounts ? "mounted into the app" : "nowhere"} when the Pod asks for ${mounts ? "it" : "none"}, and the Pod drains`, async () => {
+      await inNamespace(suite, `token-${mounts}`, LABELS, async (namespace) => {
+        const pod = { automountServiceAccountToken: mounts };
+        const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF, pod });
+        const { pod: ran, report } = await drainOne(namespace, asked);
+        const places = [managerOf(ran), ...(ran.spec?.containers ?? [])].map(({ name, volumeMounts }) => [
+          name,
+          (volumeMounts ?? []).map(({ mountPath }) => mountPath),
+        ]);
+        const expected = mounts ? [TOKEN_PLACE] : [];
+        expect(places).toEqual([
+          ["lastcall", expected],
+          ["app", expected],
+        ]);
+        expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+      });
+    });
+  }
+});
+
+describe("a Pod", () => {
+  test("whose containers share one process namespace is drained before its app is stopped", async () => {
+    await inNamespace(suite, "shared-processes", LABELS, async (namespace) => {
+      const asked = barePod(namespace, APP, [appContainer(namespace)], {
+        annotations: BRIEF,
+        pod: { shareProcessNamespace: true },
+      });
+      const apps: PodLog[] = [];
+      const { report, deletedAtMs } = await drainOne(namespace, asked, async () => {
+        apps.push(followLog(namespace, APP, "app"));
+        await apps[0]?.heard("started");
+      });
+      expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+      const [app] = apps;
+      if (app === undefined) throw new Error("no log");
+      expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 1_000);
+    });
+  });
+
+  // Its image is only on the suite's own cluster for certain.
+  test.skipIf(suite.context !== undefined)("made of one static program that listens nowhere ends at once", async () => {
+    await inNamespace(suite, "distroless", LABELS, async (namespace) => {
+      const container = {
+        name: "app",
+        image: PAUSE_IMAGE,
+        imagePullPolicy: "Never",
+        securityContext: appContainer(namespace).securityContext ?? {},
+      };
+      const { report, pod } = await drainOne(namespace, barePod(namespace, "static", [container]));
+      expect(pod.spec?.containers[0]?.lifecycle?.preStop?.httpGet).toBeDefined();
+      expect(report).toMatchObject({ outcome: "not-needed" });
+    });
+  });
+
+  test("with a root no one can write takes a debugging container, and is drained all the same", async () => {
+    await inNamespace(suite, "debugged", LABELS, async (namespace) => {
+      const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF });
+      const { report } = await drainOne(namespace, asked, async (pod) => {
+        expect(managerOf(pod).securityContext?.readOnlyRootFilesystem).toBe(true);
+        const image = pod.spec?.containers[0]?.image;
+        const words = ["/usr/local/bin/node", "-e", "setTimeout(() => console.log('looked around'), 500)"];
+        await namespace.here.run([
+          ...["debug", `pod/${APP}`, "--container=visitor", `--image=${image}`, "--image-pull-policy=IfNotPresent"],
+          ...["--profile=restricted", "--target=app", "--", ...words],
+        ]);
+        await waitUntil({ what: "the visitor has looked around", withinMs: 60_000, everyMs: 300 }, async () => {
+          const log = await namespace.here.attempt(["logs", APP, "--container=visitor"]);
+          return log.output.includes("looked around") ? true : undefined;
+        });
+        const visited = await namespace.here.json<V1Pod>(["get", "pod", APP]);
+        expect(visited.spec?.initContainers).toEqual(pod.spec?.initContainers);
+      });
+      expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+    });
+  });
+});
+
+describe("kubectl logs and exec without a container's name", () => {
+  for (const mode of ["native", "classic"]) {
+    test(`reach the app as before in mode ${mode}`, async () => {
+      await inNamespace(suite, `default-container-${mode}`, LABELS, async (namespace) => {
+        const annotations = { ...BRIEF, "lastcall.dev/mode": mode };
+        await drainOne(namespace, barePod(namespace, APP, [appContainer(namespace)], { annotations }), async () => {
+          const logs = await namespace.here.attempt(["logs", APP]);
+          expect([logs.status, logs.complaint]).toEqual([0, ""]);
+          expect(logs.output).toContain('"started"');
+          const command = ["/usr/local/bin/node", "-p", "process.execPath"];
+          const exec = await namespace.here.attempt(["exec", APP, "--", ...command]);
+          expect([exec.status, exec.output.trim(), exec.complaint]).toEqual([0, "/usr/local/bin/node", ""]);
+        });
+      });
+    });
+  }
+});

@@ -1,0 +1,186 @@
+/** The relay on a real API server: managers learn when slices offer their Pod no more, and people hear how drains ended. */
+import type { CoreV1Event, KubernetesListObject, V1Pod } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { lastcall } from "../client/command-line.ts";
+import { injectedPods, nameOf } from "../client/injected-pods.ts";
+import { OPT_IN, untilInjecting } from "../client/installation.ts";
+import { ownSlice } from "../client/own-slice.ts";
+import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
+import { RELEASE_NAMESPACE } from "../client/release.ts";
+import { deleted, oneBehindService } from "../client/running-app.ts";
+import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
+import { readSuite } from "../client/suite.ts";
+import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
+import { pauseMs, waitUntil } from "../host/wait.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
+const WEBHOOK = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"];
+
+describe("a Pod whose Services let go of it at different times", () => {
+  test("is not stopped before the last one has, and its report says when that was", async () => {
+    await inNamespace(suite, "relay-lag", LABELS, async (namespace) => {
+      const running = await oneBehindService(namespace, { annotations: BRIEF });
+      const slice = await ownSlice(namespace, "slow", running.pod);
+      const ended = deleted(namespace, running);
+      await running.manager.heard('"phase":"withdrawing"');
+      const fromMs = Date.now();
+      await pauseMs(8_000);
+      expect(running.app.lines().join("\n")).not.toContain("SIGTERM");
+      await slice.say({ ready: false, serving: true, terminating: true });
+      const report = await ended;
+      expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+      expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(8_000);
+      expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(8_000);
+      // Whichever was sooner: the slices that say it ends, or its own hook.
+      expect(["hook", "relay"]).toContain(report.trigger);
+      expect(await metAtMs(running.app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 8_000);
+    });
+  });
+
+  test("is stopped at the deadline when one never does, and its report says who still offered it", async () => {
+    await inNamespace(suite, "relay-never", LABELS, async (namespace) => {
+      const annotations = { ...BRIEF, "lastcall.dev/drain-timeout": "8s" };
+      const running = await oneBehindService(namespace, { annotations });
+      await ownSlice(namespace, "stuck", running.pod);
+      const report = await deleted(namespace, running);
+      expect(report).toMatchObject({ outcome: "timeout", relay: "offered", withdrawnAfterMs: -1 });
+      expect(report.why).toContain("stuck");
+    });
+  });
+});
+
+test("a Pod that its kubelet stops by itself waits no longer than slices lag, and is still in rotation", async () => {
+  await inNamespace(suite, "relay-kubelet", LABELS, async (namespace) => {
+    const pod = { activeDeadlineSeconds: 15, restartPolicy: "Always" };
+    const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF, pod });
+    await namespace.apply([asked]);
+    await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
+    const [ran] = await injectedPods(namespace);
+    if (ran === undefined) throw new Error("no Pod");
+    await ownSlice(namespace, "unaware", ran);
+    const manager = followLog(namespace, APP, MANAGER);
+    const report = await drainReport(manager, 90);
+    namespace.keep("report.json", JSON.stringify(report, null, 2));
+    expect(report).toMatchObject({ outcome: "drained", relay: "still_in_rotation", withdrawnAfterMs: -1 });
+    expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
+    // The deadline of the drain is a minute away.
+    expect(report.milliseconds.withdrawing).toBeLessThan(15_000);
+  });
+});
+
+describe("without a relay that answers", () => {
+  test("drains end as their delay and the sockets say, and name what was missing", async () => {
+    await inNamespace(suite, "relay-gone", LABELS, async (namespace) => {
+      const running = await oneBehindService(namespace, { annotations: BRIEF });
+      await namespace.kubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
+      try {
+        await noWebhook(namespace);
+        const report = await deleted(namespace, running);
+        expect(report).toMatchObject({ outcome: "drained", trigger: "hook", withdrawnAfterMs: -1 });
+        expect(report.relay).toMatch(/^unknown: /);
+        expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(1_000);
+        expect(report.milliseconds.withdrawing).toBeLessThan(5_000);
+      } finally {
+        await webhookBack(namespace);
+      }
+    });
+  });
+
+  test("a drain that waits for slices goes on by its delay once every replica is gone", async () => {
+    await inNamespace(suite, "relay-lost", LABELS, async (namespace) => {
+      const running = await oneBehindService(namespace, { annotations: BRIEF });
+      await ownSlice(namespace, "slow", running.pod);
+      const ended = deleted(namespace, running);
+      await running.manager.heard('"phase":"withdrawing"');
+      await pauseMs(4_000);
+      expect(running.app.lines().join("\n")).not.toContain("SIGTERM");
+      const kill = ["--grace-period=1", "--wait=false", "--selector=app.kubernetes.io/component=webhook"];
+      await namespace.kubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
+      await namespace.kubectl.run(["--namespace", RELEASE_NAMESPACE, "delete", "pods", ...kill]);
+      try {
+        const report = await ended;
+        expect(report).toMatchObject({ outcome: "drained" });
+        expect(report.relay).toMatch(/^unknown: /);
+        expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(4_000);
+        expect(report.milliseconds.withdrawing).toBeLessThan(30_000);
+      } finally {
+        await webhookBack(namespace);
+      }
+    });
+  });
+});
+
+describe("what people see of drains", () => {
+  test("the command line merges the replicas, draws a drain, and the owner hears of it", async () => {
+    await inNamespace(suite, "relay-people", LABELS, async (namespace) => {
+      await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: BRIEF }));
+      await namespace.rolledOut(`deployment/${APP}`);
+      const old = (await injectedPods(namespace, `app=${APP}`)).map(nameOf).sort();
+      const before = sumOfSamples(await samplesOf(namespace.kubectl, "lastcall_drains_total", ['outcome="drained"']));
+      await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
+      await namespace.rolledOut(`deployment/${APP}`);
+      await namespace.settled(`app=${APP}`);
+      const listed = await lastcall(suite, [
+        "drains",
+        "-n",
+        namespace.name,
+        "--lastcall-namespace",
+        RELEASE_NAMESPACE,
+        "--json",
+      ]);
+      const records: readonly DrainRecord[] = JSON.parse(listed.output).drains;
+      namespace.keep("drains.json", listed.output);
+      expect(records.map(({ pod }) => pod).sort()).toEqual(old);
+      expect(records.map(({ report }) => report.relay)).toEqual(old.map(() => "withdrawn"));
+      const after = sumOfSamples(await samplesOf(namespace.kubectl, "lastcall_drains_total", ['outcome="drained"']));
+      expect(after - before).toBe(old.length);
+      const where = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
+      const table = await lastcall(suite, ["drains", ...where]);
+      namespace.keep("drains.txt", table.output);
+      for (const pod of old) expect(table.output).toContain(pod.slice(-5));
+      const drawn = await lastcall(suite, ["timeline", old[0] ?? "", ...where]);
+      namespace.keep("timeline-of-one.txt", drawn.output);
+      expect(drawn.output).toContain(old[0]);
+      const { items } = await namespace.here.json<KubernetesListObject<CoreV1Event>>(["get", "events"]);
+      const told = items.filter(({ reason }) => reason === "Drained");
+      expect(told.length).toBeGreaterThan(0);
+      expect(new Set(told.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(["ReplicaSet"]));
+    });
+  });
+});
+
+describe("a relay that may read Pods, which is the default", () => {
+  test("tells a shortened grace period, and the app keeps its own budget", { timeout: 400_000 }, async () => {
+    await inNamespace(suite, "relay-grace", LABELS, async (namespace) => {
+      const annotations = { ...BRIEF, "lastcall.dev/drain-timeout": "60s" };
+      const pod = { terminationGracePeriodSeconds: 10 };
+      const running = await oneBehindService(namespace, { annotations, pod });
+      // Kept in rotation, the drain would last its whole minute.
+      await ownSlice(namespace, "stuck", running.pod);
+      const beforeMs = Date.now();
+      const report = await deleted(namespace, running, "--grace-period=20");
+      // 20 s given, 10 s of them the app's, 2 s of margin.
+      expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
+      const signalledMs = (await metAtMs(running.app, "SIGTERM")) - beforeMs;
+      expect(signalledMs).toBeGreaterThanOrEqual(7_000);
+      expect(signalledMs).toBeLessThan(10_000 + 5_000);
+    });
+  });
+});
+
+async function noWebhook(namespace: CaseNamespace): Promise<void> {
+  const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
+  await waitUntil({ what: "no webhook runs", withinMs: 90_000, everyMs: 500 }, async () =>
+    (await namespace.kubectl.json<KubernetesListObject<V1Pod>>(where)).items.length === 0 ? true : undefined,
+  );
+}
+
+async function webhookBack(namespace: CaseNamespace): Promise<void> {
+  await namespace.kubectl.run(["scale", ...WEBHOOK, "--replicas=2"]);
+  await namespace.kubectl.run(["rollout", "status", ...WEBHOOK, "--timeout=120s"]);
+  await untilInjecting(suite);
+}

@@ -1,0 +1,31 @@
+/** `helm test`: what it proves, and what it says where Pods could not start with a manager. */
+import { expect, test } from "vitest";
+import { helm, install } from "../client/installation.ts";
+import { kubectlOf } from "../client/kubectl.ts";
+import { RELEASE } from "../client/release.ts";
+import { imageOf, readSuite } from "../client/suite.ts";
+
+const suite = readSuite(process.env);
+const TEST = ["test", RELEASE, "--timeout=180s"];
+
+test("passes where nodes can pull and run the manager, and leaves no Pod behind", async () => {
+  await helm(suite, TEST);
+  const left = ["get", "pods", "--namespace=default", "--ignore-not-found", "--output=name", "lastcall-self-test"];
+  expect(await kubectlOf(suite).run(left)).toBe("");
+});
+
+test("fails where the manager's image cannot be pulled, and says what the node said", async () => {
+  const [repository = ""] = imageOf(suite, "lastcall-manager").split(/:(?=[^/]*$)/);
+  try {
+    await install(suite, { selfTest: { wait: "10s" } }, "lastcall-manager", {
+      repository,
+      tag: "absent",
+      pullPolicy: "IfNotPresent",
+    });
+    await expect(helm(suite, TEST)).rejects.toThrow(
+      /Pod lastcall-self-test in namespace default does not start its container lastcall: (ErrImagePull|ImagePullBackOff)/,
+    );
+  } finally {
+    await install(suite);
+  }
+});

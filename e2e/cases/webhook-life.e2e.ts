@@ -1,0 +1,127 @@
+/** The webhook goes, comes back, is replaced: Pods start whatever it does, and with `Fail` none is refused for it. */
+import { afterAll, describe, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { injectedPods } from "../client/injected-pods.ts";
+import { install, OPT_IN, untilInjecting } from "../client/installation.ts";
+import { RELEASE_NAMESPACE } from "../client/release.ts";
+import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
+import { create, isInjected } from "../client/server-answer.ts";
+import { createSteadily } from "../client/steady-creations.ts";
+import { readSuite } from "../client/suite.ts";
+import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.ts";
+import { waitUntil } from "../host/wait.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+const WEBHOOK = "deployment/lastcall-webhook";
+const ENOUGH = 500;
+const MISSED =
+  "lastcall: this Pod asked for injection and was let in without it; its end may drop requests. Is the webhook running?";
+
+afterAll(() => install(suite));
+
+describe("while no webhook answers", () => {
+  test("Pods start without injection and their creator is warned; once it is back they are injected again", async () => {
+    await inNamespace(suite, "webhook-away", LABELS, async (namespace) => {
+      try {
+        await inRelease(namespace, ["scale", WEBHOOK, "--replicas=0"]);
+        await waitUntil({ what: "no replica runs", withinMs: 90_000, everyMs: 300 }, async () =>
+          (await inRelease(namespace, ["get", "pods", "--output=name"])) === "" ? true : undefined,
+        );
+        await namespace.apply(sampleApp(namespace));
+        await namespace.rolledOut(`deployment/${APP}`);
+        expect((await namespace.pods(`app=${APP}`)).map(isInjected)).toEqual([false, false]);
+        const { warnings } = await create(namespace.here, barePod(namespace, "by-hand", [appContainer(namespace)]));
+        expect(warnings.join("\n")).toContain(MISSED);
+      } finally {
+        await backAgain(namespace);
+      }
+      await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
+      await namespace.rolledOut(`deployment/${APP}`);
+      await namespace.settled(`app=${APP}`);
+      await injectedPods(namespace, `app=${APP}`);
+      const { warnings } = await create(namespace.here, barePod(namespace, "again", [appContainer(namespace)]));
+      expect(warnings).toEqual([]);
+    });
+  });
+});
+
+describe("with failurePolicy Fail", () => {
+  test("every one of 50 Pods a second is created and injected while the webhook itself is rolled out again", async () => {
+    await inNamespace(suite, "webhook-rollout", LABELS, async (namespace) => {
+      await install(suite, { failurePolicy: "Fail" });
+      const before = (await webhookPods(namespace.kubectl)).map(({ metadata }) => metadata?.uid);
+      const pod = barePod(namespace, "asked", [appContainer(namespace)]);
+      const creations = await createSteadily(suite, { perSecond: 50, pod, namespace: namespace.name });
+      try {
+        await inRelease(namespace, ["rollout", "restart", WEBHOOK]);
+        await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=180s"]);
+        await waitUntil({ what: "only new replicas are there", withinMs: 90_000, everyMs: 300 }, async () => {
+          const all = await inRelease(namespace, ["get", "pods", "--output=jsonpath={.items[*].metadata.uid}"]);
+          return before.some((uid) => all.includes(uid ?? "")) ? undefined : true;
+        });
+        await waitUntil({ what: "enough Pods were asked for", withinMs: 60_000 }, () =>
+          creations.soFar() > ENOUGH ? true : undefined,
+        );
+      } finally {
+        const tally = await creations.stop();
+        namespace.keep("creations.json", JSON.stringify(tally, null, 2));
+        expect(tally).toMatchObject({ failed: 0, missed: 0, failures: [] });
+      }
+    });
+  });
+
+  test("refuses Pods of opted-in namespaces while no webhook answers, and says which webhook; others start", async () => {
+    await inNamespace(suite, "webhook-away-fail", LABELS, async (namespace) => {
+      await install(suite, { failurePolicy: "Fail" });
+      try {
+        await inRelease(namespace, ["scale", WEBHOOK, "--replicas=0"]);
+        const pod = barePod(namespace, "by-hand", [appContainer(namespace)]);
+        const words = await waitUntil({ what: "a Pod is refused", withinMs: 90_000, everyMs: 500 }, async () => {
+          const how = ["create", "--dry-run=server", "--filename=-"];
+          const { status, complaint } = await namespace.here.attempt(how, JSON.stringify(pod));
+          return status === 0 ? undefined : complaint;
+        });
+        expect(words).toContain("namespace.drain.lastcall.dev");
+        const disabled = { labels: { "lastcall.dev/inject": "disabled" } };
+        await create(namespace.here, barePod(namespace, "opted-out", [appContainer(namespace)], disabled));
+        const windows = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
+        await create(namespace.here, barePod(namespace, "windows", [appContainer(namespace)], windows));
+        // The replicas themselves are never asked about, so the webhook can always come back.
+        await backAgain(namespace);
+        expect((await create(namespace.here, pod)).pods.map(isInjected)).toEqual([true]);
+      } finally {
+        await backAgain(namespace);
+      }
+    });
+  });
+});
+
+describe("what an API server sends", () => {
+  test("every review says its length, of small Pods and of one of a megabyte: all are injected, none is refused", async () => {
+    await inNamespace(suite, "review-length", LABELS, async (namespace) => {
+      const refusedBefore = await refusedWithoutLength(namespace);
+      const env = Array.from({ length: 10 }, (_, index) => ({ name: `LARGE_${index}`, value: "x".repeat(100_000) }));
+      const small = barePod(namespace, "small", [appContainer(namespace)]);
+      const large = barePod(namespace, "large", [{ ...appContainer(namespace), env }]);
+      for (const pod of [small, large]) {
+        expect((await create(namespace.here, pod)).pods.map(isInjected)).toEqual([true]);
+      }
+      expect(await refusedWithoutLength(namespace)).toBe(refusedBefore);
+    });
+  });
+});
+
+async function refusedWithoutLength({ kubectl }: CaseNamespace): Promise<number> {
+  return sumOfSamples(await samplesOf(kubectl, "lastcall_requests_refused_total", ['reason="without_length"']));
+}
+
+async function backAgain(namespace: CaseNamespace): Promise<void> {
+  await inRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);
+  await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=120s"]);
+  await untilInjecting(suite);
+}
+
+function inRelease(namespace: CaseNamespace, args: readonly string[]): Promise<string> {
+  return namespace.kubectl.run(["--namespace", RELEASE_NAMESPACE, ...args]);
+}

@@ -1,0 +1,164 @@
+/** Warnings at kubectl, Events on owners, numbers in the metrics; and silence where nothing happened. */
+import type {
+  CoreV1Event,
+  KubernetesListObject,
+  KubernetesObject,
+  V1Deployment,
+  V1Pod,
+  V1ReplicaSet,
+} from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { injectedPods, managerOf } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { APP, appContainer, barePod, nodeContainer, sampleApp } from "../client/sample-app.ts";
+import { create, wouldCreate } from "../client/server-answer.ts";
+import { readSuite } from "../client/suite.ts";
+import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
+import { pauseMs, waitUntil } from "../host/wait.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+const BAD = { "lastcall.dev/drain-timeout": "90" };
+
+describe("a value that cannot be read", () => {
+  test("is told to the client that creates the Pod, and to the owner of Pods that a controller creates; the default is used", async () => {
+    await inNamespace(suite, "bad-value", LABELS, async (namespace) => {
+      const { pods, warnings } = await create(
+        namespace.here,
+        barePod(namespace, "by-hand", [appContainer(namespace)], { annotations: BAD }),
+      );
+      expect(warnings.join("\n")).toMatch(/^lastcall: pod by-hand, lastcall\.dev\/drain-timeout: .*"90"/);
+      for (const pod of pods) expect(managerOf(pod).args).toContain("--drain-timeout=60s");
+
+      await namespace.apply(sampleApp(namespace, { replicas: 1, annotations: BAD }));
+      const event = await eventOf(namespace, "BadValue");
+      expect(event).toMatchObject({
+        type: "Warning",
+        involvedObject: { kind: "ReplicaSet" },
+        source: { component: "lastcall" },
+      });
+      expect(event.message).toContain('"90"');
+      expect(event.involvedObject.name).toMatch(new RegExp(`^${APP}-`));
+      await namespace.rolledOut(`deployment/${APP}`);
+      for (const pod of await injectedPods(namespace, `app=${APP}`)) {
+        expect(managerOf(pod).args).toContain("--drain-timeout=60s");
+      }
+    });
+  });
+});
+
+describe("a Pod on its node's network", () => {
+  test("runs untouched; its creator, its owner and the metrics hear why", async () => {
+    await inNamespace(suite, "host-network", LABELS, async (namespace) => {
+      const counted = () =>
+        samplesOf(namespace.kubectl, "lastcall_admissions_total", ['reason="host_network"', 'dry_run="false"']);
+      const before = sumOfSamples(await counted());
+      // Any free port, lest two of them meet on a node.
+      const env = [{ name: "PORT", value: "0" }];
+      const container = { ...nodeContainer(namespace, "app", ["/app/candid-app.mjs"]), env };
+      const { warnings } = await create(
+        namespace.here,
+        barePod(namespace, "by-hand", [container], { pod: { hostNetwork: true } }),
+      );
+      expect(warnings).toEqual([
+        "lastcall: not injected: with hostNetwork the manager's port would be open on the node",
+      ]);
+      const pod = { hostNetwork: true, containers: [container] };
+      await namespace.apply(sampleApp(namespace, { replicas: 1, pod }));
+      const event = await eventOf(namespace, "NotInjected");
+      expect(event).toMatchObject({ type: "Warning", involvedObject: { kind: "ReplicaSet" } });
+      expect(event.message).toContain("(host_network)");
+      await namespace.rolledOut(`deployment/${APP}`);
+      await namespace.here.run(["wait", "--for=condition=Ready", "pod/by-hand", "--timeout=60s"]);
+      for (const { spec } of await namespace.pods()) {
+        expect(spec?.initContainers ?? []).toEqual([]);
+        expect(spec?.containers.map(({ name }) => name)).toEqual(["app"]);
+      }
+      expect(sumOfSamples(await counted())).toBe(before + 2);
+    });
+  });
+});
+
+describe("a question that is none", () => {
+  test("leaves no trace: dry runs and diffs write no Event and change no byte of what is stored", async () => {
+    await inNamespace(suite, "no-trace", LABELS, async (namespace) => {
+      await namespace.apply(sampleApp(namespace, { replicas: 1 }));
+      await namespace.rolledOut(`deployment/${APP}`);
+      const [running] = await injectedPods(namespace, `app=${APP}`);
+      const before = await settledBytes(namespace);
+      // Both would be told to the owner, were it more than a question.
+      const pods = [{ hostNetwork: true }, {}].map((pod, at) => ownedPod(namespace, running, `asked-${at}`, pod));
+      expect((await wouldCreate(namespace.here, pods)).pods).toHaveLength(2);
+      await expectDiff(namespace, sampleApp(namespace, { replicas: 1 }), 0);
+      await expectDiff(namespace, [barePod(namespace, "new", [appContainer(namespace)])], 1);
+      await namespace.here.run(["apply", "--dry-run=server", "--filename=-"], JSON.stringify(pods[1]));
+      // Events are written beside the answers, one after the other: the one of a real creation comes after all of these.
+      await create(namespace.here, ownedPod(namespace, running, "meant", { hostNetwork: true }));
+      await eventOf(namespace, "NotInjected");
+      await pauseMs(1_000);
+      const events = (await eventsOf(namespace)).filter(({ source }) => source?.component === "lastcall");
+      expect(events.map(({ reason, count }) => [reason, count]).sort()).toEqual([
+        ["BadValue", 1],
+        ["NotInjected", 1],
+      ]);
+      for (const { message } of events) expect(message).toContain("meant");
+      expect(withoutPod(await bytesOf(namespace), "meant")).toEqual(withoutPod(before, "meant"));
+    });
+  });
+});
+
+/** 0: nothing would change; 1: something would. */
+async function expectDiff(
+  namespace: CaseNamespace,
+  objects: readonly KubernetesObject[],
+  status: 0 | 1,
+): Promise<void> {
+  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
+  const answer = await namespace.here.attempt(["diff", "--server-side", "--force-conflicts", "--filename=-"], list);
+  expect([answer.status, answer.complaint]).toEqual([status, ""]);
+  if (status === 1) expect(answer.output).toContain("/lastcall");
+}
+
+/** A Pod that claims to belong to the owner of another one. Without its labels: the owner lets go of it. */
+function ownedPod(
+  namespace: CaseNamespace,
+  sibling: V1Pod | undefined,
+  name: string,
+  pod: Partial<V1Pod["spec"]>,
+): V1Pod {
+  const bare = barePod(namespace, name, [nodeContainer(namespace, "app", ["-e", "setTimeout(() => {}, 60000)"])], {
+    annotations: BAD,
+    ...(pod === undefined ? {} : { pod }),
+  });
+  return { ...bare, metadata: { ...bare.metadata, ownerReferences: sibling?.metadata?.ownerReferences ?? [] } };
+}
+
+function bytesOf(namespace: CaseNamespace): Promise<string> {
+  return namespace.here.run(["get", "deployments,replicasets,pods", "--output=json", "--show-managed-fields"]);
+}
+
+/** Controllers write on for a moment after a rollout is complete. */
+function settledBytes(namespace: CaseNamespace): Promise<string> {
+  let last = "";
+  return waitUntil({ what: "no one writes any more", withinMs: 60_000, everyMs: 2_000 }, async () => {
+    const before = last;
+    last = await bytesOf(namespace);
+    return last === before ? last : undefined;
+  });
+}
+
+function withoutPod(list: string, name: string): readonly unknown[] {
+  const { items }: KubernetesListObject<V1Deployment | V1ReplicaSet | V1Pod> = JSON.parse(list);
+  return items.filter(({ metadata }) => metadata?.name !== name);
+}
+
+async function eventsOf(namespace: CaseNamespace): Promise<readonly CoreV1Event[]> {
+  return (await namespace.here.json<KubernetesListObject<CoreV1Event>>(["get", "events"])).items;
+}
+
+function eventOf(namespace: CaseNamespace, reason: string): Promise<CoreV1Event> {
+  return waitUntil({ what: `an Event ${reason} is there`, withinMs: 30_000, everyMs: 300 }, async () =>
+    (await eventsOf(namespace)).find((event) => event.reason === reason),
+  );
+}

@@ -1,0 +1,134 @@
+/** Selectors, conditions and the policy that checks them, on a real API server. */
+import type { V1Pod } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { RELEASE_NAMESPACE } from "../client/release.ts";
+import { appContainer, barePod } from "../client/sample-app.ts";
+import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { readSuite } from "../client/suite.ts";
+
+const suite = readSuite(process.env);
+const KEY = "lastcall.dev/inject";
+const WISHES = ["enabled", "disabled", undefined] as const;
+
+type Wish = (typeof WISHES)[number];
+
+/**
+ * Selectors see labels only, so an annotation cannot opt a Pod in; the handler sees both, so either can opt it out.
+ *
+ * | namespace | Pod's label | Pod's annotation | injected |
+ * |---|---|---|---|
+ * | any | disabled | any | no |
+ * | any | any | disabled | no |
+ * | enabled | absent or enabled | absent or enabled | yes |
+ * | absent or disabled | enabled | absent or enabled | yes |
+ * | absent or disabled | absent | absent or enabled | no |
+ */
+function expected(namespace: Wish, label: Wish, annotation: Wish): boolean {
+  if (label === "disabled" || annotation === "disabled") return false;
+  return namespace === "enabled" || label === "enabled";
+}
+
+describe("who is injected", () => {
+  for (const wish of WISHES) {
+    test(`follows the labels and the annotation of the Pod in a namespace that says ${wish ?? "nothing"}`, async () => {
+      const name = `who-${wish ?? "silent"}`;
+      await inNamespace(suite, name, { labels: wishOf(wish) }, async (namespace) => {
+        const asked = WISHES.flatMap((label) => WISHES.map((annotation) => ({ label, annotation })));
+        const pods = asked.map(({ label, annotation }) => wishingPod(namespace, label, annotation));
+        const { pods: answers, warnings } = await wouldCreate(namespace.here, pods);
+        expect(answers.map(isInjected)).toEqual(
+          asked.map(({ label, annotation }) => expected(wish, label, annotation)),
+        );
+        // A Pod that opted out has nothing to be told.
+        expect(warnings).toEqual([]);
+      });
+    });
+  }
+
+  test("excludes the system's namespaces and lastcall's own, whatever the Pod says", async () => {
+    await inNamespace(suite, "who-system", {}, async (namespace) => {
+      for (const untouched of ["kube-system", "kube-public", "kube-node-lease", RELEASE_NAMESPACE]) {
+        const pod = wishingPod(namespace, "enabled", undefined);
+        const there = { ...pod, metadata: { ...pod.metadata, namespace: untouched } };
+        const { pods, warnings } = await wouldCreate(namespace.kubectl, [there]);
+        expect([untouched, pods.map(isInjected), warnings]).toEqual([untouched, [false], []]);
+      }
+    });
+  });
+});
+
+describe("a Pod that is left alone on purpose", () => {
+  test("gets its reason where it asked for injection itself, and never the warning of one that was missed", async () => {
+    await inNamespace(suite, "on-purpose", { labels: OPT_IN }, async (namespace) => {
+      const ownHook = { lifecycle: { preStop: { exec: { command: ["/usr/local/bin/node", "-e", "0"] } } } };
+      const container = appContainer(namespace);
+      const { securityContext: _, ...plain } = container;
+      const rows: readonly (readonly [V1Pod, string])[] = [
+        [barePod(namespace, "job", [container], { pod: { restartPolicy: "Never" } }), ""],
+        [barePod(namespace, "retried", [container], { pod: { restartPolicy: "OnFailure" } }), ""],
+        [barePod(namespace, "windows", [plain], { pod: { os: { name: "windows" } } }), ""],
+        [barePod(namespace, "selector", [plain], { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } }), ""],
+        [
+          barePod(namespace, "old-selector", [plain], {
+            pod: { nodeSelector: { "beta.kubernetes.io/os": "windows" } },
+          }),
+          "",
+        ],
+        [barePod(namespace, "affinity", [plain], { pod: { affinity: { nodeAffinity: ONLY_WINDOWS } } }), ""],
+        [barePod(namespace, "host", [container], { pod: { hostNetwork: true } }), "hostNetwork"],
+        [barePod(namespace, "zero", [container], { pod: { terminationGracePeriodSeconds: 0 } }), "grace period of 0"],
+        [barePod(namespace, "hooked", [{ ...container, ...ownHook }]), "every container keeps its own preStop hook"],
+        [
+          barePod(namespace, "taken", [container, { ...container, name: "lastcall" }]),
+          "a container that lastcall did not add is named lastcall",
+        ],
+      ];
+      for (const [pod, reason] of rows) {
+        const { pods, warnings } = await wouldCreate(namespace.here, [pod]);
+        expect([pod.metadata?.name, pods[0]?.spec?.containers.length]).toEqual([
+          pod.metadata?.name,
+          pod.spec?.containers.length,
+        ]);
+        expect(pods[0]?.spec?.initContainers ?? []).toEqual([]);
+        expect([pod.metadata?.name, ...warnings.filter((line) => line.includes(MISSED))]).toEqual([pod.metadata?.name]);
+        const told = warnings.filter((line) => line.startsWith("lastcall: not injected: "));
+        expect([pod.metadata?.name, told.length]).toEqual([pod.metadata?.name, reason === "" ? 0 : 1]);
+        expect(told.join("")).toContain(reason);
+      }
+    });
+  });
+
+  test("in mode sleep is no Pod that was missed", async () => {
+    await inNamespace(suite, "on-purpose-sleep", { labels: OPT_IN }, async (namespace) => {
+      const pod = barePod(namespace, "sleeping", [appContainer(namespace)], {
+        annotations: { "lastcall.dev/mode": "sleep" },
+      });
+      const { pods, warnings } = await wouldCreate(namespace.here, [pod]);
+      expect(pods[0]?.spec?.containers[0]?.lifecycle?.preStop?.sleep).toEqual({ seconds: 5 });
+      expect(warnings).toEqual([]);
+    });
+  });
+});
+
+const ONLY_WINDOWS = {
+  requiredDuringSchedulingIgnoredDuringExecution: {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: "kubernetes.io/os", operator: "In", values: ["windows"] }] }],
+  },
+};
+
+/** Of the policy that reports Pods which came through without injection. */
+const MISSED = "was let in without it";
+
+function wishOf(wish: Wish): Readonly<Record<string, string>> {
+  return wish === undefined ? {} : { [KEY]: wish };
+}
+
+function wishingPod(namespace: CaseNamespace, label: Wish, annotation: Wish): V1Pod {
+  const name = `label-${label ?? "none"}-annotation-${annotation ?? "none"}`;
+  return barePod(namespace, name, [appContainer(namespace)], {
+    labels: wishOf(label),
+    annotations: wishOf(annotation),
+  });
+}

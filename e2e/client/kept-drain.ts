@@ -1,0 +1,22 @@
+/** A drain of a case as lastcall remembers it, kept for the picture of a guide. */
+import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
+import { waitUntil } from "../host/wait.ts";
+import type { CaseNamespace } from "./case-namespace.ts";
+import { lastcall } from "./command-line.ts";
+import { RELEASE_NAMESPACE } from "./release.ts";
+
+/** Keeps `NAME.drain.json` among the case's artifacts. @throws when no replica has heard of the drain within 15 s */
+export async function keepDrain(namespace: CaseNamespace, name: string, pod: string): Promise<DrainRecord> {
+  const where = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE, "--json"];
+  const record = await waitUntil(
+    { what: `the drain of ${pod} is remembered`, withinMs: 15_000, everyMs: 500 },
+    async () => {
+      const { drains }: { readonly drains: readonly DrainRecord[] } = JSON.parse(
+        (await lastcall(namespace.suite, ["drains", ...where])).output,
+      );
+      return drains.find((drain) => drain.pod === pod);
+    },
+  );
+  namespace.keep(`${name}.drain.json`, `${JSON.stringify(record, null, 2)}\n`);
+  return record;
+}

@@ -1,0 +1,96 @@
+/** The load client as a Pod on a chosen node. */
+import type { V1Pod } from "@kubernetes/client-node";
+import type { Tally } from "../../src/demo/load/request-tally.ts";
+import { waitUntil } from "../host/wait.ts";
+import type { FailedRequest } from "../programs/failure-times.ts";
+import type { CaseNamespace } from "./case-namespace.ts";
+import { imageOf } from "./suite.ts";
+
+export type LoadResult = Tally & { readonly failures: readonly FailedRequest[] };
+
+export type LoadOptions = {
+  /** A Service's name in this namespace, or an address. */
+  readonly host: string;
+  readonly port: number;
+  /** Further flags of the client, for example `{pooled: 8, slow: 0}`. */
+  readonly flags?: Readonly<Record<string, number | string>>;
+};
+
+export type RunningLoad = {
+  /** Lets requests under way end and gives the tally, which is also kept as an artifact. */
+  readonly stop: () => Promise<LoadResult>;
+};
+
+/** Resolves once the client runs. `host` must be an address: the cluster has no name service. */
+export async function startLoadOn(namespace: CaseNamespace, node: string, options: LoadOptions): Promise<RunningLoad> {
+  const name = `load-${node}`;
+  await namespace.apply([loadPod(namespace, name, node, options)]);
+  await namespace.here.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=60s"]);
+  await waitUntil({ what: `the load client ${name} reaches its target`, withinMs: 60_000 }, async () =>
+    (await namespace.here.run(["logs", name])).includes('"started"') ? true : undefined,
+  );
+  return {
+    stop: async () => {
+      const end = "process.kill(1, 'SIGTERM')";
+      await namespace.here.run(["exec", name, "--", "/usr/local/bin/node", "-e", end]);
+      await waitUntil({ what: `the load client ${name} has ended`, withinMs: 60_000 }, async () => {
+        const pod = await namespace.here.json<V1Pod>(["get", "pod", name]);
+        return pod.status?.phase === "Succeeded" ? true : undefined;
+      });
+      const log = await namespace.here.run(["logs", name]);
+      const result: LoadResult = JSON.parse(log.trim().split("\n").at(-1) ?? "");
+      namespace.keep(`${name}.json`, `${JSON.stringify(result, null, 2)}\n`);
+      for (const { at, client, kind } of result.failures)
+        namespace.note(`${name}, ${at}: ${client} request failed: ${kind}`);
+      return result;
+    },
+  };
+}
+
+/** What all clients saw together. */
+export function sumOf(results: readonly LoadResult[]): { readonly requests: number; readonly failed: number } {
+  return results.reduce(
+    (sum, { requests, failed }) => ({ requests: sum.requests + requests, failed: sum.failed + failed }),
+    { requests: 0, failed: 0 },
+  );
+}
+
+/** The address of a Service of the namespace. */
+export async function clusterIp(namespace: CaseNamespace, service: string): Promise<string> {
+  return namespace.here.run(["get", "service", service, "--output=jsonpath={.spec.clusterIP}"]);
+}
+
+function loadPod(namespace: CaseNamespace, name: string, node: string, options: LoadOptions): V1Pod {
+  const flags = { host: options.host, port: options.port, ...options.flags };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    // Its own end is not the case's concern.
+    metadata: { name, namespace: namespace.name, labels: { "lastcall.dev/inject": "disabled", role: "load" } },
+    spec: {
+      nodeName: node,
+      restartPolicy: "Never",
+      terminationGracePeriodSeconds: 30,
+      containers: [
+        {
+          name: "load",
+          image: imageOf(namespace.suite, "lastcall-test-app"),
+          imagePullPolicy: "IfNotPresent",
+          args: ["/app/load-client.mjs", ...Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`)],
+          securityContext: restricted(),
+        },
+      ],
+    },
+  };
+}
+
+/** What a restricted namespace asks of a container; every container of the tests keeps to it. */
+export function restricted() {
+  return {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    runAsNonRoot: true,
+    capabilities: { drop: ["ALL"] },
+    seccompProfile: { type: "RuntimeDefault" },
+  };
+}

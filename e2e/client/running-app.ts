@@ -1,0 +1,39 @@
+/** A Deployment of one Pod behind a Service of its own, listened to, and its end. */
+import type { V1Pod } from "@kubernetes/client-node";
+import type { DrainReport } from "../../src/contract/drain-report.ts";
+import type { CaseNamespace } from "./case-namespace.ts";
+import { injectedPods, nameOf } from "./injected-pods.ts";
+import { drainReport, followLog, MANAGER, type PodLog } from "./pod-log.ts";
+import { APP, type SampleOptions, sampleApp } from "./sample-app.ts";
+
+export type Running = { readonly pod: V1Pod; readonly app: PodLog; readonly manager: PodLog };
+
+/** @throws when its Pod has no manager */
+export async function oneBehindService(namespace: CaseNamespace, options: SampleOptions): Promise<Running> {
+  await namespace.apply(sampleApp(namespace, { replicas: 1, ...options }));
+  await namespace.rolledOut(`deployment/${APP}`);
+  return listened(namespace);
+}
+
+/** The Pod that is not on its way out. */
+export async function listened(namespace: CaseNamespace): Promise<Running> {
+  const pods = await injectedPods(namespace, `app=${APP}`);
+  const pod = pods.find(({ metadata }) => metadata?.deletionTimestamp === undefined);
+  if (pod === undefined) throw new Error("no Pod");
+  const app = followLog(namespace, nameOf(pod), "app");
+  const manager = followLog(namespace, nameOf(pod), MANAGER);
+  await Promise.all([app.heard("started"), manager.heard("listening")]);
+  return { pod, app, manager };
+}
+
+/** @param flags of the deletion */
+export async function deleted(
+  namespace: CaseNamespace,
+  { pod, manager }: Running,
+  ...flags: readonly string[]
+): Promise<DrainReport> {
+  await namespace.here.run(["delete", "pod", nameOf(pod), "--wait=false", ...flags]);
+  const report = await drainReport(manager, 90);
+  namespace.keep("report.json", JSON.stringify(report, null, 2));
+  return report;
+}

@@ -1,0 +1,129 @@
+/** The application of the cases: it dies at SIGTERM like most do, with requests in its hands, and says what it met. */
+import type {
+  KubernetesObject,
+  V1Container,
+  V1Deployment,
+  V1DeploymentStrategy,
+  V1Pod,
+  V1PodSpec,
+  V1PodTemplateSpec,
+  V1Service,
+  V1StatefulSet,
+} from "@kubernetes/client-node";
+import type { CaseNamespace } from "./case-namespace.ts";
+import { restricted } from "./load.ts";
+import { imageOf } from "./suite.ts";
+
+export const APP = "web";
+export const APP_PORT = 8080;
+
+const LABELS = { app: APP };
+
+export type SampleOptions = {
+  readonly replicas?: number;
+  /** Annotations of the Pods, ours among them. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly container?: Partial<V1Container>;
+  readonly pod?: Partial<V1PodSpec>;
+  readonly strategy?: V1DeploymentStrategy;
+};
+
+/** One Pod on each node, as far as there are nodes; a rollout starts the new Pod before it ends the old one. */
+export function sampleApp(namespace: CaseNamespace, options: SampleOptions = {}): readonly KubernetesObject[] {
+  const deployment: V1Deployment = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: APP, namespace: namespace.name },
+    spec: {
+      replicas: options.replicas ?? 2,
+      selector: { matchLabels: LABELS },
+      strategy: options.strategy ?? { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      template: sampleTemplate(namespace, options, "pod-template-hash"),
+    },
+  };
+  return [deployment, sampleService(namespace)];
+}
+
+/** A Pod of its own on each node; a rolling update ends each before its successor starts. */
+export function sampleStatefulSet(namespace: CaseNamespace, options: SampleOptions = {}): readonly KubernetesObject[] {
+  const set: V1StatefulSet = {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    metadata: { name: APP, namespace: namespace.name },
+    spec: {
+      replicas: options.replicas ?? 2,
+      serviceName: APP,
+      selector: { matchLabels: LABELS },
+      template: sampleTemplate(namespace, options, "controller-revision-hash"),
+    },
+  };
+  return [set, sampleService(namespace)];
+}
+
+export type PodOptions = Pick<SampleOptions, "annotations" | "pod"> & {
+  readonly labels?: Readonly<Record<string, string>>;
+};
+
+/** A Pod that no one replaces. */
+export function barePod(
+  namespace: CaseNamespace,
+  name: string,
+  containers: readonly V1Container[],
+  { annotations, labels, pod }: PodOptions = {},
+): V1Pod {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: namespace.name, labels: { ...labels }, annotations: { ...annotations } },
+    spec: { containers: [...containers], ...pod },
+  };
+}
+
+/** The application as one container of a Pod. */
+export function appContainer(namespace: CaseNamespace, changes: Partial<V1Container> = {}): V1Container {
+  return {
+    ...nodeContainer(namespace, "app", ["/app/candid-app.mjs"]),
+    ports: [{ containerPort: APP_PORT }],
+    readinessProbe: { httpGet: { path: "/healthz", port: APP_PORT }, periodSeconds: 1 },
+    ...changes,
+  };
+}
+
+/** Node with words of the case's own, such as `["-e", "setTimeout(() => {}, 2000)"]`. */
+export function nodeContainer(namespace: CaseNamespace, name: string, args: readonly string[]): V1Container {
+  return {
+    name,
+    image: imageOf(namespace.suite, "lastcall-test-app"),
+    imagePullPolicy: "IfNotPresent",
+    args: [...args],
+    securityContext: restricted(),
+  };
+}
+
+function sampleTemplate(namespace: CaseNamespace, options: SampleOptions, revisionLabel: string): V1PodTemplateSpec {
+  return {
+    metadata: { labels: LABELS, annotations: { ...options.annotations } },
+    spec: {
+      topologySpreadConstraints: [
+        {
+          maxSkew: 1,
+          topologyKey: "kubernetes.io/hostname",
+          whenUnsatisfiable: "ScheduleAnyway",
+          labelSelector: { matchLabels: LABELS },
+          matchLabelKeys: [revisionLabel],
+        },
+      ],
+      containers: [appContainer(namespace, options.container)],
+      ...options.pod,
+    },
+  };
+}
+
+function sampleService(namespace: CaseNamespace): V1Service {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: APP, namespace: namespace.name },
+    spec: { selector: LABELS, ports: [{ port: 80, targetPort: APP_PORT }] },
+  };
+}

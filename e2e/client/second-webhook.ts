@@ -1,0 +1,94 @@
+/**
+ * Another admission webhook, on this machine, which only the suite's own cluster reaches. It does what an old one with
+ * typed objects does to a sidecar: it writes back containers without the field it does not know.
+ */
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import type { V1MutatingWebhookConfiguration, V1Pod } from "@kubernetes/client-node";
+import { makeCaPair, makeServerPair } from "../../src/certificates/signing.ts";
+import { waitUntil } from "../host/wait.ts";
+import { HOST_ADDRESS } from "../life/addresses.ts";
+import type { CaseNamespace } from "./case-namespace.ts";
+import { appContainer, barePod } from "./sample-app.ts";
+import { wouldCreate } from "./server-answer.ts";
+
+export type SecondWebhook = {
+  /** How many Pods it has taken the field from. */
+  readonly stripped: () => number;
+  readonly close: () => Promise<void>;
+};
+
+type Review = { readonly request: { readonly uid: string; readonly object: V1Pod } };
+
+/** Asked about the Pods of this namespace, after lastcall. Resolves once the API server does ask. */
+export async function startStripping(namespace: CaseNamespace): Promise<SecondWebhook> {
+  let stripped = 0;
+  const validity = { fromMs: Date.now() - 3_600_000, untilMs: Date.now() + 3_600_000 };
+  const ca = await makeCaPair("second webhook", validity);
+  const { cert, key } = await makeServerPair(ca, { dns: ["second-webhook"], ip: [HOST_ADDRESS] }, validity);
+  const server = createServer({ cert, key }, async (request, response) => {
+    const review: Review = JSON.parse(await text(request));
+    const patch = strippingPatch(review.request.object);
+    if (patch.length > 0) stripped += 1;
+    const { uid } = review.request;
+    const encoded = Buffer.from(JSON.stringify(patch)).toString("base64");
+    const answer = { uid, allowed: true, patchType: "JSONPatch", patch: encoded };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: answer }));
+  });
+  const port = await listening(server);
+  const configuration = configurationFor(namespace.name, `https://${HOST_ADDRESS}:${port}/`, ca.cert);
+  await namespace.kubectl.run(["create", "--filename=-"], JSON.stringify(configuration));
+  const probe = barePod(namespace, "asked", [appContainer(namespace)]);
+  await waitUntil({ what: "the API server asks the second webhook", withinMs: 30_000 }, async () => {
+    await wouldCreate(namespace.here, [probe]);
+    return stripped > 0 ? true : undefined;
+  });
+  stripped = 0;
+  return {
+    stripped: () => stripped,
+    close: async () => {
+      await namespace.kubectl.run(["delete", "mutatingwebhookconfiguration", configuration.metadata?.name ?? ""]);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function strippingPatch(pod: V1Pod): readonly unknown[] {
+  return (pod.spec?.initContainers ?? []).flatMap(({ name, restartPolicy }, at) =>
+    name === "lastcall" && restartPolicy !== undefined
+      ? [{ op: "remove", path: `/spec/initContainers/${at}/restartPolicy` }]
+      : [],
+  );
+}
+
+function listening(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, HOST_ADDRESS, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+function configurationFor(namespace: string, url: string, caCert: string): V1MutatingWebhookConfiguration {
+  return {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    // Sorts, and so runs, after drain.lastcall.dev.
+    metadata: { name: `strips.${namespace}.example` },
+    webhooks: [
+      {
+        name: "strips.webhook.example",
+        admissionReviewVersions: ["v1"],
+        clientConfig: { url, caBundle: Buffer.from(caCert).toString("base64") },
+        rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
+        namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+        sideEffects: "None",
+        failurePolicy: "Fail",
+        reinvocationPolicy: "Never",
+        timeoutSeconds: 5,
+      },
+    ],
+  };
+}

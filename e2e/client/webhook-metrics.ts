@@ -1,0 +1,40 @@
+/** What the replicas of the webhook count, read through the API server so that any cluster will do. */
+import type { KubernetesListObject, V1Pod } from "@kubernetes/client-node";
+import type { Kubectl } from "./kubectl.ts";
+import { RELEASE_NAMESPACE } from "./release.ts";
+
+const COMPONENT = "app.kubernetes.io/component=webhook";
+
+/** Replicas that run and are not on their way out. */
+export async function webhookPods(kubectl: Kubectl, namespace = RELEASE_NAMESPACE): Promise<readonly V1Pod[]> {
+  const which = ["--namespace", namespace, "get", "pods", `--selector=${COMPONENT}`];
+  const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(which);
+  return items.filter(
+    ({ metadata, status }) => metadata?.deletionTimestamp === undefined && status?.phase === "Running",
+  );
+}
+
+/** The samples of one name that hold all these words, one number per replica that has any. */
+export async function samplesOf(
+  kubectl: Kubectl,
+  name: string,
+  words: readonly string[] = [],
+): Promise<readonly number[]> {
+  const texts = await Promise.all((await webhookPods(kubectl)).map((pod) => metricsOf(kubectl, pod)));
+  return texts.flatMap((text) => {
+    const lines = text
+      .split("\n")
+      .filter((line) => line.startsWith(name) && words.every((word) => line.includes(word)));
+    return lines.length === 0 ? [] : [lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0)];
+  });
+}
+
+export function sumOfSamples(samples: readonly number[]): number {
+  return samples.reduce((sum, one) => sum + one, 0);
+}
+
+function metricsOf(kubectl: Kubectl, { metadata, spec }: V1Pod): Promise<string> {
+  const port = spec?.containers[0]?.ports?.[0]?.containerPort ?? 0;
+  const pods = `/api/v1/namespaces/${metadata?.namespace}/pods`;
+  return kubectl.run(["get", "--raw", `${pods}/https:${metadata?.name}:${port}/proxy/metrics`]);
+}

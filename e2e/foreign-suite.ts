@@ -1,0 +1,44 @@
+/** The suite on a cluster that someone else runs: kind, k3d, or a real one. */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { KubernetesListObject, V1Node } from "@kubernetes/client-node";
+import { kubectlOf } from "./client/kubectl.ts";
+import type { Suite } from "./client/suite.ts";
+import { IMAGE_NAMES } from "./images/image-table.ts";
+
+export type ForeignSuite = {
+  readonly context: string;
+  readonly registry: string;
+  readonly tag: string;
+  readonly artifacts: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly say: (line: string) => void;
+};
+
+/** @throws when kubectl of PATH cannot reach it, or fewer than two of its nodes take Pods. */
+export async function foreignSuite({ context, registry, tag, artifacts, env, say }: ForeignSuite): Promise<Suite> {
+  const base: Suite = {
+    kubeconfig: env["KUBECONFIG"] ?? join(homedir(), ".kube/config"),
+    context,
+    kubectl: "kubectl",
+    helm: "helm",
+    nodes: ["", ""],
+    images: Object.fromEntries(IMAGE_NAMES.map((name) => [name, `${registry}/${name}:${tag}`])),
+    webhookClientCa: undefined,
+    artifacts: join(artifacts, context.replaceAll(/[^A-Za-z0-9.-]/g, "-")),
+  };
+  const { items } = await kubectlOf(base).json<KubernetesListObject<V1Node>>(["get", "nodes"]);
+  const [first, second] = items.filter(takesPods).map((node) => node.metadata?.name ?? "");
+  if (first === undefined || second === undefined) {
+    throw new Error(`The suite needs two nodes that take Pods; context ${context} has ${items.length} nodes in all.`);
+  }
+  for (const { metadata, status } of items) {
+    const { kubeletVersion, containerRuntimeVersion, kernelVersion } = status?.nodeInfo ?? {};
+    say(`node ${metadata?.name}: kubelet ${kubeletVersion}, ${containerRuntimeVersion}, kernel ${kernelVersion}`);
+  }
+  return { ...base, nodes: [first, second] };
+}
+
+function takesPods({ spec }: V1Node): boolean {
+  return spec?.unschedulable !== true && !(spec?.taints ?? []).some(({ effect }) => effect !== "PreferNoSchedule");
+}

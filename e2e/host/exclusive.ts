@@ -1,0 +1,45 @@
+/** One process at a time, machine-wide. The kernel lets go of the lock when its holder dies, so no lock is ever stale. */
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Runs `work` while holding the lock on `file`; `onWait` is called once when someone else holds it. */
+export async function exclusively<T>(file: string, work: () => Promise<T>, onWait: () => void): Promise<T> {
+  mkdirSync(dirname(file), { recursive: true });
+  let release = await acquire(file, ["--nonblock"]);
+  if (release === undefined) {
+    onWait();
+    release = await acquire(file, []);
+  }
+  if (release === undefined) throw new Error(`flock could not lock ${file}`);
+  try {
+    return await work();
+  } finally {
+    await release();
+  }
+}
+
+/** Holds the lock until it is released or this process ends; `undefined` when someone else holds it. */
+export function tryLock(file: string): Promise<(() => Promise<void>) | undefined> {
+  mkdirSync(dirname(file), { recursive: true });
+  return acquire(file, ["--nonblock"]);
+}
+
+/** The holder is a child that ends with its standard input, which closes when this process ends in whatever way. */
+function acquire(file: string, flags: readonly string[]): Promise<(() => Promise<void>) | undefined> {
+  return new Promise((resolve, reject) => {
+    const holder = spawn("flock", [...flags, file, "sh", "-c", "echo held; exec cat >/dev/null"], {
+      stdio: ["pipe", "pipe", "inherit"],
+      detached: true,
+    });
+    const ended = new Promise<void>((done) => holder.once("close", () => done()));
+    holder.once("error", reject);
+    holder.once("close", () => resolve(undefined));
+    holder.stdout.once("data", () =>
+      resolve(() => {
+        holder.stdin.end();
+        return ended;
+      }),
+    );
+  });
+}

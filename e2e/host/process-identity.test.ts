@@ -1,0 +1,30 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import { identityOf, isAlive, parentOf } from "./process-identity.ts";
+
+describe("a process's identity", () => {
+  test("holds as long as the process lives", async () => {
+    const child = spawn("sleep", ["60"]);
+    await once(child, "spawn");
+    const identity = identityOf(child.pid ?? 0);
+    expect(identity !== undefined && isAlive(identity)).toBe(true);
+    child.kill("SIGKILL");
+    await once(child, "close");
+    expect(identity !== undefined && isAlive(identity)).toBe(false);
+  });
+
+  test("is not that of another process with the same number", () => {
+    const mine = identityOf(process.pid);
+    expect(isAlive({ pid: process.pid, startTicks: (mine?.startTicks ?? 0) - 1 })).toBe(false);
+  });
+
+  test("of no one is none", () => {
+    expect(identityOf(2 ** 30)).toBeUndefined();
+  });
+});
+
+test("a process knows the one above it; no one has none", () => {
+  expect(parentOf(process.pid)).toBe(process.ppid);
+  expect(parentOf(2 ** 30)).toBe(0);
+});

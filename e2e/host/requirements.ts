@@ -1,0 +1,105 @@
+/** What the machine must have, and where Debian keeps it. */
+import { accessSync, constants, existsSync } from "node:fs";
+import { join } from "node:path";
+import { attempt, run } from "./run.ts";
+
+type Requirement = {
+  readonly name: string;
+  /** Debian's package; without one the sentence says what to do. */
+  readonly from: { readonly apt: string } | { readonly advice: string };
+  readonly isThere: (path: readonly string[]) => boolean;
+};
+
+const program = (name: string, apt: string): Requirement => ({
+  name,
+  from: { apt },
+  isThere: (path) => path.some((folder) => isExecutable(join(folder, name))),
+});
+
+/** Where distributions and the projects themselves put network plugins. */
+const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
+const CNI_PLUGINS = ["ptp", "host-local", "loopback", "portmap"];
+
+const GO: Requirement = {
+  ...program("go", ""),
+  from: { advice: "Go 1.26 or newer on PATH, from https://go.dev/dl" },
+};
+
+const FOR_BUILDING = [
+  GO,
+  program("flock", "util-linux"),
+  program("setpriv", "util-linux"),
+  program("nice", "coreutils"),
+];
+const FOR_RUNNING = [
+  program("containerd", "containerd"),
+  program("containerd-shim-runc-v2", "containerd"),
+  program("ctr", "containerd"),
+  program("runc", "runc"),
+  program("nft", "nftables"),
+  program("ip", "iproute2"),
+  program("unshare", "util-linux"),
+  program("nsenter", "util-linux"),
+  program("mount", "mount"),
+  program("openssl", "openssl"),
+  {
+    name: `CNI plugins ${CNI_PLUGINS.join(", ")}`,
+    from: { apt: "containernetworking-plugins" },
+    isThere: () => cniFolder() !== undefined,
+  },
+];
+
+/** Administrators' folders are not on everyone's PATH. */
+export const SYSTEM_PATH: readonly string[] = [
+  "/usr/local/sbin",
+  "/usr/local/bin",
+  "/usr/sbin",
+  "/usr/bin",
+  "/sbin",
+  "/bin",
+];
+
+export function cniFolder(): string | undefined {
+  return CNI_FOLDERS.find((folder) => CNI_PLUGINS.every((plugin) => existsSync(join(folder, plugin))));
+}
+
+export type Missing = {
+  readonly names: readonly string[];
+  readonly apt: readonly string[];
+  readonly advice: readonly string[];
+};
+
+/** @param path folders of PATH. */
+export function missingRequirements(path: readonly string[]): Missing {
+  const missing = [...FOR_BUILDING, ...FOR_RUNNING].filter((one) => !one.isThere([...path, ...SYSTEM_PATH]));
+  return {
+    names: missing.map((one) => one.name),
+    apt: [...new Set(missing.flatMap(({ from }) => ("apt" in from ? [from.apt] : [])))],
+    advice: [...new Set(missing.flatMap(({ from }) => ("advice" in from ? [from.advice] : [])))],
+  };
+}
+
+export function missingSentence(missing: Missing): string {
+  const repairs = [
+    ...(missing.apt.length === 0 ? [] : [`apt-get install ${missing.apt.join(" ")} (or add --install)`]),
+    ...missing.advice,
+  ];
+  return `This machine lacks ${missing.names.join(", ")}. What helps: ${repairs.join("; ")}.`;
+}
+
+/** Debian's packages for what is missing. Rejects with apt's own words. */
+export async function installMissing(missing: Missing): Promise<void> {
+  if (missing.apt.length === 0) return;
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  await attempt("apt-get", ["update", "-qq"], { env });
+  await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...missing.apt], { env });
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

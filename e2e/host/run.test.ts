@@ -1,0 +1,37 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { childrenOf, identityOf } from "./process-identity.ts";
+import { attempt, run } from "./run.ts";
+import { waitUntil } from "./wait.ts";
+
+const RUN = JSON.stringify(join(import.meta.dirname, "run.ts"));
+
+describe("running a program", () => {
+  test("gives its output, and hands it its input", async () => {
+    expect(await run("cat", [], { input: "words" })).toBe("words");
+  });
+
+  test("that fails names the command, its status and what it said", async () => {
+    const failing = run("sh", ["-c", "echo no luck >&2; exit 3"]);
+    await expect(failing).rejects.toThrow(/^sh -c .* ended with 3: no luck$/);
+  });
+
+  test("that does not exist is a status, not a crash", async () => {
+    expect(await attempt("no-such-program-of-lastcall", [])).toMatchObject({ status: 127 });
+  });
+
+  test("ends it when the program that runs it is killed", async () => {
+    const source = `import { run } from ${RUN}; run("sleep", ["60"]);`;
+    const runner = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: "ignore" });
+    await once(runner, "spawn");
+    const child = await waitUntil({ what: "the program runs", withinMs: 15_000 }, () =>
+      childrenOf(runner.pid ?? 0).find((pid) => readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n"),
+    );
+    runner.kill("SIGKILL");
+    const gone = () => (identityOf(child) === undefined ? true : undefined);
+    expect(await waitUntil({ what: "the program has ended", withinMs: 5_000 }, gone)).toBe(true);
+  });
+});

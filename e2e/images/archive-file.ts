@@ -1,0 +1,51 @@
+/** An archive kept in the cache by its content, so that what did not change is not written again. */
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { dockerArchive, type Image } from "./docker-archive.ts";
+
+/** Archives that no one asked for this long are of work trees of the past. */
+const KEPT_MS = 24 * 3600 * 1000;
+
+/** The file's path. Appears whole, by a rename. */
+export function writeArchive(images: readonly Image[], cache: string, nowMs: number): string {
+  const parts = dockerArchive(images);
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  const folder = join(cache, "images");
+  mkdirSync(folder, { recursive: true });
+  deleteOld(folder, nowMs);
+  const file = join(folder, `${hash.digest("hex").slice(0, 16)}.tar`);
+  if (existsSync(file)) {
+    utimesSync(file, nowMs / 1000, nowMs / 1000);
+    return file;
+  }
+  const unfinished = `${file}.${process.pid}`;
+  const out = openSync(unfinished, "w");
+  for (const part of parts) writeWhole(out, part);
+  closeSync(out);
+  renameSync(unfinished, file);
+  return file;
+}
+
+function deleteOld(folder: string, nowMs: number): void {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
+    if ((statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? nowMs) < nowMs - KEPT_MS) rmSync(file, { force: true });
+  }
+}
+
+function writeWhole(out: number, part: Uint8Array): void {
+  for (let at = 0; at < part.length; ) at += writeSync(out, part, at);
+}

@@ -1,0 +1,73 @@
+/** All images of the project and its tests in one archive, made from this work tree. */
+import { basename, join } from "node:path";
+import { build as bundle } from "esbuild";
+import { buildManager } from "../../native/build/build.ts";
+import { bundleInto } from "../../release/bundle.ts";
+import { writeArchive } from "./archive-file.ts";
+import { type Image, type Layer, makeLayer } from "./docker-archive.ts";
+import { type Content, treeEntries } from "./file-tree.ts";
+import { IMAGE_NAMES, IMAGES, type ImageName, type ImageRow, USER } from "./image-table.ts";
+import { nodeLayer } from "./node-layer.ts";
+import type { TarEntry } from "./tar.ts";
+
+export type BuiltImages = {
+  readonly file: string;
+  /** Full name of each image, with a tag. */
+  readonly names: Readonly<Partial<Record<ImageName, string>>>;
+};
+
+/** The tag says nothing about the content: archives are imported over what was there. */
+const TAG = "test";
+
+/** @param registry in front of the names, `localhost` for images that are imported. */
+export async function buildImages(root: string, cache: string, registry = "localhost"): Promise<BuiltImages> {
+  await bundleInto(join(root, "build/release"));
+  await buildManager("x64");
+  const names = IMAGE_NAMES;
+  const node = await nodeLayer(root);
+  const images = await Promise.all(names.map((name) => makeImage(name, { root, registry, node })));
+  return {
+    file: writeArchive(images, cache, Date.now()),
+    names: Object.fromEntries(names.map((name, at) => [name, images[at]?.name])),
+  };
+}
+
+type Making = { readonly root: string; readonly registry: string; readonly node: Layer };
+
+async function makeImage(name: ImageName, { root, registry, node }: Making): Promise<Image> {
+  const row: ImageRow = IMAGES[name];
+  const contents: readonly Content[] = row.contents.map(({ from, to }) => ({ from: join(root, from), to }));
+  const bundles = await Promise.all(row.bundles.map((source) => bundled(join(root, source))));
+  const own = makeLayer([...treeEntries(contents), ...folderOf(bundles), ...bundles]);
+  return {
+    name: `${registry}/${name}:${TAG}`,
+    user: USER,
+    entrypoint: row.entrypoint,
+    env: ["NODE_ENV=production"],
+    layers: row.base === "node" ? [node, own] : [own],
+  };
+}
+
+/** One program of the tests in `/app`, as a layer of its own. @param source its file */
+export async function bundleLayer(source: string): Promise<Layer> {
+  const entry = await bundled(source);
+  return makeLayer([...folderOf([entry]), entry]);
+}
+
+async function bundled(source: string): Promise<TarEntry> {
+  const { outputFiles } = await bundle({
+    entryPoints: [source],
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    write: false,
+    logLevel: "error",
+  });
+  const [file] = outputFiles;
+  if (file === undefined) throw new Error(`esbuild made nothing of ${source}.`);
+  return { path: `app/${basename(source, ".ts")}.mjs`, mode: 0o644, content: file.contents };
+}
+
+function folderOf(bundles: readonly TarEntry[]): readonly TarEntry[] {
+  return bundles.length === 0 ? [] : [{ path: "app", mode: 0o755, content: undefined }];
+}

@@ -1,0 +1,92 @@
+/** What each image carries, as data: the Dockerfile's targets hold the same. */
+import type { Content } from "./file-tree.ts";
+
+export type ImageRow = {
+  /** `node` puts Node and the libraries it is linked to below the rest. */
+  readonly base: "scratch" | "node";
+  /** Sources relative to the repository's root. */
+  readonly contents: readonly Content[];
+  /** Programs of the tests, each bundled into one file in `/app`. */
+  readonly bundles: readonly string[];
+  readonly entrypoint: readonly string[];
+};
+
+/** No one of any image: the user of every container here. */
+export const USER = "65532:65532";
+export const NODE = "/usr/local/bin/node";
+
+export const IMAGES = {
+  "lastcall-manager": {
+    base: "scratch",
+    contents: [
+      { from: "build/native/lastcall", to: "/lastcall" },
+      { from: "build/native/NOTICES.txt", to: "/NOTICES.txt" },
+    ],
+    bundles: [],
+    entrypoint: ["/lastcall"],
+  },
+  "lastcall-manager-node": {
+    base: "node",
+    contents: [
+      { from: "build/release/manager/lastcall-manager.mjs", to: "/app/lastcall-manager.mjs" },
+      { from: "release/manager-node-launcher", to: "/lastcall" },
+      { from: "node_modules/koffi", to: "/app/node_modules/koffi" },
+      { from: "node_modules/@koromix", to: "/app/node_modules/@koromix" },
+    ],
+    bundles: [],
+    entrypoint: ["/lastcall"],
+  },
+  "lastcall-webhook": {
+    base: "node",
+    contents: [{ from: "build/release/lastcall", to: "/app" }],
+    bundles: [],
+    entrypoint: [
+      NODE,
+      "--max-semi-space-size=8",
+      "--heap-growing-percent=50",
+      "--v8-pool-size=1",
+      "--no-maglev-destroy-on-background",
+      "/app/lastcall.mjs",
+    ],
+  },
+  "lastcall-test-app": {
+    base: "node",
+    contents: [],
+    bundles: [
+      "src/demo/sample-app.ts",
+      ...["load-client", "candid-app", "attacker"].map((name) => `e2e/programs/${name}.ts`),
+    ],
+    entrypoint: [NODE],
+  },
+  // What the manifests of the examples name has no words after it, so each needs an image that starts by itself.
+  "lastcall-example-app": {
+    base: "node",
+    contents: [],
+    bundles: ["e2e/programs/candid-app.ts"],
+    entrypoint: [NODE, "/app/candid-app.mjs"],
+  },
+  "lastcall-example-work": {
+    base: "node",
+    contents: [],
+    bundles: ["e2e/programs/example-work.ts"],
+    entrypoint: [NODE, "/app/example-work.mjs"],
+  },
+  "lastcall-example-consumer": {
+    base: "node",
+    contents: [],
+    bundles: ["e2e/programs/example-consumer.ts"],
+    entrypoint: [NODE, "/app/example-consumer.mjs"],
+  },
+  "lastcall-example-control-plane": {
+    base: "node",
+    contents: ["contour", "envoy-gateway"].map((name) => ({
+      from: "e2e/programs/control-plane-launcher",
+      to: `/bin/${name}`,
+    })),
+    bundles: ["e2e/programs/control-plane.ts"],
+    entrypoint: [NODE, "/app/control-plane.mjs"],
+  },
+} as const satisfies Readonly<Record<string, ImageRow>>;
+
+export type ImageName = keyof typeof IMAGES;
+export const IMAGE_NAMES = Object.keys(IMAGES).filter((name): name is ImageName => Object.hasOwn(IMAGES, name));

@@ -1,0 +1,60 @@
+/** Single calls to the API server while the cluster comes up: before that no client library is worth loading. */
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { API_SERVER } from "./addresses.ts";
+
+export type ApiAnswer = { readonly status: number; readonly body: string };
+
+/** As administrator. Rejects when no one answers within 2 s. */
+export function askApi(path: string, pki: string): Promise<ApiAnswer> {
+  const read = (name: string) => readFileSync(join(pki, name));
+  const identity = { ca: read("ca.crt"), cert: read("admin.crt"), key: read("admin.key") };
+  return new Promise((resolve, reject) => {
+    const call = request(`${API_SERVER}${path}`, { ...identity, agent: false, timeout: 2_000 }, (answer) => {
+      let body = "";
+      answer.setEncoding("utf8").on("data", (chunk: string) => {
+        body += chunk;
+      });
+      answer.once("end", () => resolve({ status: answer.statusCode ?? 0, body }));
+      answer.once("error", reject);
+    });
+    call.once("timeout", () => call.destroy(new Error("no answer within 2 s")));
+    call.once("error", reject);
+    call.end();
+  });
+}
+
+export type NodeState = {
+  readonly name: string;
+  readonly ready: boolean;
+  /** What the kubelet says of it. */
+  readonly why: string;
+  readonly kubelet: string;
+};
+
+/** The nodes as the API knows them; empty while there are none. */
+export async function askNodes(pki: string): Promise<readonly NodeState[]> {
+  const { status, body } = await askApi("/api/v1/nodes", pki);
+  if (status !== 200) throw new Error(`the API server answered ${status} about nodes`);
+  const list: NodeList = JSON.parse(body);
+  return list.items.map(({ metadata, status: state }) => {
+    const ready = state.conditions?.find(({ type }) => type === "Ready");
+    return {
+      name: metadata.name,
+      ready: ready?.status === "True",
+      why: ready?.message ?? "",
+      kubelet: state.nodeInfo?.kubeletVersion ?? "",
+    };
+  });
+}
+
+type NodeList = {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string };
+    readonly status: {
+      readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+      readonly nodeInfo?: { readonly kubeletVersion: string };
+    };
+  }[];
+};

@@ -1,0 +1,126 @@
+/** Keys and certificates of the cluster: one certificate per identity, no bootstrap. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "../host/run.ts";
+import { API_SERVER, API_SERVICE, NODES } from "./addresses.ts";
+
+const CLUSTER_CA = "ca";
+/** Signs only what the API server shows to webhooks, as the documentation advises. */
+export const WEBHOOK_CLIENT_CA = "webhook-client-ca";
+/** What the API server shows to lastcall's webhook. */
+export const WEBHOOK_CLIENT = "webhook-client";
+
+type Identity = {
+  readonly file: string;
+  readonly authority?: string;
+  readonly subject: string;
+  readonly names: string;
+  readonly kubeconfig: boolean;
+};
+
+const API_NAMES = [
+  "kubernetes",
+  "kubernetes.default",
+  "kubernetes.default.svc",
+  "kubernetes.default.svc.cluster.local",
+];
+
+const IDENTITIES: readonly Identity[] = [
+  {
+    file: "apiserver",
+    subject: "/CN=kube-apiserver",
+    names: [
+      ...[...API_NAMES, "localhost"].map((name) => `DNS:${name}`),
+      ...[API_SERVICE, NODES[0].address, "127.0.0.1"].map((address) => `IP:${address}`),
+    ].join(","),
+    kubeconfig: false,
+  },
+  client("apiserver-kubelet", "/O=system:masters/CN=apiserver-kubelet-client"),
+  client("admin", "/O=system:masters/CN=admin"),
+  client("controller-manager", "/CN=system:kube-controller-manager"),
+  client("scheduler", "/CN=system:kube-scheduler"),
+  client("proxy", "/CN=system:kube-proxy"),
+  ...NODES.map(({ name, address }) => ({
+    file: name,
+    subject: `/O=system:nodes/CN=system:node:${name}`,
+    names: `IP:${address},DNS:${name}`,
+    kubeconfig: true,
+  })),
+  { ...client(WEBHOOK_CLIENT, "/CN=kube-apiserver"), authority: WEBHOOK_CLIENT_CA, kubeconfig: false },
+];
+
+function client(file: string, subject: string): Identity {
+  return { file, subject, names: `DNS:${file}`, kubeconfig: true };
+}
+
+const EC_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+const DAYS = ["-days", "30"];
+
+/** Writes everything into `folder`, which only its owner may read. Elliptic curves: half a second for all. */
+export async function makeCertificates(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await Promise.all([CLUSTER_CA, WEBHOOK_CLIENT_CA].map((authority) => makeAuthority(authority, folder)));
+  await Promise.all([...IDENTITIES.map((identity) => certify(identity, folder)), serviceAccountKeys(folder)]);
+}
+
+async function makeAuthority(file: string, folder: string): Promise<void> {
+  const at = (ending: string) => join(folder, `${file}.${ending}`);
+  const usage = "keyUsage=critical,keyCertSign,cRLSign,digitalSignature";
+  const subject = `/CN=lastcall-test ${file}`;
+  const self = ["-x509", ...EC_KEY, "-keyout", at("key"), "-out", at("crt"), "-subj", subject, ...DAYS];
+  await run("openssl", ["req", ...self, "-addext", "basicConstraints=critical,CA:TRUE", "-addext", usage]);
+}
+
+async function certify(
+  { file, authority = CLUSTER_CA, subject, names, kubeconfig }: Identity,
+  folder: string,
+): Promise<void> {
+  const at = (ending: string) => join(folder, `${file}.${ending}`);
+  const extensions = [`subjectAltName=${names}`, "extendedKeyUsage=serverAuth,clientAuth", "keyUsage=digitalSignature"];
+  writeFileSync(at("ext"), `${extensions.join("\n")}\n`);
+  await run("openssl", ["req", ...EC_KEY, "-keyout", at("key"), "-out", at("csr"), "-subj", subject]);
+  const signer = [
+    "-CA",
+    join(folder, `${authority}.crt`),
+    "-CAkey",
+    join(folder, `${authority}.key`),
+    "-set_serial",
+    serialOf(file),
+  ];
+  await run("openssl", [
+    "x509",
+    "-req",
+    "-in",
+    at("csr"),
+    ...signer,
+    "-out",
+    at("crt"),
+    ...DAYS,
+    "-extfile",
+    at("ext"),
+  ]);
+  if (kubeconfig) writeFileSync(at("kubeconfig"), kubeconfigText(file, folder), { mode: 0o600 });
+}
+
+/** Different for each; a counter file would make the signings wait for each other. */
+function serialOf(file: string): string {
+  return String(1000 + IDENTITIES.findIndex((identity) => identity.file === file));
+}
+
+async function serviceAccountKeys(folder: string): Promise<void> {
+  await run("openssl", ["genrsa", "-out", join(folder, "sa.key"), "2048"]);
+  await run("openssl", ["rsa", "-in", join(folder, "sa.key"), "-pubout", "-out", join(folder, "sa.pub")]);
+}
+
+function kubeconfigText(file: string, folder: string): string {
+  const cluster = { server: API_SERVER, "certificate-authority": join(folder, `${CLUSTER_CA}.crt`) };
+  const user = { "client-certificate": join(folder, `${file}.crt`), "client-key": join(folder, `${file}.key`) };
+  return `${JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "lastcall-test", cluster }],
+    users: [{ name: file, user }],
+    contexts: [{ name: "lastcall-test", context: { cluster: "lastcall-test", user: file } }],
+    "current-context": "lastcall-test",
+  })}\n`;
+}

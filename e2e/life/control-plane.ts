@@ -1,0 +1,96 @@
+/** The control plane's programs and their flags. All run on n1, so its proxy carries the API server's webhook calls. */
+import { join } from "node:path";
+import { API_SERVICE, NODES, SERVICE_NETWORK } from "./addresses.ts";
+import type { Component } from "./component.ts";
+import type { StateFolder } from "./state-folder.ts";
+import { writeAdmissionConfiguration } from "./webhook-client.ts";
+
+export type Programs = { readonly kubernetes: string; readonly etcd: string };
+
+const ETCD = "http://127.0.0.1:2379";
+
+/** Start together; the API server tries until etcd answers. */
+export function storeAndApi(programs: Programs, state: StateFolder): readonly Component[] {
+  const pki = (name: string) => join(state.pki, name);
+  return [
+    {
+      name: "etcd",
+      node: "n1",
+      program: join(programs.etcd, "etcd"),
+      flags: [
+        `--data-dir=${join(state.root, "etcd")}`,
+        // Nothing here outlives the machine.
+        "--unsafe-no-fsync",
+        `--listen-client-urls=${ETCD}`,
+        `--advertise-client-urls=${ETCD}`,
+        "--listen-peer-urls=http://127.0.0.1:2380",
+      ],
+    },
+    {
+      name: "kube-apiserver",
+      node: "n1",
+      program: join(programs.kubernetes, "kube-apiserver"),
+      flags: [
+        `--etcd-servers=${ETCD}`,
+        `--service-cluster-ip-range=${SERVICE_NETWORK}`,
+        `--advertise-address=${NODES[0].address}`,
+        "--bind-address=0.0.0.0",
+        "--secure-port=6443",
+        `--cert-dir=${state.pki}`,
+        `--tls-cert-file=${pki("apiserver.crt")}`,
+        `--tls-private-key-file=${pki("apiserver.key")}`,
+        `--client-ca-file=${pki("ca.crt")}`,
+        `--kubelet-client-certificate=${pki("apiserver-kubelet.crt")}`,
+        `--kubelet-client-key=${pki("apiserver-kubelet.key")}`,
+        `--kubelet-certificate-authority=${pki("ca.crt")}`,
+        "--kubelet-preferred-address-types=InternalIP",
+        `--service-account-key-file=${pki("sa.pub")}`,
+        `--service-account-signing-key-file=${pki("sa.key")}`,
+        "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+        "--authorization-mode=Node,RBAC",
+        "--enable-admission-plugins=NodeRestriction",
+        `--admission-control-config-file=${writeAdmissionConfiguration(state.pki)}`,
+        "--allow-privileged=true",
+      ],
+    },
+  ];
+}
+
+/** Started when the API server answers. */
+export function controllers(programs: Programs, state: StateFolder): readonly Component[] {
+  const pki = (name: string) => join(state.pki, name);
+  const identity = (name: string) =>
+    ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"].map(
+      (flag) => `--${flag}=${pki(`${name}.kubeconfig`)}`,
+    );
+  return [
+    {
+      name: "kube-controller-manager",
+      node: "n1",
+      program: join(programs.kubernetes, "kube-controller-manager"),
+      flags: [
+        ...identity("controller-manager"),
+        `--service-account-private-key-file=${pki("sa.key")}`,
+        `--root-ca-file=${pki("ca.crt")}`,
+        `--cluster-signing-cert-file=${pki("ca.crt")}`,
+        `--cluster-signing-key-file=${pki("ca.key")}`,
+        "--use-service-account-credentials",
+        // At the usual 20 a second its controllers start 5 s late, and so long no namespace has a ServiceAccount.
+        "--kube-api-qps=1000",
+        "--kube-api-burst=1000",
+        "--leader-elect=false",
+        "--allocate-node-cidrs=false",
+        "--cert-dir=/run/controller-manager",
+      ],
+    },
+    {
+      name: "kube-scheduler",
+      node: "n1",
+      program: join(programs.kubernetes, "kube-scheduler"),
+      flags: [...identity("scheduler"), "--leader-elect=false", "--cert-dir=/run/scheduler"],
+    },
+  ];
+}
+
+/** The API as Pods know it. */
+export const API_IN_PODS = `https://${API_SERVICE}`;

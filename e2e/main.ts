@@ -1,0 +1,95 @@
+/** `npm run cluster`: a real Kubernetes of two nodes on a bare machine, for tests and for trying things out. */
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { buildModule } from "./build/build-module.ts";
+import { compilerCache } from "./build/compiler-cache.ts";
+import type { Minor, ModuleName } from "./build/module-table.ts";
+import { readCommand, USAGE } from "./command-line.ts";
+import { cacheFolder } from "./host/cache-folder.ts";
+import { exclusively } from "./host/exclusive.ts";
+import { prepareMachine } from "./host/prepare-machine.ts";
+import { giveImages } from "./images/give-images.ts";
+import { bringDown } from "./life/down.ts";
+import { stateFolder } from "./life/state-folder.ts";
+import { readStatus, statusLines } from "./life/status.ts";
+import { bringUp } from "./life/up.ts";
+
+/** Exit statuses: 0 done, 1 it could not be done, 3 `status` and nothing usable is up, 64 wrong words. */
+const EXIT = { done: 0, failed: 1, notUp: 3, usage: 64 } as const;
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const ROOT = join(import.meta.dirname, "..");
+const state = stateFolder();
+const cache = cacheFolder(process.env);
+const place = { cache, compiled: compilerCache(cache, randomUUID()), say };
+const locked = <T>(work: () => Promise<T>) =>
+  exclusively(state.lock, work, () => say("Another command is at work on the cluster, waiting."));
+
+async function up(minor: Minor, install: boolean): Promise<number> {
+  await prepareMachine({ install, path: (process.env["PATH"] ?? "").split(":"), say });
+  const { wasUp } = await locked(() => bringUp(minor, state, place));
+  if (wasUp) say("It was up already.");
+  return status(false);
+}
+
+async function down(): Promise<number> {
+  const ended = await locked(() => bringDown(state));
+  say(ended ? "The cluster is down." : "No cluster was up.");
+  return EXIT.done;
+}
+
+async function status(json: boolean): Promise<number> {
+  const read = await readStatus(state);
+  if (json) print(JSON.stringify(read, null, 2));
+  else for (const line of statusLines(read)) print(line);
+  return read.state === "up" ? EXIT.done : EXIT.notUp;
+}
+
+async function images(): Promise<number> {
+  const read = await readStatus(state);
+  if (read.state !== "up") {
+    say('No cluster is up that could take images; "cluster up" brings one up.');
+    return EXIT.notUp;
+  }
+  for (const name of Object.values(await giveImages(ROOT, state, place.cache))) print(name);
+  return EXIT.done;
+}
+
+async function build(names: readonly ModuleName[]): Promise<number> {
+  for (const name of names) print((await buildModule(name, place)).binaries);
+  return EXIT.done;
+}
+
+async function main(words: readonly string[]): Promise<number> {
+  const command = readCommand(words);
+  switch (command.kind) {
+    case "up":
+      return up(command.minor, command.install);
+    case "down":
+      return down();
+    case "status":
+      return status(command.json);
+    case "images":
+      return images();
+    case "build":
+      return build(command.names);
+    case "help":
+      print(USAGE);
+      return EXIT.done;
+    case "wrong":
+      say(`${command.message}\n\n${USAGE}`);
+      return EXIT.usage;
+  }
+}
+
+// The reader of the output may have enough of it.
+process.stdout.on("error", () => {});
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = EXIT.failed;
+} finally {
+  await place.compiled.close();
+}

@@ -1,0 +1,209 @@
+/** Workflows under Argo's own controller and executor: steps end when their work does, and those that serve are drained. */
+import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
+import { beforeAll, describe, expect, test } from "vitest";
+import { guideNamed } from "../../test/guides/manifests.ts";
+import { giveArgo, startArgo, stopArgo } from "../client/argo.ts";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { injectedPods, managerOf, nameOf } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { keepDrain } from "../client/kept-drain.ts";
+import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
+import { isInjected } from "../client/server-answer.ts";
+import { imageOf, readSuite } from "../client/suite.ts";
+import { waitUntil } from "../host/wait.ts";
+import { IMAGES } from "../images/image-table.ts";
+import { nameImage } from "../images/import-images.ts";
+import { stateFolder } from "../life/state-folder.ts";
+
+const suite = readSuite(process.env);
+const NAMESPACE = "crawl";
+/** Of a step's name, as Argo writes it on its Pod. */
+const NODE_NAME = "workflows.argoproj.io/node-name";
+const AT_MOST_LATER_MS = 15_000;
+
+const INDEX = "registry.example/crawl/index:3";
+const READER = "registry.example/crawl/reader:3";
+
+type Workflow = KubernetesObject & {
+  readonly status?: {
+    readonly phase?: string;
+    readonly message?: string;
+    readonly nodes?: Readonly<Record<string, WorkflowNode>>;
+  };
+};
+type WorkflowNode = {
+  readonly displayName: string;
+  readonly phase: string;
+  readonly outputs?: { readonly parameters?: readonly { readonly name: string; readonly value?: string }[] };
+};
+
+beforeAll(async () => {
+  await giveArgo(suite);
+  for (const node of suite.nodes) {
+    const socket = stateFolder().socketOf(node);
+    await nameImage(socket, imageOf(suite, "lastcall-example-app"), INDEX);
+    await nameImage(socket, imageOf(suite, "lastcall-example-work"), READER);
+  }
+}, 1_800_000);
+
+describe("under Argo's controller", () => {
+  test("the guide's workflow succeeds, and only the step that asks has a manager, which leaves with its work", async () => {
+    await withArgo(async (namespace) => {
+      const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
+      const index = await podOfStep(namespace, "index");
+      expect(managerOf(index).args).toContain("--completes");
+      expect(isInjected(await podOfStep(namespace, "read"))).toBe(false);
+      expect(await ended(namespace, name)).toMatchObject({ phase: "Succeeded" });
+      // Argo stops its daemon itself: no hook of an app runs, and nothing is drained.
+      await expectLeft(namespace, nameOf(index));
+    });
+  });
+
+  test("a step with a manager hands its results to the next one, and its Pod ends with its work", async () => {
+    await withArgo(async (namespace) => {
+      const name = await submitted(namespace, JSON.stringify(resultsWorkflow(namespace)));
+      const { phase, nodes } = await ended(namespace, name);
+      expect(phase).toBe("Succeeded");
+      const outputs = Object.values(nodes ?? {}).map(({ displayName, outputs: out }) => [
+        displayName,
+        out?.parameters?.map(({ value }) => value),
+      ]);
+      expect(outputs).toContainEqual(["make", ["42"]]);
+      expect(outputs).toContainEqual(["use", ["42 again"]]);
+      const [make] = await injectedPods(namespace, "step=make");
+      await expectLeft(namespace, make === undefined ? "" : nameOf(make));
+    });
+  });
+
+  test("a workflow deleted in the middle drains the step that serves, and then signals it", async () => {
+    await withArgo(async (namespace) => {
+      const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
+      await podOfStep(namespace, "read");
+      const index = await podOfStep(namespace, "index");
+      const pod = nameOf(index);
+      const app = followLog(namespace, pod, "main");
+      const manager = followLog(namespace, pod, MANAGER);
+      await Promise.all([app.heard("started"), manager.heard("listening")]);
+      const fromMs = Date.now();
+      await namespace.here.run(["delete", "workflow", name, "--wait=false"]);
+      const report = await drainReport(manager, 90);
+      expect(report).toMatchObject({ outcome: "drained" });
+      expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 5_000);
+      await keepDrain(namespace, "argo-workflows", pod);
+      await namespace.here.run(["wait", "--for=delete", `pod/${pod}`, "--timeout=60s"]);
+    });
+  });
+
+  test("a workflow that is terminated ends at once: Argo signals the step itself, and the manager does not keep it", async () => {
+    await withArgo(async (namespace) => {
+      const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
+      await podOfStep(namespace, "read");
+      const pod = nameOf(await podOfStep(namespace, "index"));
+      const terminate = `--patch=${JSON.stringify({ spec: { shutdown: "Terminate" } })}`;
+      await namespace.here.run(["patch", "workflow", name, "--type=merge", terminate]);
+      expect(await ended(namespace, name)).toMatchObject({ phase: "Failed" });
+      await expectLeft(namespace, pod);
+    });
+  });
+});
+
+/** The namespace asks for injection, which its workflows' Pods do not follow. */
+function withArgo(work: (namespace: CaseNamespace) => Promise<void>): Promise<void> {
+  return inNamespace(suite, NAMESPACE, { labels: OPT_IN }, async (namespace) => {
+    const entrypoints = {
+      [INDEX]: IMAGES["lastcall-example-app"].entrypoint,
+      [READER]: IMAGES["lastcall-example-work"].entrypoint,
+    };
+    await startArgo(namespace, entrypoints);
+    try {
+      await work(namespace);
+    } finally {
+      const argo = await namespace.here.attempt(["logs", "deployment/workflow-controller"]);
+      namespace.keep("controller.txt", argo.output);
+      const workflows = await namespace.here.attempt(["get", "workflows.argoproj.io", "--output=yaml"]);
+      namespace.keep("workflows.yaml", workflows.output);
+      await stopArgo(namespace);
+    }
+  });
+}
+
+/** Its name. */
+async function submitted(namespace: CaseNamespace, manifest: string): Promise<string> {
+  const made = await namespace.here.run(["create", "--filename=-", "--output=name"], manifest);
+  return made.trim().split("/").at(-1) ?? "";
+}
+
+/** The Pod of a step, once its containers run. */
+function podOfStep(namespace: CaseNamespace, step: string): Promise<V1Pod> {
+  return waitUntil({ what: `the step ${step} runs`, withinMs: 120_000, everyMs: 300 }, async () =>
+    (await namespace.pods()).find(
+      ({ metadata, status }) =>
+        metadata?.annotations?.[NODE_NAME]?.endsWith(`.${step}`) === true && status?.phase === "Running",
+    ),
+  );
+}
+
+function ended(namespace: CaseNamespace, name: string): Promise<NonNullable<Workflow["status"]>> {
+  return waitUntil({ what: `workflow ${name} has ended`, withinMs: 180_000, everyMs: 500 }, async () => {
+    const { status } = await namespace.here.json<Workflow>(["get", "workflow", name]);
+    return ["Succeeded", "Failed", "Error"].includes(status?.phase ?? "") ? status : undefined;
+  });
+}
+
+/** The Pod has ended by itself, and its manager soon after its work. */
+async function expectLeft(namespace: CaseNamespace, name: string): Promise<void> {
+  const pod = await waitUntil({ what: `Pod ${name} has ended`, withinMs: 90_000, everyMs: 500 }, async () => {
+    const seen = await namespace.here.json<V1Pod>(["get", "pod", name]);
+    return ["Succeeded", "Failed"].includes(seen.status?.phase ?? "") ? seen : undefined;
+  });
+  const last = Math.max(
+    ...(pod.status?.containerStatuses ?? []).map(({ state }) => Number(new Date(state?.terminated?.finishedAt ?? 0))),
+  );
+  const manager = pod.status?.initContainerStatuses?.find((status) => status.name === MANAGER)?.state?.terminated;
+  expect(manager?.exitCode).toBe(0);
+  const laterMs = Number(new Date(manager?.finishedAt ?? 0)) - last;
+  namespace.note(`the manager of ${name} ended ${laterMs} ms after the step's containers`);
+  expect(laterMs).toBeLessThanOrEqual(AT_MOST_LATER_MS);
+}
+
+/** The first step writes a file that Argo hands to the second as a word. */
+function resultsWorkflow(namespace: CaseNamespace): unknown {
+  const image = imageOf(namespace.suite, "lastcall-test-app");
+  const node = "/usr/local/bin/node";
+  const volume = { volumes: [{ name: "out", emptyDir: {} }] };
+  const container = { image, imagePullPolicy: "IfNotPresent", volumeMounts: [{ name: "out", mountPath: "/out" }] };
+  const outputs = { parameters: [{ name: "result", valueFrom: { path: "/out/result" } }] };
+  const writes = (words: string) => [node, "-e", `require("fs").writeFileSync("/out/result", ${words})`];
+  const asking = { labels: { step: "make", "lastcall.dev/inject": "enabled" } };
+  return {
+    apiVersion: "argoproj.io/v1alpha1",
+    kind: "Workflow",
+    metadata: { generateName: "results-" },
+    spec: {
+      entrypoint: "all",
+      templates: [
+        {
+          name: "all",
+          steps: [
+            [{ name: "make", template: "make" }],
+            [
+              {
+                name: "use",
+                template: "use",
+                arguments: { parameters: [{ name: "word", value: "{{steps.make.outputs.parameters.result}}" }] },
+              },
+            ],
+          ],
+        },
+        { name: "make", metadata: asking, ...volume, container: { ...container, command: writes("'42'") }, outputs },
+        {
+          name: "use",
+          ...volume,
+          inputs: { parameters: [{ name: "word" }] },
+          container: { ...container, command: writes("'{{inputs.parameters.word}} again'") },
+          outputs,
+        },
+      ],
+    },
+  };
+}

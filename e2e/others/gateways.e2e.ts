@@ -1,0 +1,136 @@
+/** The gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in Pods as their projects make them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { V1Pod, V1Service } from "@kubernetes/client-node";
+import { beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { documentsOf, guideNamed } from "../../test/guides/manifests.ts";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { GATEWAY_IMAGES, giveGateways } from "../client/gateways.ts";
+import { applyGuide, expectRunning, namespaceLabels } from "../client/guide-on-cluster.ts";
+import { managerOf, nameOf } from "../client/injected-pods.ts";
+import { keepDrain } from "../client/kept-drain.ts";
+import { clusterIp, startLoadOn } from "../client/load.ts";
+import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
+import { readSuite } from "../client/suite.ts";
+import { ENOUGH_REQUESTS } from "../client/under-load.ts";
+import { staticEnvoy } from "../programs/static-envoy.ts";
+
+const suite = readSuite(process.env);
+const MANAGED = join(import.meta.dirname, "../../test/golden/envoy-gateway-managed/input.yaml");
+const SERVICE = "gateway";
+/** Of a report whose driver counted requests; sockets cannot tell. */
+const COUNTED = "no request was active";
+
+beforeAll(() => giveGateways(suite), 1_200_000);
+
+describe("a Pod that ends loses no request", () => {
+  test("of Contour's Envoy, as the guide's manifest makes it", async () => {
+    const why = await guideRuns("contour", "projectcontour", { app: "envoy" }, 8080, "deployment/envoy");
+    // Through the Unix socket, as the user that may write to it.
+    expect(why).toContain(COUNTED);
+  });
+
+  test("of ingress-nginx, as the guide's manifest makes it", async () => {
+    const labels = { "app.kubernetes.io/component": "controller" };
+    await guideRuns("ingress-nginx", "ingress-nginx", labels, 80, "deployment/ingress-nginx-controller");
+  });
+
+  test("of Envoy Gateway's Envoy, as its controller makes it and as the guide's EnvoyProxy asks for it", async () => {
+    await inNamespace(suite, "envoy-gateway-system", {}, async (namespace) => {
+      const labels = { app: "envoy" };
+      await namespace.apply([behind(labels, 8080), ...["proxy-0", "proxy-1"].map((name) => managedPod(name, labels))]);
+      await namespace.here.run(["wait", "--for=condition=Ready", "pods", "--selector=app=envoy", "--timeout=90s"]);
+      expect(await expectNoLoss(namespace, "envoy-gateway", "app=envoy")).toContain(COUNTED);
+    });
+  });
+});
+
+async function guideRuns(
+  guide: string,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  port: number,
+  workload: string,
+): Promise<string> {
+  let why = "";
+  await inNamespace(suite, name, { labels: namespaceLabels(guide) }, async (namespace) => {
+    const running = await applyGuide(namespace, guide, Object.values(GATEWAY_IMAGES));
+    expect(running.map((owner) => owner.toLowerCase())).toEqual([workload]);
+    await namespace.apply([behind(labels, port)]);
+    await namespace.rolledOut(workload);
+    const [[label, value] = ["", ""]] = Object.entries(labels);
+    const selector = `${label}=${value}`;
+    await expectRunning(namespace, guide, running[0] ?? "", selector);
+    why = await expectNoLoss(namespace, guide, selector);
+  });
+  return why;
+}
+
+/** One of the Pods is deleted under load from both nodes. Why its drain took its time; it is kept for the guide's picture. */
+async function expectNoLoss(namespace: CaseNamespace, guide: string, selector: string): Promise<string> {
+  const [pod] = await namespace.pods(selector);
+  const name = pod === undefined ? "" : nameOf(pod);
+  if (pod !== undefined) managerOf(pod);
+  const manager = followLog(namespace, name, MANAGER);
+  await manager.heard("listening");
+  const target = { host: await clusterIp(namespace, SERVICE), port: 80 };
+  const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));
+  await namespace.here.run(["delete", "pod", name, "--wait=false"]);
+  const report = await drainReport(manager, 120);
+  await keepDrain(namespace, guide, name);
+  await namespace.settled(selector);
+  const results = await Promise.all(loads.map((load) => load.stop()));
+  namespace.note(`${guide}: ${report.outcome}, ${report.why}`);
+  expect(results.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(ENOUGH_REQUESTS);
+  expect(results.map(({ failed }) => failed)).toEqual([0, 0]);
+  expect(report).toMatchObject({ outcome: "drained" });
+  return report.why;
+}
+
+function behind(selector: Readonly<Record<string, string>>, targetPort: number): V1Service {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: SERVICE },
+    spec: { selector: { ...selector }, ports: [{ port: 80, targetPort }] },
+  };
+}
+
+type Given = { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> };
+
+/** What the guide's EnvoyProxy gives to the Pods that Envoy Gateway's controller makes. */
+function givenByGuide(): Given {
+  const [proxy] = documentsOf(guideNamed("envoy-gateway").manifest);
+  const read = proxy as { spec: { provider: { kubernetes: { envoyDeployment: { pod: Given } } } } };
+  return read.spec.provider.kubernetes.envoyDeployment.pod;
+}
+
+/** Envoy's flags name no configuration in that Pod: one given here stands in for the control plane's. */
+function managedPod(name: string, labels: Readonly<Record<string, string>>): V1Pod {
+  const pod: V1Pod = parse(readFileSync(MANAGED, "utf8"));
+  const given = givenByGuide();
+  const config = JSON.stringify(staticEnvoy({ admin: 19_000, webPort: 8080, readyPort: 19_003 }));
+  const flags = ["--config-yaml", config, "--drain-strategy", "immediate", "--drain-time-s", "60"];
+  return {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      name,
+      labels: { ...pod.metadata?.labels, ...given.labels, ...labels },
+      ...annotations(given),
+    },
+    spec: {
+      ...pod.spec,
+      containers: (pod.spec?.containers ?? []).map((container) =>
+        container.name === "envoy"
+          ? { ...container, image: GATEWAY_IMAGES.envoy, args: flags }
+          : { ...container, image: GATEWAY_IMAGES.envoyGateway },
+      ),
+    },
+  };
+}
+
+function annotations({ annotations: given }: Given): Pick<NonNullable<V1Pod["metadata"]>, "annotations"> {
+  return given === undefined ? {} : { annotations: given };
+}

@@ -1,0 +1,26 @@
+/** When which request failed, beside the counts: a failed request is looked for in the Pods' timeline. */
+import type { FailureKind } from "../../src/demo/load/http-client.ts";
+import type { ClientKind, RequestCounter } from "../../src/demo/load/request-tally.ts";
+
+export type FailedRequest = { readonly at: string; readonly client: ClientKind; readonly kind: FailureKind };
+
+/** Enough to see a pattern; the counts have the rest. */
+const MOST = 20;
+
+export function recordFailures(
+  counter: RequestCounter,
+  nowMs: () => number,
+): { readonly counter: RequestCounter; readonly list: () => readonly FailedRequest[] } {
+  const failed: FailedRequest[] = [];
+  return {
+    counter: {
+      tally: counter.tally,
+      count: (client, kind) => {
+        counter.count(client, kind);
+        if (kind !== undefined && failed.length < MOST)
+          failed.push({ at: new Date(nowMs()).toISOString(), client, kind });
+      },
+    },
+    list: () => failed,
+  };
+}

@@ -1,0 +1,28 @@
+/**
+ * Stands for the controller of ingress-nginx: a real nginx on port 80 with a configuration that stays as it is, `/healthz`
+ * on port 10254, and at SIGTERM nginx's graceful end. Its flags are not looked at.
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+
+const CONFIG = "/tmp/nginx.conf";
+const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path /tmp/${name};`);
+
+mkdirSync("/tmp", { recursive: true });
+mkdirSync("/etc", { recursive: true });
+// nginx looks its user up, and the image has no one.
+writeFileSync("/etc/passwd", "root:x:0:0::/:/\n");
+writeFileSync("/etc/group", "root:x:0:\n");
+writeFileSync(
+  CONFIG,
+  `daemon off; user root; worker_processes 1; pid /tmp/nginx.pid; events {}
+http {
+  access_log off; ${paths.join(" ")}
+  server { listen 80; location / { return 200 "hello\\n"; } }
+  server { listen 10254; location = /healthz { return 200 "ok\\n"; } }
+}
+`,
+);
+const nginx = spawn("/bin/nginx", ["-e", "stderr", "-c", CONFIG], { stdio: "inherit" });
+nginx.once("exit", (status) => process.exit(status ?? 1));
+process.once("SIGTERM", () => void nginx.kill("SIGQUIT"));

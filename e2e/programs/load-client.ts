@@ -1,0 +1,106 @@
+/**
+ * The load client in a Pod: `load-client.mjs --host IP --port N --for 30s …`. Mixed load from the demo's raw client, which
+ * never retries. Stops at its time or at SIGTERM, lets requests under way end, and prints one JSON line with the tally.
+ */
+import { writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { parseArgs } from "node:util";
+import { DEFAULT_LOAD, type LoadShape, startLoad } from "../../src/demo/load/load.ts";
+import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
+import { realClock } from "../../src/demo/real-clock.ts";
+import { recordFailures } from "./failure-times.ts";
+
+const NUMBERS = {
+  port: 80,
+  seconds: 3600,
+  "new-connections": DEFAULT_LOAD.newConnectionClients,
+  pooled: DEFAULT_LOAD.pooledClients,
+  slow: DEFAULT_LOAD.slowClients,
+  endless: 0,
+  "pool-life-ms": 10_000,
+  "timeout-ms": 15_000,
+};
+type Numbers = { readonly [Name in keyof typeof NUMBERS]: number };
+
+const REACH_LIMIT_MS = 30_000;
+
+const { values } = parseArgs({
+  options: {
+    host: { type: "string" },
+    path: { type: "string" },
+    ...Object.fromEntries(Object.keys(NUMBERS).map((name) => [name, { type: "string" as const }])),
+  },
+});
+
+function readNumbers(): Numbers {
+  const read = { ...NUMBERS };
+  for (const name of Object.keys(NUMBERS)) {
+    const text: unknown = Reflect.get(values, name);
+    if (typeof text !== "string") continue;
+    if (!/^[0-9]+$/.test(text)) throw new Error(`--${name}: got "${text}", expected a whole number.`);
+    Reflect.set(read, name, Number(text));
+  }
+  return read;
+}
+
+const numbers = readNumbers();
+const host = values.host ?? "";
+const shape: LoadShape = {
+  newConnectionClients: numbers["new-connections"],
+  pooledClients: numbers.pooled,
+  slowClients: numbers.slow,
+  endlessClients: numbers.endless,
+  poolLifeMs: numbers["pool-life-ms"],
+  path: values.path ?? "/",
+  slowPath: DEFAULT_LOAD.slowPath,
+};
+const tally = createRequestCounter();
+const failures = recordFailures(tally, () => Date.now());
+const stopping = new AbortController();
+process.once("SIGTERM", () => stopping.abort());
+
+await untilReached(host, numbers.port);
+const load = startLoad(shape, {
+  clock: realClock,
+  target: {
+    clock: realClock,
+    host,
+    port: numbers.port,
+    localAddress: "0.0.0.0",
+    timeoutMs: numbers["timeout-ms"],
+    wasRefused: () => false,
+  },
+  counter: failures.counter,
+  random: Math.random,
+});
+process.stdout.write(`${JSON.stringify({ started: new Date().toISOString(), host, ...numbers })}\n`);
+await realClock.wait(numbers.seconds * 1000, stopping.signal);
+await load.stop();
+const result = `${JSON.stringify({ ...tally.tally(), failures: failures.list() })}\n`;
+process.stdout.write(result);
+// Also where a kubelet shows it as the container's last words, so that it outlives the log.
+try {
+  writeFileSync("/dev/termination-log", result);
+} catch {
+  // Not in a Pod.
+}
+
+/** A node's proxy learns of a new Service's first Pods late, and refuses until then: that is no one's end. */
+async function untilReached(to: string, port: number): Promise<void> {
+  const giveUpMs = performance.now() + REACH_LIMIT_MS;
+  while (!(await accepts(to, port))) {
+    if (performance.now() > giveUpMs) throw new Error(`${to}:${port} accepted no one within ${REACH_LIMIT_MS} ms.`);
+    await realClock.wait(50, stopping.signal);
+  }
+}
+
+function accepts(to: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: to, port });
+    const end = (reached: boolean) => () => {
+      socket.destroy();
+      resolve(reached);
+    };
+    socket.once("connect", end(true)).once("error", end(false)).setTimeout(1_000, end(false));
+  });
+}

@@ -1,0 +1,45 @@
+/** A program or file that is named by its path is there: a move that forgets a name would be found by the slowest suite only. */
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** What programs write, what a package manager brings, and the checks' own wrong lines. */
+const ELSEWHERE = /^(build|certs\/out|coverage|release\/lastcall|test\/architecture)(\/|$)|(^|\/)node_modules\//;
+const FOLDERS = "bench|certs|chart|docs|e2e|examples|native|release|src|test";
+const FROM_ROOT = new RegExp(`^(${FOLDERS})/[\\w./-]+\\.(c|h|js|json|md|mjs|patch|sh|ts|yaml)$`);
+
+/** The paths that are written out in a source: from the folder it stands in, and from the project's. */
+function pathsIn(file: string, text: string): readonly string[] {
+  const joined = [...text.matchAll(/\b(?:join|resolve)\(\s*import\.meta\.dirname,((?:\s*"[^"]*",?)+)\s*\)/g)];
+  const located = [...text.matchAll(/new URL\(\s*"([^"]*)",\s*import\.meta\.url\s*\)/g)];
+  return [
+    ...joined.map(([, parts = ""]) =>
+      join(dirname(file), ...[...parts.matchAll(/"([^"]*)"/g)].map(([, part]) => part ?? "")),
+    ),
+    ...located.map(([, path = ""]) => join(dirname(file), path)),
+    ...[...text.matchAll(/"([^"\n]+)"/g)].flatMap(([, words = ""]) => (FROM_ROOT.test(words) ? [words] : [])),
+  ];
+}
+
+const missingIn = (file: string, text: string): readonly string[] =>
+  pathsIn(file, text).filter((path) => !ELSEWHERE.test(path) && !existsSync(join(ROOT, path)));
+
+const SOURCES = globSync(`{${FOLDERS.replaceAll("|", ",")}}/**/*.{ts,mjs}`, { cwd: ROOT }).filter(
+  (file) => !ELSEWHERE.test(file),
+);
+
+test("every path that a source writes out is there", () => {
+  const named = SOURCES.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
+  expect(named.flatMap(([file, text]) => pathsIn(file, text)).length).toBeGreaterThan(100);
+  expect(named.flatMap(([file, text]) => missingIn(file, text).map((path) => `${file} names ${path}`))).toEqual([]);
+});
+
+test.for([
+  'join(import.meta.dirname, "../no-such/attacker.ts")',
+  'join(import.meta.dirname, "..", "no-such-file.ts")',
+  'new URL("./no-such-file.ts", import.meta.url)',
+  `args: ["${["test", "no-such-file.ts"].join("/")}"]`,
+])("%s would be found", (line) => {
+  expect(missingIn("test/clock/x.ts", line)).toHaveLength(1);
+});
