@@ -1,4 +1,4 @@
-/** Before the tests: what `lean-client.ts` hands out. Made once; made anew when the packages are others. */
+/** Before the tests: what `lean-client.ts` hands out. Made once; made again when the packages are others. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ export default async function setup(): Promise<void> {
     outfile: join(draft, "kube-config.mjs"),
     logLevel: "error",
   });
-  // Moved, so that nobody loads half of it while two runs begin at once.
+  // Moved, so that no one loads half of it while two runs begin at once.
   renameSync(join(draft, "kube-config.mjs"), CLIENT);
   rmSync(draft, { recursive: true });
 }

@@ -1,5 +1,5 @@
 /**
- * Loaded before every program of the tests: whoever asks for the Kubernetes client gets the one file that
+ * Loaded before every program of the tests: a program that asks for the Kubernetes client gets the one file that
  * `lean-client-build.ts` made of its used part, as in a release. The package itself is a thousand modules, which would
  * cost each start a third of a second of processor time.
  */

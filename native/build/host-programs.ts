@@ -4,15 +4,17 @@ import { delimiter } from "node:path";
 import { BuildError } from "./build-error.ts";
 import type { Variant } from "./variants.ts";
 
+type Needs = Pick<Variant, "needs">;
+
 /** The programs a variant needs and the host lacks, each with the Debian package that brings it. */
-export function missingPrograms(variant: Variant): readonly string[] {
+export function missingPrograms(variant: Needs): readonly string[] {
   return Object.entries(variant.needs)
     .filter(([program]) => !isOnPath(program))
     .map(([program, brings]) => `${program} (Debian: apt-get install ${brings})`);
 }
 
 /** @throws BuildError naming all of them */
-export function demandPrograms(variant: Variant): void {
+export function demandPrograms(variant: Needs): void {
   const missing = missingPrograms(variant);
   if (missing.length > 0) throw new BuildError(`the host lacks ${missing.join(" and ")}`);
 }

@@ -17,6 +17,9 @@ export const TLS_TRIM = `${ROOT}/native/mbedtls-trim.h`;
 /** The C library calls that the manager's source declares. */
 export const LIBC_BINDINGS = `${ROOT}/native/libc.json`;
 
+/** The C source of the preloaded library. */
+export const PRELOAD = `${ROOT}/native/preload`;
+
 export const MANAGER_SOURCE = "src/manager/native-main.ts";
 
 /** @param into another folder than the usual one, for builds that are compared */

@@ -1,0 +1,33 @@
+/** `npm run build:preload [-- --into=FOLDER]`: the preloaded library, for each processor that this host can compile for. */
+import { BuildError } from "./build-error.ts";
+import { missingPrograms } from "./host-programs.ts";
+import { outputFolder } from "./places.ts";
+import { buildPreload, PROCESSORS, type ProcessorName } from "./preload.ts";
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 64;
+
+const [word, ...more] = process.argv.slice(2);
+const into = word === undefined ? "" : /^--into=(.+)$/.exec(word)?.[1];
+if (into === undefined || more.length > 0) {
+  process.stderr.write("build:preload: only --into=FOLDER is known\n");
+  process.exit(EXIT_USAGE);
+}
+
+try {
+  for (const name of Object.keys(PROCESSORS) as ProcessorName[]) {
+    const missing = missingPrograms(PROCESSORS[name]);
+    // A host without the cross compiler still builds its own.
+    if (missing.length > 0) process.stdout.write(`${name}: not built, the host lacks ${missing.join(" and ")}\n`);
+    else await build(name, `${outputFolder(into)}/lastcall-preload-${name}.so`);
+  }
+} catch (error) {
+  if (!(error instanceof BuildError)) throw error;
+  process.stderr.write(`build:preload: ${error.message}\n`);
+  process.exit(EXIT_FAILED);
+}
+
+async function build(name: ProcessorName, file: string): Promise<void> {
+  const built = await buildPreload(name, file);
+  process.stdout.write(`${built.file}: ${built.bytes} bytes, sha256 ${built.sha256}, needs no other library\n`);
+}

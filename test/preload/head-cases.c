@@ -1,0 +1,64 @@
+/* Cases of native/preload/head.c, then cuts and damage of each under the sanitizers. Prints the first case that is wrong. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../native/preload/head.h"
+
+struct request_case { const char *bytes; enum request is; bytes_t body_left; };
+struct answer_case { const char *bytes; enum answer is; };
+
+static const struct request_case REQUESTS[] = {
+  {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", REQUEST_ONE, 0},
+  {"POST /p HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", REQUEST_ONE, 0},
+  {"POST /p HTTP/1.1\r\ncontent-length:9\r\n\r\nabc", REQUEST_ONE, 6},
+  {"GET / HTTP/1.0\r\nHost: a\r\n\r\n", REQUEST_UNSURE, 0},
+  {"GET / HTTP/1.1\r\n\r\nGET", REQUEST_NEVER, 0},
+  {"POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabcG", REQUEST_NEVER, 0},
+  {"CONNECT a:1 HTTP/1.1\r\n\r\n", REQUEST_NEVER, 0},
+  {"GET /ws HTTP/1.1\r\nuPgRaDe: websocket\r\n\r\n", REQUEST_UNSURE, 0},
+  {"GET / HTTP/1.1\r\nHost: a\r\n", REQUEST_UNSURE, 0},
+  {"GET  / HTTP/1.1\r\n\r\n", REQUEST_UNSURE, 0},
+  {"*1\r\n$4\r\nPING\r\n", REQUEST_UNSURE, 0},
+  {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", REQUEST_UNSURE, 0},
+  {"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 9\r\n\r\nab", REQUEST_UNSURE, 0},
+  {"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", REQUEST_UNSURE, 0},
+  {"GET / HTTP/1.1\n\r\n\r\n", REQUEST_UNSURE, 0},
+};
+static const struct answer_case ANSWERS[] = {
+  {"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", ANSWER_FINAL}, {"HTTP/1.1 503 \r\n\r\n", ANSWER_FINAL},
+  {"HTTP/1.1 100 Continue\r\n\r\n", ANSWER_INTERIM}, {"HTTP/1.1 101 Switching\r\n\r\n", ANSWER_SWITCHED},
+  {"HTTP/1.1 200 OK\r\nUpgrade: h2c\r\n\r\n", ANSWER_LEAVE}, {"HTTP/1.1 200 OK\r\nA: b\r\n", ANSWER_LEAVE},
+  {"HTTP/1.0 200 OK\r\n\r\n", ANSWER_LEAVE}, {"x HTTP/1.1 200 OK\r\n\r\n", ANSWER_LEAVE},
+  {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", ANSWER_LEAVE},
+  {"HTTP/1.1 2000 OK\r\n\r\n", ANSWER_LEAVE}, {"HTTP/1.1 600 No\r\n\r\n", ANSWER_LEAVE},
+};
+
+/* A copy of exactly n bytes, so that the address sanitizer sees a read behind them. */
+static void damage(const char *bytes, bytes_t n) {
+  u8 *copy = malloc(n ? n : 1);
+  memcpy(copy, bytes, n);
+  for (int turn = 0; turn < 200; turn++) {
+    bytes_t line = 0, left = 0;
+    head_of_request(copy, n, &left);
+    if (head_of_answer(copy, n, &line) == ANSWER_FINAL && (line < 2 || line > n || copy[line - 1] != '\n')) abort();
+    if (n) copy[(bytes_t)rand() % n] = (u8)rand();
+  }
+  free(copy);
+}
+
+int main(void) {
+  for (bytes_t i = 0; i < sizeof REQUESTS / sizeof *REQUESTS; i++) {
+    const char *bytes = REQUESTS[i].bytes;
+    bytes_t left = 0;
+    enum request is = head_of_request((const u8 *)bytes, strlen(bytes), &left);
+    if (is != REQUESTS[i].is || (is == REQUEST_ONE && left != REQUESTS[i].body_left)) return printf("request: %s\n", bytes), 1;
+    for (bytes_t n = 0; n <= strlen(bytes); n++) damage(bytes, n);
+  }
+  for (bytes_t i = 0; i < sizeof ANSWERS / sizeof *ANSWERS; i++) {
+    const char *bytes = ANSWERS[i].bytes;
+    bytes_t line = 0;
+    if (head_of_answer((const u8 *)bytes, strlen(bytes), &line) != ANSWERS[i].is) return printf("answer: %s\n", bytes), 1;
+    for (bytes_t n = 0; n <= strlen(bytes); n++) damage(bytes, n);
+  }
+  return 0;
+}

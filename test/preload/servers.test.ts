@@ -1,0 +1,128 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ownAddress } from "../leases/own-address.ts";
+import { FAREWELL, MODE, openScene, PORT, type Scene, withoutFarewell } from "./scene.ts";
+
+const CONNECTIONS = 20;
+const GET = "GET /f.txt HTTP/1.1\r\nHost: a\r\n\r\n";
+const EXPECTING_POST = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
+/** What every server here answers: a body that looks like an answer. */
+const BODY = "HTTP/1.1 200 OK\r\n\r\n";
+const CALLS = ["write", "writev", "send", "sendmsg", "fork"];
+const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
+
+const has = (program: string): boolean => spawnSync("which", [program]).status === 0;
+const ARM64_COMPILER = "aarch64-linux-gnu-gcc";
+const PROGRAMS = ["gcc", "musl-gcc", "python3", "nginx", ARM64_COMPILER, "qemu-aarch64"];
+const missing = PROGRAMS.filter((program) => !has(program));
+for (const program of missing) process.stdout.write(`the preloaded library is not tried with ${program}: not here\n`);
+
+const undated = (answer: string): string => answer.replace(/^Date: .*$/m, "Date:");
+
+let scene: Scene;
+beforeAll(async () => {
+  if (missing.includes("gcc")) return;
+  scene = await openScene();
+  writeFileSync(join(scene.folder, "f.txt"), BODY);
+});
+afterEach(() => scene.endAll());
+afterAll(() => scene.close());
+
+type Row = { readonly name: string; readonly command: (address: string) => readonly string[]; readonly needs: string };
+
+const CALL_SERVERS: readonly Row[] = ["gcc", "musl-gcc"].flatMap((compiler) =>
+  CALLS.map((call) => ({
+    name: `a server of ${compiler} that answers by ${call}`,
+    needs: compiler,
+    command: (address: string) => [scene.compile("servers/calls.c", compiler), address, String(PORT), call],
+  })),
+);
+const SERVERS: readonly Row[] = [
+  { name: "Node", needs: "gcc", command: (address) => [process.execPath, NODE_SERVER, address, String(PORT)] },
+  { name: "Python's http.server", needs: "python3", command: pythonServer },
+  { name: "nginx", needs: "nginx", command: nginx },
+  ...CALL_SERVERS,
+];
+
+function pythonServer(address: string): readonly string[] {
+  return ["python3", "-m", "http.server", "--protocol=HTTP/1.1", `--bind=${address}`, String(PORT)];
+}
+
+function nginx(address: string): readonly string[] {
+  const { folder } = scene;
+  const http = `access_log off; sendfile on; server { listen ${address}:${PORT}; root ${folder}; }`;
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `user root; daemon off; master_process off; error_log stderr; pid ${folder}/pid; events {} http { ${http} }`,
+  );
+  return ["nginx", "-p", folder, "-c", join(folder, "nginx.conf")];
+}
+
+/** Clients that are kept before the flip, and ask once more after it. */
+async function tellsEachClient(command: readonly string[], address: string, { openManager, start, connect }: Scene) {
+  const manager = await openManager();
+  await start(command, address);
+  expect(manager.pages()).toBeGreaterThan(0);
+  const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(address)));
+  const before = await Promise.all(clients.map((client) => client.ask(GET, BODY)));
+  await manager.flip(MODE.close);
+  const after = await Promise.all(clients.map((client) => client.ask(GET, BODY)));
+  expect(before.filter((answer) => answer.includes(FAREWELL))).toEqual([]);
+  expect(after.filter((answer) => answer.split("\r\n")[1] !== FAREWELL.trimEnd())).toEqual([]);
+  expect(after.map(withoutFarewell).map(undated)).toEqual(before.map(undated));
+}
+
+describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", () => {
+  test.for(SERVERS.filter(({ needs }) => !missing.includes(needs)))(
+    "$name tells each kept client to leave with its next answer, and changes nothing else",
+    ({ command }) => {
+      const address = ownAddress();
+      return tellsEachClient(command(address), address, scene);
+    },
+  );
+
+  test("tells a client whose request comes in two parts, the second when it is told to go on", async () => {
+    const address = ownAddress();
+    const manager = await scene.openManager();
+    await scene.start([process.execPath, NODE_SERVER, address, String(PORT)], address);
+    await manager.flip(MODE.close);
+    const client = await scene.connect(address);
+    expect(await client.ask(EXPECTING_POST, "\r\n\r\n")).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+    expect(await client.ask("ok", BODY)).toContain(FAREWELL);
+  });
+
+  test.for([
+    { place: "before", sees: "what the server writes", extra: 0 },
+    { place: "behind", sees: "the farewell, too", extra: FAREWELL.length },
+  ])("lets another library $place it see $sees", async ({ place, extra }) => {
+    const address = ownAddress();
+    const manager = await scene.openManager();
+    const neighbour = scene.compile("servers/neighbour.c", "gcc", ["-shared", "-fPIC"]);
+    const counted = join(scene.folder, place);
+    const libraries = place === "before" ? [neighbour, scene.library] : [scene.library, neighbour];
+    const env = { LD_PRELOAD: libraries.join(":"), NEIGHBOUR_FILE: counted };
+    await scene.start([scene.compile("servers/calls.c", "gcc"), address, String(PORT), "write"], address, env);
+    await manager.flip(MODE.close);
+    const answer = await (await scene.connect(address)).ask(GET, BODY);
+    expect(answer).toContain(FAREWELL);
+    expect(Number(readFileSync(counted, "utf8"))).toBe(withoutFarewell(answer).length + extra);
+  });
+
+  test.skipIf(missing.includes(ARM64_COMPILER) || missing.includes("qemu-aarch64"))(
+    "for arm64 does the same",
+    async () => {
+      const arm64 = await openScene("arm64");
+      try {
+        const address = ownAddress();
+        const server = arm64.compile("servers/calls.c", ARM64_COMPILER);
+        // The emulated program gets the environment of its emulator.
+        const command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", server, address, String(PORT), "write"];
+        await tellsEachClient(command, address, arm64);
+      } finally {
+        await arm64.close();
+      }
+    },
+  );
+});
