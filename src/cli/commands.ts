@@ -1,6 +1,6 @@
 /** What each command does once its flags are read. Each answers the exit status. */
 import { createTwoFilesPatch } from "diff";
-import { EXIT_DIFF_ERROR, EXIT_DIFFERENT, EXIT_DONE, EXIT_ERROR } from "./exit-statuses.ts";
+import { EXIT_ANSWERING_ERROR, EXIT_DIFFERENT, EXIT_DONE, EXIT_ERROR } from "./exit-statuses.ts";
 import { explain } from "./explanation.ts";
 import { explanationText } from "./explanation-text.ts";
 import { jsonReport, printProblems, printReport, succeeded, writeManifests } from "./output.ts";
@@ -26,7 +26,7 @@ export async function runDiff(request: InjectRequest, ports: Ports): Promise<num
   const diffs = result.manifests.filter(({ before, after }) => before !== after).map(unifiedDiff);
   if (request.json) ports.out(`${JSON.stringify({ diffs, ...jsonReport(result) })}\n`);
   else if (printReport(result, false, ports.err)) for (const { diff } of diffs) ports.out(diff);
-  if (!succeeded(result)) return EXIT_DIFF_ERROR;
+  if (!succeeded(result)) return EXIT_ANSWERING_ERROR;
   return diffs.length > 0 ? EXIT_DIFFERENT : EXIT_DONE;
 }
 

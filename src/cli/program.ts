@@ -1,24 +1,23 @@
 /** The commands and their flags. Reads words, never files: what it finds out goes to the command as plain values. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { VERSION } from "../contract/version.ts";
-import { readTemplatePath, type TemplatePath } from "../kubernetes/template-path.ts";
 import { parseVersion } from "../kubernetes/version.ts";
 import { quote } from "../policy/quote.ts";
 import { readConfig } from "./cluster-config-file.ts";
 import { runDiff, runExplain, runInject, runUninject } from "./commands.ts";
 import { addDrainCommands } from "./drains/drain-commands.ts";
-import { EXIT_DIFF_ERROR, EXIT_DONE, EXIT_ERROR, errorStatusOf } from "./exit-statuses.ts";
+import { EXIT_ANSWERING_ERROR, EXIT_DONE, EXIT_ERROR, errorStatusOf } from "./exit-statuses.ts";
+import { addFileFlags, commandRequest, type Flags, textFlag } from "./file-flags.ts";
+import { addLintCommand } from "./lint/lint-command.ts";
 import { addPolicyFlags, overridesFrom } from "./policy-flags.ts";
 import type { Ports } from "./ports.ts";
-import type { CommandRequest, InjectRequest } from "./request.ts";
+import type { InjectRequest } from "./request.ts";
 
 /** Native sidecars have been there since 1.29 and cannot be switched off since 1.33; a newer default suits most. */
 const DEFAULT_KUBE_VERSION = "1.35";
 const DEFAULT_IMAGE = `lastcall-manager:${VERSION}`;
 /** A cluster whose nodes cannot be listed: its kubelets are not believed to be new. */
 const UNKNOWN = "unknown";
-/** What `kubectl` uses where a document names none. */
-const DEFAULT_NAMESPACE = "default";
 
 const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
 
@@ -37,7 +36,6 @@ export async function runCommandLine(args: readonly string[], ports: Ports): Pro
   }
 }
 
-type Flags = Readonly<Record<string, unknown>>;
 type Runner = (request: InjectRequest, ports: Ports) => Promise<number>;
 
 /** Nothing runs before its `parseAsync`. */
@@ -64,13 +62,14 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
     async (options: Flags) => finish(await runUninject(commandRequest(options), ports)),
   );
   addInjectFlags(program.command("diff").description("print what inject would change, as a unified diff")).action(
-    withConfig(runDiff, EXIT_DIFF_ERROR),
+    withConfig(runDiff, EXIT_ANSWERING_ERROR),
   );
   addInjectFlags(
     program
       .command("explain")
       .description("print every value with its origin, the decision and its reason, and how a Pod will end"),
   ).action(withConfig(runExplain));
+  addLintCommand(program, ports, finish);
   addDrainCommands(program, ports, finish);
   // These live in rooms of their own, which the program's entry loads; here they are only listed.
   program
@@ -87,28 +86,8 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
 
 const EXIT_HELP = `
 Exit status: 0 done, also where there was nothing to do; 1 an error (nothing was written to standard output).
-Of diff, as of kubectl diff: 0 no difference, 1 a difference, 2 an error.`;
-
-function addFileFlags(command: Command): Command {
-  return command
-    .option(
-      "-f, --filename <file>",
-      "file, folder (*.yaml, *.yml, *.json, with all below) or - ; repeatable",
-      collect,
-      [],
-    )
-    .option("-n, --namespace <name>", "namespace of documents that name none", DEFAULT_NAMESPACE)
-    .addOption(
-      new Option(
-        "--template-path <path>",
-        "where other kinds hold Pod templates, such as spec.workers[].pod or Widget.example.com=spec.pod; repeatable",
-      )
-        .argParser(collectTemplatePath)
-        .default([], "none"),
-    )
-    .option("--json", "report as JSON", false)
-    .allowExcessArguments(false);
-}
+Of diff, as of kubectl diff: 0 no difference, 1 a difference, 2 an error.
+Of lint: 0 no findings, 1 findings, 2 an error.`;
 
 function addInjectFlags(command: Command): Command {
   addFileFlags(command)
@@ -133,27 +112,6 @@ function versionOption(flags: string, summary: string, fallback?: string): Optio
   return fallback === undefined ? option : option.default(fallback);
 }
 
-function collect(path: string, before: readonly string[]): readonly string[] {
-  return [...before, path];
-}
-
-function collectTemplatePath(text: string, before: readonly TemplatePath[]): readonly TemplatePath[] {
-  const path = readTemplatePath(text);
-  if (path !== undefined) return [...before, path];
-  throw new InvalidArgumentError(`Got ${quote(text)}, expected a path such as spec.workers[].pod or Kind=spec.pod.`);
-}
-
-function commandRequest(options: Flags): CommandRequest {
-  const given = options["filename"];
-  const paths = Array.isArray(given) ? given.map(String) : [];
-  return {
-    paths: paths.length === 0 ? ["-"] : paths,
-    json: options["json"] === true,
-    templatePaths: options["templatePath"] as readonly TemplatePath[],
-    namespace: textFlag(options, "namespace") ?? DEFAULT_NAMESPACE,
-  };
-}
-
 function injectRequest(options: Flags, config: InjectRequest["config"]): InjectRequest {
   const apiServerVersion = textFlag(options, "kubeVersion") ?? DEFAULT_KUBE_VERSION;
   const kubelet = textFlag(options, "kubeletVersion") ?? apiServerVersion;
@@ -169,9 +127,4 @@ function injectRequest(options: Flags, config: InjectRequest["config"]): InjectR
     overrides: overridesFrom(options),
     tokenSeed: textFlag(options, "tokenSeed"),
   };
-}
-
-function textFlag(options: Flags, name: string): string | undefined {
-  const value = options[name];
-  return typeof value === "string" ? value : undefined;
 }

@@ -20,7 +20,7 @@ describe("inject reports on standard error", () => {
     );
   });
 
-  test("an annotation on the Deployment instead of its Pod template, where nobody would read it", async () => {
+  test("an annotation on the Deployment instead of its Pod template, where no one would read it", async () => {
     const deployment =
       "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations: {lastcall.dev/drain-timeout: 2m}\n" +
       "spec:\n  template:\n    spec:\n      containers:\n      - name: app\n        image: b\n";

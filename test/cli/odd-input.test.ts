@@ -1,4 +1,4 @@
-/** Input nobody means, and what the command line says to it. */
+/** Input no one means, and what the command line says to it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { wrongPart } from "../../src/cli/pod-shape.ts";
@@ -35,7 +35,7 @@ describe("a template that YAML can read", () => {
     );
   });
 
-  test("braces in a command or a ConfigMap are nobody's template", async () => {
+  test("braces in a command or a ConfigMap are no template", async () => {
     const command = DEPLOYMENT.replace("image: shop/web:1", 'image: b\n        args: ["{{ $labels.pod }}"]');
     expect((await inject(command)).err).not.toContain("template");
     const rules = await inject("apiVersion: v1\nkind: ConfigMap\ndata: {rule: '{{ .x }}'}\n");

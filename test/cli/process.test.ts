@@ -110,7 +110,7 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     expect(err).not.toContain("EPIPE");
   });
 
-  test("keeps its exit status when nobody reads the report", async () => {
+  test("keeps its exit status when no one reads the report", async () => {
     const child = spawn(process.execPath, [PROGRAM, "inject"], { timeout: LIMIT_MS });
     child.stderr.destroy();
     child.stdout.resume();

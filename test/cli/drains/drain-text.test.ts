@@ -1,4 +1,4 @@
-/** Drains out of files: everything this program and the manager write, and whatever else somebody hands in. */
+/** Drains out of files: everything this program and the manager write, and whatever else someone hands in. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { drainsInText } from "../../../src/cli/drains/drain-text.ts";

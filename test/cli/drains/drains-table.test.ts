@@ -66,7 +66,7 @@ test.for([
   expect(ageText(1_000_000_000_000, 1_000_000_000_000 + seconds * 1_000)).toBe(age);
 });
 
-test("a time that nobody wrote down is a dash", () => {
+test("a time that no one wrote down is a dash", () => {
   expect([ageText(0, 5), clockText(0)]).toEqual(["–", "–"]);
 });
 

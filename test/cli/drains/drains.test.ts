@@ -196,10 +196,10 @@ describe("lastcall's own namespace", () => {
 
   test("is asked for where Pods of several namespaces claim to be it, and none of them is believed", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB], "platform");
-    await cluster.addReplica("lastcall-webhook-a", [DB], "somebody");
+    await cluster.addReplica("lastcall-webhook-a", [DB], "tenant");
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, out }).toEqual({ status: 1, out: "" });
-    expect(err).toContain('are in the namespaces "platform", "somebody"; give --lastcall-namespace\n');
+    expect(err).toContain('are in the namespaces "platform", "tenant"; give --lastcall-namespace\n');
     expect(cluster.requests.filter((one) => one.includes("/proxy/"))).toEqual([]);
     expect((await drainsOn(cluster, "drains", "--lastcall-namespace", "platform")).status).toBe(0);
   });

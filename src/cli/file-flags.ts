@@ -1,0 +1,57 @@
+/** The flags by which commands are given manifests. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { readTemplatePath, type TemplatePath } from "../kubernetes/template-path.ts";
+import { quote } from "../policy/quote.ts";
+import type { CommandRequest } from "./request.ts";
+
+export type Flags = Readonly<Record<string, unknown>>;
+
+/** What `kubectl` uses where a document names none. */
+const DEFAULT_NAMESPACE = "default";
+
+export function addFileFlags(command: Command): Command {
+  return command
+    .option(
+      "-f, --filename <file>",
+      "file, folder (*.yaml, *.yml, *.json, with all below) or - ; repeatable",
+      collect,
+      [],
+    )
+    .option("-n, --namespace <name>", "namespace of documents that name none", DEFAULT_NAMESPACE)
+    .addOption(
+      new Option(
+        "--template-path <path>",
+        "where other kinds hold Pod templates, such as spec.workers[].pod or Widget.example.com=spec.pod; repeatable",
+      )
+        .argParser(collectTemplatePath)
+        .default([], "none"),
+    )
+    .option("--json", "report as JSON", false)
+    .allowExcessArguments(false);
+}
+
+function collect(path: string, before: readonly string[]): readonly string[] {
+  return [...before, path];
+}
+
+function collectTemplatePath(text: string, before: readonly TemplatePath[]): readonly TemplatePath[] {
+  const path = readTemplatePath(text);
+  if (path !== undefined) return [...before, path];
+  throw new InvalidArgumentError(`Got ${quote(text)}, expected a path such as spec.workers[].pod or Kind=spec.pod.`);
+}
+
+export function commandRequest(options: Flags): CommandRequest {
+  const given = options["filename"];
+  const paths = Array.isArray(given) ? given.map(String) : [];
+  return {
+    paths: paths.length === 0 ? ["-"] : paths,
+    json: options["json"] === true,
+    templatePaths: options["templatePath"] as readonly TemplatePath[],
+    namespace: textFlag(options, "namespace") ?? DEFAULT_NAMESPACE,
+  };
+}
+
+export function textFlag(options: Flags, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === "string" ? value : undefined;
+}

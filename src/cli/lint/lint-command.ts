@@ -1,0 +1,82 @@
+/** `lastcall lint`: mistakes of shutdown in manifests. */
+import { type Command, Option } from "commander";
+import { type Finding, lint } from "../../lint/lint.ts";
+import { type ManifestDocument, manifestSet } from "../../lint/manifest-set.ts";
+import { EXIT_ANSWERING_ERROR, EXIT_DONE, EXIT_FINDINGS } from "../exit-statuses.ts";
+import { addFileFlags, commandRequest, type Flags } from "../file-flags.ts";
+import type { ParsedDocument } from "../manifest/parse.ts";
+import { type OpenManifest, openManifests, problemLine, sourceName } from "../open-manifests.ts";
+import type { Ports } from "../ports.ts";
+import { printable } from "../printable.ts";
+import type { CommandRequest } from "../request.ts";
+import { lintAnnotations } from "./github.ts";
+import { placeOf } from "./line-of.ts";
+import { type LintReport, type ReportedFinding, reported } from "./report.ts";
+import { lintSarif } from "./sarif.ts";
+import { lintText } from "./text.ts";
+
+const FORMATS: Readonly<Record<string, (report: LintReport) => string>> = {
+  text: lintText,
+  json: (report) => `${JSON.stringify(report)}\n`,
+  github: lintAnnotations,
+  sarif: lintSarif,
+};
+
+export function addLintCommand(program: Command, ports: Ports, finish: (status: number) => void): void {
+  addFileFlags(program.command("lint").description("print mistakes of shutdown in manifests, with or without lastcall"))
+    .addOption(
+      new Option("--format <format>", "text, json, github (annotations of a workflow) or sarif (2.1.0)")
+        .choices(Object.keys(FORMATS))
+        .default("text")
+        .conflicts("json"),
+    )
+    .addHelpText("after", SILENCING)
+    .action(async (options: Flags) => {
+      const format = options["json"] === true ? "json" : String(options["format"]);
+      finish(await runLint(commandRequest(options), format, ports));
+    });
+}
+
+const SILENCING = `
+An annotation on the object or its Pod template silences a rule: ignore-check.lastcall.dev/RULE: the reason.`;
+
+/** Unreadable documents keep nothing back: what the others show is true without them. */
+async function runLint(request: CommandRequest, format: string, ports: Ports): Promise<number> {
+  const { manifests, problems, warnings } = await openManifests(request, ports);
+  for (const warning of warnings) ports.err(`warning: ${problemLine(warning)}\n`);
+  for (const problem of problems) ports.err(`error: ${problemLine(problem)}\n`);
+  const sources = manifests.flatMap(sourcesIn);
+  const set = manifestSet(
+    sources.map(({ document }) => document),
+    request.namespace,
+  );
+  if (set.objects.length + problems.length + warnings.length === 0)
+    ports.err(
+      printable(`nothing to do: no object was found in ${request.paths.map(sourceName).join(", ")}`).concat("\n"),
+    );
+  const findings = located(lint(set), sources);
+  ports.out((FORMATS[format] ?? lintText)({ findings, warnings, problems }));
+  if (problems.length > 0) return EXIT_ANSWERING_ERROR;
+  return findings.length > 0 ? EXIT_FINDINGS : EXIT_DONE;
+}
+
+/** A document as rules see it, and what tells its lines. */
+type Source = { readonly document: ManifestDocument; readonly text: string; readonly parsed: ParsedDocument };
+
+function sourcesIn({ name, text, parsed }: OpenManifest): readonly Source[] {
+  return parsed.documents.map((document) => ({
+    document: { file: name, number: document.number, value: document.value, pods: document.pods },
+    text,
+    parsed: document,
+  }));
+}
+
+/** With lines, and in their order. */
+function located(findings: readonly Finding[], sources: readonly Source[]): readonly ReportedFinding[] {
+  return sources.flatMap(({ document, text, parsed }) =>
+    findings
+      .filter(({ at }) => at.document === document)
+      .map((finding) => reported(finding, placeOf(text, parsed.tree, finding.path)))
+      .toSorted((one, other) => one.line - other.line),
+  );
+}

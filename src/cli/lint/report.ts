@@ -1,0 +1,58 @@
+/** Findings as people and machines are told of them: without syntax trees, with lines. */
+import { pathText } from "../../kubernetes/listed-objects.ts";
+import type { Finding } from "../../lint/lint.ts";
+import type { Level } from "../../lint/rule.ts";
+import { quote } from "../../policy/quote.ts";
+import type { FileProblem } from "../open-manifests.ts";
+
+export type ReportedFinding = {
+  readonly rule: string;
+  readonly level: Level;
+  readonly file: string;
+  readonly document: number;
+  readonly line: number;
+  readonly column: number;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** From the object, as `kubectl explain` has it, with positions. */
+  readonly field: string;
+  readonly value: unknown;
+  readonly message: string;
+  readonly remedy: string;
+};
+
+export type LintReport = {
+  readonly findings: readonly ReportedFinding[];
+  readonly warnings: readonly FileProblem[];
+  readonly problems: readonly FileProblem[];
+};
+
+export function reported(finding: Finding, { line, column }: { line: number; column: number }): ReportedFinding {
+  const { rule, at, path, value, message } = finding;
+  return {
+    rule: rule.id,
+    level: rule.level,
+    file: at.document.file,
+    document: at.document.number,
+    line,
+    column,
+    kind: at.kind,
+    namespace: at.namespace,
+    name: at.name,
+    field: pathText(path.slice(at.at.length)),
+    value: value ?? null,
+    message,
+    remedy: rule.remedy,
+  };
+}
+
+/** `Deployment shop/web, spec.replicas (1)` */
+export function whereOf({ kind, namespace, name, field, value }: ReportedFinding): string {
+  return `${kind} ${namespace}/${name === "" ? "(no name)" : name}, ${field} (${shown(value)})`;
+}
+
+function shown(value: unknown): string {
+  if (value === null) return "missing";
+  return typeof value === "string" ? quote(value) : quote(JSON.stringify(value)).slice(1, -1);
+}

@@ -1,0 +1,87 @@
+/** The containers of a workload, with their places, hooks and grace. */
+import { isManager } from "../injection/manager/container.ts";
+import { portNumberOf } from "../injection/mesh/ports.ts";
+import type { Path } from "../kubernetes/listed-objects.ts";
+import { DEFAULT_GRACE_SECONDS, nameOf } from "../kubernetes/pod.ts";
+import {
+  isRawObject,
+  listAt,
+  objectAt,
+  objectsAt,
+  type RawObject,
+  textAt,
+  valueAt,
+  wholeNumberAt,
+} from "../kubernetes/raw-json.ts";
+import type { Located, Workload } from "./manifest-set.ts";
+
+export type PlacedContainer = { readonly container: RawObject; readonly path: Path; readonly name: string };
+
+/** Regular containers, without lastcall's own. */
+export function containersIn({ pod, podPath }: Workload): readonly PlacedContainer[] {
+  return listAt(objectAt(pod, "spec"), "containers").flatMap((container, index) =>
+    isRawObject(container) && !isManager(container)
+      ? [{ container, path: [...podPath, "spec", "containers", index], name: nameOf(container) }]
+      : [],
+  );
+}
+
+export type PlacedHook = PlacedContainer & { readonly handler: RawObject; readonly hookPath: Path };
+
+export function preStopHooksIn(workload: Workload): readonly PlacedHook[] {
+  return containersIn(workload).flatMap((placed) => {
+    const handler = preStopOf(placed.container);
+    return handler === undefined ? [] : [{ ...placed, handler, hookPath: [...placed.path, "lifecycle", "preStop"] }];
+  });
+}
+
+export function preStopOf(container: RawObject): RawObject | undefined {
+  return objectAt(objectAt(container, "lifecycle"), "preStop");
+}
+
+export function graceOf({ pod }: Workload): number {
+  return wholeNumberAt(objectAt(pod, "spec"), "terminationGracePeriodSeconds") ?? DEFAULT_GRACE_SECONDS;
+}
+
+export function gracePath({ podPath }: Workload): Path {
+  return [...podPath, "spec", "terminationGracePeriodSeconds"];
+}
+
+/** Services whose clients go through a proxy that learns of endpoints late. A headless one answers with DNS alone. */
+export function balancedServicesOf({ services }: Workload): readonly Located[] {
+  return services.filter(({ object }) => {
+    const spec = objectAt(object, "spec");
+    const isBalanced = valueAt(spec, "clusterIP") !== "None" && valueAt(spec, "publishNotReadyAddresses") !== true;
+    return isBalanced && !objectsAt(spec, "ports").every(isForMetrics);
+  });
+}
+
+/** Scraped Pod by Pod, and again a little later. */
+function isForMetrics(port: RawObject): boolean {
+  return /(?:^|-)metrics$|^prometheus$/.test(textAt(port, "name") ?? "");
+}
+
+/** A container, and the Services that send it requests. */
+export type ServingContainer = PlacedContainer & { readonly services: readonly string[] };
+
+/** Those that declare the target of a Service; a single container need not declare it. */
+export function servingContainers(workload: Workload): readonly ServingContainer[] {
+  const containers = containersIn(workload);
+  const services = balancedServicesOf(workload);
+  return containers.flatMap((placed) => {
+    const serving = services.filter(
+      (service) => containers.length === 1 || targetsOf(service).some((target) => declares(placed.container, target)),
+    );
+    return serving.length === 0 ? [] : [{ ...placed, services: serving.map(({ name }) => name) }];
+  });
+}
+
+function targetsOf({ object }: Located): readonly unknown[] {
+  const ports = objectsAt(objectAt(object, "spec"), "ports").filter((port) => !isForMetrics(port));
+  return ports.map((port) => valueAt(port, "targetPort") ?? valueAt(port, "port"));
+}
+
+function declares(container: RawObject, target: unknown): boolean {
+  const port = portNumberOf(container, target);
+  return port !== undefined && objectsAt(container, "ports").some((declared) => declared["containerPort"] === port);
+}

@@ -1,0 +1,35 @@
+/** Image references, as far as rules ask about them. */
+
+export type Image = {
+  /** Without Docker Hub's own prefixes: `nginx`, `envoyproxy/envoy`, `gcr.io/distroless/base`. */
+  readonly repository: string;
+  readonly tag: string;
+  /** Of a tag that begins with one, such as 1.18 or v1.18.0-alpine: major, minor, patch. */
+  readonly version: readonly [number, number, number | undefined] | undefined;
+};
+
+export function parseImage(reference: string): Image {
+  const [named = ""] = reference.split("@");
+  const cut = named.lastIndexOf(":");
+  const hasTag = cut > named.lastIndexOf("/");
+  const repository = (hasTag ? named.slice(0, cut) : named).replace(/^(?:(?:index\.)?docker\.io\/)?(?:library\/)?/, "");
+  const tag = hasTag ? named.slice(cut + 1) : "";
+  const match = /^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?![0-9.])/.exec(tag);
+  const patch = match?.[3];
+  return {
+    repository,
+    tag,
+    version:
+      match === null
+        ? undefined
+        : [Number(match[1]), Number(match[2]), patch === undefined ? undefined : Number(patch)],
+  };
+}
+
+/** A tag without a patch stands for the last one of its minor version. */
+export function isBefore({ version }: Image, [major, minor, patch]: readonly [number, number, number]): boolean {
+  if (version === undefined) return false;
+  const [ownMajor, ownMinor, ownPatch = Number.POSITIVE_INFINITY] = version;
+  if (ownMajor !== major) return ownMajor < major;
+  return ownMinor !== minor ? ownMinor < minor : ownPatch < patch;
+}

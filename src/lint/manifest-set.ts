@@ -1,0 +1,120 @@
+/** What a rule is given: the objects of all manifests together, and who belongs to whom. */
+import { findExistingInjection } from "../injection/record/existing-injection.ts";
+import { type ListedObject, objectsIn, type Path } from "../kubernetes/listed-objects.ts";
+import { annotationsOf, isForWindows, labelsOf, runsToCompletion } from "../kubernetes/pod.ts";
+import type { PodPlace } from "../kubernetes/pod-template.ts";
+import { objectAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
+import { ANNOTATIONS, PREFIX } from "../policy/annotation-table.ts";
+import { selects, selectsByLabels } from "./selector.ts";
+
+/** A document as it was read. */
+export type ManifestDocument = {
+  readonly file: string;
+  /** Counts from 1. */
+  readonly number: number;
+  readonly value: unknown;
+  readonly pods: readonly PodPlace[];
+};
+
+/** An object, and where it was found. */
+export type Located = ListedObject & {
+  readonly document: ManifestDocument;
+  readonly name: string;
+  readonly namespace: string;
+};
+
+/** Pods that serve until they are told to end. */
+export type Workload = Located & {
+  readonly pod: RawObject;
+  /** From the document's root to the Pod or its template. */
+  readonly podPath: Path;
+  /** A manager of lastcall is in the Pod, or would be put there. */
+  readonly isHeld: boolean;
+  /** Labels and annotations of the namespace, where it is among the manifests: meshes are asked for there. */
+  readonly namespaceOptIns: RawObject;
+  readonly services: readonly Located[];
+  /** The fewest Pods it is meant to have; `undefined` where its kind has no such number. */
+  readonly replicas: number | undefined;
+};
+
+export type ManifestSet = { readonly objects: readonly Located[]; readonly workloads: readonly Workload[] };
+
+/** @param namespace of objects that name none */
+export function manifestSet(documents: readonly ManifestDocument[], namespace: string): ManifestSet {
+  const objects = documents.flatMap((document) =>
+    objectsIn(document.value).map((listed) => locate(document, listed, namespace)),
+  );
+  const workloads = objects.flatMap((object) => workloadsOf(object, objects));
+  return { objects, workloads };
+}
+
+function locate(document: ManifestDocument, listed: ListedObject, fallback: string): Located {
+  const metadata = objectAt(listed.object, "metadata");
+  const name = textAt(metadata, "name") ?? textAt(metadata, "generateName") ?? "";
+  return { ...listed, document, name, namespace: textAt(metadata, "namespace") || fallback };
+}
+
+function workloadsOf(owner: Located, objects: readonly Located[]): readonly Workload[] {
+  if (owner.apiVersion.startsWith("batch/")) return [];
+  const inside = owner.document.pods.filter(({ path }) => owner.at.every((key, at) => path[at] === key));
+  const namespaceOptIns = namespaceOptInsOf(owner.namespace, objects);
+  return inside.filter(isLasting).map(({ pod, path }) => ({
+    ...owner,
+    pod,
+    podPath: path,
+    isHeld: isHeld(pod, namespaceOptIns),
+    namespaceOptIns,
+    services: objects.filter((object) => isServiceOf(object, pod, owner.namespace)),
+    replicas: replicasOf(owner, objects),
+  }));
+}
+
+function isLasting({ pod, restartPolicy }: PodPlace): boolean {
+  const endsByItself = restartPolicy === "Never" || restartPolicy === "OnFailure" || runsToCompletion(pod);
+  return !endsByItself && !isForWindows(pod);
+}
+
+function isServiceOf({ kind, apiVersion, object, namespace }: Located, pod: RawObject, ofPod: string): boolean {
+  if (kind !== "Service" || apiVersion !== "v1" || namespace !== ofPod) return false;
+  return selectsByLabels(objectAt(objectAt(object, "spec"), "selector"), labelsOf(pod));
+}
+
+const OPT_IN = `${PREFIX}${ANNOTATIONS.inject.name}`;
+
+function isHeld(pod: RawObject, namespace: RawObject): boolean {
+  if (findExistingInjection(pod) !== undefined) return true;
+  const own = textAt(annotationsOf(pod), OPT_IN) ?? textAt(labelsOf(pod), OPT_IN);
+  return (own ?? textAt(namespace, OPT_IN)) === "enabled";
+}
+
+function namespaceOptInsOf(namespace: string, objects: readonly Located[]): RawObject {
+  const found = objects.find(
+    ({ kind, apiVersion, name }) => kind === "Namespace" && apiVersion === "v1" && name === namespace,
+  );
+  const metadata = objectAt(found?.object, "metadata");
+  return { ...objectAt(metadata, "annotations"), ...objectAt(metadata, "labels") };
+}
+
+const SCALED: readonly string[] = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"];
+
+/** An autoscaler's minimum counts, since it overrides what the workload says. */
+function replicasOf(owner: Located, objects: readonly Located[]): number | undefined {
+  const scaler = objects.find((object) => isScalerOf(object, owner));
+  if (scaler !== undefined) return wholeNumberAt(objectAt(scaler.object, "spec"), "minReplicas") ?? 1;
+  if (!SCALED.includes(owner.kind)) return undefined;
+  return wholeNumberAt(objectAt(owner.object, "spec"), "replicas") ?? 1;
+}
+
+function isScalerOf({ kind, object, namespace }: Located, owner: Located): boolean {
+  if (kind !== "HorizontalPodAutoscaler" || namespace !== owner.namespace) return false;
+  const target = objectAt(objectAt(object, "spec"), "scaleTargetRef");
+  return textAt(target, "kind") === owner.kind && textAt(target, "name") === owner.name;
+}
+
+/** The workloads of one namespace whose Pods a label selector chooses. */
+export function selectedBy({ object, namespace }: Located, set: ManifestSet): readonly Workload[] {
+  const selector = objectAt(objectAt(object, "spec"), "selector");
+  return set.workloads.filter(
+    (workload) => workload.namespace === namespace && selects(selector, labelsOf(workload.pod)),
+  );
+}

@@ -1,0 +1,29 @@
+/** How long a hook takes at least, as far as its text says. */
+import { sleepSecondsOf } from "../injection/hooks/own-hooks.ts";
+import { listAt, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
+
+/** Seconds; 0 where nothing is known. */
+export function leastSeconds(handler: RawObject): number {
+  return sleepSecondsOf(handler) ?? sumOfSleeps(shellScriptOf(listAt(objectAt(handler, "exec"), "command")) ?? "");
+}
+
+const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:sh|bash|ash|dash)$/;
+
+/** The text of `sh -c text`; `undefined` for any other command. */
+export function shellScriptOf(command: readonly unknown[]): string | undefined {
+  const [program, ...rest] = command;
+  if (typeof program !== "string" || !SHELL.test(program)) return undefined;
+  const flag = rest.findIndex((word) => typeof word !== "string" || !/^[-+]/.test(word) || /^-[a-z]*c$/.test(word));
+  const script = rest[flag + 1];
+  return flag >= 0 && /^-[a-z]*c$/.test(String(rest[flag])) && typeof script === "string" ? script : undefined;
+}
+
+/** Only of scripts that go straight from top to bottom: what runs in a branch may not run at all. */
+const DOES_NOT_RUN_STRAIGHT = /\b(?:if|case|for|while|until|function|timeout)\b|\|\||&|\(|\{/;
+
+function sumOfSleeps(script: string): number {
+  const commands = script.replace(/[0-9]?>&[0-9]/g, "").replaceAll("&&", ";");
+  if (DOES_NOT_RUN_STRAIGHT.test(commands)) return 0;
+  const sleeps = commands.matchAll(/(?:^|[;\n])\s*(?:\/bin\/)?sleep ([0-9]{1,6})s?\s*(?=$|[;\n])/g);
+  return [...sleeps].reduce((sum, [, seconds]) => sum + Number(seconds), 0);
+}

@@ -1,0 +1,61 @@
+/** Manifests of a made-up shop, and what lint finds in them. */
+import { parseManifest } from "../../src/cli/manifest/parse.ts";
+import { type Finding, lint } from "../../src/lint/lint.ts";
+import { manifestSet } from "../../src/lint/manifest-set.ts";
+
+export function findingsIn(...texts: readonly string[]): readonly Finding[] {
+  const documents = texts.flatMap((text, index) =>
+    parseManifest(text).documents.map(({ number, value, pods }) => ({ file: `${index}.yaml`, number, value, pods })),
+  );
+  return lint(manifestSet(documents, "default"));
+}
+
+export const idsIn = (...texts: readonly string[]): readonly string[] =>
+  findingsIn(...texts).map(({ rule }) => rule.id);
+
+export const SERVICE = `
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web}
+  ports:
+  - {name: http, port: 80, targetPort: 8080}
+`;
+
+type Parts = {
+  /** Of the container, as flow mappings without braces. */
+  readonly container?: string;
+  readonly image?: string;
+  readonly pod?: string;
+  readonly spec?: string;
+  readonly annotations?: string;
+  readonly kind?: string;
+};
+
+const SLEEP = "lifecycle: {preStop: {sleep: {seconds: 5}}}";
+export const READY = "readinessProbe: {httpGet: {path: /ready, port: 8080}}";
+
+/** A Deployment in which nothing is wrong, but for what `parts` say. */
+export function deployment(parts: Parts = {}): string {
+  const {
+    container = `${SLEEP}, ${READY}`,
+    image = "shop/web:1",
+    pod = "",
+    spec = "replicas: 2",
+    annotations = "",
+  } = parts;
+  return `
+apiVersion: apps/v1
+kind: ${parts.kind ?? "Deployment"}
+metadata: {name: web, annotations: {${annotations}}}
+spec:
+  ${spec}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      ${pod}
+      containers:
+      - {name: app, image: "${image}", ports: [{name: http, containerPort: 8080}], ${container}}
+`;
+}

@@ -1,0 +1,334 @@
+import { describe, expect, test } from "vitest";
+import { RULES } from "../../src/lint/rules.ts";
+import { deployment, findingsIn, idsIn, READY, SERVICE } from "./manifests.ts";
+
+type Case = {
+  readonly rule: string;
+  readonly says: string;
+  readonly bad: readonly string[];
+  readonly good: readonly string[];
+};
+
+const hooked = (hook: string): string => `lifecycle: {preStop: {${hook}}}, ${READY}`;
+const ingress = (annotation: string): string => `
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: shop, annotations: {${annotation}}}
+spec: {rules: [{http: {paths: [{path: /, backend: {service: {name: web, port: {number: 80}}}}]}}]}
+`;
+const budget = (spec: string): string => `
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec: {selector: {matchLabels: {app: web}}, ${spec}}
+`;
+const scaler = (least: number): string => `
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec: {minReplicas: ${least}, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
+`;
+const withoutHook = deployment({ container: READY });
+const shell = (script: string, program = "sh"): string =>
+  deployment({ container: `${hooked("sleep: {seconds: 5}")}, command: [${program}, -c, "${script}"]` });
+
+const CASES: readonly Case[] = [
+  {
+    rule: "no-time-for-endpoints",
+    says: "a container behind a Service has no hook",
+    bad: [SERVICE, withoutHook],
+    good: [SERVICE, deployment()],
+  },
+  {
+    rule: "no-time-for-endpoints",
+    says: "its hook sleeps for no time",
+    bad: [SERVICE, deployment({ container: hooked("sleep: {seconds: 0}") })],
+    good: [SERVICE, deployment({ container: hooked("sleep: {seconds: 1}") })],
+  },
+  {
+    rule: "no-time-for-endpoints",
+    says: "its namespace does not ask for lastcall",
+    bad: [SERVICE, withoutHook, "{apiVersion: v1, kind: Namespace, metadata: {name: default}}"],
+    good: [
+      SERVICE,
+      withoutHook,
+      "{apiVersion: v1, kind: Namespace, metadata: {name: default, labels: {lastcall.dev/inject: enabled}}}",
+    ],
+  },
+  {
+    rule: "no-time-for-endpoints",
+    says: "the Service is no headless one",
+    bad: [SERVICE, withoutHook],
+    good: [SERVICE.replace("spec:", "spec:\n  clusterIP: None"), withoutHook],
+  },
+  {
+    rule: "no-time-for-endpoints",
+    says: "the Service is not only scraped",
+    bad: [SERVICE, withoutHook],
+    good: [SERVICE.replace("name: http", "name: http-metrics"), withoutHook],
+  },
+  {
+    rule: "no-grace",
+    says: "Pods of a Service are killed at once",
+    bad: [SERVICE, deployment({ pod: "terminationGracePeriodSeconds: 0" })],
+    good: [deployment({ pod: "terminationGracePeriodSeconds: 0" })],
+  },
+  {
+    rule: "sleep-exceeds-grace",
+    says: "the sleep action takes it all",
+    bad: [deployment({ container: hooked("sleep: {seconds: 30}") })],
+    good: [deployment({ container: hooked("sleep: {seconds: 29}") })],
+  },
+  {
+    rule: "sleep-exceeds-grace",
+    says: "a script sleeps as long in all",
+    bad: [deployment({ container: hooked('exec: {command: [sh, -c, "sleep 20; app stop && sleep 10"]}') })],
+    good: [deployment({ container: hooked('exec: {command: [sh, -c, "app stop || sleep 30"]}') })],
+  },
+  {
+    rule: "sleep-exceeds-grace",
+    says: "the liveness probe gives less than the Pod",
+    bad: [
+      deployment({
+        container: `${hooked("sleep: {seconds: 10}")}, livenessProbe: {grpc: {port: 1}, terminationGracePeriodSeconds: 10}`,
+      }),
+    ],
+    good: [
+      deployment({
+        container: `${hooked("sleep: {seconds: 10}")}, livenessProbe: {grpc: {port: 1}, terminationGracePeriodSeconds: 11}`,
+      }),
+    ],
+  },
+  ...[
+    ['nginx.ingress.kubernetes.io/proxy-read-timeout: "31"', 'nginx.ingress.kubernetes.io/proxy-read-timeout: "30"'],
+    ["haproxy.org/timeout-server: 1m", "haproxy.org/timeout-server: 30s"],
+    [
+      'alb.ingress.kubernetes.io/target-group-attributes: "a=1,deregistration_delay.timeout_seconds=300"',
+      'alb.ingress.kubernetes.io/target-group-attributes: "a=1,deregistration_delay.timeout_seconds=30"',
+    ],
+  ].map(([bad = "", good = ""]) => ({
+    rule: "grace-below-ingress-timeout",
+    says: `of ${bad.split(":")[0]}`,
+    bad: [SERVICE, deployment(), ingress(bad)],
+    good: [SERVICE, deployment(), ingress(good)],
+  })),
+  {
+    rule: "liveness-kills",
+    says: "liveness asks what readiness asks",
+    bad: [
+      SERVICE,
+      deployment({
+        container: `${hooked("sleep: {seconds: 5}")}, livenessProbe: {httpGet: {path: /ready, port: 8080}}`,
+      }),
+    ],
+    good: [
+      SERVICE,
+      deployment({
+        container: `${hooked("sleep: {seconds: 5}")}, livenessProbe: {httpGet: {path: /live, port: 8080}}`,
+      }),
+    ],
+  },
+  {
+    rule: "liveness-kills",
+    says: "liveness gives up no later",
+    bad: [
+      SERVICE,
+      deployment({
+        container: `${hooked("sleep: {seconds: 5}")}, livenessProbe: {failureThreshold: 3, httpGet: {path: /ready, port: 8080}}`,
+      }),
+    ],
+    good: [
+      SERVICE,
+      deployment({
+        container: `${hooked("sleep: {seconds: 5}")}, livenessProbe: {failureThreshold: 4, httpGet: {path: /ready, port: 8080}}`,
+      }),
+    ],
+  },
+  {
+    rule: "shell-hides-signals",
+    says: "without exec",
+    bad: [shell("prepare; ./app")],
+    good: [shell("prepare; exec ./app")],
+  },
+  {
+    rule: "shell-hides-signals",
+    says: "without trap",
+    bad: [shell("./app & wait")],
+    good: [shell("trap stop TERM; ./app & wait")],
+  },
+  { rule: "shell-hides-signals", says: "of sh, not of bash", bad: [shell("./app")], good: [shell("./app", "bash")] },
+  {
+    rule: "shell-hides-signals",
+    says: "of bash before a pipe",
+    bad: [shell("./app | tee log", "bash")],
+    good: [shell("./app || report", "bash")],
+  },
+  {
+    rule: "shell-hides-signals",
+    says: "of an app, not of a pause",
+    bad: [shell("sleep 5; ./app")],
+    good: [shell("while true; do sleep 60; done")],
+  },
+  ...[
+    ["nginx:1.18", "nginx:1.20"],
+    ["docker.io/library/nginx:1.19.4-alpine", "docker.io/library/nginx:1.19.5-alpine"],
+    ["httpd:2.4.39", "httpd:2.4.41"],
+    ["php:5.6-fpm", "php:5.6-cli"],
+    ["php:7.0-fpm", "php:8.3-fpm"],
+    ["haproxy:1.7.5", "haproxy:1.7"],
+    ["envoyproxy/envoy:v1.36.0", "registry.example.com/envoy:v1.36.0"],
+  ].map(([bad = "", good = ""]) => ({
+    rule: "stop-signal",
+    says: `of ${bad}, not of ${good}`,
+    bad: [deployment({ image: bad })],
+    good: [deployment({ image: good })],
+  })),
+  {
+    rule: "stop-signal",
+    says: "unless a hook stops the server",
+    bad: [deployment({ image: "nginx:1.18", container: hooked("exec: {command: [sleep, '5']}") })],
+    good: [deployment({ image: "nginx:1.18", container: hooked("exec: {command: [nginx, -s, quit]}") })],
+  },
+  {
+    rule: "stop-signal",
+    says: "that the container names",
+    bad: [deployment({ image: "nginx:1.29", container: "lifecycle: {stopSignal: SIGTERM}" })],
+    good: [deployment({ image: "nginx:1.29", container: "lifecycle: {stopSignal: SIGQUIT}" })],
+  },
+  {
+    rule: "rollout-stops-all",
+    says: "by Recreate",
+    bad: [SERVICE, deployment({ spec: "strategy: {type: Recreate}" })],
+    good: [SERVICE, deployment({ spec: "strategy: {type: RollingUpdate}" })],
+  },
+  {
+    rule: "rollout-stops-all",
+    says: "by maxUnavailable",
+    bad: [SERVICE, deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
+    good: [
+      SERVICE,
+      deployment({
+        spec: "{replicas: 2, strategy: {rollingUpdate: {maxUnavailable: 1}}}".slice(1, -1).replace(", ", "\n  "),
+      }),
+    ],
+  },
+  {
+    rule: "rollout-stops-all",
+    says: "by a share that comes to nothing where nothing may be added",
+    bad: [SERVICE, deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 25%, maxSurge: 0}}" })],
+    good: [SERVICE, deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 25%, maxSurge: 1}}" })],
+  },
+  {
+    rule: "rollout-stops-all",
+    says: "by the least that an autoscaler leaves",
+    bad: [SERVICE, scaler(1), deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
+    good: [SERVICE, scaler(2), deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
+  },
+  {
+    rule: "no-readiness",
+    says: "behind a Service",
+    bad: [SERVICE, deployment({ container: "lifecycle: {preStop: {sleep: {seconds: 5}}}" })],
+    good: [SERVICE, deployment()],
+  },
+  {
+    rule: "budget-blocks-eviction",
+    says: "by maxUnavailable",
+    bad: [budget("maxUnavailable: 0")],
+    good: [budget("maxUnavailable: 1%")],
+  },
+  {
+    rule: "budget-blocks-eviction",
+    says: "by all",
+    bad: [budget('minAvailable: "100%"')],
+    good: [budget('minAvailable: "99%"')],
+  },
+  {
+    rule: "budget-blocks-eviction",
+    says: "by as many as there are",
+    bad: [deployment(), budget("minAvailable: 2")],
+    good: [deployment(), budget("minAvailable: 1")],
+  },
+  {
+    rule: "budget-blocks-eviction",
+    says: "by a share that is rounded up to as many as there are",
+    bad: [deployment(), budget("minAvailable: 51%")],
+    good: [deployment(), budget("minAvailable: 50%")],
+  },
+  {
+    rule: "hook-tcp-socket",
+    says: "that no kubelet runs",
+    bad: [deployment({ container: hooked("tcpSocket: {port: 8080}") })],
+    good: [deployment({ container: hooked("httpGet: {port: 8080}") })],
+  },
+  {
+    rule: "hook-port",
+    says: "by a name that is not declared",
+    bad: [deployment({ container: hooked("httpGet: {port: admin}") })],
+    good: [deployment({ container: hooked("httpGet: {port: http}") })],
+  },
+  {
+    rule: "hook-port",
+    says: "on the host's network",
+    bad: [deployment({ pod: "hostNetwork: true", container: hooked("httpGet: {port: http}") })],
+    good: [deployment({ pod: "hostNetwork: true", container: hooked("httpGet: {port: http, host: 127.0.0.1}") })],
+  },
+  {
+    rule: "hook-without-shell",
+    says: "of distroless, but for its debug images",
+    bad: [deployment({ image: "gcr.io/distroless/java21:latest", container: hooked("exec: {command: [sleep, '5']}") })],
+    good: [deployment({ image: "gcr.io/distroless/java21:debug", container: hooked("exec: {command: [sleep, '5']}") })],
+  },
+  {
+    rule: "kept-streams",
+    says: "by the name of a port",
+    bad: [SERVICE.replace("name: http", "name: grpc-shop"), deployment()],
+    good: [SERVICE, deployment()],
+  },
+  {
+    rule: "kept-streams",
+    says: "by appProtocol, which has the last word",
+    bad: [SERVICE.replace("port: 80,", "port: 80, appProtocol: kubernetes.io/h2c,"), deployment()],
+    good: [
+      SERVICE.replace("name: http", "name: grpc").replace("port: 80,", "port: 80, appProtocol: http,"),
+      deployment(),
+    ],
+  },
+];
+
+describe("a rule finds", () => {
+  test.for(CASES)("$rule: $says", ({ rule, bad, good }) => {
+    expect(idsIn(...bad)).toContain(rule);
+    expect(idsIn(...good)).not.toContain(rule);
+  });
+
+  test("nothing in a Deployment that ends well", () => {
+    expect(findingsIn(SERVICE, deployment(), budget("maxUnavailable: 1"))).toEqual([]);
+  });
+
+  test("nothing in Pods that end by themselves", () => {
+    const job = withoutHook.replace("apps/v1", "batch/v1").replace("Deployment", "Job");
+    expect(idsIn(SERVICE, job)).toEqual([]);
+  });
+});
+
+test("every rule has a case", () => {
+  expect(new Set(CASES.map(({ rule }) => rule))).toEqual(new Set(RULES.map(({ id }) => id)));
+});
+
+describe("an annotation silences", () => {
+  test("one rule for one object", () => {
+    const silenced = deployment({
+      container: "",
+      annotations: "ignore-check.lastcall.dev/no-readiness: starts at once",
+    });
+    expect(idsIn(SERVICE, silenced)).toEqual(["no-time-for-endpoints"]);
+  });
+
+  test("the same from the Pod template", () => {
+    const silenced = withoutHook.replace(
+      "{labels: {app: web}}",
+      "{labels: {app: web}, annotations: {ignore-check.lastcall.dev/no-time-for-endpoints: ''}}",
+    );
+    expect(idsIn(SERVICE, silenced)).toEqual([]);
+  });
+});
