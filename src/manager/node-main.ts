@@ -5,7 +5,7 @@ import { processOutside } from "./process-outside.ts";
 import { runManager } from "./program.ts";
 
 const self = [process.execPath, process.argv[1] ?? ""];
-const build = { libc: loadNodeLibc(), portGuard: loadNodePortGuard(), self };
+const build = { libc: loadNodeLibc(), portGuard: loadNodePortGuard(), self, onIdle: () => {} };
 
 runManager(process.argv.slice(2), processOutside(build), (onStop) => {
   // The reader of the log may go; the holds stay.

@@ -49,6 +49,8 @@ export type Outside = {
   readonly self: readonly string[];
   readonly libc: Libc;
   readonly portGuard: PortGuard;
+  /** The start is over, and nothing is to be done until the Pod ends. */
+  readonly onIdle: () => void;
   readonly readText: ReadText;
   readonly scanText: ScanText;
   readonly nowMs: NowMs;

@@ -3,15 +3,21 @@ import { environmentOf, type Outside } from "./outside.ts";
 import type { Libc, PortGuard } from "./ports.ts";
 import { readTextFile, scanTextFile } from "./read-text.ts";
 
-export type Build = { readonly libc: Libc; readonly portGuard: PortGuard; readonly self: readonly string[] };
+export type Build = {
+  readonly libc: Libc;
+  readonly portGuard: PortGuard;
+  readonly self: readonly string[];
+  readonly onIdle: () => void;
+};
 
 /** The two builds differ in nothing but the C library, what is reached through it, and how the program starts itself once more. */
-export function processOutside({ libc, portGuard, self }: Build): Outside {
+export function processOutside({ libc, portGuard, self, onIdle }: Build): Outside {
   return {
     environment: environmentOf((name) => process.env[name]),
     self,
     libc,
     portGuard,
+    onIdle,
     readText: readTextFile,
     scanText: scanTextFile,
     nowMs: () => performance.now(),

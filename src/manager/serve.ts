@@ -75,7 +75,10 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
     onDrain: (holdId) => runner.hear({ kind: "drain-asked", nowMs: nowMs(), holdId }),
     onLeft: (holdId) => runner.hear({ kind: "caller-left", nowMs: nowMs(), holdId }),
     status: runner.status,
-    onListening: () => note("info", "listening", address),
+    onListening: () => {
+      note("info", "listening", address);
+      setTimeout(outside.onIdle, 0);
+    },
     onRefused: (message) => note("warn", "cannot listen, trying again in 5s", message),
   });
   return { onStopSignal: () => runner.hear({ kind: "sigterm", nowMs: nowMs() }) };

@@ -1,4 +1,4 @@
-/** Drains as hostile as their types allow: what a picture or page must survive whoever made the record. */
+/** Drains as hostile as their types allow: what a picture or page must survive no matter who made the record. */
 import fc from "fast-check";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { OUTCOMES } from "../../src/drain-history/read-notice.ts";

@@ -116,7 +116,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
       env: relayEnvironment(await listening(createHttpServer((_, res) => void res.end(said(line())))), ca),
     }),
   },
-  impostor("is vouched for by another CA", async () => leafOf(await authority("somebody else"))),
+  impostor("is vouched for by another CA", async () => leafOf(await authority("someone else"))),
   impostor("has another name", (ca) => leafOf(ca, { name: "relay-2.lastcall.internal" })),
   impostor("has a certificate that is over", (ca) =>
     leafOf(ca, { from: new Date(Date.now() - 3 * DAY_MS), until: new Date(Date.now() - DAY_MS) }),

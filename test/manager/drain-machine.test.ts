@@ -149,7 +149,7 @@ describe("how long a drain lasts", () => {
     { says: "traffic that never ends meets the deadline", pod: busyUntil(999_999), ms: 65_000, outcome: "timeout" },
     { says: "an unknown Pod is waited for to the deadline", pod: () => UNKNOWN, ms: 65_000, outcome: "timeout" },
     {
-      says: "an idle state nobody can know is waited for to the deadline",
+      says: "an idle state no one can know is waited for to the deadline",
       pod: () => ({ ...QUIET, calm: false, openConnections: 1 }),
       ms: 65_000,
       outcome: "timeout",
@@ -318,7 +318,7 @@ describe("who is held until when", () => {
   const others = (untilMs: number) => (nowMs: number) => ({ known: true, others: nowMs < untilMs, sharedUser: false });
   const meshEnd = [...END, hook(120, 3, "istio-proxy")];
 
-  test("a mesh proxy stays until nobody else has had a socket for a second", () => {
+  test("a mesh proxy stays until no one else has had a socket for a second", () => {
     const played = play({ settings: MESH, events: meshEnd, neighbours: others(9_000) });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.answered.get(3)).toBeGreaterThanOrEqual(10_000);
@@ -388,7 +388,7 @@ describe("what the relay adds", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_250);
   });
 
-  test("a relay that falls silent holds nobody up any longer, and its hold was part of the withdrawal", () => {
+  test("a relay that falls silent holds no one up any longer, and its hold was part of the withdrawal", () => {
     const played = play({ events: [...END, relaySaid(200, "in", true), relaySaid(9_100, "unknown", false)] });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(9_100);
     expect(played.answered.get(1)).toBeLessThanOrEqual(9_350);
@@ -416,12 +416,17 @@ describe("what the relay adds", () => {
     expect(played.answered.get(1)).toBe(110 + 18_000);
   });
 
-  test("a grace period below the app's own leaves the drain a second", () => {
+  test.for([
+    { graceSeconds: 32, drainMs: 5_000, says: "the whole drain delay" },
+    { graceSeconds: 10, drainMs: 5_000, says: "the whole drain delay" },
+    { graceSeconds: 6, drainMs: 3_000, says: "half of the time" },
+    { graceSeconds: 1, drainMs: 1_000, says: "a second" },
+  ])("$graceSeconds s where the app's own budget is 30 s leave the drain $says", ({ graceSeconds, drainMs }) => {
     const played = play({
-      events: [...END, relaySaid(200, "out", true, { graceSeconds: 10 })],
+      events: [...END, relaySaid(200, "out", true, { graceSeconds })],
       pod: busyUntil(999_999),
     });
-    expect(played.answered.get(1)).toBe(110 + 1_000);
+    expect(played.answered.get(1)).toBe(110 + drainMs);
   });
 });
 

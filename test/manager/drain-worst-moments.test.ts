@@ -215,7 +215,7 @@ describe("a proxy that is gone in its drain", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
   });
 
-  test("at the deadline leaves nobody behind, which is no timeout", () => {
+  test("at the deadline leaves no one behind, which is no timeout", () => {
     const played = play({
       settings: { ...settings, drainTimeoutMs: 3_000 },
       events: END,

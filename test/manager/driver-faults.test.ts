@@ -91,27 +91,27 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
       { file: CRASHES, title: "lets go of its own hook and of the app's at once" },
       {
         file: CRASHES,
-        title: "is replaced by one that begins anew: a late hook alone is a restart, and the end is found again",
+        title: "is replaced by one that begins again: a late hook alone is a restart, and the end is found again",
       },
     ],
   },
   {
     fault: "Envoy is restarted in the middle of a drain",
     played: [
-      { file: DRIVER, title: "that was started anew in the drain is told again" },
+      { file: DRIVER, title: "that was started again in the drain is told again" },
       { file: DRAIN, title: "ends no drain: its clients come back" },
       {
         file: "test/programs/envoy/restart.program.ts",
-        title: "that was started anew in its drain is told again, and its new clients are waited for",
+        title: "that was started again in its drain is told again, and its new clients are waited for",
       },
     ],
   },
   {
-    fault: "nobody can tell whether the Pod is out of rotation",
+    fault: "no one can tell whether the Pod is out of rotation",
     played: [
       {
         file: MACHINE,
-        title: "a relay that falls silent holds nobody up any longer, and its hold was part of the withdrawal",
+        title: "a relay that falls silent holds no one up any longer, and its hold was part of the withdrawal",
       },
     ],
   },
@@ -138,8 +138,8 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     played: [
       { golden: "restricted-pod-security" },
       {
-        file: "test/cluster/cases/pod-shapes.e2e.ts",
-        title: "with a root nobody can write takes a debugging container, and is drained all the same",
+        file: "e2e/cases/pod-shapes.e2e.ts",
+        title: "with a root no one can write takes a debugging container, and is drained all the same",
       },
     ],
   },
@@ -175,7 +175,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     fault: "a rollout under load",
     played: [
       {
-        file: "test/cluster/cases/rollout.e2e.ts",
+        file: "e2e/cases/rollout.e2e.ts",
         title: "with clients that never leave, when the app can send them away",
       },
       {

@@ -20,14 +20,14 @@ const counts = (actions: readonly { kind: string; atMs: number }[]) =>
   actions.filter((action) => action.kind === "count-active").map((action) => action.atMs);
 
 describe("a drain with Envoy", () => {
-  test("is over with the delays where nobody was active for a quiet period and nobody is connected", () => {
+  test("is over with the delays where no one was active for a quiet period and no one is connected", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0 });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS);
     expect(played.answered.get(1)).toBeLessThanOrEqual(FLOOR_MS + 10);
   });
 
-  test("gives whoever is connected the quiet period to leave", () => {
+  test("gives clients that are connected the quiet period to leave", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0, pod: IDLE_CLIENT });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS + 2_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(FLOOR_MS + 2_250);
@@ -121,7 +121,7 @@ describe("a proxy that is gone for a moment", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(14_250);
   });
 
-  test("gets its five seconds anew in the next drain, and not those of an earlier one", () => {
+  test("gets its five seconds again in the next drain, and not those of an earlier one", () => {
     const restart = { ...ENVOY, drainTimeoutMs: 1_000 };
     const again = [hook(200_000, 3), ownHook(200_010, 4)];
     const played = play({
@@ -181,7 +181,7 @@ describe("a proxy that is not there when its Pod is told to end", () => {
     expect(stopped.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 1_805);
   });
 
-  test("holds nobody up where something answers and its statistics tell nothing", () => {
+  test("holds no one up where something answers and its statistics tell nothing", () => {
     const played = play({ ...never, active: () => -1 });
     expect(played.state).toMatchObject({ outcome: "not-needed", why: expect.stringMatching(/nothing to drain\.$/) });
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
@@ -205,7 +205,7 @@ describe("a proxy that is not there when its Pod is told to end", () => {
     expect(played.state.outcome).toBe("not-needed");
   });
 
-  test("holds nobody up where Istio's proxy is there and its app listens nowhere", () => {
+  test("holds no one up where Istio's proxy is there and its app listens nowhere", () => {
     const played = play({ ...never, settings: { ...ENVOY, driver: "istio" }, active: () => 0 });
     expect(played.state.outcome).toBe("not-needed");
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);

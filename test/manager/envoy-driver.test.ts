@@ -53,7 +53,7 @@ describeOnClock("an Envoy that drains", (build) => {
     return pod;
   }
 
-  /** The first calls. Where nobody is connected, the release does not wait for those that are on their way. */
+  /** The first calls. Where no one is connected, the release does not wait for those that are on their way. */
   async function toldBy({ clock, envoy }: Pod, count: number): Promise<readonly string[]> {
     await clock.until(() => envoy.calls.length >= count);
     await clock.wait(300);
@@ -70,7 +70,7 @@ describeOnClock("an Envoy that drains", (build) => {
   const notes = ({ manager }: Pod) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
   test.concurrent(
-    "is told once the delays are over, and is over at once where nobody is connected",
+    "is told once the delays are over, and is over at once where no one is connected",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const end = await drained(pod);
@@ -206,7 +206,7 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "that was started anew in the drain is told again",
+    "that was started again in the drain is told again",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
@@ -232,7 +232,7 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "that starts anew as its Pod is told to end is waited for, told, and drained",
+    "that starts again as its Pod is told to end is waited for, told, and drained",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       await endApp(pod.app);

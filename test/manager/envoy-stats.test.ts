@@ -20,7 +20,7 @@ describe("a listener of Envoy", () => {
     { says: "an address", name: "0.0.0.0_8080", kind: "counted" },
     { says: "an IPv6 address", name: "[__]_8080", kind: "counted" },
     { says: "an address of the Pod", name: "10.1.2.3_443", kind: "counted" },
-    { says: "a name somebody gave it", name: "edge", kind: "counted" },
+    { says: "a name someone gave it", name: "edge", kind: "counted" },
     { says: "a name that has admin in it", name: "admin_api_9000", kind: "counted" },
     { says: "a name that has worker in it", name: "myworker_8080", kind: "counted" },
     { says: "loopback", name: "127.0.0.1_8080", kind: "ignored" },

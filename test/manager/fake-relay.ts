@@ -1,5 +1,5 @@
 /**
- * A relay as bad or as good as a test wants it, on a loopback address of its own: where it dies, nobody else is given
+ * A relay as bad or as good as a test wants it, on a loopback address of its own: where it dies, no one else is given
  * its port.
  */
 import { Worker } from "node:worker_threads";

@@ -64,7 +64,7 @@ describeBuilds("strangers on the manager's port", (build) => {
     await expectUnharmed(manager);
   });
 
-  test.concurrent("bytes without any sense harm nobody", async () => {
+  test.concurrent("bytes without any sense harm no one", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 2_000 }), async (bytes) => {
         const socket = await dial(manager);

@@ -104,7 +104,7 @@ describe("an answer", () => {
     expect(readAnswer(many)).toMatchObject({ status: 200, whole: true });
   });
 
-  test("ends where whoever reads it has enough", () => {
+  test("ends where anyone who reads it has enough", () => {
     const reader = createHttpAnswerReader(() => "enough");
     expect(reader.take(Buffer.from(framed("a", "b")))).toBe("enough");
     expect(reader.isWhole()).toBe(false);

@@ -63,7 +63,7 @@ describe("telling the app", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("gives up when nobody answers, and says why", async () => {
+  test("gives up when no one answers, and says why", async () => {
     const { port } = await answering([undefined]);
     expect(await tell({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("no whole answer within");
   });
@@ -99,11 +99,11 @@ describe("asking the app", () => {
     expect(await count({ activeUrl: `http://127.0.0.1:${port}/` })).toBe(-1);
   });
 
-  test("is unknown where nobody listens", async () => {
+  test("is unknown where no one listens", async () => {
     expect(await count({ activeUrl: `http://${ownAddress()}:8080/` })).toBe(-1);
   });
 
-  test("is unknown without a URL, and dials nobody", async () => {
+  test("is unknown without a URL, and dials no one", async () => {
     const driver = driverOf({});
     expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
     expect(driver.dials()).toBe(0);

@@ -4,7 +4,7 @@ import { judging, listener, reading } from "./judge-room.ts";
 const AT_LOOPBACK = { driver: "http", activeUrl: "http://127.0.0.1:8081/active" } as const;
 const status = (localAddress: string) => listener({ localAddress, localPort: 8081 });
 
-describe("an app that nobody outside can reach, and that counts its work", () => {
+describe("an app that no one outside can reach, and that counts its work", () => {
   test.for([
     { says: "on the loopback address of its URL", settings: AT_LOOPBACK, at: "127.0.0.1" },
     {
@@ -18,7 +18,7 @@ describe("an app that nobody outside can reach, and that counts its work", () =>
       settings: { ...AT_LOOPBACK, drainedWhen: "requests" },
       at: "127.0.0.1",
     },
-  ] as const)("is somebody to wait for: $says", ({ settings, at }) => {
+  ] as const)("is someone to wait for: $says", ({ settings, at }) => {
     expect(judging(settings).look(reading([status(at)]), 0).hasTcpListener).toBe(true);
   });
 

@@ -62,7 +62,7 @@ describe("a look", () => {
     expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 10_000, openConnections: 0 });
   });
 
-  test("is calm again over a handshake that nobody completes, after five seconds", () => {
+  test("is calm again over a handshake that no one completes, after five seconds", () => {
     const { look } = judging();
     const half = reading([listener(), socket({ state: tcp.SYN_RECV, lastDataSentMs: -1, lastDataReceivedMs: -1 })]);
     expect(look(half, 10_000)).toMatchObject({ calm: false });
@@ -424,7 +424,7 @@ describe("peers", () => {
     expect(look(reading([listener(), socket({ ...own, peerPort: 6, receiveQueue: 3 })]), 1_300).calm).toBe(false);
   });
 
-  test("behind Istio's sidecar are somebody else's", () => {
+  test("behind Istio's sidecar are someone else's", () => {
     const { look } = judging();
     look(reading([listener()]), 1_000);
     const passed = socket({ ...ended, localAddress: "127.0.0.1", peerAddress: "127.0.0.6", lastAckReceivedMs: 5 });

@@ -26,7 +26,7 @@ type Proxy = {
   hangs: boolean;
 };
 
-/** `/shutdown` is switched off unless somebody switches it on; `/metrics` is Prometheus text. */
+/** `/shutdown` is switched off unless someone switches it on; `/metrics` is Prometheus text. */
 async function startProxy(): Promise<Proxy> {
   const calls: string[] = [];
   const server = createServer((req, res) => {
@@ -160,7 +160,7 @@ describe("the driver of Linkerd", () => {
     },
   );
 
-  test.for(["unix:/run/linkerd.sock", "http://linkerd:4191"])("says at once that it reaches nobody at %s", (url) => {
+  test.for(["unix:/run/linkerd.sock", "http://linkerd:4191"])("says at once that it reaches no one at %s", (url) => {
     const notes: string[] = [];
     const { driver } = counted({ url }, notes);
     expect(driver.counts()).toBe(false);

@@ -10,7 +10,7 @@ const DRAIN_DELAY_MS = 5_000;
 const { quietPeriodMs } = ONE_APP;
 const QUIET_POD: PodAt = () => QUIET;
 
-test("looks at thousands of sockets are taken seldom while somebody is at work", () => {
+test("looks at thousands of sockets are taken seldom while someone is at work", () => {
   const few = play({ events: END, pod: busyUntil(999_999), sockets: 200 });
   const many = play({ events: END, pod: busyUntil(999_999), sockets: 3_000 });
   expect(few.wakes).toBeGreaterThan(350);
@@ -29,7 +29,7 @@ test("looks at thousands of sockets are taken more often while all is calm, sinc
 test("looks at thousands of sockets are as rare before the drain delay ends, however long quiet has to last", () => {
   const settings = { ...ONE_APP, drainDelayMs: 60_000, quietPeriodMs: 60_000 };
   const many = play({ settings, events: END, pod: busyUntil(1_000), sockets: 3_000, untilMs: 60_000 });
-  // A look every 1.5 s while somebody is at work, then every 0.3 s; not one every 0.15 s.
+  // A look every 1.5 s while someone is at work, then every 0.3 s; not one every 0.15 s.
   expect(many.wakes).toBeGreaterThan(150);
   expect(many.wakes).toBeLessThan(220);
 });

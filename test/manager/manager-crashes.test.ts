@@ -79,7 +79,7 @@ describeBuilds("a manager that is killed in the middle of a drain", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("is replaced by one that begins anew: a late hook alone is a restart, and the end is found again", async () => {
+  test.concurrent("is replaced by one that begins again: a late hook alone is a restart, and the end is found again", async () => {
     const first = await startManager({ build, flags: LONG });
     const { address } = first;
     const app = await startApp(address);
@@ -108,12 +108,12 @@ describeBuilds("a manager that is killed in the middle of a drain", (build) => {
   });
 });
 
-describeBuilds("a manager whose log nobody reads", (build) => {
+describeBuilds("a manager whose log no one reads", (build) => {
   test("holds and answers all the same once the pipe is full", async () => {
     const address = ownAddress();
     const folder = mkdtempSync(`${tmpdir()}/lastcall-pipe-`);
     execFileSync("mkfifo", [`${folder}/log`]);
-    // Open on both sides, filled up to its last page, and read by nobody.
+    // Open on both sides, filled up to its last page, and read by no one.
     const pipe = openSync(`${folder}/log`, "r+");
     writeSync(pipe, Buffer.alloc(61_440));
     const words = [...build.args, "serve", `--address-scope=${address}`, ...SHORT];

@@ -83,7 +83,7 @@ describe("one part of a dump", () => {
     { says: "half a header", end: "garbled", bytes: DONE.subarray(0, 9) },
     { says: "a length below the header's", end: "garbled", bytes: Buffer.alloc(16) },
     { says: "a length beyond the part", end: "garbled", bytes: socketMessage().subarray(0, 60) },
-    { says: "an answer to somebody else", end: "garbled", bytes: message(3, Buffer.alloc(4), 2, 7) },
+    { says: "an answer to someone else", end: "garbled", bytes: message(3, Buffer.alloc(4), 2, 7) },
     { says: "a message too short for a socket", end: "garbled", bytes: message(20, Buffer.alloc(71)) },
     { says: "an unknown address family", end: "garbled", bytes: socketMessage({ family: 5 }) },
     { says: "an unknown kind of message", end: "garbled", bytes: message(99, Buffer.alloc(80)) },

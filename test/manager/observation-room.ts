@@ -12,7 +12,7 @@ import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.t
 import type { Observation, SocketVisitor } from "../../src/manager/traffic/observation.ts";
 import { eventually } from "../time/eventually.ts";
 
-/** `tookMs` is how long the reading took: nobody can date its ages better than that. */
+/** `tookMs` is how long the reading took: no one can date its ages better than that. */
 export type Known = Extract<Observation, { known: true }> & { readonly atMs: number; readonly tookMs: number };
 
 /** @returns a function that looks once; unknown looks fail the test */

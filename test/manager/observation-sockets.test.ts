@@ -168,7 +168,7 @@ describe("real sockets", () => {
     expect(seen).toMatchObject({ calm: false, lastEvidenceMs: seen.atMs });
   });
 
-  test("that wait for accept are not calm, though nobody sent a byte", async () => {
+  test("that wait for accept are not calm, though no one sent a byte", async () => {
     const host = ownAddress();
     const look = watching({ addressScope: host });
     // Listens, then never comes back to its event loop.

@@ -33,7 +33,7 @@ describe("chained hooks", () => {
     },
     { says: "a list", text: "[]1" },
     { says: "depth without end", text: "[".repeat(5_000) },
-    { says: "a length nobody wrote", text: `{"x":"${"y".repeat(20_000)}"}` },
+    { says: "a length no one wrote", text: `{"x":"${"y".repeat(20_000)}"}` },
   ])("$says is refused with a sentence", ({ text }) => {
     const read = readChainedHooks(text);
     expect(read.hooks).toEqual([]);

@@ -29,5 +29,5 @@ describeBuilds("bytes on the manager's port", (build) => {
   }
 
   test.concurrent.for([...WELL_MEANT])("$says is answered by the contract", (request) => judge(request));
-  test.concurrent.for([...HOSTILE])("$says harms nobody", (request) => judge(request));
+  test.concurrent.for([...HOSTILE])("$says harms no one", (request) => judge(request));
 });

@@ -44,7 +44,7 @@ describe("the manager's side of its relay client", () => {
     vi.useRealTimers();
   });
 
-  test("starts nothing until a drain asks, and ends the client when nobody asks any more", () => {
+  test("starts nothing until a drain asks, and ends the client when no one asks any more", () => {
     const { relay, clients } = manager();
     relay.follow({ kind: "nothing" });
     expect(clients).toEqual([]);

@@ -38,7 +38,7 @@ describe("a relay that is lost and comes back", () => {
     expect(endOf([said(200, "in"), said(20_000, "out"), said(25_000, "unknown"), said(26_000, "out")])).toBe(steady);
   });
 
-  test("is asked for the withdrawal anew where the Pod was offered again", () => {
+  test("is asked for the withdrawal again where the Pod was offered again", () => {
     expect(endOf([said(200, "out"), said(6_000, "in"), said(8_000, "out")])).toBe(38_000);
   });
 

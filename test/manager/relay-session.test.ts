@@ -86,7 +86,7 @@ describe("asking the relay", () => {
     expect(played.lost[0]).toBeLessThan(3_000);
   });
 
-  test("tells a loss once, and again only after somebody spoke", () => {
+  test("tells a loss once, and again only after someone spoke", () => {
     const played = play(
       [broke(0, 1), broke(100, 2), spoke(310, 3), broke(400, 3), broke(500, 4), broke(700, 5)],
       1_000,
@@ -94,7 +94,7 @@ describe("asking the relay", () => {
     expect(played.lost).toEqual([0, 900]);
   });
 
-  test("keeps the last word while it connects anew, for half a second", () => {
+  test("keeps the last word while it connects again, for half a second", () => {
     expect(play([spoke(10, 1), broke(1_000, 1), spoke(1_400, 2)], 5_000).lost).toEqual([]);
     expect(play([spoke(10, 1), broke(1_000, 1)], 5_000).lost).toEqual([1_500]);
   });
@@ -146,7 +146,7 @@ describe("asking the relay", () => {
     expect(played.lost).toEqual([]);
   });
 
-  test("asks a relay without a heartbeat anew, ever less often, and relies on its answers", () => {
+  test("asks a relay without a heartbeat again, ever less often, and relies on its answers", () => {
     const events: SessionEvent[] = [floor(0, 2_000), spoke(10, 1)];
     // Every connection answers once, 20 ms after it was opened.
     for (let count = 0; count < 20; count += 1) {

@@ -16,7 +16,7 @@ describe("routes", () => {
     expect(at(method, url)).toEqual(route);
   });
 
-  test("a drain from outside the Pod is nobody's, even with the token", () => {
+  test("a drain from outside the Pod is no one's, even with the token", () => {
     expect(at("POST", "/abc/drain", false)).toEqual({ kind: "nothing" });
   });
 

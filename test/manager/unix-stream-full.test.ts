@@ -1,4 +1,4 @@
-/** A Unix socket whose owner stands still: after some callers the kernel refuses more, as if nobody listened. */
+/** A Unix socket whose owner stands still: after some callers the kernel refuses more, as if no one listened. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ function ask(): Promise<HttpEnd> {
   return new Promise((done) => streamUnix(libc, { target, method: "GET", limitMs: 300 }, () => "", done));
 }
 
-test("a socket that takes no more callers is somebody who does not answer, and a socket nobody listens on is not", async () => {
+test("a socket that takes no more callers is someone who does not answer, and a socket no one listens on is not", async () => {
   const worker = new Worker(STANDS_STILL, { eval: true, workerData: path });
   leaving.push(() => worker.terminate());
   await new Promise((done) => worker.once("message", done));

@@ -22,7 +22,10 @@ export function lastMinuteDeadlineMs(settings: DrainSettings, nowMs: number): nu
   return settings.classic ? planned : Math.min(planned, nowMs + LAST_SECONDS_MS);
 }
 
-/** What a shorter real grace period leaves: the app's budget is kept, the drain gives way, but never below a second. */
+/**
+ * What a shorter real grace period leaves: the app's budget is kept, and the drain gives way. Only the drain delay stays, up to
+ * half of the time: an app that gets its signal before proxies have learnt of the withdrawal drops requests, whatever its budget.
+ */
 export function shortenedDeadlineMs(
   settings: DrainSettings,
   triggeredAtMs: number,
@@ -30,7 +33,8 @@ export function shortenedDeadlineMs(
   graceSeconds: number,
 ): number {
   const affordableMs = triggeredAtMs + graceSeconds * 1_000 - settings.appGraceMs - SHORTENED_MARGIN_MS;
-  return Math.min(deadlineMs, Math.max(affordableMs, triggeredAtMs + SHORTEST_DRAIN_MS));
+  const delayMs = Math.min(settings.drainDelayMs, (graceSeconds * 1_000) / 2);
+  return Math.min(deadlineMs, Math.max(affordableMs, triggeredAtMs + Math.max(delayMs, SHORTEST_DRAIN_MS)));
 }
 
 /** A held mesh proxy, or our own preStop in classic mode, outlasts the app but never its budget. */

@@ -4,7 +4,7 @@ import type { DrainAction } from "./drain-event.ts";
 import type { DrainState, Hold } from "./drain-state.ts";
 
 /** Half of the connections the manager keeps: the other half stays for calls that are answered at once. */
-const HOLDS = 128;
+export const MOST_HOLDS = 128;
 
 export function holdOf(id: number, atMs: number, container: string, role: Hold["role"], peer: string): Hold {
   return { id, container, role, peer, atMs, dueMs: -1, stage: "held" };
@@ -17,7 +17,7 @@ export function holdOf(id: number, atMs: number, container: string, role: Hold["
  */
 export function addHold(state: DrainState, hold: Hold, actions: DrainAction[]): DrainState {
   const holds = [...state.holds, hold];
-  if (holds.length <= HOLDS) return { ...state, holds };
+  if (holds.length <= MOST_HOLDS) return { ...state, holds };
   const crowd = mostBy(holds, (one) => one.container);
   const crowded = mostBy(crowd, (one) => one.peer);
   const last = crowded[crowded.length - 1];

@@ -103,7 +103,7 @@ export const COMMANDS: readonly Scenario[] = [
     },
   },
   {
-    says: "nobody is there",
+    says: "no one is there",
     play: bothCommands,
   },
   {

@@ -250,7 +250,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "nobody reads the log any more",
+    says: "no one reads the log any more",
     play: async (world) => {
       await world.app();
       const manager = await world.serve(ONE_APP);

@@ -123,7 +123,7 @@ export const DRIVERS: readonly Scenario[] = [
       await listeningApp(world, answering(403, "no"));
       const at = `--drain-url=http://${world.address}:8081/drain`;
       const manager = await drainWith(world, [...ONE_APP, "--driver=http", at]);
-      // Nobody waits for the answer, which may come after the drain's end.
+      // No one waits for the answer, which may come after the drain's end.
       await manager.until((line) => line["message"] === "driver could not be told");
     },
   },
@@ -161,7 +161,7 @@ export const DRIVERS: readonly Scenario[] = [
     },
   },
   {
-    says: "a container's own hook that fails is told and holds nobody",
+    says: "a container's own hook that fails is told and holds no one",
     play: async (world) => {
       const port = await listeningApp(world, (req) => void req.socket.destroy(), "127.0.0.1");
       await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: `{"chain":{"app":{"httpGet":{"port":${port}}}}}` });
@@ -185,7 +185,7 @@ export const DRIVERS: readonly Scenario[] = [
     "[".repeat(5_000),
   ].map(
     (text): Scenario => ({
-      says: `an original of ${text.slice(0, 50)} holds nobody`,
+      says: `an original of ${text.slice(0, 50)} holds no one`,
       play: async (world) => void (await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: text })),
     }),
   ),

@@ -38,7 +38,7 @@ const ANSWERS = [
 
 type Answer = { readonly bytes: Buffer; readonly cut: boolean; readonly manner: number };
 
-/** The same answer to the same number, whoever asks and whenever. */
+/** The same answer to the same number, anyone who asks and whenever. */
 function answerTo(seed: number, n: number): Answer {
   const random: Random = createRandom(seedOf(seed, String(n)));
   // Silence costs a chained hook its five seconds, so those who call one seldom get it.

@@ -56,7 +56,7 @@ const insertBytes: Mutation = (bytes, random) => {
 const insertText: Mutation = (bytes, random) =>
   insert(bytes, random.below(bytes.length + 1), Buffer.from(random.pick(ODD_TEXTS)));
 
-/** Another type where a text or a number stood: whole JSON that nobody writes. */
+/** Another type where a text or a number stood: whole JSON that no one writes. */
 const swapWord: Mutation = (bytes, random) => {
   const words = [...bytes.toString("latin1").matchAll(/"[^"]*"|[0-9]+|true|null/g)];
   if (words.length === 0) return bytes;

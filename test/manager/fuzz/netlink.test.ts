@@ -109,7 +109,7 @@ describe("a dump", () => {
     );
   });
 
-  test("tells the same with attributes that nobody knows before and after the known one", () => {
+  test("tells the same with attributes that no one knows before and after the known one", () => {
     const attribute = fc.record({ type: fc.integer({ min: 3, max: 0xffff }), size: fc.nat(40) });
     fc.assert(
       fc.property(fc.array(attribute, { maxLength: 4 }), fc.array(attribute, { maxLength: 4 }), (before, after) => {

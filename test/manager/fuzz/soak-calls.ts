@@ -15,7 +15,7 @@ const LIMIT_MS = 30_000;
 /** A call every ten seconds would be a Pod that is watched closely and whose app restarts all the time. */
 const SECONDS_PER_CALL = 10;
 const AT_ONCE = 20;
-/** Strangers stay 2 s; then the manager has nobody again. */
+/** Strangers stay 2 s; then the manager has no one again. */
 const REST_MS = 2_500;
 /** Never two hooks at once: that would be the Pod's end. */
 const RESTARTS = 1;
@@ -43,7 +43,7 @@ export async function soakCalls(
   return made;
 }
 
-/** One in four is nobody's. */
+/** One in four is no one's. */
 function callOf(n: number): Buffer {
   return n % 4 === 0 ? (STRANGERS[(n / 4) % STRANGERS.length] ?? STATUS) : STATUS;
 }

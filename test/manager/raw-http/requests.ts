@@ -15,7 +15,7 @@ export type Differing = {
   readonly because: string;
 };
 
-// Why the runtimes may differ. Behind this port is nobody else: whoever calls talks to the manager alone, every answer
+// Why the runtimes may differ. Behind this port is no one else: anyone who calls talks to the manager alone, every answer
 // names its length and ends the connection, and only method, path and the caller's address are looked at.
 const NO_EXPECTATIONS =
   "the native runtime does not know Expect; the answer comes all the same, and no caller of ours sends it";
@@ -107,7 +107,7 @@ export const WELL_MEANT: readonly Request[] = [
   },
 ];
 
-/** What nobody sends who means well. */
+/** What no one sends who means well. */
 export const HOSTILE: readonly Request[] = [
   { says: "no Host", pieces: [`GET ${STATUS} HTTP/1.1\r\n\r\n`], answer: [400] },
   { says: "two Hosts", pieces: [get(STATUS, "Host: other")], answer: [200] },
