@@ -19,6 +19,17 @@ export function chartValuesSchema(): object {
     ...closed({
       // Helm puts it there when this chart is a part of another one.
       global: { type: "object" },
+      enabled: BOOLEAN,
+      // It stands in labels and in names.
+      revision: { type: "string", pattern: "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", maxLength: 20 },
+      nameOverride: NAME_BEGINNING,
+      fullnameOverride: NAME_BEGINNING,
+      injection: closed({
+        mode: oneOf("opt-in", "opt-out"),
+        excludedNamespaces: { type: "array", uniqueItems: true, items: NAMESPACE },
+        namespaceSelector: { $ref: "#/definitions/selector" },
+        objectSelector: { $ref: "#/definitions/selector" },
+      }),
       image: IMAGES,
       policy: closed({
         defaults: { $ref: "#/definitions/policy" },
@@ -30,6 +41,7 @@ export function chartValuesSchema(): object {
         onInvalid: policy["onInvalid"] ?? {},
       }),
       commonLabels: TEXT_MAP,
+      commonAnnotations: TEXT_MAP,
       failurePolicy: oneOf("Ignore", "Fail"),
       webhook: WEBHOOK,
       podDisruptionBudget: closed({ enabled: BOOLEAN }),
@@ -47,7 +59,8 @@ export function chartValuesSchema(): object {
       }),
       selfTest: closed({
         enabled: BOOLEAN,
-        namespace: { type: "string", pattern: NAME, maxLength: 63 },
+        namespace: NAMESPACE,
+        podLabels: TEXT_MAP,
         startsPod: BOOLEAN,
         wait: DURATION,
       }),
@@ -59,7 +72,7 @@ export function chartValuesSchema(): object {
       }),
       monitoring: MONITORING,
     }),
-    definitions: { policy: $defs.policy },
+    definitions: { policy: $defs.policy, selector: SELECTOR, strategy: STRATEGY },
   };
 }
 
@@ -72,8 +85,25 @@ const TEXT: Schema = { type: "string" };
 const PORT: Schema = { type: "integer", minimum: 1, maximum: 65_535 };
 /** The server is no root. */
 const HIGH_PORT: Schema = { ...PORT, minimum: 1024 };
+const NAMESPACE: Schema = { type: "string", pattern: NAME, maxLength: 63 };
 const TEXT_MAP: Schema = { type: "object", additionalProperties: TEXT };
 const ANY_MAP: Schema = { type: "object" };
+
+/** A misspelled key would widen it without a word. */
+const SELECTOR: Schema = closed({
+  matchLabels: TEXT_MAP,
+  matchExpressions: {
+    type: "array",
+    items: {
+      ...closed({
+        key: TEXT,
+        operator: oneOf("In", "NotIn", "Exists", "DoesNotExist"),
+        values: { type: "array", items: TEXT },
+      }),
+      required: ["key", "operator"],
+    },
+  },
+});
 
 /** As a NetworkPolicy names who may call. Empty would be every caller, or refused by the API server. */
 const PEER: Schema = {
@@ -87,6 +117,9 @@ const PEER: Schema = {
   }),
   minProperties: 1,
 };
+
+/** The longest name that begins so is a Service's, with -webhook: 63 letters, the first of them no digit. */
+const NAME_BEGINNING: Schema = { type: "string", pattern: "^$|^[a-z]([-a-z0-9]*[a-z0-9])?$", maxLength: 40 };
 
 const IMAGE = {
   repository: { type: "string", pattern: "^[a-z0-9]+([._/-]+[a-z0-9]+)*$" },
@@ -130,6 +163,9 @@ const WEBHOOK = closed({
   tolerations: { type: "array", items: ANY_MAP },
   affinity: ANY_MAP,
   topologySpreadConstraints: { type: ["array", "null"], items: ANY_MAP },
+  strategy: { $ref: "#/definitions/strategy" },
+  ipFamilyPolicy: oneOf("", "SingleStack", "PreferDualStack", "RequireDualStack"),
+  ipFamilies: { type: "array", uniqueItems: true, maxItems: 2, items: oneOf("IPv4", "IPv6") },
   extraArgs: { type: "array", items: { type: "string", pattern: "^--[a-z]" } },
   extraEnv: { type: "array", items: { type: "object", required: ["name"] } },
   extraVolumes: { type: "array", items: { type: "object", required: ["name"] } },
@@ -139,6 +175,13 @@ const WEBHOOK = closed({
   configurationAnnotations: TEXT_MAP,
   serviceAnnotations: TEXT_MAP,
   serviceAccountAnnotations: TEXT_MAP,
+});
+
+/** A count of replicas, or a share of them. */
+const AMOUNT: Schema = { type: ["integer", "string"], minimum: 0, pattern: "^(100|[0-9]{1,2})%$" };
+const STRATEGY: Schema = closed({
+  type: oneOf("RollingUpdate", "Recreate"),
+  rollingUpdate: closed({ maxUnavailable: AMOUNT, maxSurge: AMOUNT }),
 });
 
 const CERTIFICATES = closed({
@@ -153,13 +196,21 @@ const CERTIFICATES = closed({
   existing: closed({ secretName: { type: "string", pattern: `^$|${SUBDOMAIN}` }, caBundle: TEXT }),
 });
 
+const MONITOR = closed({
+  enabled: BOOLEAN,
+  labels: TEXT_MAP,
+  interval: { type: "string", pattern: "^[0-9]{1,4}(ms|s|m|h)$" },
+});
+
 const MONITORING = closed({
-  podMonitor: closed({
+  podMonitor: MONITOR,
+  serviceMonitor: MONITOR,
+  prometheusRule: closed({
     enabled: BOOLEAN,
     labels: TEXT_MAP,
-    interval: { type: "string", pattern: "^[0-9]{1,4}(ms|s|m|h)$" },
+    alertLabels: TEXT_MAP,
+    runbookUrl: { type: "string", pattern: "^$|^https?://" },
   }),
-  prometheusRule: closed({ enabled: BOOLEAN, labels: TEXT_MAP }),
   dashboard: closed({ enabled: BOOLEAN, labels: TEXT_MAP }),
 });
 

@@ -5,6 +5,7 @@ import { PROBLEMS } from "../policy/problem.ts";
 import { REFUSALS as RELAY_REFUSALS } from "../relay/withdrawal/refusal.ts";
 import { MALFORMED_REASONS, OUTCOMES } from "../webhook/admission-outcome.ts";
 import { REFUSALS } from "../webhook/intake/refusals.ts";
+import { alertReference } from "./alert-reference.ts";
 import { annotationReference } from "./annotation-reference.ts";
 import { unreleasedChanges } from "./changelog.ts";
 import { chartPolicyComment } from "./chart-policy-comment.ts";
@@ -18,8 +19,10 @@ import {
   selfTestFlagReference,
   webhookFlagReference,
 } from "./flag-reference.ts";
+import { lintRuleReference, stopSignalReference } from "./lint-reference.ts";
 import { meanings } from "./markdown-table.ts";
 import { relayMetricReference, webhookMetricReference } from "./metric-reference.ts";
+import { resourcesReference } from "./resources-reference.ts";
 
 export type GeneratedFile = {
   /** Relative to the project's root. */
@@ -33,6 +36,8 @@ type Sections = Readonly<Record<string, () => string>>;
 /** Pages of Markdown, and the sections between their marks; the rest of a page is written by hand. */
 const PAGES: Readonly<Record<string, Sections>> = {
   "CHANGELOG.md": { unreleased: unreleasedChanges },
+  "docs/operations.md": { resources: resourcesReference },
+  "docs/reference/alerts.md": { alerts: alertReference },
   "docs/reference/annotations.md": { annotations: annotationReference },
   "docs/reference/events.md": { events: eventReference },
   "docs/reference/exit-statuses.md": {
@@ -47,6 +52,7 @@ const PAGES: Readonly<Record<string, Sections>> = {
     demo: demoFlagReference,
     "self-test": selfTestFlagReference,
   },
+  "docs/reference/lint-rules.md": { rules: lintRuleReference, "stop signals": stopSignalReference },
   "docs/reference/metrics.md": {
     webhook: webhookMetricReference,
     outcomes: () => meanings("outcome", OUTCOMES),

@@ -86,12 +86,14 @@ export function isForWindows(pod: RawObject): boolean {
   if (textAt(objectAt(spec, "os"), "name") === "windows") return true;
   const selector = objectAt(spec, "nodeSelector");
   if (OS_LABELS.some((label) => textAt(selector, label) === "windows")) return true;
-  const required = objectAt(
-    objectAt(objectAt(spec, "affinity"), "nodeAffinity"),
-    "requiredDuringSchedulingIgnoredDuringExecution",
-  );
-  const terms = objectsAt(required, "nodeSelectorTerms");
+  const terms = requiredNodeTerms(pod);
   return terms.length > 0 && terms.every((term) => objectsAt(term, "matchExpressions").some(demandsWindows));
+}
+
+/** Of the node affinity; a node has to meet one of them. */
+export function requiredNodeTerms(pod: RawObject): readonly RawObject[] {
+  const affinity = objectAt(objectAt(objectAt(pod, "spec"), "affinity"), "nodeAffinity");
+  return objectsAt(objectAt(affinity, "requiredDuringSchedulingIgnoredDuringExecution"), "nodeSelectorTerms");
 }
 
 function demandsWindows(expression: RawObject): boolean {

@@ -23,6 +23,7 @@ export const PROBLEMS = {
   own_hook_kept: "a container keeps its own preStop hook and is not held by the drain",
   unknown_container: "a container named in an annotation does not exist in the Pod",
   long_grace: "the grace period exceeds what a known autoscaler waits for",
+  short_notice: "the Pod may run on spot or preemptible nodes, which are gone before its grace period is over",
   no_headroom: "pod-level resources leave no room for the manager's requests; it gets none",
   mesh_captures_port: "a mesh's init container is already there; its port exclusions are already rendered",
   original_too_large: "what injection would have to remember exceeds 4 KiB; nothing that needs it was replaced",

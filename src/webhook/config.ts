@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { nearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
 import { certificateProblems } from "./certificates/setting-problems.ts";
+import { enforcementProblems } from "./enforcement-settings.ts";
 import { relayProblems } from "./relay-settings.ts";
 import type { Setting } from "./setting-kinds.ts";
 import { SETTING_KEYS, SETTINGS, variableOf, type WebhookSettings } from "./settings.ts";
@@ -54,6 +55,10 @@ export function readSettings(args: readonly string[], environment: Environment):
     namespace: read("namespace"),
     drainDelayMs: read("drainDelayMs"),
     certificateCheckMs: read("certificateCheckMs"),
+    enforceConfiguration: read("enforceConfiguration"),
+    enforceCopies: read("enforceCopies"),
+    proofNamespace: read("proofNamespace"),
+    proofLabels: read("proofLabels"),
     relaySecret: read("relaySecret"),
     relayAddress: read("relayAddress"),
     relayPort: read("relayPort"),
@@ -161,7 +166,7 @@ function isServiceLink(name: string, text: string): boolean {
 }
 
 function checkTogether(settings: WebhookSettings, problems: SettingProblem[]): void {
-  problems.push(...certificateProblems(settings), ...relayProblems(settings));
+  problems.push(...certificateProblems(settings), ...enforcementProblems(settings), ...relayProblems(settings));
   if (settings.kubeVersion === "auto" && settings.cluster === "off") {
     problems.push({ where: "--kube-version", message: "Only with --cluster=watch can auto ask the API server." });
   }

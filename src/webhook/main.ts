@@ -1,26 +1,25 @@
 /** The webhook program: reads its settings, puts the parts together, listens, leaves. */
-import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EXIT_FAULT, EXIT_FORCED, EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
+import { EXIT_FAULT, EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { Fault } from "../fault.ts";
 import { injectPod } from "../injection/inject.ts";
 import { type ClusterConfig, DEFAULT_CONFIG } from "../policy/cluster-config.ts";
 import type { RelayThread } from "../relay/thread/thread-keeper.ts";
-import type { RunnerParts } from "../relay/thread/thread-runner.ts";
 import { releaseStartupMemory } from "../startup-memory.ts";
 import type { AdmissionRules } from "./admit.ts";
 import { certificateFor } from "./certificates/choose.ts";
 import { renewal } from "./certificates/renewal.ts";
-import type { Cluster, ClusterParts } from "./cluster/cluster-runner.ts";
 import { helpText, readSettings, type SettingProblem } from "./config.ts";
 import { readClientCa } from "./intake/client-ca-file.ts";
 import { listen } from "./listen.ts";
 import { logLines } from "./log-lines.ts";
 import { createMeters, type Meters, withMore } from "./metrics.ts";
-import { createLog, type Log } from "./request-log.ts";
+import { clusterFor, enforcementFor, FIRST_READ_LIMIT_MS, RELAY_READY_LIMIT_MS, relayFor } from "./optional-parts.ts";
+import { createLog } from "./request-log.ts";
 import { buildServer, renewCertificate } from "./server.ts";
 import type { WebhookSettings } from "./settings.ts";
 import { leave } from "./shutdown.ts";
+import { stopSignal } from "./stop-signal.ts";
 import { tokenSource } from "./token-source.ts";
 
 /** Answers the exit status once the server has stopped. */
@@ -55,6 +54,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   const clientCa = await readClientCa(settings.clientCaFile);
   const rules = rulesOf(settings, config);
   const cluster = await clusterFor(settings, { base: rules.facts, log, registry: meters.registry });
+  const enforcement = await enforcementFor(settings, { log, registry: meters.registry });
   const newToken = tokenSource();
   let relay: RelayThread | undefined;
   try {
@@ -80,9 +80,12 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
     const address = await listen(app, settings.host, settings.port);
     log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
     const renew = renewal({ source, use: (pair) => renewCertificate(app, { ...pair, clientCa }), log });
-    const look = (): void => void renew(Date.now());
-    const watch = setInterval(look, settings.certificateCheckMs);
-    look();
+    const look = async (): Promise<void> => {
+      await renew(Date.now());
+      if (source.complaint(Date.now()) === "") await enforcement?.look();
+    };
+    const watch = setInterval(() => void look(), settings.certificateCheckMs);
+    void look();
     const signal = await stop.signal;
     // Ctrl-C comes from a person who waits, not from a cluster that still sends requests.
     const drainDelayMs = signal === "SIGINT" ? 0 : settings.drainDelayMs;
@@ -97,31 +100,11 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   } finally {
     // Its connections would keep the process, also after a port in use.
     source.close?.();
+    enforcement?.close();
     await relay?.stop();
     await cluster?.stop();
     lines.flushSync();
   }
-}
-
-type Stop = { readonly signal: Promise<NodeJS.Signals>; readonly told: () => boolean };
-
-/** The second signal means: now. */
-function stopSignal(log: Log, flush: () => void): Stop {
-  let told = false;
-  const signal = new Promise<NodeJS.Signals>((resolve) => {
-    const onSignal = (name: NodeJS.Signals): void => {
-      if (told) {
-        log.warn({ signal: name }, "told to stop twice, ending at once");
-        flush();
-        process.exit(EXIT_FORCED);
-      }
-      told = true;
-      resolve(name);
-    };
-    process.on("SIGTERM", onSignal);
-    process.on("SIGINT", onSignal);
-  });
-  return { signal, told: () => told };
 }
 
 function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRules {
@@ -138,55 +121,6 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
       systemNamespaces: ["kube-system", "kube-public", "kube-node-lease", settings.namespace],
     },
   };
-}
-
-/** Longest time to begin without knowing the cluster; then the careful answers have to do. */
-const FIRST_READ_LIMIT_MS = 5_000;
-
-type ClusterBeginnings = Pick<ClusterParts, "base" | "log" | "registry">;
-
-async function clusterFor(settings: WebhookSettings, beginnings: ClusterBeginnings): Promise<Cluster | undefined> {
-  if (settings.cluster === "off") return undefined;
-  const { connectionTo } = await import("../api-server/connection.ts");
-  const { startCluster } = await import("./cluster/cluster-runner.ts");
-  const connection = await connectionTo(settings);
-  const asksVersion = settings.kubeVersion === "auto";
-  return startCluster({ ...beginnings, connection, asksVersion, watchesPulls: settings.watchPulls });
-}
-
-/**
- * Longest time to begin without the relay: Pods that come before it has read its Secret are not given it. It waits two seconds
- * for the API server itself; the rest is for a machine on which a thread takes long to begin.
- */
-const RELAY_READY_LIMIT_MS = 15_000;
-
-type RelayBeginnings = Pick<RunnerParts, "newToken" | "registry"> & {
-  readonly cluster: Cluster | undefined;
-  readonly log: Log;
-};
-
-async function relayFor(settings: WebhookSettings, beginnings: RelayBeginnings): Promise<RelayThread | undefined> {
-  const { cluster, ...parts } = beginnings;
-  if (settings.relaySecret === "" || cluster === undefined) return undefined;
-  const { startRelayThread } = await import("../relay/thread/thread-runner.ts");
-  return startRelayThread({
-    ...parts,
-    program: process.argv[1] ?? "",
-    settings: {
-      kubeconfigFile: settings.kubeconfigFile,
-      namespace: settings.namespace,
-      secretName: settings.relaySecret,
-      host: settings.host,
-      port: settings.relayPort,
-      readsPods: settings.relayReadPods,
-      adminPort: settings.adminPort,
-      instance: hostname(),
-      lookMs: settings.certificateCheckMs,
-    },
-    address: settings.relayAddress,
-    tellDrain: cluster.tellDrain,
-    wallMs: () => Date.now(),
-  });
 }
 
 function withRelay(meters: Meters, relay: RelayThread | undefined): Meters {

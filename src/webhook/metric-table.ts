@@ -82,6 +82,12 @@ export const METRICS = {
     help: "1 while every webhook was last seen to trust the certificate of this replica.",
     labelNames: [],
   },
+  enforcing: {
+    type: "gauge",
+    name: "lastcall_enforcing",
+    help: "1 while API servers refuse Pods when no webhook answers; 0 until injection is proven. Only with failurePolicy Fail.",
+    labelNames: [],
+  },
   residentMemory: {
     type: "gauge",
     name: "process_resident_memory_bytes",

@@ -21,6 +21,7 @@ import { sharedTurns } from "./intake/turn-runner.ts";
 import type { ConnectionOf } from "./intake/watch-connections.ts";
 import type { Meters } from "./metrics.ts";
 import { type Log, logVerdict } from "./request-log.ts";
+import { sendReview } from "./send-review.ts";
 
 /**
  * Largest body, in bytes. The API server takes requests of 3 MiB and stores objects of about 1.5 MiB; JSON may double
@@ -35,6 +36,7 @@ export type IntakePorts = {
   readonly refuse: Refuse;
   readonly connectionOf: ConnectionOf;
   readonly needsCertificate: boolean;
+  readonly leaving: () => boolean;
 };
 
 export type MutatePorts = AdmissionPorts &
@@ -50,9 +52,8 @@ export function addMutateRoute(app: FastifyInstance<Server>, rules: AdmissionRul
     const ms = ports.nowMs() - startMs;
     ports.meters.record(verdict.entry, verdict.problems, ms / 1000);
     logVerdict(ports.log, verdict, ms);
-    reply.code(verdict.status);
-    reply.header("content-type", verdict.status === 200 ? "application/json" : "text/plain; charset=utf-8");
-    reply.send(verdict.body);
+    if (verdict.status === 200) sendReview(reply, verdict.body, ports.leaving());
+    else reply.code(verdict.status).header("content-type", "text/plain; charset=utf-8").send(verdict.body);
   };
 
   /** The rest of the body is not waited for. */

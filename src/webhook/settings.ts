@@ -1,6 +1,7 @@
 /** Every setting of the webhook server, once: its flag, its default, how it is read. Nothing here touches the environment. */
 import { isNamespaceName } from "../kubernetes/namespace-name.ts";
 import { PULL_POLICIES, type PullPolicy } from "../kubernetes/pod.ts";
+import { ENFORCEMENT_SETTINGS, type EnforcementSettings } from "./enforcement-settings.ts";
 import { RELAY_SETTINGS, type RelaySettings } from "./relay-settings.ts";
 import {
   durationSetting,
@@ -18,40 +19,41 @@ export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Empty text means: not set. */
-export type WebhookSettings = RelaySettings & {
-  /** 0 lets the system choose; the log says which. */
-  readonly port: number;
-  readonly host: string;
-  readonly certificateFile: string;
-  readonly keyFile: string;
-  readonly caFile: string;
-  /** Who may send reviews; empty: everyone. */
-  readonly clientCaFile: string;
-  /** Secret with the CA that all replicas share. */
-  readonly caSecret: string;
-  readonly caLifeMs: number;
-  readonly caSettleMs: number;
-  /** MutatingWebhookConfiguration whose caBundle is kept right. */
-  readonly webhookConfiguration: string;
-  readonly service: string;
-  readonly optIn: "label" | "all";
-  readonly configFile: string;
-  readonly image: string;
-  /** Empty: the API server's default. */
-  readonly imagePullPolicy: PullPolicy | "";
-  readonly imagePullSecrets: readonly string[];
-  /** Whether Events are read that tell of pulls of the manager's image. */
-  readonly watchPulls: boolean;
-  /** A version, or `auto`: the API server is asked. */
-  readonly kubeVersion: string;
-  /** `watch`: the API server tells about namespaces, nodes and LimitRanges, and gets Events. */
-  readonly cluster: "watch" | "off";
-  readonly kubeconfigFile: string;
-  readonly namespace: string;
-  readonly drainDelayMs: number;
-  readonly certificateCheckMs: number;
-  readonly logLevel: LogLevel;
-};
+export type WebhookSettings = RelaySettings &
+  EnforcementSettings & {
+    /** 0 lets the system choose; the log says which. */
+    readonly port: number;
+    readonly host: string;
+    readonly certificateFile: string;
+    readonly keyFile: string;
+    readonly caFile: string;
+    /** Who may send reviews; empty: everyone. */
+    readonly clientCaFile: string;
+    /** Secret with the CA that all replicas share. */
+    readonly caSecret: string;
+    readonly caLifeMs: number;
+    readonly caSettleMs: number;
+    /** MutatingWebhookConfiguration whose caBundle is kept right. */
+    readonly webhookConfiguration: string;
+    readonly service: string;
+    readonly optIn: "label" | "all";
+    readonly configFile: string;
+    readonly image: string;
+    /** Empty: the API server's default. */
+    readonly imagePullPolicy: PullPolicy | "";
+    readonly imagePullSecrets: readonly string[];
+    /** Whether Events are read that tell of pulls of the manager's image. */
+    readonly watchPulls: boolean;
+    /** A version, or `auto`: the API server is asked. */
+    readonly kubeVersion: string;
+    /** `watch`: the API server tells about namespaces, nodes and LimitRanges, and gets Events. */
+    readonly cluster: "watch" | "off";
+    readonly kubeconfigFile: string;
+    readonly namespace: string;
+    readonly drainDelayMs: number;
+    readonly certificateCheckMs: number;
+    readonly logLevel: LogLevel;
+  };
 
 /** They stand in every Pod. */
 export const PULL_SECRETS_LIMIT = 10;
@@ -174,6 +176,7 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
   },
   drainDelayMs: waitSetting("drain-delay", 5_000, "how long it keeps serving after SIGTERM"),
   certificateCheckMs: waitSetting("certificate-check", 10_000, "how often the certificate is looked at"),
+  ...ENFORCEMENT_SETTINGS,
   ...RELAY_SETTINGS,
   logLevel: {
     flag: "log-level",

@@ -59,7 +59,7 @@ test("a namespace that the cluster has not shown is told nothing, and takes no o
   await settled({ unknown_namespace: 1_000, sent: 1 });
 });
 
-test("an API server that never answers holds nobody, and what it holds up is bounded", async () => {
+test("an API server that never answers holds no one, and what it holds up is bounded", async () => {
   const { tell, clock, asked, settled } = senderUnderTest(() => new Promise(() => undefined));
   for (let at = 0; at < 300; at += 1) {
     // One a second is within the budget of all.

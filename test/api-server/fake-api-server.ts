@@ -164,7 +164,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     else if (request.method === "POST") void receive(request, reply, posted);
     else get(new URL(request.url ?? "/", "http://fake"), reply);
   });
-  // It comes back on this port, so nobody may have been given it meanwhile.
+  // It comes back on this port, so no one may have been given it meanwhile.
   const port = await listenOnOwnPort(server, "127.0.0.1");
   const connection = new KubeConfig();
   connection.loadFromClusterAndUser(

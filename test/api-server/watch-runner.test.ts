@@ -191,7 +191,7 @@ describe("a server or network that fails", () => {
     { says: "an event without an object", line: '{"type":"ADDED"}\n' },
     { says: "an unknown type", line: '{"type":"MOVED","object":{}}\n' },
     { says: "an error", line: '{"type":"ERROR","object":{"code":500}}\n' },
-  ])("is listed anew after a line that is $says", async ({ line }) => {
+  ])("is listed again after a line that is $says", async ({ line }) => {
     put("a", "1");
     const store = start();
     await watching();

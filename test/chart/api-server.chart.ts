@@ -4,18 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import type { RelaySettings } from "../../src/manager/relay/relay-settings.ts";
+import { refusingCopies } from "../../src/webhook/enforcement/refusing-copies.ts";
 import { someReport } from "../drain-history/some-drain.ts";
 import { eventually } from "../time/eventually.ts";
 import { type Answer, type ApiServer, end, startApiServer } from "./api-server.ts";
 import { documentedPolicy } from "./documented-policy.ts";
 import { POD_CASES, type PodCase, podOf } from "./real-pods.ts";
 import { askWithdrawal, relayOf, report } from "./relayed-pod.ts";
-import { HAS_LOW_PORTS, readMetrics, runHookPod, runSelfTest, startWebhook } from "./release-programs.ts";
+import { HAS_LOW_PORTS, readMetrics, runSelfTest, startWebhook } from "./release-programs.ts";
 import { at, listOf } from "./rendering.ts";
 import { servedMetrics } from "./served-metrics.ts";
 
 const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/drain.lastcall.dev";
+const ENFORCING = CONFIGURATION.replace("drain", "enforce");
 const SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-ca";
 const RELAY_SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-relay";
 const REPORT = "asked for injection and was let in without it";
@@ -53,12 +56,14 @@ const create = (pod: PodCase): Promise<Answer> =>
   api.ask("POST", `/api/v1/namespaces/${pod.namespace}/pods?dryRun=All`, podOf(pod));
 
 async function failurePolicies(): Promise<readonly unknown[]> {
-  return listOf(await read(CONFIGURATION), "webhooks").map((webhook) => at(webhook, "failurePolicy"));
+  return listOf(await read(ENFORCING), "webhooks").map((webhook) => at(webhook, "failurePolicy"));
 }
 
-async function leftOfHooks(): Promise<readonly string[]> {
-  const kinds = ["/api/v1/pods", "/api/v1/serviceaccounts", `${RBAC}/roles`, `${RBAC}/rolebindings`];
-  return named(/self-test/, kinds);
+/** Does what replicas do that have seen injection work. */
+async function failClosed(): Promise<readonly RawObject[]> {
+  const value = refusingCopies(listOf<RawObject>(await read(CONFIGURATION), "webhooks"));
+  await ask("PATCH", `${ENFORCING}?fieldManager=lastcall`, [{ op: "add", path: "/webhooks", value }]);
+  return value;
 }
 
 /** Objects of these kinds with such a name, wherever they are. */
@@ -75,11 +80,11 @@ const noteOf = (answer: Answer): unknown => at(answer.body, "metadata", "annotat
 const isReported = (answer: Answer): boolean => answer.warnings.some((warning) => warning.includes(REPORT));
 
 describe("a release on a real API server", () => {
-  test("is not installed failing closed, where nothing injects yet", async () => {
-    const installing = api.helm("install", { failurePolicy: "Fail" });
-    expect((await runHookPod(api, "1s")).stderr).toContain("came back without injection");
-    expect((await installing).status).not.toBe(0);
-    expect((await api.ask("GET", CONFIGURATION)).status).toBe(404);
+  test("comes up open with Fail from the first day, where nothing injects yet", async () => {
+    const { status, stderr } = await api.helm("install", { failurePolicy: "Fail" });
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(listOf(await read(ENFORCING), "webhooks")).toEqual([]);
+    expect((await create(POD_CASES[0] as PodCase)).status).toBe(201);
     await run("uninstall");
   });
 
@@ -95,7 +100,7 @@ describe("a release on a real API server", () => {
     expect(at(body, "status", "typeChecking", "expressionWarnings")).toBeUndefined();
   });
 
-  test("keeps the CA and the caBundle through upgrades, a change to Fail, and a rollback", async () => {
+  test("keeps the CA, the caBundle and what fails closed through upgrades, and opens at once with Ignore", async () => {
     const [root = ""] = rootCertificates;
     const caBundle = Buffer.from(root).toString("base64");
     const data = { "ca.crt": caBundle, "ca.key": Buffer.from("not a key").toString("base64") };
@@ -106,25 +111,35 @@ describe("a release on a real API server", () => {
       `${CONFIGURATION}?fieldManager=lastcall`,
       paths.map((path) => ({ op: "add", path, value: caBundle })),
     );
-    const state = async () => {
-      const webhooks = listOf(await read(CONFIGURATION), "webhooks");
-      return {
-        data: at(await read(SECRET), "data"),
-        bundles: webhooks.map((webhook) => at(webhook, "clientConfig", "caBundle")),
-        policies: webhooks.map((webhook) => at(webhook, "failurePolicy")),
-      };
-    };
+    const state = async () => ({
+      data: at(await read(SECRET), "data"),
+      bundles: listOf(await read(CONFIGURATION), "webhooks").map((webhook) => at(webhook, "clientConfig", "caBundle")),
+    });
     const kept = { data, bundles: [caBundle, caBundle] };
     await run("upgrade", { webhook: { replicas: 3 }, policy: { onInvalid: "skip" } });
-    expect(await state()).toEqual({ ...kept, policies: ["Ignore", "Ignore"] });
-    // Nothing runs here that the hook could prove.
-    await run("upgrade", { failurePolicy: "Fail" }, ["--no-hooks"]);
-    expect(await state()).toEqual({ ...kept, policies: ["Fail", "Fail"] });
-    await run("upgrade", { failurePolicy: "Fail" }, ["--no-hooks", "--server-side=false"]);
-    expect(await state()).toEqual({ ...kept, policies: ["Fail", "Fail"] });
-    await run("rollback");
-    await run("rollback", {}, ["1", "--no-hooks"]);
-    expect(await state()).toEqual({ ...kept, policies: ["Ignore", "Ignore"] });
+    expect(await state()).toEqual(kept);
+    await run("upgrade", { failurePolicy: "Fail" });
+    const copies = await failClosed();
+    for (const replicas of [2, 3]) {
+      for (const how of [[], ["--server-side=false"]]) {
+        await run("upgrade", { failurePolicy: "Fail", webhook: { replicas } }, how);
+        expect([await state(), listOf(await read(ENFORCING), "webhooks")]).toEqual([kept, copies]);
+      }
+    }
+    await run("rollback", {}, ["1"]);
+    expect(await state()).toEqual(kept);
+    expect((await api.ask("GET", ENFORCING)).status).toBe(404);
+  });
+
+  test("takes another release beside it only with a revision", async () => {
+    const twin = await api.helm("install", { fullnameOverride: "twin" }, [], "twin");
+    expect(twin.stderr).toContain("cannot be imported into the current release");
+    const canary = await api.helm("install", { revision: "canary" }, [], "canary");
+    expect([canary.status, canary.stderr]).toEqual([0, ""]);
+    expect(listOf(await read(CONFIGURATION.replace("drain", "drain-canary")), "webhooks")).toHaveLength(4);
+    expect((await api.helm("uninstall", {}, [], "canary")).status).toBe(0);
+    expect(await named(/canary/, EVERYTHING)).toEqual([]);
+    expect(listOf(await read(CONFIGURATION), "webhooks")).toHaveLength(2);
   });
 
   test("takes the network policy that the documentation gives, as it is written", async () => {
@@ -175,18 +190,81 @@ describe("a release on a real API server", () => {
     });
 
     // The upgrade would take back the port that the Service was given for want of rights.
-    test.runIf(HAS_LOW_PORTS)("and an upgrade to Fail goes through after the self-test has passed", async () => {
-      const upgrading = api.helm("upgrade", { failurePolicy: "Fail" });
-      expect(await runHookPod(api, "10s")).toMatchObject({ status: 0, stderr: "" });
-      expect(await upgrading).toMatchObject({ status: 0, stderr: "" });
-      expect(await failurePolicies()).toEqual(["Fail", "Fail"]);
-      expect(await leftOfHooks()).toEqual([]);
-      // The way back needs no proof. Without any values Helm would take those of the last time.
-      await run("upgrade", { failurePolicy: "Ignore" });
-      expect(await failurePolicies()).toEqual(["Ignore", "Ignore"]);
+    describe.runIf(HAS_LOW_PORTS)("and with Fail", () => {
+      const account = "system:serviceaccount:lastcall:lastcall-webhook";
+      const metrics = async (): Promise<string> => {
+        const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
+        return readMetrics({ address: String(at(service, "spec", "clusterIP")), port: 443 });
+      };
+
+      test("which closes by itself once injection is proven, and goes on injecting", async () => {
+        await run("upgrade", { failurePolicy: "Fail", webhook: { extraArgs: ["--certificate-check=500ms"] } });
+        await end(webhook);
+        webhook = await startWebhook(api, folder);
+        await eventually(async () => expect(await failurePolicies()).toEqual(["Fail", "Fail"]));
+        await eventually(async () => expect(await metrics()).toContain("\nlastcall_enforcing 1\n"));
+        for (const pod of POD_CASES) {
+          const answer = await create(pod);
+          expect([pod.says, answer.status, noteOf(answer) !== undefined]).toEqual([
+            pod.says,
+            201,
+            pod.outcome === "injected",
+          ]);
+        }
+      });
+
+      test("which is asked once about a Pod that it injects, and again about one that it leaves alone", async () => {
+        const asked = async (): Promise<number> =>
+          [...(await metrics()).matchAll(/^lastcall_admissions_total\S* ([0-9]+)$/gm)].reduce(
+            (sum, [, count]) => sum + Number(count),
+            0,
+          );
+        const questionsAbout = async (outcome: PodCase["outcome"]): Promise<number> => {
+          const before = await asked();
+          await create(POD_CASES.find((pod) => pod.outcome === outcome) as PodCase);
+          return (await asked()) - before;
+        };
+        expect(await questionsAbout("injected")).toBe(1);
+        expect(await questionsAbout("left alone")).toBe(2);
+      });
+
+      test("whose account may write nothing but copies", async () => {
+        const patch = (operation: object) => api.ask("PATCH", `${ENFORCING}?dryRun=All`, [operation], account);
+        const right = listOf(await read(ENFORCING), "webhooks");
+        expect((await patch({ op: "add", path: "/webhooks", value: right })).status).toBe(200);
+        expect((await patch({ op: "add", path: "/webhooks", value: [] })).status).toBe(200);
+        for (const operation of [
+          { op: "add", path: "/webhooks/0/rules/0/resources/-", value: "secrets" },
+          { op: "replace", path: "/webhooks/0/namespaceSelector", value: {} },
+          { op: "remove", path: "/webhooks/0/matchConditions/0" },
+          { op: "replace", path: "/webhooks/0/clientConfig/service/namespace", value: "default" },
+          { op: "replace", path: "/webhooks/0/name", value: "other.drain.lastcall.dev" },
+          { op: "add", path: "/metadata/labels/other", value: "label" },
+        ]) {
+          const { status, body } = await patch(operation);
+          expect([operation.path, status]).toEqual([operation.path, 403]);
+          expect(String(at(body, "message"))).toContain("only with copies of drain.lastcall.dev");
+        }
+      });
+
+      test("whose account may ask for Pods, and create none", async () => {
+        const pod = podOf({ ...(POD_CASES[0] as PodCase), namespace: "default" });
+        const asked = (query: string) => api.ask("POST", `/api/v1/namespaces/default/pods${query}`, pod, account);
+        expect((await asked("?dryRun=All")).status).toBe(201);
+        expect(String(at((await asked("")).body, "message"))).toContain("may create no Pod, only ask for a dry run");
+      });
+
+      test("and which opens at once with Ignore, while no webhook answers", async () => {
+        await end(webhook);
+        await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
+        await run("upgrade", { failurePolicy: "Ignore" });
+        await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(201));
+        webhook = await startWebhook(api, folder);
+        await eventually(async () => expect(noteOf(await create(POD_CASES[0] as PodCase))).toBeDefined());
+      });
     });
 
-    test.runIf(HAS_LOW_PORTS)("which makes a deleted Secret anew, and upgrades take it as their own", async () => {
+    test.runIf(HAS_LOW_PORTS)("which makes a deleted Secret again, and upgrades take it as their own", async () => {
       await ask("DELETE", SECRET);
       await eventually(async () => expect((await api.ask("GET", SECRET)).status).toBe(200));
       const made = at(await read(SECRET), "data", "next.crt");
@@ -248,8 +326,8 @@ describe("a release on a real API server", () => {
 
       test("takes the report of a drain, shows it and tells the owner", async () => {
         expect(await report(relay, someReport())).toBe("");
-        const [, port] =
-          /"adminPort":([0-9]+),"msg":"showing/.exec(readFileSync(join(folder, "node.log"), "utf8")) ?? [];
+        const log = readFileSync(join(folder, "node.log"), "utf8");
+        const port = [...log.matchAll(/"adminPort":([0-9]+),"msg":"showing/g)].at(-1)?.[1];
         const shown = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
         expect(at(await shown.json(), "drains", 0)).toMatchObject({ pod: web.name, report: { outcome: "drained" } });
         const events = "/api/v1/namespaces/shop/events?fieldSelector=reason=Drained";
@@ -260,7 +338,7 @@ describe("a release on a real API server", () => {
         });
       });
 
-      test("has its Secret made anew, and upgrades leave what is in it", async () => {
+      test("has its Secret made again, and upgrades leave what is in it", async () => {
         await ask("DELETE", RELAY_SECRET);
         await eventually(async () => expect((await api.ask("GET", RELAY_SECRET)).status).toBe(200));
         const data = at(await read(RELAY_SECRET), "data") as object;
@@ -277,7 +355,8 @@ describe("a release on a real API server", () => {
         const text = await readMetrics({ address, port: Number(at(service, "spec", "ports", 0, "port")) });
         const names = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
         const asked = [...(await servedMetrics()).keys()].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
-        expect(asked.filter((name) => !names.has(name))).toEqual([]);
+        // It is there only with Fail.
+        expect(asked.filter((name) => !names.has(name))).toEqual(["lastcall_enforcing"]);
       });
     });
 
@@ -303,14 +382,6 @@ describe("a release on a real API server", () => {
       expect(isReported(answer)).toBe(pod.reported);
     });
 
-    test("refuses an upgrade to Fail, changes nothing and leaves no right behind", async () => {
-      const upgrading = api.helm("upgrade", { failurePolicy: "Fail" });
-      expect((await runHookPod(api, "1s")).status).toBe(1);
-      expect((await upgrading).stderr).toContain("pre-upgrade hooks failed");
-      expect(await failurePolicies()).toEqual(["Ignore", "Ignore"]);
-      expect(await leftOfHooks()).toEqual([]);
-    });
-
     test("reports a manager that lost its restartPolicy and would never let the Pod start", async () => {
       const spec = { initContainers: [{ name: "lastcall", image: "m" }] };
       const stripped: PodCase = { says: "", namespace: "shop", spec, outcome: "injected", reported: false };
@@ -318,13 +389,9 @@ describe("a release on a real API server", () => {
       expect(warnings).toEqual([expect.stringContaining("lost restartPolicy Always")]);
     });
 
-    test("with Fail refuses those it would ask about, and nobody else", async () => {
-      const paths = [0, 1].map((index) => `/webhooks/${index}/failurePolicy`);
-      await ask(
-        "PATCH",
-        CONFIGURATION,
-        paths.map((path) => ({ op: "replace", path, value: "Fail" })),
-      );
+    test("with Fail refuses those it would ask about, and no one else", async () => {
+      await run("upgrade", { failurePolicy: "Fail" });
+      await failClosed();
       await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
       const refused: string[] = [];
       for (const pod of POD_CASES) if ((await create(pod)).status !== 201) refused.push(pod.says);

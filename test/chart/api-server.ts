@@ -25,16 +25,23 @@ export type Answer = {
 };
 
 export type ApiServer = {
-  readonly ask: (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown) => Promise<Answer>;
+  /** `as` is the user in whose name it is asked; an administrator otherwise. */
+  readonly ask: (
+    method: "GET" | "POST" | "PATCH" | "DELETE",
+    path: string,
+    body?: unknown,
+    as?: string,
+  ) => Promise<Answer>;
   /** A file for clients that come as an administrator. */
   readonly kubeconfig: string;
   /** A file for clients that come as this account of the release's namespace. */
   readonly kubeconfigOf: (account: string) => Promise<string>;
-  /** Runs Helm on the release `lastcall` in namespace `lastcall`. */
+  /** Runs Helm in namespace `lastcall`, on the release `lastcall` unless another is named. */
   readonly helm: (
     command: "install" | "upgrade" | "rollback" | "uninstall",
     values?: Values,
     args?: readonly string[],
+    release?: string,
   ) => Promise<Helm>;
   readonly stop: () => Promise<void>;
 };
@@ -65,11 +72,11 @@ export async function startApiServer(): Promise<ApiServer> {
       "--authorization-mode=RBAC",
       ...keys,
       "--service-account-issuer=https://kubernetes.default.svc",
-      // Nobody makes service accounts here, and Pods would be refused for the lack of one.
+      // No one makes service accounts here, and Pods would be refused for the lack of one.
       "--disable-admission-plugins=ServiceAccount",
     ]),
   ];
-  const ask: ApiServer["ask"] = (method, path, body) => askServer({ port, token, method, path, body });
+  const ask: ApiServer["ask"] = (method, path, body, as) => askServer({ port, token, method, path, body, as });
   const stop = async (): Promise<void> => {
     await Promise.all(children.map(end));
     rmSync(folder, { recursive: true, force: true });
@@ -121,7 +128,7 @@ function findPrograms(): Programs {
   const named = { etcd: process.env["LASTCALL_ETCD"], apiServer: process.env["LASTCALL_KUBE_APISERVER"] };
   if (named.etcd !== undefined && named.apiServer !== undefined)
     return { etcd: named.etcd, apiServer: named.apiServer };
-  const args = [join(ROOT, "test/cluster/main.ts"), "build", "etcd", "kubernetes-1.37"];
+  const args = [join(ROOT, "e2e/main.ts"), "build", "etcd", "kubernetes-1.37"];
   const { status, stdout } = spawnSync(process.execPath, args, {
     stdio: ["ignore", "pipe", "inherit"],
     encoding: "utf8",
@@ -174,13 +181,13 @@ function helmFor(port: number, token: string, folder: string): ApiServer["helm"]
     `--kube-token=${token}`,
     "--kube-insecure-skip-tls-verify",
   ];
-  return (command, values, args = []) => {
+  return (command, values, args = [], release = "lastcall") => {
     // No node would start the self-test's Pod.
     const chart =
       command === "install" || command === "upgrade"
         ? [CHART, "-f", "-", "--set", "image.allowEmptyRegistry=true,selfTest.startsPod=false"]
         : [];
-    const words = [command, "lastcall", ...chart, "--namespace=lastcall", ...server, ...args];
+    const words = [command, release, ...chart, "--namespace=lastcall", ...server, ...args];
     return new Promise((resolve) => {
       const run = execFile(inject("helm"), words, { env, encoding: "utf8" }, (error, stdout, stderr) => {
         resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr: complaintsIn(stderr) });
@@ -196,12 +203,14 @@ type Question = {
   readonly method: string;
   readonly path: string;
   readonly body: unknown;
+  readonly as: string | undefined;
 };
 
-function askServer({ port, token, method, path, body }: Question): Promise<Answer> {
+function askServer({ port, token, method, path, body, as }: Question): Promise<Answer> {
   const type = Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
   const headers = {
     authorization: `Bearer ${token}`,
+    ...(as === undefined ? {} : { "impersonate-user": as }),
     ...(body === undefined ? {} : { "content-type": method === "PATCH" ? type : "application/json" }),
   };
   return new Promise((resolve, reject) => {

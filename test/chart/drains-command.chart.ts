@@ -91,7 +91,7 @@ describe.skipIf(ADDRESS === undefined)("the drains of a release, read through a 
     expect(err).toContain('cannot get resource "pods/proxy"');
   });
 
-  test("ask for the namespace of whoever may list Pods nowhere else", async () => {
+  test("ask for the namespace of a user who may list Pods nowhere else", async () => {
     const { status, err } = await drains(await personWith("jim", []));
     expect(status).toBe(1);
     expect(err).toContain("the Pods of namespace lastcall cannot be listed: 403, ");

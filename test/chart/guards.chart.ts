@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import { at, ofKind, only, render, type Values, type Where } from "./rendering.ts";
 
 const CONFIGURATION = "configuration.lastcall.dev";
+const ENFORCING = "enforce.lastcall.dev";
+const PROOF = "proof.lastcall.dev";
 const NAMESPACE = "namespace.lastcall.dev";
 
 /** Those that are bound, and deny. */
@@ -24,7 +26,7 @@ const PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----";
 test.for<{ readonly says: string; readonly values: Values; readonly guards: readonly string[] }>([
   { says: "the defaults", values: {}, guards: [CONFIGURATION] },
   { says: "a CA from a Secret", values: existing(""), guards: [CONFIGURATION] },
-  { says: "failing closed", values: { failurePolicy: "Fail" }, guards: [CONFIGURATION, NAMESPACE] },
+  { says: "failing closed", values: { failurePolicy: "Fail" }, guards: [CONFIGURATION, ENFORCING, PROOF, NAMESPACE] },
   { says: "cert-manager, whose injector writes", values: { certificates: { mode: "cert-manager" } }, guards: [] },
   { says: "a caBundle that is given", values: existing(PEM), guards: [] },
   { says: "the reports alone off", values: { admissionPolicy: { enabled: false } }, guards: [CONFIGURATION] },
@@ -60,7 +62,7 @@ test("the namespace that is guarded is the release's, and only while the configu
     ({ metadata }) => metadata.name === NAMESPACE,
   );
   expect(at(binding, "spec", "paramRef")).toEqual({
-    name: only(manifests, "MutatingWebhookConfiguration").metadata.name,
+    name: "enforce.lastcall.dev",
     parameterNotFoundAction: "Allow",
   });
   expect(at(guard, "spec", "validations", 0, "message")).toContain("helm uninstall lastcall --namespace elsewhere");

@@ -16,7 +16,7 @@ export function setup(project: TestProject): void {
 }
 
 function builtHelm(): string {
-  const args = [join(ROOT, "test/cluster/main.ts"), "build", "helm"];
+  const args = [join(ROOT, "e2e/main.ts"), "build", "helm"];
   const { status, stdout } = spawnSync(process.execPath, args, {
     stdio: ["ignore", "pipe", "inherit"],
     encoding: "utf8",

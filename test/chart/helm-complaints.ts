@@ -1,4 +1,4 @@
-/** What helm says on its standard error that somebody should hear. */
+/** What helm says on its standard error that someone should hear. */
 
 /**
  * Without the lines that helm's client of the API server logs as information, whose letter is I: it writes one when a watch

@@ -129,6 +129,35 @@ describe("the chart", () => {
     expect(rule.metadata.labels).toMatchObject({ release: "prometheus", "app.kubernetes.io/name": "lastcall" });
   });
 
+  test("puts labels on every alert, and says where its runbook is", () => {
+    const given = {
+      enabled: true,
+      alertLabels: { team: "platform", severity: "theirs" },
+      runbookUrl: "https://wiki.example/#",
+    };
+    const rules = listOf(only(render({ monitoring: { prometheusRule: given } }), "PrometheusRule"), "spec", "groups");
+    const alerts = rules.flatMap((group) => listOf<Rule>(group, "rules"));
+    expect(alerts).toEqual(
+      RULES.map((rule) => ({
+        ...rule,
+        labels: { ...rule.labels, team: "platform" },
+        annotations: { ...rule.annotations, runbook_url: `https://wiki.example/#${rule.alert.toLowerCase()}` },
+      })),
+    );
+  });
+
+  test("has Prometheus read every replica through the Service instead, where that is asked for", () => {
+    const some = render({ monitoring: { serviceMonitor: on } });
+    const monitor = only(some, "ServiceMonitor");
+    const service = only(some, "Service");
+    expect(service.metadata.labels).toMatchObject(at(monitor, "spec", "selector", "matchLabels") as object);
+    const [endpoint] = listOf<{ readonly port: string }>(monitor, "spec", "endpoints");
+    expect(endpoint).toMatchObject({ path: "/metrics", scheme: "https", interval: "30s" });
+    expect(listOf<{ readonly name: string }>(service, "spec", "ports").map(({ name }) => name)).toContain(
+      endpoint?.port,
+    );
+  });
+
   test("brings the dashboard where Grafana's sidecar looks for it", () => {
     const map = ofKind(manifests, "ConfigMap").find(({ metadata }) => metadata.name === "lastcall-dashboard");
     expect(map?.metadata.labels).toMatchObject({ grafana_dashboard: "1" });

@@ -31,7 +31,7 @@ describe("with the relay, which is the default", () => {
       relaySecret: "lastcall-relay",
       relayAddress: `[${address}]:8444`,
       relayPort: 8_444,
-      relayReadPods: false,
+      relayReadPods: true,
       adminPort: 8_081,
     });
     expect(readRelayAddress(`[${address}]:8444`)).toBe(expected);
@@ -93,7 +93,7 @@ describe("the network policy", () => {
   const webhookPort = { ports: [{ port: 8_443, protocol: "TCP" }] };
   const relayPort = { from: [{ namespaceSelector: {} }], ports: [{ port: 8_444, protocol: "TCP" }] };
 
-  test("lets everybody reach the webhook, every Pod the relay, and nobody the page of drains", () => {
+  test("lets everyone reach the webhook, every Pod the relay, and no one the page of drains", () => {
     expect(at(policyOf({}), "ingress")).toEqual([webhookPort, relayPort]);
     expect(at(policyOf({ relay: { port: 9_444 } }), "ingress", 1, "ports")).toEqual([{ port: 9_444, protocol: "TCP" }]);
   });

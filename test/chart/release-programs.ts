@@ -3,10 +3,9 @@ import { type ChildProcess, execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
-import { eventually } from "../time/eventually.ts";
 import { type ApiServer, freePort, start } from "./api-server.ts";
 import { expandedArgs } from "./kubelet-arguments.ts";
-import { at, listOf } from "./rendering.ts";
+import { at } from "./rendering.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
 const SERVICE = "/api/v1/namespaces/lastcall/services/lastcall-webhook";
@@ -83,19 +82,4 @@ export function runSelfTest(args: readonly string[], kubeconfig: string): Promis
       resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
     });
   });
-}
-
-/** Does what a node would do with the self-test's Pod: waits for it, runs it as its account, tells its end. */
-export async function runHookPod(api: ApiServer, waitText: string): Promise<Ended> {
-  const path = "/api/v1/namespaces/lastcall/pods/lastcall-self-test";
-  const pod = await eventually(async () => {
-    const answer = await api.ask("GET", path);
-    if (answer.status !== 200) throw new Error(`the self-test's Pod is not there: status ${answer.status}`);
-    return answer;
-  });
-  const [, ...args] = listOf<string>(pod.body, "spec", "containers", 0, "args");
-  const flags = args.map((arg) => (arg.startsWith("--wait=") ? `--wait=${waitText}` : arg));
-  const ended = await runSelfTest(flags, await api.kubeconfigOf(String(at(pod.body, "spec", "serviceAccountName"))));
-  await api.ask("PATCH", `${path}/status`, { status: { phase: ended.status === 0 ? "Succeeded" : "Failed" } });
-  return ended;
 }

@@ -3,7 +3,7 @@ import { listOf, type Manifest, ofKind, render } from "./rendering.ts";
 import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
 
 /**
- * Every right the chart may give, as `role: groups/resources[names] verbs`. A line that is not here is one that nobody
+ * Every right the chart may give, as `role: groups/resources[names] verbs`. A line that is not here is one that no one
  * has thought about: it needs a reason before it needs a line.
  */
 const RIGHTS = {
@@ -14,33 +14,44 @@ const RIGHTS = {
   pulls: "ClusterRole lastcall-webhook: /events list watch",
   configuration:
     "ClusterRole lastcall-webhook: admissionregistration.k8s.io/mutatingwebhookconfigurations[drain.lastcall.dev] get patch",
+  enforcing:
+    "ClusterRole lastcall-webhook: admissionregistration.k8s.io/mutatingwebhookconfigurations[enforce.lastcall.dev] get patch",
+  copied:
+    "ClusterRole lastcall-webhook: admissionregistration.k8s.io/mutatingwebhookconfigurations[drain.lastcall.dev] get",
   slices: "ClusterRole lastcall-webhook: discovery.k8s.io/endpointslices list watch",
   pods: "ClusterRole lastcall-webhook: /pods get",
   bothSecrets: "Role lastcall-webhook: /secrets[lastcall-ca,lastcall-relay] get patch",
   authoritySecret: "Role lastcall-webhook: /secrets[lastcall-ca] get patch",
   relaySecret: "Role lastcall-webhook: /secrets[lastcall-relay] get patch",
   newSecret: "Role lastcall-webhook: /secrets create",
+  proof: "Role lastcall-proof: /pods create",
   selfTest: "Role lastcall-self-test: /pods create",
   selfTestPod: "Role lastcall-self-test: /pods[lastcall-self-test] delete get",
 } as const;
 
 const SELF_TEST = [RIGHTS.selfTest, RIGHTS.selfTestPod];
 const FACTS = [RIGHTS.namespaces, RIGHTS.nodes, RIGHTS.limitRanges, RIGHTS.events, RIGHTS.pulls];
-const RELAYED = [...FACTS, RIGHTS.slices];
+const WITHOUT_PODS = [...FACTS, RIGHTS.slices];
+const RELAYED = [...WITHOUT_PODS, RIGHTS.pods];
 const BOTH_SECRETS = [RIGHTS.bothSecrets, RIGHTS.newSecret];
 const DEFAULT = [...RELAYED, RIGHTS.configuration, ...BOTH_SECRETS, ...SELF_TEST];
-const READING_PODS = [...RELAYED, RIGHTS.pods, RIGHTS.configuration, ...BOTH_SECRETS, ...SELF_TEST];
+const READING_NO_PODS = [...WITHOUT_PODS, RIGHTS.configuration, ...BOTH_SECRETS, ...SELF_TEST];
+const ENFORCING = [...RELAYED, RIGHTS.configuration, RIGHTS.enforcing, RIGHTS.proof, ...BOTH_SECRETS, ...SELF_TEST];
 const RELAY_ONLY = [RIGHTS.relaySecret, RIGHTS.newSecret, ...SELF_TEST];
 const WITHOUT_RELAY = [...FACTS, RIGHTS.configuration, RIGHTS.authoritySecret, RIGHTS.newSecret];
 
 /** Who keeps the certificates, and what the relay does, decide which rights are needed. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+  "failing closed": ENFORCING,
   "certificates of cert-manager": [...RELAYED, ...RELAY_ONLY],
   "certificates of an issuer": [...RELAYED, ...RELAY_ONLY],
   "an existing Secret": [...RELAYED, RIGHTS.configuration, ...RELAY_ONLY],
   "an existing Secret with its CA": [...RELAYED, ...RELAY_ONLY],
-  "a careful cluster": READING_PODS,
-  "a relay that reads Pods": READING_PODS,
+  "a revision": DEFAULT.map((right) =>
+    right.replaceAll(/lastcall-(?!self-test\])/g, "lastcall-canary-").replace("drain.", "drain-canary."),
+  ),
+  "names of one's own": DEFAULT.map((right) => right.replaceAll(/lastcall-(?!self-test\])/g, "drain-")),
+  "a relay that reads no Pods": READING_NO_PODS,
   "no relay": [...WITHOUT_RELAY, ...SELF_TEST],
   "as little as possible": WITHOUT_RELAY,
 };
@@ -49,6 +60,12 @@ test.for(MATRIX_NAMES)("with %s, the accounts get the rights in the table and no
   const manifests = render(MATRIX[name]);
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
   expect(roles.flatMap(rightsOf)).toEqual(EXPECTED[name] ?? DEFAULT);
+});
+
+test("who fails closed with certificates of cert-manager lets it read its configuration, and write only the copy", () => {
+  const roles = ofKind(render({ failurePolicy: "Fail", certificates: { mode: "cert-manager" } }), "ClusterRole");
+  const rights = roles.flatMap(rightsOf).filter((right) => right.includes("configurations"));
+  expect(rights).toEqual([RIGHTS.copied, RIGHTS.enforcing]);
 });
 
 test("who does not let it watch pulls gives no right to read Events", () => {
@@ -71,14 +88,15 @@ test("without a relay and a CA of its own there is no Secret to write, and no ri
 });
 
 test("every binding gives a role of this chart to an account of this chart", () => {
-  const manifests = render();
+  const manifests = render({ failurePolicy: "Fail" });
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
   const bindings = [...ofKind(manifests, "ClusterRoleBinding"), ...ofKind(manifests, "RoleBinding")];
   expect(bindings).toHaveLength(roles.length);
   for (const binding of bindings) {
     const name = binding.metadata.name;
     expect(binding["roleRef"]).toMatchObject({ kind: binding.kind.replace("Binding", ""), name });
-    expect(binding["subjects"]).toEqual([{ kind: "ServiceAccount", name, namespace: "lastcall" }]);
+    const account = name === "lastcall-proof" ? "lastcall-webhook" : name;
+    expect(binding["subjects"]).toEqual([{ kind: "ServiceAccount", name: account, namespace: "lastcall" }]);
   }
 });
 

@@ -15,7 +15,7 @@ function argsOf(values: Values = {}): readonly string[] {
 }
 
 function configOf(values: Values): string {
-  const map = ofKind(render(values), "ConfigMap").find(({ metadata }) => metadata.name === "lastcall-config");
+  const map = ofKind(render(values), "ConfigMap").find(({ metadata }) => metadata.name.endsWith("-config"));
   return String(at(map, "data", "config.yaml"));
 }
 
@@ -107,6 +107,25 @@ test("a replica is replaced only after its successor is ready, and they keep apa
   expect(at(podOf(), "priorityClassName")).toBe("system-cluster-critical");
 });
 
+test("a strategy of one's own replaces the chart's, on the host's network too", () => {
+  const strategyOf = (webhook: object) =>
+    at(only(render({ webhook, relay: { adminPort: 0 } }), "Deployment"), "spec", "strategy");
+  expect(strategyOf({ strategy: { type: "Recreate" }, hostNetwork: true })).toEqual({ type: "Recreate" });
+  const slow = { rollingUpdate: { maxUnavailable: 0, maxSurge: "50%" } };
+  expect(strategyOf({ strategy: slow })).toEqual(slow);
+});
+
+test("the Service has the address families that are asked for, and the cluster's otherwise", () => {
+  const familiesOf = (values: Values) => {
+    const { ipFamilies, ipFamilyPolicy } = only(render(values), "Service")["spec"] as Record<string, unknown>;
+    return [ipFamilyPolicy, ipFamilies];
+  };
+  expect(familiesOf({})).toEqual([undefined, undefined]);
+  const both = MATRIX["two address families and a slow rollout"] ?? {};
+  expect(familiesOf(both)).toEqual(["RequireDualStack", ["IPv6", "IPv4"]]);
+  expect(familiesOf({ webhook: { ipFamilyPolicy: "PreferDualStack" } })).toEqual(["PreferDualStack", undefined]);
+});
+
 test("on the host's network a rollout needs no second port on any node", () => {
   const deployment = only(render(MATRIX["the host's network"]), "Deployment");
   expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 1, maxSurge: 0 });
@@ -196,6 +215,27 @@ describe("what a platform puts on every chart", () => {
     expect(server).toMatchObject({ "app.kubernetes.io/component": "webhook", team: "platform" });
     const selector = at(only(manifests, "Deployment"), "spec", "selector", "matchLabels");
     expect(selector).toEqual(at(only(render(), "Deployment"), "spec", "selector", "matchLabels"));
+  });
+
+  test("annotations stand on every object, and never over the chart's own", () => {
+    for (const { kind, metadata } of manifests)
+      expect([kind, metadata.annotations?.["owner"]]).toEqual([kind, "platform"]);
+    const pod = at(only(manifests, "Deployment"), "spec", "template", "metadata", "annotations");
+    expect(pod).toMatchObject({ owner: "platform" });
+    expect(at(pod, "lastcall.dev/config-sha256")).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test("one object's own label or annotation wins over a common one", () => {
+    const metadata = {
+      podAnnotations: { note: "own" },
+      podLabels: { team: "own" },
+      serviceAnnotations: { note: "own" },
+    };
+    const common = { commonAnnotations: { note: "common" }, commonLabels: { team: "common" } };
+    const some = render({ ...common, webhook: metadata });
+    expect(only(some, "Service").metadata).toMatchObject({ annotations: { note: "own" }, labels: { team: "common" } });
+    const template = at(only(some, "Deployment"), "spec", "template", "metadata");
+    expect(template).toMatchObject({ annotations: { note: "own" }, labels: { team: "own" } });
   });
 
   test("flags, variables, volumes and pull secrets come to those of the chart", () => {

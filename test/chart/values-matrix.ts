@@ -27,8 +27,18 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       profiles: { "1e3": { containers: "null" }, "0x1f": {}, "0o17": {}, null: {}, yes: {} },
     },
   },
+  "every namespace but some": { injection: { mode: "opt-out", excludedNamespaces: ["calico-system", "kube-system"] } },
+  "selectors of one's own": {
+    injection: {
+      namespaceSelector: { matchLabels: { stage: "test" } },
+      objectSelector: { matchExpressions: [{ key: "team", operator: "In", values: ["web"] }] },
+    },
+  },
+  "a revision": { revision: "canary", monitoring: { dashboard: { enabled: true } } },
+  "names of one's own": { nameOverride: "other", fullnameOverride: "drain" },
   "what a platform puts on every chart": {
     commonLabels: { team: "platform", "app.kubernetes.io/component": "theirs", "app.kubernetes.io/name": "theirs" },
+    commonAnnotations: { owner: "platform", "lastcall.dev/config-sha256": "theirs" },
     image: { pullSecrets: ["one", { name: "two" }] },
     webhook: {
       extraArgs: ["--host=::"],
@@ -56,10 +66,15 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       apiServerPorts: [6443],
       apiServerAddresses: ["10.0.0.0/28", "fd00::1/128"],
     },
-    relay: { port: 9_444, readPods: true, adminPort: 9_090 },
+    relay: { port: 9_444, adminPort: 9_090 },
     monitoring: {
       podMonitor: { enabled: true, labels: { release: "prometheus" }, interval: "1m" },
-      prometheusRule: { enabled: true, labels: { release: "prometheus" } },
+      prometheusRule: {
+        enabled: true,
+        labels: { release: "prometheus" },
+        alertLabels: { team: "platform" },
+        runbookUrl: "https://wiki.example/lastcall#",
+      },
       dashboard: { enabled: true, labels: { grafana_dashboard: null, dashboards: "yes" } },
     },
     webhook: {
@@ -81,8 +96,18 @@ export const MATRIX: Readonly<Record<string, Values>> = {
   },
   "a client CA": { webhook: { clientCA: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" } },
   "the host's network": { webhook: { hostNetwork: true }, relay: { adminPort: 0 } },
+  "a monitor of the Service": {
+    monitoring: { serviceMonitor: { enabled: true, labels: { release: "prometheus" }, interval: "15s" } },
+  },
+  "two address families and a slow rollout": {
+    webhook: {
+      ipFamilyPolicy: "RequireDualStack",
+      ipFamilies: ["IPv6", "IPv4"],
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: "25%" } },
+    },
+  },
   "no relay": { relay: { enabled: false } },
-  "a relay that reads Pods": { relay: { readPods: true }, networkPolicy: { enabled: true } },
+  "a relay that reads no Pods": { relay: { readPods: false }, networkPolicy: { enabled: true } },
   "as little as possible": {
     webhook: { replicas: 1, resources: { requests: {}, limits: {} }, nodeSelector: { "kubernetes.io/os": null } },
     podDisruptionBudget: { enabled: false },

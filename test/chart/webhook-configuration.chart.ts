@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { ANNOTATIONS, PREFIX } from "../../src/policy/annotation-table.ts";
+import { readSettings } from "../../src/webhook/config.ts";
+import { readOptions } from "../../src/webhook/self-test/options.ts";
+import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
 import { type LabelSelector, type Labels, selects } from "./label-selector.ts";
-import { at, listOf, ofKind, only, render } from "./rendering.ts";
+import { at, listOf, type Manifest, ofKind, only, render, type Values } from "./rendering.ts";
+import { MATRIX } from "./values-matrix.ts";
 
 const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
 
@@ -25,21 +29,110 @@ const TABLE: readonly (readonly [string, Labels, Labels, string])[] = [
   ["shop", on, { app: "web" }, "namespace"],
   ["shop", on, on, "namespace"],
   ["shop", on, { [INJECT]: "yes" }, "namespace"],
-  ["shop", on, off, "nobody"],
-  ["shop", {}, {}, "nobody"],
+  ["shop", on, off, "none"],
+  ["shop", {}, {}, "none"],
   ["shop", {}, on, "pod"],
-  ["shop", {}, off, "nobody"],
-  ["shop", off, {}, "nobody"],
+  ["shop", {}, off, "none"],
+  ["shop", off, {}, "none"],
   ["shop", off, on, "pod"],
-  ["shop", { [INJECT]: "true" }, {}, "nobody"],
+  ["shop", { [INJECT]: "true" }, {}, "none"],
   ["shop", { [INJECT]: "true" }, on, "pod"],
   ...["kube-system", "kube-public", "kube-node-lease", "lastcall"].flatMap((name) => [
-    [name, on, {}, "nobody"] as const,
-    [name, {}, on, "nobody"] as const,
-    [name, on, on, "nobody"] as const,
+    [name, on, {}, "none"] as const,
+    [name, {}, on, "none"] as const,
+    [name, on, on, "none"] as const,
   ]),
   ["lastcall-demo", on, {}, "namespace"],
 ];
+
+/** The same in opt-out mode, with two further namespaces left alone. */
+const OPT_OUT_TABLE: typeof TABLE = [
+  ["shop", {}, {}, "namespace"],
+  ["shop", on, {}, "namespace"],
+  ["shop", {}, on, "namespace"],
+  ["shop", { [INJECT]: "true" }, {}, "namespace"],
+  ["shop", {}, off, "none"],
+  ["shop", on, off, "none"],
+  ["shop", off, {}, "none"],
+  ["shop", off, on, "pod"],
+  ["shop", off, off, "none"],
+  ...["kube-system", "kube-public", "kube-node-lease", "lastcall", "calico-system", "istio-system"].flatMap((name) => [
+    [name, {}, {}, "none"] as const,
+    [name, on, {}, "none"] as const,
+    [name, off, on, "none"] as const,
+    [name, on, on, "none"] as const,
+  ]),
+];
+const OPT_OUT = { injection: { mode: "opt-out", excludedNamespaces: ["calico-system", "istio-system"] } };
+
+/** The names of the entries of these values that ask about a Pod with these labels. */
+function askingWith(values: Values, namespace: Labels, pod: Labels): readonly string[] {
+  return listOf<Entry>(only(render(values), "MutatingWebhookConfiguration"), "webhooks")
+    .filter((entry) => selects(entry.namespaceSelector, namespace) && selects(entry.objectSelector, pod))
+    .map(({ name }) => name);
+}
+
+describe("in opt-out mode the webhook is asked about a Pod", () => {
+  test.for(OPT_OUT_TABLE)("in %s labelled %j with labels %j by %s", ([name, namespaceLabels, podLabels, expected]) => {
+    const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
+    const asking = expected === "none" ? [] : [`${expected}.drain.lastcall.dev`];
+    expect(askingWith(OPT_OUT, namespace, podLabels)).toEqual(asking);
+  });
+
+  test("and the policy that reports does not say that it asked", () => {
+    const message = (values: Values) => JSON.stringify(only(render(values), "ValidatingAdmissionPolicy"));
+    expect(message({ ...OPT_OUT, admissionPolicy: { guards: false } })).toContain(
+      "this Pod should be injected and was",
+    );
+    expect(message({ admissionPolicy: { guards: false } })).toContain("this Pod asked for injection and was");
+  });
+});
+
+describe("conditions of one's own", () => {
+  const injection = {
+    namespaceSelector: { matchLabels: { stage: "test" } },
+    objectSelector: {
+      matchLabels: { team: "web" },
+      matchExpressions: [{ key: "app", operator: "NotIn", values: ["cache"] }],
+    },
+  };
+  const shop = { "kubernetes.io/metadata.name": "shop", stage: "test" };
+
+  test.for(["opt-in", "opt-out"])("hold beside the chart's, mode %s", (mode) => {
+    const values = { injection: { ...injection, mode } };
+    const asked = (namespace: Labels, pod: Labels) => askingWith(values, { ...namespace, ...on }, pod).length;
+    expect(asked(shop, { team: "web" })).toBe(1);
+    expect(asked(shop, { team: "web", app: "cache" })).toBe(0);
+    expect(asked(shop, { team: "data" })).toBe(0);
+    expect(asked({ ...shop, stage: "live" }, { team: "web" })).toBe(0);
+    expect(asked(shop, { ...off, team: "web" })).toBe(0);
+    expect(asked({ ...shop, "kubernetes.io/metadata.name": "kube-system" }, { team: "web", ...on })).toBe(0);
+  });
+
+  test("are met by the Pods of the self-test, which carry what the values ask for", () => {
+    const values = { injection, selfTest: { podLabels: { tier: "front" } } };
+    const pod = render(values).find(({ kind }) => kind === "Pod");
+    const [, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
+    const { options, mistakes } = readOptions(flags);
+    expect([mistakes, options.labels]).toEqual([[], { team: "web", tier: "front" }]);
+    const labels = at(probePod(options, "enabled"), "metadata", "labels") as Labels;
+    expect(askingWith(values, shop, labels)).toEqual(["pod.drain.lastcall.dev"]);
+  });
+});
+
+test.for(["defaults", "every namespace but some", "selectors of one's own"])(
+  "the policy that reports has the selectors of the webhook, with %s",
+  (name) => {
+    const manifests = render(MATRIX[name]);
+    const bindings = ofKind(manifests, "ValidatingAdmissionPolicyBinding").filter(
+      (binding) => at(binding, "spec", "policyName") === "uninjected.lastcall.dev",
+    );
+    const asking = listOf<Entry>(only(manifests, "MutatingWebhookConfiguration"), "webhooks");
+    expect(bindings.map((binding) => at(binding, "spec", "matchResources"))).toEqual(
+      asking.map(({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector })),
+    );
+  },
+);
 
 describe("the webhook is asked about a Pod", () => {
   test.for(TABLE)("in %s labelled %j with labels %j by %s", ([name, namespaceLabels, podLabels, expected]) => {
@@ -47,7 +140,7 @@ describe("the webhook is asked about a Pod", () => {
     const asking = entries.filter(
       (entry) => selects(entry.namespaceSelector, namespace) && selects(entry.objectSelector, podLabels),
     );
-    expect(asking.map((entry) => entry.name)).toEqual(expected === "nobody" ? [] : [`${expected}.drain.lastcall.dev`]);
+    expect(asking.map((entry) => entry.name)).toEqual(expected === "none" ? [] : [`${expected}.drain.lastcall.dev`]);
   });
 
   test("never in the release's own namespace, whatever its name is", () => {
@@ -63,15 +156,6 @@ describe("the webhook is asked about a Pod", () => {
       ]);
     }
   });
-});
-
-test("the policy that reports has the selectors of the webhook", () => {
-  const bindings = ofKind(render(), "ValidatingAdmissionPolicyBinding").filter(
-    (binding) => at(binding, "spec", "policyName") === "uninjected.lastcall.dev",
-  );
-  expect(bindings.map((binding) => at(binding, "spec", "matchResources"))).toEqual(
-    entries.map(({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector })),
-  );
 });
 
 test("the configuration sorts before those of service meshes and keeps AKS away", () => {
@@ -94,9 +178,45 @@ test("both entries are called again after other webhooks, and honest about Event
   }
 });
 
-test("Fail stands in both entries when it is asked for", () => {
-  const failing = listOf<Entry>(only(render({ failurePolicy: "Fail" }), "MutatingWebhookConfiguration"), "webhooks");
-  expect(failing.map((entry) => entry["failurePolicy"])).toEqual(["Fail", "Fail"]);
+describe("with Fail", () => {
+  const configurations = (values: Values): readonly Manifest[] =>
+    ofKind(render({ failurePolicy: "Fail", ...values }), "MutatingWebhookConfiguration");
+
+  test("the release comes up open, with an empty configuration for its replicas to fill", () => {
+    const [enforcing, open, ...others] = configurations({});
+    expect([enforcing?.metadata.name, enforcing?.["webhooks"]]).toEqual(["enforce.lastcall.dev", undefined]);
+    expect([open, ...others]).toEqual([configuration]);
+  });
+
+  test("the replicas are told both names, and where and with which labels to prove injection", () => {
+    const injection = { objectSelector: { matchLabels: { team: "web" } } };
+    const values = { failurePolicy: "Fail", revision: "canary", injection, selfTest: { namespace: "proofs" } };
+    const args = listOf<string>(
+      only(render(values), "Deployment"),
+      "spec",
+      "template",
+      "spec",
+      "containers",
+      0,
+      "args",
+    );
+    const [, ...flags] = args;
+    expect(readSettings(flags, {}).settings).toMatchObject({
+      enforceConfiguration: "enforce-canary.lastcall.dev",
+      enforceCopies: "drain-canary.lastcall.dev",
+      proofNamespace: "proofs",
+      proofLabels: { team: "web", "lastcall.dev/revision": "canary" },
+    });
+  });
+
+  test("the second configuration is called after the first, and before those of service meshes", () => {
+    for (const revision of ["", "canary", "zz"]) {
+      const names = configurations({ revision }).map(({ metadata }) => metadata.name);
+      const [first, second] = [...names, "istio-sidecar-injector", "linkerd-proxy-injector-webhook-config"].sort();
+      expect([first, second]).toEqual(names.sort());
+      expect(first).toMatch(/^drain/);
+    }
+  });
 });
 
 test("a caBundle is rendered only when it is given", () => {

@@ -31,13 +31,14 @@ describe.for(MATRIX_NAMES)("with %s", (name) => {
     }
   });
 
-  test("puts everything into the release's namespace, except the self-test's rights", () => {
+  test("puts everything into the release's namespace, except the rights of self-test and proof", () => {
     const elsewhere = render(values, { namespace: "of-its-own" })
       .filter(({ kind }) => !CLUSTER_WIDE.includes(kind))
       .filter(({ metadata }) => metadata.namespace !== "of-its-own");
-    const allowed = values["selfTest"] === undefined ? ["Role", "RoleBinding"] : [];
-    expect(elsewhere.map(({ kind }) => kind)).toEqual(allowed);
-    expect(elsewhere.every(isHook)).toBe(true);
+    const rights = ["Role", "RoleBinding"];
+    expect(elsewhere.filter(isHook).map(({ kind }) => kind)).toEqual(values["selfTest"] === undefined ? rights : []);
+    const proof = elsewhere.filter((manifest) => !isHook(manifest)).map(({ kind }) => kind);
+    expect(proof).toEqual(values["failurePolicy"] === "Fail" ? rights : []);
   });
 
   test("names no object twice", () => {

@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { renderText, type Values } from "./rendering.ts";
-
-function complaint(values: Values, namespace = "lastcall"): string {
-  const { status, stderr } = renderText(values, { namespace });
-  return status === 0 ? "" : stderr;
-}
+import type { Values } from "./rendering.ts";
+import { complaint } from "./wrong-values.ts";
 
 const existing = (inner: object) => ({ certificates: { mode: "existing", existing: inner } });
 
@@ -23,6 +19,29 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["no replica", { webhook: { replicas: 0 } }, "at '/webhook/replicas': minimum"],
   ["a drain delay without a unit", { webhook: { drainDelay: "5" } }, "at '/webhook/drainDelay'"],
   ["a timeout the API refuses", { webhook: { timeoutSeconds: 31 } }, "at '/webhook/timeoutSeconds': maximum"],
+  ["a name no Service can have", { fullnameOverride: "1st" }, "at '/fullnameOverride'"],
+  ["a name that leaves no room", { nameOverride: "a".repeat(41) }, "at '/nameOverride': maxLength"],
+  ["a mode that is none", { injection: { mode: "all" } }, "value must be one of 'opt-in', 'opt-out'"],
+  [
+    "a selector by a name it has not",
+    { injection: { objectSelector: { labels: {} } } },
+    "at '/injection/objectSelector'",
+  ],
+  [
+    "an operator that selectors do not know",
+    { injection: { namespaceSelector: { matchExpressions: [{ key: "a", operator: "Is" }] } } },
+    "/injection/namespaceSelector/matchExpressions/0/operator",
+  ],
+  ["a runbook that is no address", { monitoring: { prometheusRule: { runbookUrl: "wiki" } } }, "/runbookUrl"],
+  ["an address family by another name", { webhook: { ipFamilies: ["ipv6"] } }, "value must be one of 'IPv4', 'IPv6'"],
+  ["a family twice", { webhook: { ipFamilies: ["IPv6", "IPv6"] } }, "at '/webhook/ipFamilies'"],
+  ["a strategy that is none", { webhook: { strategy: { type: "Rolling" } } }, "'RollingUpdate', 'Recreate'"],
+  [
+    "more than all replicas",
+    { webhook: { strategy: { rollingUpdate: { maxSurge: "101%" } } } },
+    "at '/webhook/strategy/rollingUpdate/maxSurge'",
+  ],
+  ["a revision that no label can have", { revision: "Canary" }, "at '/revision'"],
   ["root as user", { webhook: { runAsUser: 0 } }, "at '/webhook/runAsUser': minimum"],
   ["a user by name", { webhook: { runAsUser: "nobody" } }, "at '/webhook/runAsUser'"],
   [
@@ -42,7 +61,7 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["no action at all", { admissionPolicy: { validationActions: [] } }, "at '/admissionPolicy/validationActions'"],
   ["an address that is no block", { networkPolicy: { apiServerAddresses: ["10.0.0.1"] } }, "/networkPolicy/apiServ"],
   ["a relay on a privileged port", { relay: { port: 443 } }, "at '/relay/port': minimum"],
-  ["a caller who is nobody", { networkPolicy: { webhookFrom: [{}] } }, "at '/networkPolicy/webhookFrom/0'"],
+  ["a caller who is no one", { networkPolicy: { webhookFrom: [{}] } }, "at '/networkPolicy/webhookFrom/0'"],
   [
     "a caller by a name that policies do not know",
     { networkPolicy: { webhookFrom: [{ cidr: "10.0.0.1/32" }] } },
@@ -66,9 +85,34 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "podDisruptionBudget.enabled is false and failurePolicy is Fail",
   ],
   [
-    "Fail without a self-test",
-    { failurePolicy: "Fail", selfTest: { enabled: false } },
-    "selfTest.enabled is false and failurePolicy is Fail",
+    "a proof in a namespace that is left alone",
+    { failurePolicy: "Fail", selfTest: { enabled: false, namespace: "kube-system" } },
+    "selfTest.namespace is kube-system, where nothing is ever injected",
+  ],
+  [
+    "Fail with a rollout that begins with no replica",
+    { failurePolicy: "Fail", webhook: { strategy: { type: "Recreate" } } },
+    "webhook.strategy.type is Recreate and failurePolicy is Fail",
+  ],
+  [
+    "two strategies in one",
+    { webhook: { strategy: { type: "Recreate", rollingUpdate: { maxSurge: 1 } } } },
+    "webhook.strategy.rollingUpdate is set and webhook.strategy.type is Recreate",
+  ],
+  [
+    "two families in one",
+    { webhook: { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv6", "IPv4"] } },
+    "webhook.ipFamilies has two families and webhook.ipFamilyPolicy is SingleStack",
+  ],
+  [
+    "Fail in opt-out mode",
+    { failurePolicy: "Fail", injection: { mode: "opt-out" } },
+    "injection.mode is opt-out and failurePolicy is Fail",
+  ],
+  [
+    "a test in a namespace that is left alone",
+    { injection: { excludedNamespaces: ["default"] } },
+    "selfTest.namespace is default, where nothing is ever injected",
   ],
   [
     "Fail with replicas that leave at once",
@@ -117,11 +161,6 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     { policy: { profiles: { slow: { port: "1023" } } } },
     "policy.profiles.slow.port has 1023: expected ports from 1024 to 65535.",
   ],
-  [
-    "reading Pods for a relay that is off",
-    { relay: { enabled: false, readPods: true } },
-    "relay.readPods is true and relay.enabled is false",
-  ],
   ["a privileged port of the page of drains", { relay: { adminPort: 80 } }, "relay.adminPort is 80: expected 0"],
   [
     "two servers on one port",
@@ -147,6 +186,16 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "a page of drains on the node's address",
     { webhook: { hostNetwork: true } },
     "webhook.hostNetwork is true and relay.adminPort is 8081",
+  ],
+  [
+    "a chart that is switched off where no other chart reads it",
+    { enabled: false },
+    "enabled is false, and the chart is rendered all the same",
+  ],
+  [
+    "two monitors of the same replicas",
+    { monitoring: { podMonitor: { enabled: true }, serviceMonitor: { enabled: true } } },
+    "monitoring.podMonitor.enabled and monitoring.serviceMonitor.enabled are both true",
   ],
   [
     "a test where nothing is injected",

@@ -44,7 +44,7 @@ test("open questions of a replica, a namespace and a Pod", () => {
   const podLimits = createRelayLimits();
   const ofPod = countOf(() => podLimits.beginStream({ namespace: "a", uid: "same" }) === undefined);
   const all = createRelayLimits();
-  // Everybody comes alone, so that only the whole limits.
+  // Everyone comes alone, so that only the whole limits.
   countOf((turn) => all.beginStream({ namespace: `${turn}`, uid: "" }) === undefined);
   expect(row("open questions")).toContain(`${shown(all.streams())} per replica, half of them for one namespace`);
   expect(ofOne).toBe(all.streams() / 2);

@@ -85,7 +85,7 @@ describe("two replicas with one Secret", () => {
       const answers = await Promise.all([first, second].map((each) => askRelay(each, now, NOTICE)));
       expect(answers.map(({ status }) => status)).toEqual([204, 204]);
     });
-    // Whoever pinned the CA that is gone is refused by TLS and drains by its floor.
+    // A client that pinned the CA that is gone is refused by TLS and drains by its floor.
     await expect(askRelay(first, before, NOTICE)).rejects.toThrow();
     expect(first.output() + second.output()).not.toMatch(/PRIVATE|"secret"/);
   });
@@ -107,17 +107,21 @@ describe("the two ports", () => {
     await expect(askRelay({ relayPort: () => one.port }, variables, NOTICE)).rejects.toThrow(/certificate/);
   });
 
-  test("refuses whoever has no credential, one of another namespace, or one that was changed", LIMIT, async () => {
-    const one = await replica(await api());
-    const { variables } = await given(one, OWNED);
-    const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
-    for (const authorization of ["", "Lastcall x", `Lastcall ${credential.slice(0, -1)}`, `Bearer ${credential}`]) {
-      expect((await askRelay(one, variables, { ...NOTICE, authorization })).status).toBe(401);
-      expect((await askRelay(one, variables, { ...QUESTION, authorization })).status).toBe(401);
-    }
-    const elsewhere = { ...NOTICE.body, namespace: "elsewhere" };
-    expect((await askRelay(one, variables, { ...NOTICE, body: elsewhere })).status).toBe(403);
-  });
+  test(
+    "refuses a client that has no credential, one of another namespace, or one that was changed",
+    LIMIT,
+    async () => {
+      const one = await replica(await api());
+      const { variables } = await given(one, OWNED);
+      const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
+      for (const authorization of ["", "Lastcall x", `Lastcall ${credential.slice(0, -1)}`, `Bearer ${credential}`]) {
+        expect((await askRelay(one, variables, { ...NOTICE, authorization })).status).toBe(401);
+        expect((await askRelay(one, variables, { ...QUESTION, authorization })).status).toBe(401);
+      }
+      const elsewhere = { ...NOTICE.body, namespace: "elsewhere" };
+      expect((await askRelay(one, variables, { ...NOTICE, body: elsewhere })).status).toBe(403);
+    },
+  );
 });
 
 test("told to stop, it ends the open streams once it no longer listens, and is gone at once", LIMIT, async () => {
@@ -129,7 +133,7 @@ test("told to stop, it ends the open streams once it no longer listens, and is g
   });
   const stream = askRelay(one, variables, { ...QUESTION, onText: () => begun() });
   await first;
-  // Somebody who connects and says nothing, and somebody who never comes to the end.
+  // Someone who connects and says nothing, and someone who never comes to the end.
   await Promise.all([silentAt(one, variables, ""), silentAt(one, variables, "POST /v1/drains HTTP/1.1\r\n")]);
   const toldMs = performance.now();
   one.signal("SIGTERM");
@@ -184,7 +188,7 @@ describe("admissions go on", () => {
     );
   });
 
-  test("while somebody has the relay's port, and Pods are given a relay that other replicas serve", LIMIT, async () => {
+  test("while someone has the relay's port, and Pods are given a relay that other replicas serve", LIMIT, async () => {
     const taken = createServer();
     const port = await listenOnOwnPort(taken, "127.0.0.1");
     cleanups.push(() => taken.close());
@@ -214,7 +218,7 @@ describe("admissions go on", () => {
     expect(nicenesses.filter((niceness) => niceness !== own)).toEqual([RELAY_NICENESS]);
   });
 
-  test("and recent drains are shown on the admin port, or not at all when somebody has it", LIMIT, async () => {
+  test("and recent drains are shown on the admin port, or not at all when someone has it", LIMIT, async () => {
     const taken = createServer();
     const port = await listenOnOwnPort(taken, "::");
     cleanups.push(() => taken.close());

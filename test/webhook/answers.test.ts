@@ -6,7 +6,7 @@ import { samplesOf, serverUnderTest } from "./server-under-test.ts";
 
 const UID = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
-/** A key more could carry the Pod, the patch or somebody's secret. */
+/** A key more could carry the Pod, the patch or a user's secret. */
 const LINE_KEYS = [
   ...["dryRun", "level", "mode", "ms", "msg", "namespace", "outcome", "pod", "problems", "reason", "status"],
   ...["time", "uid"],
@@ -39,6 +39,13 @@ test("a refusal is an answer with a status the person sees, not an HTTP error", 
   const answer = await ask(serverUnderTest({ inject: () => REFUSED }));
   expect(answer.statusCode).toBe(200);
   expect(answer.json().response).toMatchObject({ uid: UID, allowed: false, status: { message: REFUSED.message } });
+});
+
+test("an answer with letters beyond ASCII arrives whole", async () => {
+  const message = "The value 9₀s — drain-délai — cannot be read.";
+  const answer = await ask(serverUnderTest({ inject: () => ({ ...REFUSED, message }) }));
+  expect(answer.json().response.status.message).toBe(message);
+  expect(answer.headers["content-length"]).toBe(String(Buffer.byteLength(answer.body)));
 });
 
 test("a Pod that is left alone gets no patch and no patch type", async () => {

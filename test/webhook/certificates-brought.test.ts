@@ -1,4 +1,4 @@
-/** Files that somebody else renews, mounted as kubelet mounts a Secret, and the caBundles that have to follow. */
+/** Files that someone else renews, mounted as kubelet mounts a Secret, and the caBundles that have to follow. */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -52,7 +52,7 @@ test("a certificate made in memory is renewed under the same CA before it ends",
   expect(new X509Certificate(second.cert).verify(new X509Certificate(caCertificate).publicKey)).toBe(true);
 });
 
-test("when files that somebody else renews expire stands in the metrics", async () => {
+test("when files that someone else renews expire stands in the metrics", async () => {
   const { cert, key, validUntilMs } = (await makeCertificate("lastcall", NOW_MS)).source.current();
   const args = [`--cert=${file("expiring.crt", cert)}`, `--key=${file("expiring.key", key)}`];
   const registry = new Registry();

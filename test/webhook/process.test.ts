@@ -201,7 +201,7 @@ test("new certificate files are served to new connections while an open one goes
   await eventually(async () => expect((await call(renewed, { path: "/healthz" })).status).toBe(200));
   expect((await call(webhook, { path: "/healthz", agent })).status).toBe(200);
   await expect(call(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
-  // A key of somebody else changes nothing.
+  // A key of someone else changes nothing.
   const stranger = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   writeFileSync(key, stranger.export({ type: "pkcs8", format: "pem" }));
   await eventually(() => expect(webhook.output()).toContain("the old one stays"));

@@ -57,7 +57,7 @@ export async function startWebhook(args: readonly string[] = [], ownCa?: string)
     await destroy();
     throw error;
   } finally {
-    // It has told its CA once it listens; whoever ends the process how he likes leaves nothing behind.
+    // It has told its CA once it listens; a test that ends the process as it likes leaves nothing behind.
     rmSync(folder, { recursive: true, force: true });
   }
 }

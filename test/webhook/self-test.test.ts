@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
 import { readOptions } from "../../src/webhook/self-test/options.ts";
+import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
 import { selfTest } from "../../src/webhook/self-test/self-test.ts";
 
 type Answer = (wish: string, asked: number) => ApiAnswer;
@@ -11,7 +12,7 @@ async function run(answer: Answer, waitMs = 3_000) {
   const said: string[] = [];
   let nowMs = 0;
   const works = await selfTest(
-    { namespace: "shop", waitMs, image: "probe:1", startsPod: false },
+    { namespace: "shop", waitMs, image: "probe:1", labels: { team: "web" }, startsPod: false },
     {
       ask: async (question) => {
         questions.push(question);
@@ -106,7 +107,7 @@ describe("the Pod it starts", () => {
       return { status: 200, text: JSON.stringify({ status }) };
     };
     const works = await selfTest(
-      { namespace: "shop", waitMs: 5_000, image: "manager:1", startsPod: true },
+      { namespace: "shop", waitMs: 5_000, image: "manager:1", labels: { team: "web" }, startsPod: true },
       {
         ask: async (question) => {
           questions.push(question);
@@ -136,7 +137,7 @@ describe("the Pod it starts", () => {
       `DELETE ${POD}?gracePeriodSeconds=0`,
     ]);
     expect(JSON.parse(questions[3]?.body ?? "")).toMatchObject({
-      metadata: { name: "lastcall-self-test", labels: { "lastcall.dev/inject": "enabled" } },
+      metadata: { name: "lastcall-self-test", labels: { team: "web", "lastcall.dev/inject": "enabled" } },
       spec: { restartPolicy: "Never", containers: [{ image: "manager:1" }] },
     });
   });
@@ -185,6 +186,7 @@ describe("its flags", () => {
         namespace: "default",
         waitMs: 30_000,
         image: "lastcall-self-test:never-pulled",
+        labels: {},
         startsPod: false,
         kubeconfigFile: "",
       },
@@ -199,6 +201,19 @@ describe("its flags", () => {
       mistakes: [],
     });
     expect(readOptions(["--start"]).mistakes).toEqual(["--start: needs --image, the manager's image"]);
+  });
+
+  test("name labels that selectors ask for, and never take back the opt-in", async () => {
+    const { options, mistakes } = readOptions(["--labels=team=web,example.com/tier=,lastcall.dev/inject=other"]);
+    expect(mistakes).toEqual([]);
+    expect(options.labels).toEqual({ team: "web", "example.com/tier": "", "lastcall.dev/inject": "other" });
+    expect(probePod(options, "enabled")).toMatchObject({
+      metadata: { labels: { team: "web", "lastcall.dev/inject": "enabled" } },
+    });
+    for (const text of ["team", "team=a b", "=web", "team=web,"])
+      expect(readOptions([`--labels=${text}`]).mistakes).toEqual([
+        `--labels: got "${text}", expected labels with commas between, such as team=web,tier=front`,
+      ]);
   });
 
   test("are all checked before anything is asked", () => {

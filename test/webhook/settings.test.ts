@@ -13,9 +13,19 @@ test("without flags and variables everything has its default", () => {
 test("every flag can be given as a variable, and the flag wins", () => {
   for (const key of SETTING_KEYS) {
     const { flag, parse } = SETTINGS[key];
-    const texts = ["1234", "127.0.0.1", "all", "1.30", "7s", "warn", "watch", "elsewhere", "true", "Never"].filter(
-      (text) => parse(text) !== undefined && parse(text) !== SETTINGS[key].fallback,
-    );
+    const texts = [
+      "1234",
+      "127.0.0.1",
+      "all",
+      "1.30",
+      "7s",
+      "warn",
+      "watch",
+      "elsewhere",
+      "true",
+      "Never",
+      "team=web",
+    ].filter((text) => parse(text) !== undefined && parse(text) !== SETTINGS[key].fallback);
     const [first = "", second = first] = texts;
     expect(readSettings([], { [variableOf(flag)]: first }).settings[key]).toEqual(parse(first));
     const both = readSettings([`--${flag}`, second], { [variableOf(flag)]: first });
@@ -109,6 +119,14 @@ test("the version of the API server is only asked for where there is one to ask"
   expect(settings).toMatchObject({ kubeVersion: "auto", cluster: "watch", kubeconfigFile: "k" });
 });
 
+test("failing closed needs two configurations, and they are two", () => {
+  const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
+  expect(placesOf("--enforce-configuration=e", "--enforce-copies=d")).toEqual([]);
+  expect(placesOf("--enforce-configuration=e")).toEqual(["--enforce-configuration"]);
+  expect(placesOf("--enforce-copies=d")).toEqual(["--enforce-configuration"]);
+  expect(placesOf("--enforce-configuration=e", "--enforce-copies=e")).toEqual(["--enforce-configuration"]);
+});
+
 test("the relay needs its Secret, the cluster and ports of its own", () => {
   const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
   const relay = ["--relay-secret=relay", "--cluster=watch"];
@@ -126,7 +144,7 @@ test("the relay needs its Secret, the cluster and ports of its own", () => {
     "--admin-port",
   ]);
   expect(placesOf(...relay, "--relay-port=0", "--admin-port=0", "--port=0")).toEqual([]);
-  // Nobody listens on it.
+  // No one listens on it.
   expect(placesOf("--port=8444")).toEqual([]);
   expect(placesOf(...relay, "--ca-secret=relay", "--webhook-configuration=w")).toEqual(["--relay-secret"]);
 });

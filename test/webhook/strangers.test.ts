@@ -5,13 +5,13 @@ import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { mostResidentBytes } from "../bench/process-cost.ts";
+import { mostResidentBytes } from "../../bench/process-cost.ts";
 import { pause } from "../time/pause.ts";
 import { reviewText } from "./pod-review.ts";
 import { call, keepAliveAgent, type RunningWebhook, startWebhook } from "./running-webhook.ts";
 import { samplesOf } from "./server-under-test.ts";
 
-const ATTACKER = join(import.meta.dirname, "../bench/intake/attacker.ts");
+const ATTACKER = join(import.meta.dirname, "../../bench/intake/attacker.ts");
 const LIMIT = { timeout: 240_000 };
 /** What a replica may take under any attack. */
 const MOST_BYTES = 400e6;
@@ -26,12 +26,19 @@ async function started(): Promise<RunningWebhook> {
   return webhook;
 }
 
-function attack(webhook: RunningWebhook, kind: string): void {
-  const attacker = spawn(process.execPath, [ATTACKER, kind, String(webhook.port)], { stdio: "ignore" });
+async function attack(webhook: RunningWebhook, kind: string): Promise<void> {
+  const words = [ATTACKER, kind, String(webhook.port)];
+  const attacker = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(attacker, "exit");
   cleanups.push(async () => {
     attacker.kill("SIGKILL");
-    await once(attacker, "exit");
+    await ended;
   });
+  const early = ended.then(() =>
+    Promise.reject(new Error(`the attacker ended before it attacked: ${words.join(" ")}`)),
+  );
+  await Promise.race([once(attacker.stdout, "data"), early]);
+  early.catch(() => undefined);
 }
 
 /** Ordinary admissions, each of which has to be answered, until so many were refused for this reason. */
@@ -57,7 +64,7 @@ test.for([
   { kind: "heads", reason: "slow_head", times: 100, says: "heads without end" },
 ])("ordinary admissions are answered beside $says, which are refused and counted", LIMIT, async (row) => {
   const webhook = await started();
-  attack(webhook, row.kind);
+  await attack(webhook, row.kind);
   await admitUntilRefused(webhook, row.reason, row.times);
   // One line for all of them.
   expect(webhook.output().split('"msg":"refused"').length).toBeLessThan(10);

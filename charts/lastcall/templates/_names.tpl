@@ -1,41 +1,57 @@
-{{/* Names. The configuration's name sorts before those of service meshes, so that their webhooks see our changes. */}}
-{{- define "lastcall.configuration" -}}drain.lastcall.dev{{- end -}}
-{{- define "lastcall.policy" -}}uninjected.lastcall.dev{{- end -}}
-{{- define "lastcall.configurationGuard" -}}configuration.lastcall.dev{{- end -}}
-{{- define "lastcall.namespaceGuard" -}}namespace.lastcall.dev{{- end -}}
-{{- define "lastcall.webhook" -}}lastcall-webhook{{- end -}}
-{{- define "lastcall.selfTest" -}}lastcall-self-test{{- end -}}
-{{- define "lastcall.caSecret" -}}lastcall-ca{{- end -}}
-{{- define "lastcall.relaySecret" -}}lastcall-relay{{- end -}}
+{{/* What the names of objects begin with. Labels always have lastcall: people and the command line find the replicas by them. */}}
+{{- define "lastcall.fullname" -}}
+{{- $usual := .Values.nameOverride | default "lastcall" -}}
+{{- .Values.fullnameOverride | default (ternary $usual (printf "%s-%s" $usual .Values.revision) (empty .Values.revision)) -}}
+{{- end -}}
+
+{{/*
+Names of objects outside of namespaces that decide about Pods. Of a list: the values as they are, and a word. They follow from the revision
+alone: two releases of the same revision would both change the same Pods, and Helm refuses the second one for these names.
+*/}}
+{{- define "lastcall.domain" -}}
+{{- $revision := (index . 0).Values.revision -}}
+{{ index . 1 }}{{ with $revision }}-{{ . }}{{ end }}.lastcall.dev
+{{- end -}}
+
+{{/* This one sorts before those of service meshes, so that their webhooks see our changes. */}}
+{{- define "lastcall.configuration" -}}{{ include "lastcall.domain" (list . "drain") }}{{- end -}}
+{{/* Asked after the one above, and before those of service meshes too. */}}
+{{- define "lastcall.enforcing" -}}{{ include "lastcall.domain" (list . "enforce") }}{{- end -}}
+{{- define "lastcall.policy" -}}{{ include "lastcall.domain" (list . "uninjected") }}{{- end -}}
+{{- define "lastcall.configurationGuard" -}}{{ include "lastcall.domain" (list . "configuration") }}{{- end -}}
+{{- define "lastcall.namespaceGuard" -}}{{ include "lastcall.domain" (list . "namespace") }}{{- end -}}
+{{- define "lastcall.proofGuard" -}}{{ include "lastcall.domain" (list . "proof") }}{{- end -}}
+{{- define "lastcall.webhook" -}}{{ include "lastcall.fullname" . }}-webhook{{- end -}}
+{{- define "lastcall.selfTest" -}}{{ include "lastcall.fullname" . }}-self-test{{- end -}}
+{{- define "lastcall.proof" -}}{{ include "lastcall.fullname" . }}-proof{{- end -}}
+{{- define "lastcall.caSecret" -}}{{ include "lastcall.fullname" . }}-ca{{- end -}}
+{{- define "lastcall.relaySecret" -}}{{ include "lastcall.fullname" . }}-relay{{- end -}}
 {{/* Written by cert-manager, which leaves its Secrets behind: with a name of the chart's own it would block mode self. */}}
-{{- define "lastcall.issuingSecret" -}}lastcall-issuing-ca{{- end -}}
-{{- define "lastcall.config" -}}lastcall-config{{- end -}}
+{{- define "lastcall.issuingSecret" -}}{{ include "lastcall.fullname" . }}-issuing-ca{{- end -}}
+{{- define "lastcall.config" -}}{{ include "lastcall.fullname" . }}-config{{- end -}}
 
 {{- define "lastcall.tlsSecret" -}}
-{{- if eq .Values.certificates.mode "existing" -}}{{ .Values.certificates.existing.secretName }}{{- else -}}lastcall-webhook-tls{{- end -}}
+{{- if eq .Values.certificates.mode "existing" -}}{{ .Values.certificates.existing.secretName }}{{- else -}}{{ include "lastcall.webhook" . }}-tls{{- end -}}
 {{- end -}}
 
-{{/* Where these and common labels meet, these win: selectors and people know objects by them. */}}
-{{- define "lastcall.labels" -}}
-{{- $ours := dict
-  "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_")
+{{/*
+Labels and annotations of one object. Of a dict: `of`, the values as they are; the component, if it is of one; and what stands on this
+object alone. Where they meet, the chart's labels win, because selectors and people know objects by them; then the object's own.
+*/}}
+{{- define "lastcall.marks" -}}
+{{- $root := .of -}}
+{{- $labels := dict
+  "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_")
   "app.kubernetes.io/name" "lastcall"
-  "app.kubernetes.io/instance" .Release.Name
-  "app.kubernetes.io/version" .Chart.AppVersion
-  "app.kubernetes.io/managed-by" .Release.Service
+  "app.kubernetes.io/instance" $root.Release.Name
+  "app.kubernetes.io/version" $root.Chart.AppVersion
+  "app.kubernetes.io/managed-by" $root.Release.Service
 -}}
-{{- merge $ours .Values.commonLabels | toYaml -}}
-{{- end -}}
-
-{{/* Of a list: the values as they are, and the component. */}}
-{{- define "lastcall.componentLabels" -}}
-{{- $component := dict "app.kubernetes.io/component" (index . 1) -}}
-{{- merge $component (include "lastcall.labels" (index . 0) | fromYaml) | toYaml -}}
-{{- end -}}
-
-{{/* Of the server's Pods. Where these and a person's labels meet, these win: the Service selects by them. */}}
-{{- define "lastcall.podLabels" -}}
-{{ include "lastcall.componentLabels" (list . "webhook") }}
+{{- with .component }}{{ $_ := set $labels "app.kubernetes.io/component" . }}{{ end -}}
+labels: {{- merge $labels (default dict .labels) $root.Values.commonLabels | toYaml | nindent 2 }}
+{{- with merge dict (default dict .annotations) $root.Values.commonAnnotations }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{- define "lastcall.webhookSelector" -}}
@@ -130,8 +146,12 @@ seccompProfile:
   type: RuntimeDefault
 {{- end -}}
 
+{{/* Annotations of both configurations. AKS would rewrite their selectors again and again. */}}
+{{- define "lastcall.configurationAnnotations" -}}
+{{- merge (dict "admissions.enforcer/disabled" "true") .Values.webhook.configurationAnnotations | toYaml -}}
+{{- end -}}
+
 {{- define "lastcall.selfTestHook" -}}
-# With Fail the test also runs before anything is changed: Pods come to depend on an injection that was seen to work.
-helm.sh/hook: {{ if eq .Values.failurePolicy "Fail" }}pre-install,pre-upgrade,{{ end }}test
+helm.sh/hook: test
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded,hook-failed
 {{- end }}

@@ -15,8 +15,11 @@
 {{- if not .Values.podDisruptionBudget.enabled -}}
 {{- $problems = append $problems "podDisruptionBudget.enabled is false and failurePolicy is Fail: two node drains could evict every replica at once; enable it, or use Ignore." -}}
 {{- end -}}
-{{- if not .Values.selfTest.enabled -}}
-{{- $problems = append $problems "selfTest.enabled is false and failurePolicy is Fail: nothing would prove that injection works before Pods depend on it; enable it, or use Ignore." -}}
+{{- if eq "Recreate" (default "" .Values.webhook.strategy.type) -}}
+{{- $problems = append $problems "webhook.strategy.type is Recreate and failurePolicy is Fail: Pods are refused while a rollout has no replica; use RollingUpdate, or Ignore." -}}
+{{- end -}}
+{{- if eq .Values.injection.mode "opt-out" -}}
+{{- $problems = append $problems "injection.mode is opt-out and failurePolicy is Fail: Pods that the webhook needs itself, such as those of the network, would wait for it; use opt-in, or Ignore." -}}
 {{- end -}}
 {{- if lt (include "lastcall.wholeSeconds" .Values.webhook.drainDelay | int) 2 -}}
 {{- $problems = append $problems (printf "webhook.drainDelay is %s and failurePolicy is Fail: API servers learn later than that of a leaving replica; use 2s or more, or Ignore." .Values.webhook.drainDelay) -}}
@@ -81,9 +84,6 @@
 {{- define "lastcall.relayProblems" -}}
 {{- $problems := list -}}
 {{- $relay := .Values.relay -}}
-{{- if and $relay.readPods (not $relay.enabled) -}}
-{{- $problems = append $problems "relay.readPods is true and relay.enabled is false, which would ignore it: enable the relay, or leave readPods false." -}}
-{{- end -}}
 {{- if and $relay.enabled (eq (int $relay.port) (int .Values.webhook.port)) -}}
 {{- $problems = append $problems (printf "relay.port and webhook.port are both %d: they are two servers; choose another port for one of them." (int $relay.port)) -}}
 {{- end -}}
@@ -106,11 +106,26 @@
 
 {{- define "lastcall.otherProblems" -}}
 {{- $problems := list -}}
+{{- if not .Values.enabled -}}
+{{- $problems = append $problems "enabled is false, and the chart is rendered all the same: only the condition of a chart that depends on this one reads it; add `condition: lastcall.enabled` to that dependency, or leave it true." -}}
+{{- end -}}
 {{- if gt (include "lastcall.wholeSeconds" .Values.webhook.drainDelay | int64) 86400 -}}
 {{- $problems = append $problems (printf "webhook.drainDelay is %s: the server takes 24h at most." .Values.webhook.drainDelay) -}}
 {{- end -}}
 {{- if and .Values.networkPolicy.webhookFrom (not .Values.networkPolicy.enabled) -}}
 {{- $problems = append $problems "networkPolicy.webhookFrom is set and networkPolicy.enabled is false, which would ignore it and leave the webhook's port open to every client: enable the policy, or empty the list." -}}
+{{- end -}}
+{{- if and .Values.webhook.strategy.rollingUpdate (eq "Recreate" (default "" .Values.webhook.strategy.type)) -}}
+{{- $problems = append $problems "webhook.strategy.rollingUpdate is set and webhook.strategy.type is Recreate, which has none: use RollingUpdate, or leave it out." -}}
+{{- end -}}
+{{- if and (gt (len .Values.webhook.ipFamilies) 1) (eq "SingleStack" .Values.webhook.ipFamilyPolicy) -}}
+{{- $problems = append $problems "webhook.ipFamilies has two families and webhook.ipFamilyPolicy is SingleStack: use PreferDualStack or RequireDualStack, or name one family." -}}
+{{- end -}}
+{{- if and .Values.monitoring.podMonitor.enabled .Values.monitoring.serviceMonitor.enabled -}}
+{{- $problems = append $problems "monitoring.podMonitor.enabled and monitoring.serviceMonitor.enabled are both true: Prometheus would read every replica twice, and sums would be doubled; choose one." -}}
+{{- end -}}
+{{- if gt (len (include "lastcall.webhook" .)) 63 -}}
+{{- $problems = append $problems (printf "the Service would be called %s: that is longer than the 63 letters of a Service's name; shorten nameOverride or revision." (include "lastcall.webhook" .)) -}}
 {{- end -}}
 {{- $bare := list -}}
 {{- range $image := list .Values.image.webhook .Values.image.manager -}}
@@ -120,9 +135,9 @@
 {{- if and $bare (not .Values.image.allowEmptyRegistry) -}}
 {{- $problems = append $problems (printf "image.registry is %s, so nodes would look for %s where they look for bare names, and a Pod whose manager cannot be pulled never starts: set image.registry to where you pushed the images, such as registry.example/team, or image.allowEmptyRegistry=true where every node has them." (quote .Values.image.registry) (join " and " $bare)) -}}
 {{- end -}}
-{{- $refused := list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace -}}
-{{- if and .Values.selfTest.enabled (has .Values.selfTest.namespace $refused) -}}
-{{- $problems = append $problems (printf "selfTest.namespace is %s, where nothing is ever injected (the release's namespace is %s): install into a namespace of its own, or name another one for the test." .Values.selfTest.namespace .Release.Namespace) -}}
+{{- $refused := concat (list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace) .Values.injection.excludedNamespaces -}}
+{{- if and (or .Values.selfTest.enabled (eq .Values.failurePolicy "Fail")) (has .Values.selfTest.namespace $refused) -}}
+{{- $problems = append $problems (printf "selfTest.namespace is %s, where nothing is ever injected (the release's namespace is %s): install into a namespace of its own, or name another one for the test and the proof." .Values.selfTest.namespace .Release.Namespace) -}}
 {{- end -}}
 {{- toJson $problems -}}
 {{- end -}}

@@ -1,40 +1,53 @@
 {{/*
-Who is asked about. A selector cannot say "or", so there are two entries: opted-in namespaces without the Pods that
-opted out, and opted-in Pods elsewhere. No Pod matches both. The webhook configuration and the policy that checks its
-work use the same text.
+Who is asked about, as a list of entries with a name and two selectors. A selector cannot say "or", so there are two: Pods whose
+namespace wants injection without those that decline, and Pods that ask for it elsewhere. With a revision there are two of each, as
+the Pod names the revision, or names none and its namespace does; without one, neither does. No Pod matches two entries, of this or of
+another release. The webhook configuration and the policy that checks its work use the same list.
 */}}
-{{- define "lastcall.neverTouched" -}}
-- key: kubernetes.io/metadata.name
-  operator: NotIn
-  values: {{ list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace | uniq | toJson }}
+{{- define "lastcall.entries" -}}
+{{- $injection := .Values.injection -}}
+{{- $says := dict "key" "lastcall.dev/inject" "operator" "In" "values" (list "enabled") -}}
+{{- $saysNot := dict "key" "lastcall.dev/inject" "operator" "NotIn" "values" (list "enabled") -}}
+{{- $declines := dict "key" "lastcall.dev/inject" "operator" "In" "values" (list "disabled") -}}
+{{- $declinesNot := dict "key" "lastcall.dev/inject" "operator" "NotIn" "values" (list "disabled") -}}
+{{- $isOptOut := eq $injection.mode "opt-out" -}}
+{{- $byNamespace := dict "name" "namespace" "namespace" (ternary $declinesNot $says $isOptOut) "pod" $declinesNot -}}
+{{- $byPod := dict "name" "pod" "namespace" (ternary $declines $saysNot $isOptOut) "pod" $says -}}
+{{- $never := concat (list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace) $injection.excludedNamespaces | uniq -}}
+{{- $elsewhere := dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" $never -}}
+{{- $noRevision := dict "key" "lastcall.dev/revision" "operator" "DoesNotExist" -}}
+{{- $thisRevision := dict "key" "lastcall.dev/revision" "operator" "In" "values" (list .Values.revision) -}}
+{{- $choices := list (dict "name" "" "namespace" (list (ternary $noRevision $thisRevision (empty .Values.revision))) "pod" (list $noRevision)) -}}
+{{- if .Values.revision -}}
+{{- $choices = append $choices (dict "name" "-own-revision" "namespace" list "pod" (list $thisRevision)) -}}
+{{- end -}}
+{{- $entries := list -}}
+{{- range $choice := $choices -}}
+{{- range list $byNamespace $byPod -}}
+{{- $namespaces := concat (list .namespace $elsewhere) $choice.namespace -}}
+{{- $pods := concat (list .pod) $choice.pod -}}
+{{- $namespaceSelector := include "lastcall.selector" (list $injection.namespaceSelector $namespaces) | fromJson -}}
+{{- $objectSelector := include "lastcall.selector" (list $injection.objectSelector $pods) | fromJson -}}
+{{- $selectors := dict "namespaceSelector" $namespaceSelector "objectSelector" $objectSelector -}}
+{{- $entries = append $entries (dict "name" (print .name $choice.name) "selectors" $selectors) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $entries -}}
 {{- end -}}
 
-{{- define "lastcall.namespaceEntry" -}}
-namespaceSelector:
-  matchExpressions:
-    - key: lastcall.dev/inject
-      operator: In
-      values: [enabled]
-    {{- include "lastcall.neverTouched" . | nindent 4 }}
-objectSelector:
-  matchExpressions:
-    - key: lastcall.dev/inject
-      operator: NotIn
-      values: [disabled]
+{{/* Of a list: a label selector, and expressions that must hold beside it. */}}
+{{- define "lastcall.selector" -}}
+{{- $given := deepCopy (index . 0) -}}
+{{- set $given "matchExpressions" (concat (index . 1) (default list $given.matchExpressions)) | toJson -}}
 {{- end -}}
 
-{{- define "lastcall.podEntry" -}}
-namespaceSelector:
-  matchExpressions:
-    - key: lastcall.dev/inject
-      operator: NotIn
-      values: [enabled]
-    {{- include "lastcall.neverTouched" . | nindent 4 }}
-objectSelector:
-  matchExpressions:
-    - key: lastcall.dev/inject
-      operator: In
-      values: [enabled]
+{{/* What the self-test's Pods carry beside their own label, so that the selectors find them; as text with commas between. */}}
+{{- define "lastcall.probeLabels" -}}
+{{- $labels := merge dict .Values.selfTest.podLabels (default dict .Values.injection.objectSelector.matchLabels) -}}
+{{- with .Values.revision }}{{ $_ := set $labels "lastcall.dev/revision" . }}{{ end -}}
+{{- $texts := list -}}
+{{- range $key, $value := $labels }}{{ $texts = append $texts (printf "%s=%s" $key $value) }}{{ end -}}
+{{- join "," $texts -}}
 {{- end -}}
 
 {{/*

@@ -1,6 +1,8 @@
 /** The arithmetic of the grace period. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { formatDuration } from "../../contract/duration.ts";
+import type { RawObject } from "../../kubernetes/raw-json.ts";
+import { shortNoticeOf } from "../../kubernetes/short-notice.ts";
 import type { Problem } from "../../policy/problem.ts";
 
 /** For signals, for hooks that start late, and for the containers' own exit after the deadline. */
@@ -50,8 +52,22 @@ export function writableMs(spanMs: number): number {
 const UNITS_MS: readonly number[] = [1, 1_000, 60_000, 3_600_000];
 const LONGEST_MS = 999_999 * 3_600_000;
 
-export function graceProblems(seconds: number, where: string): readonly Problem[] {
+export function graceProblems(pod: RawObject, seconds: number, where: string): readonly Problem[] {
+  return [...longGraceProblems(seconds, where), ...shortNoticeProblems(pod, seconds, where)];
+}
+
+function longGraceProblems(seconds: number, where: string): readonly Problem[] {
   if (seconds <= AUTOSCALER_WAIT_SECONDS) return [];
   const message = `The grace period is now ${seconds} s; cluster-autoscaler waits 600 s by default, spot nodes far less.`;
   return [{ code: "long_grace", where: `${where}, terminationGracePeriodSeconds`, message }];
+}
+
+/** The plan stays: most ends there are rollouts, which give all the time. */
+function shortNoticeProblems(pod: RawObject, seconds: number, where: string): readonly Problem[] {
+  const notice = shortNoticeOf(pod);
+  if (notice === undefined || seconds <= notice.seconds) return [];
+  const message =
+    `Such a node is gone ${notice.seconds} s after its notice, and the grace period is now ${seconds} s. ` +
+    "Choose a shorter drain-timeout or a shorter grace period of the app.";
+  return [{ code: "short_notice", where: `${where}, ${notice.from}`, message }];
 }

@@ -100,7 +100,7 @@ function planParts(parts: Parts): Plan {
       ...resourceProblems(resources, request),
       ...(policy.resources === "auto" ? [] : fit.changes),
       ...socketProblems(pod, settings.driverUrl, where),
-      ...graceProblems(seconds, where),
+      ...graceProblems(pod, seconds, where),
       ...meshProblems(pod, changes, address.port, where),
       ...repairProblems(request),
     ],

@@ -59,7 +59,7 @@ function draftSleep(given: PlanRequest, omissions: Omissions): Draft {
     if (seconds === 0) return { kind: "skip", reason: "up_to_date", problems };
     const values = { [STATUS_ANNOTATION]: sleepNote({ seconds, hooks: held, recordText }) };
     const edits: readonly Edit[] = [...changes, { kind: "annotate", values }];
-    return { kind: "edits", edits, problems: [...problems, ...graceProblems(grace, where)] };
+    return { kind: "edits", edits, problems: [...problems, ...graceProblems(pod, grace, where)] };
   };
   return { recordText, plan };
 }

@@ -54,7 +54,7 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
   const keeper = createKeeper(
     {
       secrets: secretStore(ask, settings.namespace, settings.caSecret),
-      configurations: webhookConfigurations(ask, settings.webhookConfiguration),
+      configurations: webhookConfigurations(ask, settings.webhookConfiguration, settings.enforceConfiguration),
       tools: certificateTools(serviceNames(settings.service, settings.namespace)),
       now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
       tell: eventLog(ports.log, ports.registry),
@@ -77,7 +77,7 @@ async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts
   const { ask, close } = apiRunner(await connectionTo(settings));
   const source = await broughtSource({
     read: () => readBroughtPair(settings.certificateFile, settings.keyFile),
-    configurations: webhookConfigurations(ask, settings.webhookConfiguration),
+    configurations: webhookConfigurations(ask, settings.webhookConfiguration, settings.enforceConfiguration),
     now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
     settleMs: settings.caSettleMs,
     tell: eventLog(ports.log, ports.registry),

@@ -1,6 +1,7 @@
 /** The flags of `lastcall self-test`. All mistakes are told at once. */
 import { parseArgs } from "node:util";
 import { parseDurationMs } from "../../contract/duration.ts";
+import { LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../../kubernetes/label-list.ts";
 import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
 import { quote } from "../../policy/quote.ts";
 import { SETTINGS } from "../settings.ts";
@@ -10,6 +11,8 @@ export type SelfTestOptions = {
   readonly waitMs: number;
   /** Of the Pods that are asked for. */
   readonly image: string;
+  /** Of those Pods, beside the one that opts in or out. */
+  readonly labels: Labels;
   /** A Pod is also started, with this image in every container. */
   readonly startsPod: boolean;
   /** Empty: the account of the Pod this process runs in. */
@@ -31,6 +34,7 @@ export const SELF_TEST_HELP = [
   "  --namespace NAME     where; not a namespace that is never injected (default: default)",
   "  --wait DURATION      how long to try (default: 30s)",
   "  --image IMAGE        of the Pods; with --start that of the manager (default: one that nothing pulls)",
+  "  --labels LABELS      of the Pods, such as team=web,tier=front (default: none but the one that opts in)",
   "  --start              start a Pod too",
   "  --kubeconfig FILE    the cluster (default: the one this Pod runs in)",
   "",
@@ -54,6 +58,7 @@ export function readOptions(args: readonly string[]): ReadOptions {
     namespace: readValue(texts.get("namespace"), "default", NAMESPACE, mistakes),
     waitMs: readValue(texts.get("wait"), 30_000, WAIT, mistakes),
     image: readValue(texts.get("image"), UNPULLED_IMAGE, IMAGE, mistakes),
+    labels: readValue(texts.get("labels"), {}, LABELS, mistakes),
     startsPod: isSaid("start"),
     kubeconfigFile: texts.get("kubeconfig") ?? "",
   };
@@ -61,7 +66,7 @@ export function readOptions(args: readonly string[]): ReadOptions {
   return { options: read, mistakes, help: isSaid("help") };
 }
 
-const FLAGS: readonly string[] = ["namespace", "wait", "image", "kubeconfig"];
+const FLAGS: readonly string[] = ["namespace", "wait", "image", "labels", "kubeconfig"];
 
 /** Dry runs are never scheduled. */
 const UNPULLED_IMAGE = "lastcall-self-test:never-pulled";
@@ -70,6 +75,12 @@ const IMAGE: Kind<string> = {
   flag: "--image",
   expects: SETTINGS.image.expects,
   parse: SETTINGS.image.parse,
+};
+
+const LABELS: Kind<Labels> = {
+  flag: "--labels",
+  expects: LABEL_LIST_EXPECTS,
+  parse: parseLabelList,
 };
 
 type Kind<T> = {

@@ -9,7 +9,7 @@ import { annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
 import { quote } from "../../policy/quote.ts";
-import { probePod, startablePod, type Wish } from "./probe-pods.ts";
+import { type ProbeWish, probePod, startablePod, type Wish } from "./probe-pods.ts";
 import { STARTED_POD, startedPodIn } from "./started-manager.ts";
 
 export type SelfTestPorts = {
@@ -20,12 +20,9 @@ export type SelfTestPorts = {
   readonly say: (sentence: string) => void;
 };
 
-export type Expected = {
-  readonly namespace: string;
+export type Expected = ProbeWish & {
   /** For both parts together. */
   readonly waitMs: number;
-  /** Of the probe's container. */
-  readonly image: string;
   readonly startsPod: boolean;
 };
 
@@ -40,7 +37,7 @@ export async function selfTest(expected: Expected, ports: SelfTestPorts): Promis
   if (!isInjecting || !expected.startsPod) return isInjecting;
   const started = startedPodIn(expected.namespace, ports.ask);
   try {
-    const pod = startablePod(expected.namespace, STARTED_POD, expected.image);
+    const pod = startablePod(expected, STARTED_POD);
     // One that an earlier test left takes a moment to go.
     const isThere = await tryUntil(endMs, ports, async () => {
       await started.remove();
@@ -87,9 +84,10 @@ type Created =
   | { readonly kind: "created"; readonly injected: boolean }
   | { readonly kind: "failed"; readonly why: string };
 
-async function create({ namespace, image }: Expected, wish: Wish, ask: AskApi): Promise<Created> {
+async function create(wanted: ProbeWish, wish: Wish, ask: AskApi): Promise<Created> {
+  const { namespace } = wanted;
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
-  const body = JSON.stringify(probePod(namespace, wish, image));
+  const body = JSON.stringify(probePod(wanted, wish));
   const answer = await ask({ method: "POST", path, body, limitMs: ANSWER_LIMIT_MS });
   const object: unknown = JSON.parse(answer.text);
   if (!isRawObject(object)) throw new Error("its answer is no object");

@@ -156,12 +156,12 @@ describe("an address", () => {
     expect(rotationIn([sliceWith({ managedBy: MIRRORING }, { addresses: ["10.0.0.8"] })]).offers).toEqual([]);
   });
 
-  test("never makes a Pod terminating, for nobody keeps that condition there", () => {
+  test("never makes a Pod terminating, for no one keeps that condition there", () => {
     const handMade = sliceWith({ managedBy: "people" }, { ...BARE, conditions: { ready: true, terminating: true } });
     expect(rotationIn([handMade])).toMatchObject({ state: "out", terminating: false });
   });
 
-  test("that another Pod's entry carries says nothing about this Pod, in whoever's slice", () => {
+  test("that another Pod's entry carries says nothing about this Pod, no matter whose slice it is", () => {
     for (const managedBy of [undefined, MIRRORING, "people"]) {
       const heading = managedBy === undefined ? {} : { managedBy };
       expect(rotationIn([sliceWith(heading, entryOf(ANOTHER, READY, "10.0.0.7"))]).offers).toEqual([]);
@@ -220,7 +220,7 @@ describe("host names", () => {
     expect(rotationIn(raws)).toMatchObject({ state: "in", offers: [{ state: "unknown" }, { state: "in" }] });
   });
 
-  test("of other hosts are nobody's business", () => {
+  test("of other hosts are not our business", () => {
     expect(rotationIn([sliceWith(FQDN, { addresses: ["elsewhere.example"] })]).offers).toEqual([]);
   });
 });

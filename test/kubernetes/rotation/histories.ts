@@ -43,7 +43,7 @@ const arbitraryConditions: fc.Arbitrary<RawSlice> = fc.oneof(
 
 const arbitraryAddress = fc.constantFrom("10.0.0.7", "fd00::7", "FD00:0:0::07", "10.0.0.8", "fd00::8", "web.example");
 
-/** Some name the Pod, some name another one with our address, some name nobody, some are half written. */
+/** Some name the Pod, some name another one with our address, some name no one, some are half written. */
 const arbitraryEntry: fc.Arbitrary<RawSlice> = fc.oneof(
   {
     weight: 4,

@@ -99,7 +99,7 @@ const arbitrarySiblings: fc.Arbitrary<PodNow[]> = fc.array(
   { maxLength: 6 },
 );
 
-test("what the controller writes is in exactly while a Service has the Pod ready and nobody deleted it", () => {
+test("what the controller writes is in exactly while a Service has the Pod ready and no one deleted it", () => {
   fc.assert(
     fc.property(
       fc.array(arbitraryControlled, { maxLength: 3 }),

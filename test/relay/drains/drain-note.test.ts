@@ -24,7 +24,7 @@ test.for([
   expect(note?.message).toContain("Pod web-7d9f-abcde");
 });
 
-test.for(["not-needed", "restarted"] as const)("nobody hears of a drain that was %s", (outcome) => {
+test.for(["not-needed", "restarted"] as const)("no one hears of a drain that was %s", (outcome) => {
   expect(noteOn(someDrain({ report: someReport({ outcome }) }), CLAIMS)).toBeUndefined();
 });
 
@@ -35,15 +35,15 @@ test("the owner is the credential's, whatever the record says", () => {
 });
 
 test.for([
-  { says: "nobody", claims: { ownerKind: "", ownerName: "", ownerUid: "" } },
+  { says: "no owner", claims: { ownerKind: "", ownerName: "", ownerUid: "" } },
   { says: "a node", claims: { ownerKind: "Node" } },
   { says: "a path", claims: { ownerName: "../../secrets" } },
   { says: "a uid with a quote", claims: { ownerUid: 'u"v' } },
-])("a credential that speaks for $says tells nobody", ({ claims }) => {
+])("a credential that speaks for $says tells no one", ({ claims }) => {
   expect(noteOn(someDrain(), { ...CLAIMS, ...claims })).toBeUndefined();
 });
 
-test("an owner of a kind nobody knows gets an Event without a version of the API", () => {
+test("an owner of a kind no one knows gets an Event without a version of the API", () => {
   expect(noteOn(someDrain(), { ...CLAIMS, ownerKind: "CloneSet" })?.owner.apiVersion).toBe("");
 });
 

@@ -37,7 +37,7 @@ test("the same uid in another namespace is another Pod", () => {
   expect(ring.find("a")).toEqual(drain("a", "shop", 0, "pod"));
 });
 
-test("a namespace that floods pushes out its own drains and nobody else's", () => {
+test("a namespace that floods pushes out its own drains and no other's", () => {
   const ring = createDrainRing(100);
   for (let at = 0; at < 30; at += 1) ring.add(drain(`calm-${at}`, "calm", at));
   for (let at = 0; at < 10_000; at += 1) ring.add(drain(`loud-${at}`, "loud", 1_000 + at));
@@ -52,7 +52,7 @@ test("of many namespaces that hold as much as each other the oldest drain goes",
   expect(ring.list().map(({ id }) => id)).toEqual(["4", "3", "2"]);
 });
 
-test("whoever reports what, the ring keeps to its limit, and no namespace within its share loses a drain", () => {
+test("no matter who reports what, the ring keeps to its limit, and no namespace within its share loses a drain", () => {
   const reports = fc.array(fc.tuple(fc.nat(5), fc.nat(20), fc.nat(90_000)), { maxLength: 200 });
   fc.assert(
     fc.property(reports, fc.integer({ min: 6, max: 40 }), (given, limit) => {

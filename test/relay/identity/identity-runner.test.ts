@@ -116,7 +116,7 @@ describe("a client that pins the CA and calls an IP address", () => {
     expect(await shownTo(port, first.ca, second.name)).toContain("unable to");
   });
 
-  test("finds nobody under a generation that has expired", LIMIT, async () => {
+  test("finds no one under a generation that has expired", LIMIT, async () => {
     const secret = pretendSecret();
     const old = replicaOf(secret, TODAY_MS - 11 * YEAR_MS);
     await old.look();

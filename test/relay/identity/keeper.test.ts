@@ -1,4 +1,4 @@
-/** Replicas that share one Secret: who makes what, and what becomes of it when somebody else writes or deletes. */
+/** Replicas that share one Secret: who makes what, and what becomes of it when someone else writes or deletes. */
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -70,7 +70,7 @@ describe("the Secret", () => {
     expect(world.secret.calls.slice(before)).toEqual(Array(5).fill("read"));
   });
 
-  test("that is deleted is made anew, and the loss is told once", LIMIT, async () => {
+  test("that is deleted is made again, and the loss is told once", LIMIT, async () => {
     const world = newWorld();
     const replica = replicaIn(world);
     await replica.keeper.look();
@@ -97,7 +97,7 @@ describe("the Secret", () => {
     expect(world.secret.data()).not.toHaveProperty(keyEntry);
   });
 
-  test("serves with its good parts also where nobody may repair it", LIMIT, async () => {
+  test("serves with its good parts also where no one may repair it", LIMIT, async () => {
     const world = newWorld();
     await replicaIn(world).keeper.look();
     world.secret.put({ ...world.secret.data(), "sign-00000000.json": "" });
@@ -119,7 +119,7 @@ describe("the Secret", () => {
     expect(keeper.identity()).toBe(before);
   });
 
-  test("that somebody changes without end is given up on", LIMIT, async () => {
+  test("that someone changes without end is given up on", LIMIT, async () => {
     const world = newWorld();
     world.secret.put({});
     world.secret.beforeWrite = () => world.secret.put({ ...world.secret.data() });

@@ -10,7 +10,7 @@ export type PretendSecret = {
   readonly calls: string[];
   /** While set, every call rejects with it. */
   failWith: string;
-  /** Called before each write is looked at: the moment in which somebody else can be first. */
+  /** Called before each write is looked at: the moment in which someone else can be first. */
   beforeWrite: () => void;
 };
 

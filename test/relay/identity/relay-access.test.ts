@@ -58,7 +58,7 @@ describe("access", () => {
     expect(check(bearing(access))).toEqual({ namespace: "shop", ...OWNER, nonce: "0".repeat(15).concat("0") });
   });
 
-  test("is given to nobody while there is no CA or no key", () => {
+  test("is given to no one while there is no CA or no key", () => {
     expect(replica({ generations: [FIRST], keys: [] }).give()).toBeUndefined();
     expect(replica({ generations: [], keys: [KEY] }).give()).toBeUndefined();
     expect(replica(BOTH, FIRST.validUntilMs).give()).toBeUndefined();
@@ -70,7 +70,7 @@ describe("access", () => {
     }
   });
 
-  test("names nobody as owner when the reference is not what the API server takes", () => {
+  test("names no one as owner when the reference is not what the API server takes", () => {
     const odd = { ownerKind: "ReplicaSet", ownerName: "x".repeat(100_000), ownerUid: "\u0000" };
     const { give, check } = replica(BOTH);
     expect(check(bearing(give(odd)))).toMatchObject({ ownerKind: "", ownerName: "", ownerUid: "" });
@@ -107,7 +107,7 @@ describe("a credential that stands", () => {
   test.for([
     { says: "another namespace", changed: { namespace: "elsewhere" } },
     { says: "another owner", changed: { ownerName: "other", ownerUid: "uid-other" } },
-    { says: "an owner of the same name that was made anew", changed: { ownerUid: "uid-new" } },
+    { says: "an owner of the same name that was made again", changed: { ownerUid: "uid-new" } },
     { says: "a Pod without an owner", changed: { ownerKind: "", ownerName: "", ownerUid: "" } },
   ])("is replaced when it was copied to $says", ({ changed }) => {
     const { give, check } = replica(BOTH);
@@ -116,7 +116,7 @@ describe("a credential that stands", () => {
     expect(check(bearing(access))).toMatchObject(changed);
   });
 
-  test("is replaced when it is somebody's invention or of keys that are gone", () => {
+  test("is replaced when it is someone's invention or of keys that are gone", () => {
     const { give, unknownKeys } = replica(BOTH);
     const foreign = replica({ ...BOTH, keys: [pretendKey("foreign", START_MS)] }).give();
     for (const credential of ["", "x", "$(HOSTNAME)", credentialOf(foreign) ?? "", "\u0000".repeat(10_000)]) {

@@ -112,7 +112,7 @@ describe("damage is told with its place, the rest is kept", () => {
 
   test("a CA that was made elsewhere", async () => {
     const { makeCaPair } = await import("../../../src/certificates/signing.ts");
-    const foreign = await makeCaPair("somebody's CA", { fromMs: START_MS, untilMs: START_MS + 86_400_000 });
+    const foreign = await makeCaPair("someone's CA", { fromMs: START_MS, untilMs: START_MS + 86_400_000 });
     const id = "0123456789abcdef";
     const read = readContent({ [`ca-${id}.crt`]: foreign.cert, [`ca-${id}.key`]: foreign.key });
     expect(read.damage).toEqual([`ca-${id} was not made here`]);

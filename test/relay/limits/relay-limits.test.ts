@@ -77,7 +77,7 @@ test("what is given back is counted one by one", () => {
 });
 
 describe("requests", () => {
-  test("of a namespace that floods are refused until time has passed, and nobody else's are", () => {
+  test("of a namespace that floods are refused until time has passed, and no other's are", () => {
     const limits = createRelayLimits();
     let taken = 0;
     while (limits.mayAsk("hostile", 0)) taken += 1;

@@ -200,7 +200,7 @@ test("those who ask and do not read keep no other from being answered, and few o
   server.close();
 });
 
-test("closing cuts whoever is still asking", async () => {
+test("closing cuts clients that are still asking", async () => {
   const opened = await openSome();
   let answer = "";
   const socket = connect(opened.port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\n"));

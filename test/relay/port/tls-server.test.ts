@@ -87,7 +87,7 @@ test("TLS 1.1 is refused", LIMIT, async () => {
   expect(await answerOf(await relay(), old)).not.toBe("relay");
 });
 
-test("connections on which nobody asks, or nobody asks any more, keep nobody out who does", LIMIT, async () => {
+test("connections on which no one asks, or no one asks any more, keep no one out who does", LIMIT, async () => {
   const built = await relay(4);
   const held = [
     await openTo(built),

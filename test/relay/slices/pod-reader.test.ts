@@ -26,7 +26,7 @@ describe("an answer about a Pod", () => {
     },
     { says: "that lives on says nothing", answer: answerOf({ uid: "uid-1" }), reading: { kind: "living" } },
     {
-      says: "of the same name and another uid is about somebody else",
+      says: "of the same name and another uid is about someone else",
       answer: answerOf({ ...ENDING, uid: "uid-2" }),
       reading: { kind: "gone" },
     },
@@ -82,7 +82,7 @@ describe("a Pod", () => {
     expect([asked, told]).toEqual([4, [{ terminating: true, graceSeconds: 30 }]]);
   });
 
-  test("that nobody waits for any more is not asked for", async () => {
+  test("that no one waits for any more is not asked for", async () => {
     const clock = turnedClock();
     let asked = 0;
     const reader = createPodReader(async () => {
@@ -200,7 +200,7 @@ describe("in a cluster whose Pods may be read", () => {
   });
 });
 
-test("without the right to read Pods nobody asks for one", async () => {
+test("without the right to read Pods no one asks for one", async () => {
   const cluster = await watchedCluster();
   await hears(cluster.ask(), { state: "out" });
   expect(cluster.api.requests.filter((request) => request.includes("/pods"))).toEqual([]);

@@ -61,6 +61,6 @@ export const sliceCases: fc.Arbitrary<SliceCase> = fc
 
 export const podCases = fc.record({
   name: fc.constant("pod"),
-  uid: fc.constantFrom(...UIDS, "uid-nobody-has"),
+  uid: fc.constantFrom(...UIDS, "uid-no one-has"),
   addresses: fc.subarray([...ADDRESSES]),
 });

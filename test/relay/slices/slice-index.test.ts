@@ -60,7 +60,7 @@ function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, asking:
   }
 }
 
-test("whoever asks has always been told what all the slices together say of the Pod", () => {
+test("a client that asks has always been told what all the slices together say of the Pod", () => {
   fc.assert(
     fc.property(fc.array(steps, { maxLength: 30 }), (story) => {
       const index = createSliceIndex();
@@ -91,7 +91,7 @@ describe("a change", () => {
     expect(called).toEqual([]);
   });
 
-  test("that rotation does not ask about is told to nobody", () => {
+  test("that rotation does not ask about is told to no one", () => {
     const index = createSliceIndex();
     let calls = 0;
     index.add(pod("uid-1"), () => {

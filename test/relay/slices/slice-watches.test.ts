@@ -97,7 +97,7 @@ describe("a namespace", () => {
     expect(cluster.lists()).toBe(1);
   });
 
-  test("is watched from the first drainer until a while after the last, and anew for the next", async () => {
+  test("is watched from the first drainer until a while after the last, and again for the next", async () => {
     cluster.put(web());
     const first = cluster.ask();
     const second = cluster.ask();
@@ -206,7 +206,7 @@ describe("an API server", () => {
     expect(cluster.lists()).toBe(1);
   });
 
-  test("that forgot the version is listed anew, and nothing is unknown meanwhile", async () => {
+  test("that forgot the version is listed again, and nothing is unknown meanwhile", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
     await hears(drainer, { state: "in" });
@@ -296,7 +296,7 @@ describe("an API server", () => {
     { says: "an event of no known type", bytes: '{"type":"WHAT","object":{}}\n' },
     { says: "an error", bytes: '{"type":"ERROR","object":{"code":500}}\n' },
     { says: "an expiry", bytes: '{"type":"ERROR","object":{"code":410}}\n' },
-  ])("that says $says on a watch is listed anew, and nothing is lost", async ({ bytes }) => {
+  ])("that says $says on a watch is listed again, and nothing is lost", async ({ bytes }) => {
     cluster.put(web());
     const drainer = cluster.ask();
     await hears(drainer, { state: "in" });

@@ -85,7 +85,7 @@ describe("a thread that ends by itself", () => {
     expect(kept.threads).toHaveLength(3);
   });
 
-  test("or that the system does not give is asked for again, and nobody waits for it", async () => {
+  test("or that the system does not give is asked for again, and no one waits for it", async () => {
     const kept = keptThread(ADDRESS, 2);
     await kept.ready(5_000);
     expect(await kept.figures()).toBe("");

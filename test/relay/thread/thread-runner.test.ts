@@ -56,7 +56,7 @@ test("what it throws is why it ended", LIMIT, async () => {
   expect(await running('throw new Error("no relay today");').ended).toMatchObject({ message: "no relay today" });
 });
 
-test("a promise that nobody handles ends it too", LIMIT, async () => {
+test("a promise that no one handles ends it too", LIMIT, async () => {
   const { ended } = running('setInterval(() => undefined, 1e3); void Promise.reject(new Error("forgotten"));');
   expect(await ended).toMatchObject({ message: "forgotten" });
 });
@@ -65,7 +65,7 @@ test("one that leaves without a word has ended", LIMIT, async () => {
   expect(await running("process.exit(7);").ended).toMatchObject({ message: "the thread ended with status 7" });
 });
 
-test("one whose heap is full ends, and nobody else", LIMIT, async () => {
+test("one whose heap is full ends, and no one else", LIMIT, async () => {
   const { ended } = running("const all = []; for (;;) all.push({ at: all.length });", 16);
   expect(await ended).toMatchObject({ code: "ERR_WORKER_OUT_OF_MEMORY" });
 });
@@ -125,11 +125,11 @@ test("an error whose cause is itself crosses all the same", () => {
 test("an error of the thread is logged under its own name and with its causes, as one of this thread is", () => {
   const printed: { readonly err: { readonly stack: string } }[] = [];
   const log = createLog("info", { write: (line) => printed.push(JSON.parse(line)) });
-  const cause = new Error("listen EADDRINUSE", { cause: new Error("somebody has it") });
+  const cause = new Error("listen EADDRINUSE", { cause: new Error("someone has it") });
   const fault = new Fault("ERR_LISTEN_FAILED", "port 1", cause);
   const across = threadLog((line) => log[line.level](structuredClone(line.keys), line.sentence));
   for (const each of [log, across]) each.error({ err: fault }, "it failed");
-  const message = `${fault.message}: listen EADDRINUSE: somebody has it`;
+  const message = `${fault.message}: listen EADDRINUSE: someone has it`;
   const shown = { type: "Fault", message, code: "ERR_LISTEN_FAILED" };
   expect(printed).toMatchObject([{ err: shown }, { err: shown }]);
   expect(printed[1]?.err.stack).toBe(printed[0]?.err.stack);

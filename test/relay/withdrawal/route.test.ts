@@ -102,7 +102,7 @@ describe("a manager that asks", () => {
     relay = await streamingRelay({ requestTimeoutMs: 2_000 });
     const answer = await relay.ask();
     await shows(answer, [IN]);
-    // Whoever came later and asks nothing is cut: so long was more than a request may take.
+    // A client that came later and asks nothing is cut: so long was more than a request may take.
     const later = await relay.dial();
     const cut = new Promise((resolve) => later.once("close", resolve));
     later.resume();

@@ -63,7 +63,7 @@ export type StreamingRelay = {
   readonly turn: (ms: number) => void;
   readonly metrics: () => Promise<string>;
   readonly connections: () => Promise<number>;
-  /** Closes as the program does, and waits for whoever is still being answered. */
+  /** Closes as the program does, and waits for clients that are still being answered. */
   readonly end: () => Promise<void>;
   readonly close: () => Promise<void>;
 };

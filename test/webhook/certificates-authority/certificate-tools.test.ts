@@ -71,7 +71,7 @@ test("only a CA of ours is read as one, and the rest is told apart", async () =>
   expect(tools.keyFits(signer, "garbage")).toBe(false);
 });
 
-test("a CA that somebody else made is not used to sign", async () => {
+test("a CA that someone else made is not used to sign", async () => {
   const { makeCaPair } = await import("../../../src/certificates/signing.ts");
   const foreign = await makeCaPair("Corporate CA", { fromMs: NOW_MS, untilMs: NOW_MS + DAY_MS });
   expect(tools.readCa(foreign.cert)).toMatchObject({ why: expect.stringContaining("Corporate CA") });

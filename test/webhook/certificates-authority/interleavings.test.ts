@@ -118,7 +118,7 @@ function editedSecret(how: number, data: Entries, backup: Backup): Entries | und
   const edits: readonly (Entries | undefined)[] = [
     undefined,
     {},
-    { ...data, "ca.key": "key of somebody else" },
+    { ...data, "ca.key": "key of someone else" },
     withoutCa,
     { ...data, "ca.crt": "garbage" },
     { ...data, "next.crt": "garbage", "next.key": "garbage", "ca.crt": caCert },

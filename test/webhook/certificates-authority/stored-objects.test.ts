@@ -1,5 +1,5 @@
 /** Which answers of the API server are lost races, and what the others say. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ApiAnswer, ApiQuestion } from "../../../src/api-server/api-request.ts";
 import { secretStore } from "../../../src/api-server/secret-store.ts";
 import { webhookConfigurations } from "../../../src/webhook/certificates/authority/webhook-configurations.ts";
@@ -45,6 +45,49 @@ test("the caBundle of every webhook is written and no other field", async () => 
     "/webhooks/0/clientConfig/caBundle",
     "/webhooks/1/clientConfig/caBundle",
   ]);
+});
+
+describe("beside a copy that fails closed", () => {
+  const object = (resourceVersion: string, ...bundles: readonly string[]) => ({
+    metadata: { resourceVersion },
+    webhooks: bundles.map((text) => ({ clientConfig: { caBundle: Buffer.from(text).toString("base64") } })),
+  });
+  /** `copies` are the copy's bundles; `undefined` when there is none. */
+  const withCopy = (copies: readonly string[] | undefined) => {
+    const asked: ApiQuestion[] = [];
+    const ask = async (question: ApiQuestion): Promise<ApiAnswer> => {
+      asked.push(question);
+      const isCopy = question.path.endsWith("/c");
+      if (isCopy && copies === undefined) return { status: 404, text: "{}" };
+      return { status: 200, text: JSON.stringify(isCopy ? object("8", ...(copies ?? [])) : object("7", "a", "b")) };
+    };
+    return { configurations: webhookConfigurations(ask, "w", "c"), asked };
+  };
+
+  test("the bundles of both count, and both are written, each at its version", async () => {
+    const { configurations, asked } = withCopy(["a", "old"]);
+    const seen = await configurations.read();
+    expect(seen?.bundles).toEqual(["a", "b", "a", "old"]);
+    asked.length = 0;
+    expect(seen && (await configurations.writeBundle(seen, "new"))).toBe("done");
+    const patches = asked.map(({ path, body }) => [path.slice(-2), ...JSON.parse(body ?? "").map(written)]);
+    const value = Buffer.from("new").toString("base64");
+    expect(patches).toEqual([
+      ["/w", "7", value, value],
+      ["/c", "8", value, value],
+    ]);
+  });
+
+  test.for([undefined, []])("one that is not there, or not filled yet, is not written: %s", async (copies) => {
+    const { configurations, asked } = withCopy(copies);
+    const seen = await configurations.read();
+    expect(seen).toEqual({ resourceVersion: "7", bundles: ["a", "b"] });
+    asked.length = 0;
+    if (seen !== undefined) await configurations.writeBundle(seen, "new");
+    expect(asked.map(({ path }) => path.slice(-2))).toEqual(["/w"]);
+  });
+
+  const written = ({ value }: { readonly value: unknown }): unknown => value;
 });
 
 test.for([

@@ -98,7 +98,7 @@ describe("a rotation", () => {
     expect(replica?.keeper.leaf()?.validUntilMs).toBe(first + 5 * DAY_MS);
   });
 
-  test("begins anew when the CA has expired while nobody ran", async () => {
+  test("begins again when the CA has expired while no one ran", async () => {
     const { world, all } = await startedWorld(2);
     const old = stateOf(world).signer;
     world.pass(400 * DAY_MS);
@@ -297,7 +297,7 @@ describe("time and trouble", () => {
     expect(brokenPromises(world)).toEqual([]);
   });
 
-  test("somebody who writes without end is told and does not hold up the look for ever", async () => {
+  test("someone who writes without end is told and does not hold up the look for ever", async () => {
     const { world } = await startedWorld(1);
     const [replica] = world.replicas;
     if (replica === undefined) return;

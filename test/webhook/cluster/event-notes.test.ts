@@ -21,7 +21,7 @@ function problem(code: ProblemCode, message = "Got nonsense."): Problem {
   return { code, where: "pod web-7d9f-, somewhere", message };
 }
 
-test("only skips that surprise are told, and never those nobody asked about", () => {
+test("only skips that surprise are told, and never those no one asked about", () => {
   const told = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
     (reason) => notesOn(POD, "shop", skipped(reason)).length,
   );

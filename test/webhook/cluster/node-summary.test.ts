@@ -25,7 +25,7 @@ test.for([
     nodes: [linux("v1.30.0"), keepNode({ metadata: { name: "new" } })],
     lowest: undefined,
   },
-  { says: "a version nobody can read", nodes: [linux("v1.30.0"), linux("kubelet")], lowest: undefined },
+  { says: "a version no one can read", nodes: [linux("v1.30.0"), linux("kubelet")], lowest: undefined },
 ])("of $says the lowest kubelet is $lowest", ({ nodes, lowest }) => {
   expect(lowestKubeletVersion(nodes)).toBe(lowest);
 });

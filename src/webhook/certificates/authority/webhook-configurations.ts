@@ -1,4 +1,7 @@
-/** The webhook configuration whose caBundle is kept right. A lost race is an answer, everything else is thrown. */
+/**
+ * The webhook configuration whose caBundle is kept right, together with its copy that fails closed, if there is one. A lost race is
+ * an answer, everything else is thrown.
+ */
 import type { AskApi } from "../../../api-server/api-request.ts";
 import {
   atVersion,
@@ -10,12 +13,14 @@ import {
   type Written,
   writeObject,
 } from "../../../api-server/stored-object.ts";
-import { objectAt, objectsAt } from "../../../kubernetes/raw-json.ts";
+import { objectAt, objectsAt, type RawObject } from "../../../kubernetes/raw-json.ts";
 
 export type WebhookConfiguration = {
   readonly resourceVersion: string;
-  /** One text of PEM certificates per webhook, in the order of the configuration; empty when there is none. */
+  /** One text of PEM certificates per webhook, in the order of the configuration, those of the copy last; empty when there is none. */
   readonly bundles: readonly string[];
+  /** How many of the bundles are the copy's. */
+  readonly copy?: { readonly resourceVersion: string; readonly webhooks: number };
 };
 
 /** One MutatingWebhookConfiguration by name. Every function rejects when the API server cannot be asked or refuses. */
@@ -28,25 +33,49 @@ export type WebhookConfigurations = {
   readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Promise<Written>;
 };
 
-export function webhookConfigurations(ask: AskApi, name: string): WebhookConfigurations {
-  const what = `MutatingWebhookConfiguration ${name}`;
-  const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${name}`;
+/** @param copyName empty: there is no copy, as long as none was asked for */
+export function webhookConfigurations(ask: AskApi, name: string, copyName = ""): WebhookConfigurations {
+  const what = whatOf(name);
+  const write = (of: string, version: string, webhooks: number, bundle: string): Promise<Written> => {
+    const body = JSON.stringify(bundlePatch(version, webhooks, bundle));
+    return writeObject(ask, { method: "PATCH", path: pathOf(of), body }, whatOf(of));
+  };
   return {
     what,
     read: async () => {
-      const found = await readObject(ask, path, what);
+      const found = await readObject(ask, pathOf(name), what);
       if (found === undefined) return undefined;
-      const webhooks = objectsAt(found, "webhooks");
-      const bundles = webhooks.map((webhook) => decoded(objectAt(webhook, "clientConfig")?.["caBundle"]));
-      return { resourceVersion: versionOf(found), bundles };
+      const own = { resourceVersion: versionOf(found), bundles: bundlesIn(found) };
+      const copy = copyName === "" ? undefined : await readObject(ask, pathOf(copyName), whatOf(copyName));
+      const copied = copy === undefined ? [] : bundlesIn(copy);
+      if (copy === undefined || copied.length === 0) return own;
+      const bundles = [...own.bundles, ...copied];
+      return { ...own, bundles, copy: { resourceVersion: versionOf(copy), webhooks: copied.length } };
     },
-    writeBundle: (seen, bundle) =>
-      writeObject(ask, { method: "PATCH", path, body: JSON.stringify(bundlePatch(seen, bundle)) }, what),
+    writeBundle: async ({ resourceVersion, bundles, copy }, bundle) => {
+      const written = await write(name, resourceVersion, bundles.length - (copy?.webhooks ?? 0), bundle);
+      if (written !== "done" || copy === undefined) return written;
+      return write(copyName, copy.resourceVersion, copy.webhooks, bundle);
+    },
   };
 }
 
-function bundlePatch(seen: WebhookConfiguration, bundle: string): readonly Operation[] {
+export function pathOf(name: string): string {
+  return `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${name}`;
+}
+
+export function whatOf(name: string): string {
+  return `MutatingWebhookConfiguration ${name}`;
+}
+
+function bundlesIn(configuration: RawObject): readonly string[] {
+  return objectsAt(configuration, "webhooks").map((webhook) =>
+    decoded(objectAt(webhook, "clientConfig")?.["caBundle"]),
+  );
+}
+
+function bundlePatch(version: string, webhooks: number, bundle: string): readonly Operation[] {
   const value = base64(bundle);
-  const paths = seen.bundles.map((_, index) => `/webhooks/${index}/clientConfig/caBundle`);
-  return [atVersion(seen.resourceVersion), ...paths.map((path) => ({ op: "add" as const, path, value }))];
+  const paths = Array.from({ length: webhooks }, (_, index) => `/webhooks/${index}/clientConfig/caBundle`);
+  return [atVersion(version), ...paths.map((path) => ({ op: "add" as const, path, value }))];
 }

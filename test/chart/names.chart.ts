@@ -1,0 +1,70 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { at, CHART, helm, listOf, only, render, type Values } from "./rendering.ts";
+
+const namesOf = (values: Values): readonly string[] =>
+  render({ monitoring: MONITORED, ...values }).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+
+const MONITORED = { podMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } };
+
+describe("a name of one's own", () => {
+  test.for([
+    { nameOverride: "drain" },
+    { fullnameOverride: "drain" },
+    { nameOverride: "other", fullnameOverride: "drain" },
+  ])("stands wherever lastcall stood: %j", (values) => {
+    const usual = namesOf({}).map((name) => name.replace(/ lastcall(?=-|$)/, " drain"));
+    expect(namesOf(values)).toEqual(usual);
+    expect(namesOf(values).filter((name) => / lastcall(-|$)/.test(name))).toEqual([]);
+  });
+
+  test("is the one that flags and references use too", () => {
+    const image = { webhook: { repository: "a" }, manager: { repository: "b" } };
+    const lines = JSON.stringify(render({ fullnameOverride: "drain", image }), undefined, 1).split("\n");
+    // A Pod that the self-test starts always has the same name, and the chart is called so itself.
+    const left = lines.filter((line) => /lastcall-(?!self-test"$|[0-9])/i.test(line));
+    expect(left).toEqual([]);
+  });
+
+  test("leaves the labels by which people and the command line find replicas", () => {
+    const labels = at(
+      only(render({ fullnameOverride: "drain" }), "Deployment"),
+      "spec",
+      "template",
+      "metadata",
+      "labels",
+    );
+    expect(labels).toMatchObject({ "app.kubernetes.io/name": "lastcall", "app.kubernetes.io/component": "webhook" });
+  });
+
+  test("is in the certificates that cert-manager makes", () => {
+    const values = { fullnameOverride: "drain", certificates: { mode: "cert-manager" } };
+    const leaf = render(values).filter(({ metadata }) => metadata.name === "drain-webhook-tls");
+    expect(leaf.map((one) => at(one, "spec", "issuerRef", "name"))).toEqual(["drain-ca"]);
+    expect(listOf(leaf[0], "spec", "dnsNames")[0]).toBe("drain-webhook.lastcall.svc");
+  });
+});
+
+describe("as a part of another chart", () => {
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-parent-"));
+
+  beforeAll(() => {
+    const dependency = { name: "lastcall", version: "0.1.0", condition: "lastcall.enabled" };
+    const chart = { apiVersion: "v2", name: "platform", version: "1.0.0", dependencies: [dependency] };
+    writeFileSync(join(folder, "Chart.yaml"), JSON.stringify(chart));
+    mkdirSync(join(folder, "charts"));
+    cpSync(CHART, join(folder, "charts/lastcall"), { recursive: true });
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test.for([true, false])("it is there only while its condition is true: %s", (enabled) => {
+    const values = { lastcall: { enabled, image: { allowEmptyRegistry: true } }, global: { team: "platform" } };
+    const where = ["--namespace", "platform", "--kube-version", "1.35.0"];
+    const { status, stdout, stderr } = helm(["template", "platform", folder, ...where, "-f", "-"], values);
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout.includes("kind: MutatingWebhookConfiguration")).toBe(enabled);
+  });
+});

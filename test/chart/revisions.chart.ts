@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import { readOptions } from "../../src/webhook/self-test/options.ts";
+import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
+import { type LabelSelector, type Labels, selects } from "./label-selector.ts";
+import { at, isHook, listOf, only, render, type Values } from "./rendering.ts";
+import { complaint } from "./wrong-values.ts";
+
+type Entry = {
+  readonly name: string;
+  readonly namespaceSelector: LabelSelector;
+  readonly objectSelector: LabelSelector;
+};
+
+const entriesOf = (values: Values, namespace = "lastcall"): readonly Entry[] =>
+  listOf<Entry>(only(render(values, { namespace }), "MutatingWebhookConfiguration"), "webhooks");
+
+const RELEASES = {
+  stable: entriesOf({}),
+  canary: entriesOf({ revision: "canary" }, "lastcall-canary"),
+  next: entriesOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
+};
+
+/** Names of all entries of all releases that ask about a Pod. */
+function askingAbout(namespace: Labels, pod: Labels): readonly string[] {
+  return Object.values(RELEASES)
+    .flat()
+    .filter((entry) => selects(entry.namespaceSelector, namespace) && selects(entry.objectSelector, pod))
+    .map(({ name }) => name);
+}
+
+const INJECT = "lastcall.dev/inject";
+const REVISION = "lastcall.dev/revision";
+const shop = { "kubernetes.io/metadata.name": "shop" };
+const labelled = (inject: string | undefined, revision: string | undefined): Labels => ({
+  ...(inject === undefined ? {} : { [INJECT]: inject }),
+  ...(revision === undefined ? {} : { [REVISION]: revision }),
+});
+
+const ON = "enabled";
+/** What namespace and Pod say: whether, and by which revision. */
+const TABLE: readonly (readonly [Labels, Labels, string | undefined])[] = [
+  [labelled(ON, undefined), {}, "namespace.drain.lastcall.dev"],
+  [{}, labelled(ON, undefined), "pod.drain.lastcall.dev"],
+  [labelled(ON, "canary"), {}, "namespace.drain-canary.lastcall.dev"],
+  [labelled(undefined, "canary"), labelled(ON, undefined), "pod.drain-canary.lastcall.dev"],
+  [labelled(ON, undefined), labelled(undefined, "canary"), "namespace-own-revision.drain-canary.lastcall.dev"],
+  [{}, labelled(ON, "canary"), "pod-own-revision.drain-canary.lastcall.dev"],
+  [labelled(ON, "next"), labelled(undefined, "canary"), "namespace-own-revision.drain-canary.lastcall.dev"],
+  [labelled(ON, "canary"), labelled("disabled", undefined), undefined],
+  [labelled(ON, "gone"), {}, undefined],
+  [labelled(ON, undefined), labelled(undefined, "gone"), undefined],
+  [labelled(undefined, "canary"), {}, undefined],
+  [labelled(undefined, "next"), {}, "namespace.drain-next.lastcall.dev"],
+];
+
+describe("beside each other", () => {
+  test.for(TABLE)("in a namespace labelled %j a Pod with %j is of %s", ([namespace, pod, expected]) => {
+    expect(askingAbout({ ...shop, ...namespace }, pod)).toEqual(expected === undefined ? [] : [expected]);
+  });
+
+  test("no two releases ask about one Pod, whatever the labels say", () => {
+    const words = [undefined, ON, "disabled", "true"];
+    const revisions = [undefined, "canary", "next", "gone", ""];
+    const all = words.flatMap((inject) => revisions.map((revision) => labelled(inject, revision)));
+    const twice = all.flatMap((namespace) =>
+      all
+        .filter((pod) => askingAbout({ ...shop, ...namespace }, pod).length > 1)
+        .map((pod) => JSON.stringify([namespace, pod])),
+    );
+    expect(twice).toEqual([]);
+  });
+
+  test("releases share no object, in one namespace or two, whatever they are called", () => {
+    const named = (values: Values, namespace: string) =>
+      render({ ...values, monitoring: MONITORED, failurePolicy: "Fail" }, { namespace }).map(
+        ({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`,
+      );
+    const stable = named({}, "lastcall");
+    for (const namespace of ["lastcall", "elsewhere"]) {
+      const canary = named({ revision: "canary" }, namespace);
+      expect(canary.filter((name) => stable.includes(name))).toEqual([]);
+    }
+  });
+
+  test("two of the same revision share the webhook's configuration, so that Helm refuses the second", () => {
+    const configuration = (values: Values) => only(render(values), "MutatingWebhookConfiguration").metadata.name;
+    expect(configuration({ fullnameOverride: "other", revision: "canary" })).toBe("drain-canary.lastcall.dev");
+    expect(configuration({ fullnameOverride: "other" })).toBe("drain.lastcall.dev");
+  });
+
+  test("the Pods of each are left alone by all others", () => {
+    const pods = render({ revision: "canary" }).filter(({ kind }) => kind === "Pod" || kind === "Deployment");
+    expect(pods.map(isHook)).toEqual([false, true]);
+    for (const one of pods) {
+      const labels = (at(one, "spec", "template", "metadata", "labels") ?? one.metadata.labels) as Labels;
+      expect(askingAbout({ ...shop, ...labelled(ON, "canary") }, labels)).toEqual([]);
+      expect(askingAbout({ ...shop, ...labelled(undefined, "next") }, labels)).toEqual([]);
+    }
+  });
+
+  test("the Pods of the self-test name the revision that is tested", () => {
+    const pod = render({ revision: "canary" }).find(({ kind }) => kind === "Pod");
+    const [, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
+    const labels = at(probePod(readOptions(flags).options, "enabled"), "metadata", "labels") as Labels;
+    expect(askingAbout(shop, labels)).toEqual(["pod-own-revision.drain-canary.lastcall.dev"]);
+  });
+});
+
+const MONITORED = {
+  serviceMonitor: { enabled: true },
+  prometheusRule: { enabled: true },
+  dashboard: { enabled: true },
+};
+
+test("every configuration sorts before those of service meshes", () => {
+  const name = only(render({ revision: "zz" }), "MutatingWebhookConfiguration").metadata.name;
+  expect([name, "istio-sidecar-injector", "linkerd-proxy-injector-webhook-config"].sort()[0]).toBe(name);
+});
+
+test("names that are too long together are told", () => {
+  const values = { nameOverride: "a".repeat(40), revision: "b".repeat(20) };
+  expect(complaint(values)).toContain("that is longer than the 63 letters of a Service's name");
+  expect(complaint({ ...values, fullnameOverride: "short" })).toBe("");
+});

@@ -1,0 +1,43 @@
+/** Which Pods may run on nodes that are taken back at short notice, and what in them says so. */
+import { expect, test } from "vitest";
+import { shortNoticeOf } from "../../src/kubernetes/short-notice.ts";
+
+const podWith = (spec: object) => ({ spec: { containers: [{ name: "app" }], ...spec } });
+const affinity = (...terms: readonly object[]) => ({
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: terms.map((expression) => ({ matchExpressions: [expression] })),
+      },
+    },
+  },
+});
+const GKE = "cloud.google.com/gke-spot";
+const AKS = "kubernetes.azure.com/scalesetpriority";
+const EKS = "eks.amazonaws.com/capacityType";
+const KARPENTER = "karpenter.sh/capacity-type";
+
+test.for([
+  [{ nodeSelector: { [GKE]: "true" } }, 30, `nodeSelector ${GKE}`],
+  [{ nodeSelector: { [EKS]: "SPOT" } }, 120, `nodeSelector ${EKS}`],
+  [affinity({ key: KARPENTER, operator: "In", values: ["on-demand", "spot"] }), 120, `affinity ${KARPENTER}`],
+  [affinity({ key: "zone", operator: "Exists" }, { key: GKE, operator: "Exists" }), 30, `affinity ${GKE}`],
+  [{ tolerations: [{ key: AKS, operator: "Equal", value: "spot", effect: "NoSchedule" }] }, 30, `toleration ${AKS}`],
+  [{ tolerations: [{ key: AKS, value: "spot" }] }, 30, `toleration ${AKS}`],
+  [{ tolerations: [{ key: GKE, operator: "Exists" }] }, 30, `toleration ${GKE}`],
+  [{ nodeSelector: { [EKS]: "SPOT" }, tolerations: [{ key: GKE, operator: "Exists" }] }, 30, `toleration ${GKE}`],
+] as const)("%j means at most %i s, by its %s", ([spec, seconds, from]) => {
+  expect(shortNoticeOf(podWith(spec))).toEqual({ seconds, from });
+});
+
+test.for([
+  {},
+  { nodeSelector: { [EKS]: "ON_DEMAND" } },
+  affinity({ key: KARPENTER, operator: "NotIn", values: ["spot"] }),
+  affinity({ key: KARPENTER, operator: "In", values: ["on-demand"] }),
+  { tolerations: [{ operator: "Exists" }] },
+  { tolerations: [{ key: AKS, operator: "Equal", value: "regular" }] },
+  { nodeSelector: "spot", tolerations: [7], affinity: [] },
+])("%j says nothing of a short notice", (spec) => {
+  expect(shortNoticeOf(podWith(spec))).toBeUndefined();
+});

@@ -1,0 +1,173 @@
+/** When the release closes by itself, and what it then asks API servers to do. */
+import { describe, expect, test } from "vitest";
+import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
+import { objectsAt, type RawObject } from "../../src/kubernetes/raw-json.ts";
+import { type Configurations, type EnforcerPorts, enforce } from "../../src/webhook/enforcement/enforcer.ts";
+import { enforcerPorts } from "../../src/webhook/enforcement/enforcer-ports.ts";
+import { refusingCopies } from "../../src/webhook/enforcement/refusing-copies.ts";
+
+const entry = (name: string, caBundle: string | undefined = "Q0E="): RawObject => ({
+  name,
+  clientConfig: { service: { name: "lastcall-webhook" }, ...(caBundle === "" ? {} : { caBundle }) },
+  failurePolicy: "Ignore",
+  matchConditions: [{ name: "not-a-mirror-pod", expression: "true" }],
+  fieldOfLaterVersions: "kept",
+});
+
+const OPEN = [entry("namespace.drain.lastcall.dev"), entry("pod.drain.lastcall.dev")];
+
+type World = { readonly open?: readonly RawObject[]; readonly copies?: readonly RawObject[] | undefined };
+
+/** One look at such a world; `doubt` is what the proof says. */
+async function look({ open = OPEN, ...rest }: World, doubt = "", written: "done" | "conflict" = "done") {
+  const copies = "copies" in rest ? rest.copies : [];
+  const writes: (readonly RawObject[])[] = [];
+  let proofs = 0;
+  const seen: Configurations = {
+    open,
+    enforcing: copies === undefined ? undefined : { resourceVersion: "7", webhooks: copies },
+  };
+  const ports: EnforcerPorts = {
+    read: async () => seen,
+    write: async (resourceVersion, webhooks) => {
+      expect(resourceVersion).toBe("7");
+      writes.push(webhooks);
+      return written;
+    },
+    prove: async () => {
+      proofs += 1;
+      return doubt;
+    },
+  };
+  return { ...(await enforce(ports)), writes, proofs };
+}
+
+describe("a release with Fail", () => {
+  test("stays open while a Pod that opts in comes back without injection", async () => {
+    const { isEnforcing, why, writes } = await look({}, "it came back without injection");
+    expect([isEnforcing, why, writes]).toEqual([false, "it came back without injection", []]);
+  });
+
+  test("closes with a copy of every entry once injection is proven", async () => {
+    expect(await look({})).toMatchObject({ isEnforcing: true, why: "", writes: [refusingCopies(OPEN)] });
+  });
+
+  test("writes nothing and proves nothing when its copies are right", async () => {
+    expect(await look({ copies: refusingCopies(OPEN) })).toEqual({ isEnforcing: true, why: "", writes: [], proofs: 0 });
+  });
+
+  test("follows a change of its own entries without another proof, and never opens for it", async () => {
+    const changed = [{ ...OPEN[0], timeoutSeconds: 9 }, entry("another.drain.lastcall.dev")];
+    const { isEnforcing, writes, proofs } = await look({ open: changed, copies: refusingCopies(OPEN) }, "not proven");
+    expect([isEnforcing, writes, proofs]).toEqual([true, [refusingCopies(changed)], 0]);
+  });
+
+  test.for([
+    { says: "before the API servers know whom to trust", copies: [] },
+    { says: "when the caBundle is taken away", copies: refusingCopies(OPEN) },
+  ])("copies no entry that no API server could call: $says", async ({ copies }) => {
+    const { isEnforcing, writes, proofs } = await look({ open: [OPEN[0] as RawObject, entry("b", "")], copies });
+    expect([isEnforcing, writes, proofs]).toEqual([copies.length > 0, [], 0]);
+  });
+
+  test("writes nothing where there are no entries to copy", async () => {
+    expect(await look({ open: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
+  });
+
+  test("does not make the configuration that is to be filled: without it, Pods are let in", async () => {
+    expect(await look({ copies: undefined })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
+  });
+
+  test("does not count as closed when another writer came first", async () => {
+    expect(await look({}, "", "conflict")).toMatchObject({ isEnforcing: false, why: "another writer came first" });
+  });
+});
+
+describe("at the API server", () => {
+  const SETTINGS = {
+    enforceConfiguration: "enforce.lastcall.dev",
+    enforceCopies: "drain.lastcall.dev",
+    proofNamespace: "proofs",
+    proofLabels: { team: "web" },
+    image: "registry.example/lastcall-manager:1",
+  };
+  const KIND = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+  type Stored = { readonly metadata: { readonly resourceVersion: string }; readonly webhooks?: readonly RawObject[] };
+  const OBJECTS: Readonly<Record<string, Stored>> = {
+    [`${KIND}/drain.lastcall.dev`]: { metadata: { resourceVersion: "4" }, webhooks: OPEN },
+    [`${KIND}/enforce.lastcall.dev`]: { metadata: { resourceVersion: "7" } },
+  };
+
+  /** Pods that opt in come back injected, or not. */
+  const serverThat = (injects: boolean, objects = OBJECTS) => {
+    const asked: ApiQuestion[] = [];
+    const ask = async (question: ApiQuestion): Promise<ApiAnswer> => {
+      const { method, path, body = "" } = question;
+      if (method !== "GET") asked.push(question);
+      if (method === "POST") {
+        const isNoted = injects && body.includes('"lastcall.dev/inject":"enabled"');
+        const annotations = isNoted ? { "lastcall.dev/status": "{}" } : {};
+        return { status: 201, text: JSON.stringify({ metadata: { annotations } }) };
+      }
+      const object = objects[path];
+      return { status: object === undefined ? 404 : 200, text: JSON.stringify(object ?? {}) };
+    };
+    return { ports: enforcerPorts(ask, SETTINGS), asked };
+  };
+
+  test("it is proven by dry runs in the proof's namespace, with its labels and the manager's image", async () => {
+    const { ports, asked } = serverThat(true);
+    await enforce(ports);
+    const pods = asked.filter(({ method }) => method === "POST");
+    expect(pods.map(({ path }) => path)).toEqual(Array(2).fill("/api/v1/namespaces/proofs/pods?dryRun=All"));
+    for (const { body } of pods) {
+      expect(JSON.parse(body ?? "")).toMatchObject({
+        metadata: { labels: { team: "web" } },
+        spec: { containers: [{ image: "registry.example/lastcall-manager:1" }] },
+      });
+    }
+  });
+
+  test("then the whole list is written, at the version that was read", async () => {
+    const { ports, asked } = serverThat(true);
+    expect(await enforce(ports)).toEqual({ isEnforcing: true, why: "" });
+    const { path, body } = asked.at(-1) ?? { path: "" };
+    expect(path).toBe(`${KIND}/enforce.lastcall.dev`);
+    expect(JSON.parse(body ?? "")).toEqual([
+      { op: "replace", path: "/metadata/resourceVersion", value: "7" },
+      { op: "add", path: "/webhooks", value: refusingCopies(OPEN) },
+    ]);
+  });
+
+  test("without the proof it is said why, after one try, and nothing is written", async () => {
+    const { ports, asked } = serverThat(false);
+    const { isEnforcing, why } = await enforce(ports);
+    expect([isEnforcing, asked.map(({ method }) => method)]).toEqual([false, ["POST"]]);
+    expect(why).toContain("came back without injection");
+  });
+
+  test("an object that is not there is not made", async () => {
+    const { [`${KIND}/enforce.lastcall.dev`]: _gone, ...others } = OBJECTS;
+    const { ports, asked } = serverThat(true, others);
+    expect((await enforce(ports)).isEnforcing).toBe(false);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("a copy", () => {
+  const [copy = {}] = refusingCopies(OPEN);
+
+  test("fails closed, and is the entry in everything else, fields of later versions too", () => {
+    const { failurePolicy, matchConditions, ...others } = copy;
+    const { failurePolicy: _ignore, matchConditions: conditions, ...same } = OPEN[0] as RawObject;
+    expect([failurePolicy, others]).toEqual(["Fail", same]);
+    expect(objectsAt({ matchConditions }, "matchConditions").slice(0, -1)).toEqual(conditions);
+  });
+
+  test("asks only about Pods that carry no note of an injection", () => {
+    expect(objectsAt(copy, "matchConditions").at(-1)).toEqual({
+      name: "not-injected-yet",
+      expression: "!has(object.metadata.annotations) || !('lastcall.dev/status' in object.metadata.annotations)",
+    });
+  });
+});

@@ -1,0 +1,37 @@
+/** Reviews on one kept connection, as API servers send them: the next comes as soon as the last was answered. */
+import { afterEach, expect, test } from "vitest";
+import { reviewText } from "./pod-review.ts";
+import { call, keepAliveAgent, startWebhook } from "./running-webhook.ts";
+
+const LIMIT = { timeout: 240_000 };
+/** Without the cure one in ten such reviews was cut off. */
+const ROUNDS = 100;
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** As large as the API server takes it, and changed in each of its containers. */
+function fullReview(): string {
+  const probe = { httpGet: { port: 80 } };
+  const probes = { livenessProbe: probe, readinessProbe: probe, startupProbe: probe };
+  const containers = Array.from({ length: 1_000 }, (_, at) => ({
+    name: `c${at}`,
+    image: "x".repeat(2_800),
+    ...probes,
+  }));
+  return reviewText({ object: { metadata: { name: "web-0" }, spec: { containers } } });
+}
+
+test("a large review is answered that comes right behind a large answer", LIMIT, async () => {
+  const webhook = await startWebhook(["--opt-in=all"]);
+  cleanups.push(webhook.destroy);
+  const agent = keepAliveAgent(1);
+  cleanups.push(() => agent.destroy());
+  const body = fullReview();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const answer = await call(webhook, { path: "/mutate", body, agent });
+    expect(answer.status).toBe(200);
+    expect(answer.body.length).toBeGreaterThan(200_000);
+  }
+});
