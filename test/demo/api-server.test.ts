@@ -127,7 +127,7 @@ describe("a watch", () => {
     ]);
   });
 
-  test("whoever comes back with a version that is forgotten is told to list again", async () => {
+  test("a client that comes back with a version that is forgotten is told to list again", async () => {
     for (let at = 0; at < 1_200; at++) objects.put(ENDPOINT_SLICES, slice("a", String(at)));
     expect(await linesOf(`${SLICES}?watch=true&resourceVersion=101`)).toMatchObject([
       { type: "ERROR", object: { code: 410, reason: "Expired" } },
@@ -148,7 +148,7 @@ describe("a question", () => {
     api.ask({ method, path, limitMs: 30_000, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "keys", namespace: "lastcall" }, data: {} };
 
-  test("a Secret is missing, is created once, and is patched by whoever read it last", async () => {
+  test("a Secret is missing, is created once, and is patched by the client that read it last", async () => {
     expect(await ask("GET", `${SECRETS}/keys`)).toMatchObject({ status: 404 });
     expect(await ask("POST", SECRETS, secret)).toMatchObject({ status: 201 });
     expect(await ask("POST", SECRETS, secret)).toMatchObject({ status: 409 });
@@ -166,7 +166,7 @@ describe("a question", () => {
   });
 
   test.for([
-    { says: "a kind nobody keeps here", method: "GET", path: "/apis/apps/v1/deployments", status: 404 },
+    { says: "a kind no one keeps here", method: "GET", path: "/apis/apps/v1/deployments", status: 404 },
     { says: "an object that is not there", method: "GET", path: "/api/v1/nodes/none", status: 404 },
     { says: "a part of an object", method: "GET", path: "/api/v1/namespaces/demo/secrets/keys/status", status: 404 },
     { says: "a letter that cannot be read", method: "GET", path: "/api/v1/nodes/%ff", status: 404 },
@@ -198,7 +198,7 @@ describe("a question", () => {
     expect(await ask("POST", SECRETS, large)).toMatchObject({ status: 413 });
   });
 
-  test("somebody without the token learns nothing", async () => {
+  test("someone without the token learns nothing", async () => {
     const stranger = await runnerWith("guessed");
     const answer = await stranger.ask({ method: "GET", path: "/api/v1/nodes", limitMs: 30_000 });
     stranger.close();

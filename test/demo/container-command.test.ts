@@ -17,7 +17,7 @@ const PLAN = planPod({
       {
         name: "app",
         command: ["run", "$(GREETING)"],
-        args: ["$$(GREETING)", "$(NOBODY)"],
+        args: ["$$(GREETING)", "$(UNSET)"],
         env: [
           { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
           { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
@@ -53,7 +53,7 @@ test("variables come from literals, from other variables and from fields of the 
 
 test("a command may use variables, two dollar signs write one, an unknown name stays as written", () => {
   const command = mainCommand(containerNamed("app"), { GREETING: "hello" }, AROUND);
-  expect(command).toEqual(["run", "hello", "$(GREETING)", "$(NOBODY)"]);
+  expect(command).toEqual(["run", "hello", "$(GREETING)", "$(UNSET)"]);
   expect(expand("$$", {})).toBe("$");
 });
 

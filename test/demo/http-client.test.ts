@@ -62,7 +62,7 @@ test.for<{ says: string; failure: string | undefined; act: (socket: Socket) => v
   expect(await open(timeoutMs).request("/", true)).toEqual({ failure });
 });
 
-test("a port where nobody listens counts as refused", async () => {
+test("a port where no one listens counts as refused", async () => {
   expect(await connectionTo(ownAddress(), 8_080).request("/", true)).toEqual({ failure: "refused" });
 });
 

@@ -5,7 +5,7 @@ import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
 import { realClock } from "../../src/demo/real-clock.ts";
 import { eventually } from "../time/eventually.ts";
 
-const NOBODY = { ...DEFAULT_LOAD, newConnectionClients: 0, pooledClients: 0, slowClients: 0, endlessClients: 0 };
+const NO_CLIENTS = { ...DEFAULT_LOAD, newConnectionClients: 0, pooledClients: 0, slowClients: 0, endlessClients: 0 };
 
 let server: Server;
 afterEach(async () => {
@@ -47,7 +47,7 @@ async function counting(delayMs = 0) {
 
 test("a client of new connections never asks twice on one", async () => {
   const { ports, perConnection, counter } = await counting();
-  const load = startLoad({ ...NOBODY, newConnectionClients: 2 }, ports);
+  const load = startLoad({ ...NO_CLIENTS, newConnectionClients: 2 }, ports);
   await eventually(() => expect(perConnection.length).toBeGreaterThan(10));
   await load.stop();
   expect(Math.max(...perConnection)).toBe(1);
@@ -56,7 +56,7 @@ test("a client of new connections never asks twice on one", async () => {
 
 test("a pooled connection ends after its life, between two requests, and the next one takes over", async () => {
   const { ports, perConnection, counter } = await counting();
-  const load = startLoad({ ...NOBODY, pooledClients: 1, poolLifeMs: 400 }, ports);
+  const load = startLoad({ ...NO_CLIENTS, pooledClients: 1, poolLifeMs: 400 }, ports);
   await eventually(() => expect(perConnection.length).toBeGreaterThan(3));
   await load.stop();
   expect(Math.max(...perConnection)).toBeGreaterThan(1);
@@ -65,7 +65,7 @@ test("a pooled connection ends after its life, between two requests, and the nex
 
 test("an endless client stays on its connection", async () => {
   const { ports, perConnection } = await counting();
-  const load = startLoad({ ...NOBODY, endlessClients: 1, poolLifeMs: 100 }, ports);
+  const load = startLoad({ ...NO_CLIENTS, endlessClients: 1, poolLifeMs: 100 }, ports);
   await eventually(() => expect(perConnection[0] ?? 0).toBeGreaterThan(20));
   await load.stop();
   expect(perConnection).toHaveLength(1);
@@ -73,7 +73,7 @@ test("an endless client stays on its connection", async () => {
 
 test("stopping waits for the answers under way and counts them", async () => {
   const { ports, counter, paths, port } = await counting(700);
-  const load = startLoad(NOBODY, ports);
+  const load = startLoad(NO_CLIENTS, ports);
   load.askLong("127.0.0.1", port, 5_000);
   await eventually(() => expect(paths).toEqual(["/slow?ms=5000"]));
   await load.stop();

@@ -43,7 +43,7 @@ test.for([
   { flag: "--propagation=10m", says: '--propagation got "10m", expected at most 30s.' },
   { flag: "--drain-delay=10h", says: '--drain-delay got "10h", expected at most 2m.' },
   { flag: "--drain-timeout=1h", says: '--drain-timeout got "1h", expected at most 10m.' },
-])("a $flag that nobody would wait for is refused", ({ flag, says }) => {
+])("a $flag that no one would wait for is refused", ({ flag, says }) => {
   expect(readOptions([flag]).problems).toEqual([says]);
 });
 

@@ -90,7 +90,7 @@ describe("the end of a Pod", () => {
     ]);
   });
 
-  test("signals everybody when the grace period is over and kills 2 s later, hooks and all", async () => {
+  test("signals everyone when the grace period is over and kills 2 s later, hooks and all", async () => {
     const spec = {
       terminationGracePeriodSeconds: 1,
       initContainers: [sidecar("mesh", STUBBORN)],

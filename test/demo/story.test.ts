@@ -98,7 +98,7 @@ describe("what is said of the endpoint withdrawal", () => {
     expect(withdrawalWords({ ...end, summary })).toBe(`EndpointSlices withdrew it after 1.00 s; its manager ${says}`);
   });
 
-  test("nothing where nobody keeps EndpointSlices", () => {
+  test("nothing where no one keeps EndpointSlices", () => {
     expect(timeSpent([ended(7.5, 5_000, 700)])).toHaveLength(3);
   });
 });

@@ -79,7 +79,7 @@ test("sidecars are signalled after every regular container has exited, the last 
   ]);
 });
 
-test("when a hook outlasts the grace period everybody is signalled then and killed 2 s later", async () => {
+test("when a hook outlasts the grace period everyone is signalled then and killed 2 s later", async () => {
   const seen = await scene({ mesh: { sidecar: true }, app: { hookMs: 60_000 } }).end(6);
   expect(seen).toContain("6000 SIGTERM app");
   expect(seen).toContain("6000 SIGTERM mesh");

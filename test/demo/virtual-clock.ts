@@ -38,7 +38,7 @@ export function createVirtualClock(): VirtualClock {
         await new Promise((resolve) => setImmediate(resolve));
         if (over) break;
         const next = [...waiters].sort((a, b) => a.atMs - b.atMs)[0];
-        if (next === undefined) throw new Error("everybody waits for something that is not time");
+        if (next === undefined) throw new Error("everyone waits for something that is not time");
         nowMs = Math.max(nowMs, next.atMs);
         next.wake();
       }

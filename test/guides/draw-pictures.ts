@@ -12,7 +12,7 @@ import { GUIDE_NAMES, picturePath } from "./manifests.ts";
 const SUFFIX = ".drain.json";
 const USAGE = 64;
 
-// Whoever reads the output may have enough of it.
+// The reader of the output may have enough of it.
 process.stdout.on("error", () => {});
 const folders = process.argv.slice(2);
 if (folders.length === 0) {

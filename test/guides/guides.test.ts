@@ -107,8 +107,8 @@ function isManager(container: unknown): boolean {
 }
 
 test("a Pod of Envoy Gateway with what the guide's EnvoyProxy gives it waits for the drain of its Envoy", async () => {
-  const recorded = join(import.meta.dirname, "../golden/recorded-envoy-gateway/input.yaml");
-  const pod = parse(readFileSync(recorded, "utf8")) as { metadata: { labels: object } };
+  const managed = join(import.meta.dirname, "../golden/envoy-gateway-managed/input.yaml");
+  const pod = parse(readFileSync(managed, "utf8")) as { metadata: { labels: object } };
   expect(await admitted(pod, undefined)).toEqual(pod);
   const [proxy] = documentsOf(guideNamed("envoy-gateway").manifest);
   const path = ["spec", "provider", "kubernetes", "envoyDeployment", "pod"];

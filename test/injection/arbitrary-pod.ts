@@ -1,4 +1,4 @@
-/** Pods of every sort the laws must hold for: valid ones in odd spellings, with parts nobody knows. */
+/** Pods of every sort the laws must hold for: valid ones in odd spellings, with parts no one knows. */
 import fc from "fast-check";
 
 /** Left away, or one of the spellings of nothing, or the value. */
@@ -118,7 +118,7 @@ const annotations = merged(
   maybe("lastcall.dev/drain-delay", fc.constantFrom("0s", "1500ms", "30s", "999999h")),
   maybe("lastcall.dev/drain-timeout", fc.constantFrom("0s", "100ms", "45s", "20m", "999999m", "30")),
   maybe("lastcall.dev/deregistration-delay", fc.constantFrom("0s", "1ms", "300s")),
-  maybe("lastcall.dev/containers", fc.constantFrom("app", "worker,nobody", "nobody")),
+  maybe("lastcall.dev/containers", fc.constantFrom("app", "worker,absent", "absent")),
   maybe("lastcall.dev/port", fc.constantFrom("17890", "8080", "17989", "80")),
   maybe("lastcall.dev/driver-url", fc.constantFrom("http://127.0.0.1:9901", "unix:/run/envoy/admin.sock")),
   maybe("lastcall.dev/drain-tiemout", fc.constant("1s")),

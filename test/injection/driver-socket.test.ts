@@ -46,7 +46,7 @@ describe("the mount of a driver's socket", () => {
     expect(mountsIn(pod)).toEqual([{ name: "envoy-tmp", mountPath: "/tmp", readOnly: true }]);
   });
 
-  test("is no volume of configuration, in which nobody makes a socket", () => {
+  test("is no volume of configuration, in which no one makes a socket", () => {
     const mount = { name: "v", mountPath: "/run/envoy" };
     for (const kind of ["configMap", "secret", "projected", "downwardAPI", "image"]) {
       const pod = podAt("unix:/run/envoy/a.sock", [mounting(ENVOY, mount)], [{ name: "v", [kind]: {} }]);

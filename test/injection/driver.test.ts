@@ -26,7 +26,7 @@ function envoyAt(url: string) {
   return ["--driver=envoy", `--driver-url=${url}`];
 }
 
-describe("the admin address nobody set", () => {
+describe("the admin address no one set", () => {
   test("of a bare Envoy is left to the driver, which tries the usual ones", () => {
     expect(driverIn({ spec: { containers: [ENVOY] } })).toEqual(["--driver=envoy"]);
   });

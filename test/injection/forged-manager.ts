@@ -11,7 +11,7 @@ const args = fc
   .record({
     port,
     rest: fc.subarray([
-      ...["--hooks=app:app", "--hooks=app:app,worker:mesh-proxy", "--hooks=", "--hooks=nobody:app", "--app-grace=45s"],
+      ...["--hooks=app:app", "--hooks=app:app,worker:mesh-proxy", "--hooks=", "--hooks=absent:app", "--app-grace=45s"],
       ...["--drain-delay=1s", "--drain-timeout=20m", "--app-grace=30", "--bogus", "--drain-url=http://$(TOKEN)/"],
       ...["--driver=none", "--classic", "--completes", "--port=1", "--drain-timeout=999999h"],
     ]),
@@ -33,8 +33,8 @@ const blank = fc.constantFrom<unknown>(null, {}, [], 5);
 const record = fc.record(
   {
     grace: fc.constantFrom<unknown>(null, 0, 1, 30, 45, 600, 2_147_483_647, -1, "30", 1e300),
-    probes: fc.subarray(["app/liveness", "app/startup", "worker/liveness", "nobody/liveness", "app", "a/b/c"]),
-    preStop: fc.dictionary(fc.constantFrom("app", "worker", "nobody", "constructor"), handler, { maxKeys: 3 }),
+    probes: fc.subarray(["app/liveness", "app/startup", "worker/liveness", "absent/liveness", "app", "a/b/c"]),
+    preStop: fc.dictionary(fc.constantFrom("app", "worker", "absent", "constructor"), handler, { maxKeys: 3 }),
     chain: fc.dictionary(
       fc.constantFrom("app", "worker"),
       fc.constantFrom<unknown>({ sleep: { seconds: 7 } }, { httpGet: { port: 80, path: "/x" } }, { sleep: {} }, null),

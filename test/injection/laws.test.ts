@@ -1,4 +1,4 @@
-/** What holds for every Pod, whoever wrote it. */
+/** What holds for every Pod, no matter who wrote it. */
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import jsonPatch, { type Operation } from "fast-json-patch";

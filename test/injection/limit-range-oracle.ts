@@ -1,5 +1,5 @@
 /**
- * What the API server's LimitRanger does, written anew from its documentation: defaults first, then whoever is out of
+ * What the API server's LimitRanger does, written again from its documentation: defaults first, then what is out of
  * bounds is refused. Amounts are whole millicores and mebibytes, so that no rounding of ours can hide in it.
  */
 export type Amounts = { readonly cpu?: number; readonly memory?: number };

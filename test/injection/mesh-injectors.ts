@@ -1,5 +1,5 @@
 /**
- * Stand-ins for the injectors of Istio and Linkerd: they graft the containers that were recorded from the real ones into
+ * Stand-ins for the injectors of Istio and Linkerd: they graft the containers of those injectors into
  * a Pod, and render what the real ones render from the Pod: excluded ports, taken-over probes and hooks.
  */
 import { readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ export type MeshPod = {
 };
 export type Injector = (pod: object) => MeshPod;
 
-function recorded(golden: string, name: string): Container {
+function containerOf(golden: string, name: string): Container {
   const text = readFileSync(join(import.meta.dirname, "../golden", golden, "input.yaml"), "utf8");
   const { spec } = parse(text) as MeshPod;
   const found = [...(spec.initContainers ?? []), ...spec.containers].find((container) => container.name === name);
@@ -66,9 +66,9 @@ function istio(proxyOf: string): Injector {
     const pod = copy(given);
     const excluded = pod.metadata.annotations?.["traffic.sidecar.istio.io/excludeInboundPorts"];
     const render = (ports: string) => (excluded === undefined ? ports : `${ports},${excluded}`);
-    const init = withArgument(recorded(proxyOf, "istio-init"), "-d", render);
+    const init = withArgument(containerOf(proxyOf, "istio-init"), "-d", render);
     const env = [{ name: "ISTIO_KUBE_APP_PROBERS", value: takeOver(pod) }];
-    return graft(pod, init, { ...recorded(proxyOf, "istio-proxy"), env });
+    return graft(pod, init, { ...containerOf(proxyOf, "istio-proxy"), env });
   };
 }
 
@@ -77,14 +77,14 @@ function linkerd(proxyOf: string): Injector {
     const pod = copy(given);
     const ports = pod.metadata.annotations?.["config.linkerd.io/skip-inbound-ports"] ?? "4567,4568";
     const render = () => `4190,4191,${ports}`;
-    const init = withArgument(recorded("recorded-linkerd-native", "linkerd-init"), "--inbound-ports-to-ignore", render);
-    return graft(pod, init, recorded(proxyOf, "linkerd-proxy"));
+    const init = withArgument(containerOf("linkerd-native", "linkerd-init"), "--inbound-ports-to-ignore", render);
+    return graft(pod, init, containerOf(proxyOf, "linkerd-proxy"));
   };
 }
 
 export const INJECTORS: Readonly<Record<string, Injector>> = {
-  "Istio with a native proxy": istio("recorded-istio-native"),
-  "Istio with a regular proxy": istio("recorded-istio-regular"),
-  "Linkerd with a native proxy": linkerd("recorded-linkerd-native"),
-  "Linkerd with a regular proxy": linkerd("recorded-linkerd-regular"),
+  "Istio with a native proxy": istio("istio-native"),
+  "Istio with a regular proxy": istio("istio-regular"),
+  "Linkerd with a native proxy": linkerd("linkerd-native"),
+  "Linkerd with a regular proxy": linkerd("linkerd-regular"),
 };

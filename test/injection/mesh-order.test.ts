@@ -139,7 +139,7 @@ test("Istio's agent makes the call for kubelet, and the second pass takes the ho
   expect(argsOf(pod, "lastcall")).toContain("--kubelet-probes=15021:15s,15021:1s,15020:10s");
 });
 
-test("where nobody could know of Istio, a hook its agent took over is safe and one of its proxy is warned of", () => {
+test("where no one could know of Istio, a hook its agent took over is safe and one of its proxy is warned of", () => {
   const unknowing: Given = { request: { namespaceAnnotations: {} } };
   const native = oursTheirsOurs({ injector: INJECTORS["Istio with a native proxy"] as Injector }, unknowing);
   expect(argsOf(native.pod, "istio-init")).not.toContain("17890");
@@ -158,7 +158,7 @@ test("an agent that goes by an older port is passed by, and the hook comes to us
 });
 
 test("the stand-in takes over probes and hooks as Istio's injector was recorded doing it", () => {
-  const golden = join(import.meta.dirname, "../golden/recorded-istio-rewrote-hooks/input.yaml");
+  const golden = join(import.meta.dirname, "../golden/istio-rewrote-hooks/input.yaml");
   const recorded = parse(readFileSync(golden, "utf8")) as MeshPod;
   const [hello] = recorded.spec.containers;
   const written = {

@@ -135,7 +135,7 @@ test("a proxy that can be held is reason enough for a manager, a recognised driv
   expect(outcome).toMatchObject({ kind: "patched" });
 });
 
-test("requests cannot end a drain beside Linkerd, whose proxy nobody asks", () => {
+test("requests cannot end a drain beside Linkerd, whose proxy no one asks", () => {
   const metadata = { annotations: { "lastcall.dev/drained-when": "requests" } };
   const proxied = (name: string) => ({ metadata, spec: { containers: [...SPEC.containers, { name, image: "p:1" }] } });
   expect(codes(inject(proxied("linkerd-proxy")))).toEqual(["conflicting_values"]);

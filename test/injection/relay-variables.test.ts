@@ -108,14 +108,14 @@ describe("with a relay", () => {
     expect(variablesOf(now)).toMatchObject(GIVEN);
   });
 
-  test("sleep mode has nobody who could ask", () => {
+  test("sleep mode has no one who could ask", () => {
     const { give, asked } = pretendRelay();
     const pod = { ...WEB, metadata: { ...WEB.metadata, annotations: { "lastcall.dev/mode": "sleep" } } };
     expect(inject(pod, with_(give))).toMatchObject({ kind: "patched", mode: "sleep" });
     expect(asked).toEqual([]);
   });
 
-  test("an owner whose reference is damaged, or that does not control the Pod, is nobody", () => {
+  test("an owner whose reference is damaged, or that does not control the Pod, is no one", () => {
     for (const ownerReferences of [null, "x", [null, 7], [{ ...OWNER }], [{ controller: true, kind: 7 }]]) {
       const { give, asked } = pretendRelay();
       inject({ ...WEB, metadata: { ownerReferences } }, with_(give));

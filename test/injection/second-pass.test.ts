@@ -134,7 +134,7 @@ test("a hook that Istio's agent took over is taken for ours", () => {
   expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: WEB });
 });
 
-test("a port somebody declares later moves the manager and every hook with it", () => {
+test("a port someone declares later moves the manager and every hook with it", () => {
   const pod = copy(injected(WEB));
   pod.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
   const again = injected(pod) as LoosePod;
@@ -145,7 +145,7 @@ test("a port somebody declares later moves the manager and every hook with it", 
   expect(inject(again)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a grace period somebody raised afterwards is kept and survives taking the injection out", () => {
+test("a grace period someone raised afterwards is kept and survives taking the injection out", () => {
   const pod = copy(injected(WEB));
   pod.spec["terminationGracePeriodSeconds"] = 500;
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
@@ -200,7 +200,7 @@ test("an injected Pod without its annotations is still known and taken back", ()
   expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { ...WEB, metadata: { name: "web-0-copy" } } });
 });
 
-test("a hook somebody wrote over ours is not taken out", () => {
+test("a hook someone wrote over ours is not taken out", () => {
   const pod = copy(injected(WEB));
   const theirs = { preStop: { exec: { command: ["theirs"] } } };
   (pod.spec.containers[0] as Loose)["lifecycle"] = theirs;

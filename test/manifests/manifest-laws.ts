@@ -1,4 +1,4 @@
-/** What holds for every manifest, whoever wrote it. */
+/** What holds for every manifest, no matter who wrote it. */
 import { expect, test } from "vitest";
 import { podsIn } from "../../src/kubernetes/pod-template.ts";
 import { isRawObject, objectAt, textAt } from "../../src/kubernetes/raw-json.ts";
@@ -38,6 +38,21 @@ export function holdLawsOfManifests(files: readonly TextFile[]): void {
         );
       }
       if (file.name.endsWith(".json")) expect(() => JSON.parse(out)).not.toThrow();
+    },
+  );
+
+  test.for(files)(
+    "$name has findings of lint on its own lines, and fewer of them once it is injected",
+    async ({ text }) => {
+      const lint = async (manifest: string): Promise<readonly { rule: string; line: number }[]> =>
+        JSON.parse((await lastcall(["lint", "--json"], { "-": manifest })).out).findings;
+      const before = await lint(text);
+      const lines = text.split("\n").length;
+      expect(before.filter(({ line }) => line < 1 || line > lines)).toEqual([]);
+      const after = await lint((await throughCommandLine(text)).out);
+      const rules = new Set(before.map(({ rule }) => rule));
+      expect(after.filter(({ rule }) => !rules.has(rule))).toEqual([]);
+      expect(after.length).toBeLessThanOrEqual(before.length);
     },
   );
 

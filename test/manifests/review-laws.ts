@@ -1,4 +1,4 @@
-/** What holds for every admission review, whoever sent it. */
+/** What holds for every admission review, no matter who sent it. */
 import { expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { objectAt, type RawObject, textAt } from "../../src/kubernetes/raw-json.ts";

@@ -28,6 +28,7 @@ export const ROOMS: readonly MutatedRoom[] = [
     source: ["src/manager/traffic/*.ts"],
     tests: ["test/manager/{judge-*,connection-table,neighbours,observation-*,envoy-evidence,look-pace}.test.ts"],
   },
+  { name: "lint", source: ["src/lint/**/*.ts"], tests: ["test/lint/*.test.ts"] },
   {
     name: "slices",
     source: ["src/relay/slices/*.ts", "src/kubernetes/rotation/*.ts"],

@@ -28,7 +28,7 @@ describe("precedence", () => {
       ms: 180_000,
       from: "cluster",
     },
-    { says: "nobody", layers: [pod({}), namespace({}), cluster({})], ms: 60_000, from: "default" },
+    { says: "no layer", layers: [pod({}), namespace({}), cluster({})], ms: 60_000, from: "default" },
     {
       says: "a Pod with a bad value and a namespace",
       layers: [pod({ "drain-timeout": "90" }), namespace({ "drain-timeout": "2m" })],
