@@ -5,7 +5,7 @@ import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
-import { drainOne } from "../client/one-drain.ts";
+import { drainOne, THE_END } from "../client/one-drain.ts";
 import { APP, appContainer, barePod } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -33,7 +33,7 @@ describe.skipIf(!canAssign)(`where users are assigned by namespace, and others r
       const { pod, report, warnings } = await drainOne(namespace, asked);
       expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED, runAsNonRoot: true });
       expect(warnings).toEqual([]);
-      expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
     });
   });
 
@@ -44,7 +44,7 @@ describe.skipIf(!canAssign)(`where users are assigned by namespace, and others r
         appOf(namespace, { ...BRIEF, "lastcall.dev/run-as-user": "unset" }),
       );
       expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED });
-      expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
     });
   });
 });

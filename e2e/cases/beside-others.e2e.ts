@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { drainOne } from "../client/one-drain.ts";
+import { drainOne, THE_END } from "../client/one-drain.ts";
 import { APP, appContainer, barePod } from "../client/sample-app.ts";
 import { startStripping } from "../client/second-webhook.ts";
 import { readSuite } from "../client/suite.ts";
@@ -58,7 +58,7 @@ describe.skipIf(suite.context !== undefined)("beside others", () => {
         expect(managerOf(pod).restartPolicy).toBe("Always");
         expect(pod.spec?.initContainers).toHaveLength(1);
         expect(warnings.join("\n")).toContain("restartPolicy: Always was gone");
-        expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+        expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
       } finally {
         await second.close();
       }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { drainOne } from "../client/one-drain.ts";
+import { drainOne, THE_END } from "../client/one-drain.ts";
 import { followLog, metAtMs, type PodLog } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { warningsIn } from "../client/server-answer.ts";
@@ -34,7 +34,7 @@ describe("in a namespace that enforces the restricted Pod Security level", () =>
         barePod(namespace, "alone", [appContainer(namespace)], { annotations: BRIEF }),
       );
       expect(warnings).toEqual([]);
-      expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
     });
   });
 });
@@ -55,7 +55,7 @@ describe("the API server's own token", () => {
           ["lastcall", expected],
           ["app", expected],
         ]);
-        expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+        expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
       });
     });
   }
@@ -73,7 +73,7 @@ describe("a Pod", () => {
         apps.push(followLog(namespace, APP, "app"));
         await apps[0]?.heard("started");
       });
-      expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
       const [app] = apps;
       if (app === undefined) throw new Error("no log");
       expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 1_000);
@@ -113,7 +113,7 @@ describe("a Pod", () => {
         const visited = await namespace.here.json<V1Pod>(["get", "pod", APP]);
         expect(visited.spec?.initContainers).toEqual(pod.spec?.initContainers);
       });
-      expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
     });
   });
 });

@@ -6,6 +6,7 @@ import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { lastcall } from "../client/command-line.ts";
 import { injectedPods, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN, untilInjecting } from "../client/installation.ts";
+import { THE_END } from "../client/one-drain.ts";
 import { ownSlice } from "../client/own-slice.ts";
 import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
@@ -35,8 +36,7 @@ describe("a Pod whose Services let go of it at different times", () => {
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(8_000);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(8_000);
-      // Whichever was sooner: the slices that say it ends, or its own hook.
-      expect(["hook", "relay"]).toContain(report.trigger);
+      expect(report.trigger).toEqual(THE_END);
       expect(await metAtMs(running.app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 8_000);
     });
   });

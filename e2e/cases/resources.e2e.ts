@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { drainOne } from "../client/one-drain.ts";
+import { drainOne, THE_END } from "../client/one-drain.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { wouldCreate } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
@@ -28,7 +28,7 @@ describe("the quality-of-service class", () => {
         const { pod, report, warnings } = await drainOne(namespace, sized(namespace, resources));
         expect(pod.status?.qosClass).toBe(qos);
         expect(warnings).toEqual([]);
-        expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
+        expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
       });
     });
   }

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { injectedPods } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
+import { THE_END } from "../client/one-drain.ts";
 import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
 import { APP_PORT, appContainer, barePod, nodeContainer } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
@@ -44,7 +45,7 @@ describe("an app that fails its liveness probe", () => {
       expect(before).not.toContain("told to drain");
 
       await namespace.here.run(["delete", "pod", "with", "--wait=false"]);
-      expect(await drainReport(manager)).toMatchObject({ outcome: "drained", trigger: "hook" });
+      expect(await drainReport(manager)).toMatchObject({ outcome: "drained", trigger: THE_END });
       await app.ended;
       expect(app.lines().filter((line) => line.includes("told to drain"))).toHaveLength(1);
     });

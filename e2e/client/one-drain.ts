@@ -1,5 +1,6 @@
 /** One Pod from its creation over a ready manager to its end. */
 import type { V1Pod } from "@kubernetes/client-node";
+import { expect } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { managerOf } from "./injected-pods.ts";
@@ -15,6 +16,9 @@ export type OneDrain = {
   /** By this machine's clock, just before. */
   readonly deletedAtMs: number;
 };
+
+/** A report's trigger where a Pod ends: its own hook, or the relay's word, whichever is sooner. */
+export const THE_END = expect.stringMatching(/^(hook|relay)$/);
 
 /** @param whileItRuns what the case looks at before the Pod is deleted */
 export async function drainOne(
