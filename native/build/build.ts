@@ -16,13 +16,22 @@ import { fetchArm64Musl } from "./foreign-library.ts";
 import { demandPrograms } from "./host-programs.ts";
 import { installLocked } from "./install-locked.ts";
 import { writeNotices } from "./notices.ts";
-import { COMPILE_STEPS, LIBC_BINDINGS, outputFolder, ROOT, RUNTIME_PATCH, TLS_TRIM, TOOLCHAIN } from "./places.ts";
+import {
+  COMPILE_STEPS,
+  FLAG_HEADER,
+  LIBC_BINDINGS,
+  outputFolder,
+  ROOT,
+  RUNTIME_PATCH,
+  TLS_TRIM,
+  TOOLCHAIN,
+} from "./places.ts";
 import { runProgram } from "./run-program.ts";
 import { layOutRuntime } from "./runtime-tree.ts";
 import { VARIANTS, type Variant, type VariantName } from "./variants.ts";
 
 /** What decides how the runtime is compiled, beside the variant. */
-const RUNTIME_INPUTS = [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH, TLS_TRIM, COMPILE_STEPS];
+const RUNTIME_INPUTS = [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH, TLS_TRIM, FLAG_HEADER, COMPILE_STEPS];
 
 export type Built = { readonly file: string; readonly sha256: string; readonly bytes: number; readonly fresh: boolean };
 

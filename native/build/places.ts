@@ -20,6 +20,9 @@ export const LIBC_BINDINGS = `${ROOT}/native/libc.json`;
 /** The C source of the preloaded library. */
 export const PRELOAD = `${ROOT}/native/preload`;
 
+/** Its page, which the manager writes. */
+export const FLAG_HEADER = `${PRELOAD}/flag.h`;
+
 export const MANAGER_SOURCE = "src/manager/native-main.ts";
 
 /** @param into another folder than the usual one, for builds that are compared */

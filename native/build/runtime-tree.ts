@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { applyPatch, parsePatch } from "diff";
 import { BuildError } from "./build-error.ts";
-import { RUNTIME, RUNTIME_PATCH, TLS_TRIM } from "./places.ts";
+import { FLAG_HEADER, RUNTIME, RUNTIME_PATCH, TLS_TRIM } from "./places.ts";
 
 /** Units of other systems, of the embedded engine and of libraries that the manager has no use for. */
 const LEFT_OUT = /island|\.test\.c$|_win\b|kqueue|wsapoll|curl|scr_library|scr_web|zlib/;
@@ -17,6 +17,7 @@ export function layOutRuntime(folder: string): readonly string[] {
   cpSync(RUNTIME, folder, { recursive: true });
   patchRuntime(folder, readFileSync(RUNTIME_PATCH, "utf8"));
   cpSync(TLS_TRIM, `${folder}/src/mbedtls-trim.h`);
+  cpSync(FLAG_HEADER, `${folder}/src/preload-flag.h`);
   const own = readdirSync(`${folder}/src`).filter((name) => /^scr_.*\.c$/.test(name) && !LEFT_OUT.test(name));
   const tls = readdirSync(`${folder}/vendor/mbedtls/library`).filter((name) => name.endsWith(".c"));
   return [

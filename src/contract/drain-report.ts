@@ -25,6 +25,14 @@ export type PhaseDurations = {
   readonly holding: number;
 };
 
+/** What is known of the clients that were to be sent away by the app's own answers. `left` says who stayed. */
+export type Farewell = {
+  /** That have the library and asked for the page, since the manager's start. */
+  readonly processes: number;
+  /** Connections that were open when their processes were told; -1 before, and where they could not be seen. */
+  readonly connections: number;
+};
+
 export type DrainReport = {
   readonly version: 1;
   readonly phase: PhaseName;
@@ -38,7 +46,9 @@ export type DrainReport = {
    * Connections, open or just ended, beyond the {@link FOLLOWED_LIMIT} that a manager remembers: it counts them, and
    * never takes them for quiet. Left out where there are none.
    */
-  readonly unfollowed?: number;
+  readonly unfollowed?: number | undefined;
+  /** Left out where the Pod's processes cannot be told to send their clients away (`preload`). */
+  readonly farewell?: Farewell | undefined;
   /** Which observation decided: `netlink`, `proc`, `driver`, `passive-opens`, `tie`, `too-many`, `none`. */
   readonly witness: string;
   /** One sentence a person understands: why the drain took as long as it took. */

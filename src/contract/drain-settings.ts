@@ -13,6 +13,9 @@ export type KubeletProbe = { readonly port: number; readonly periodMs: number };
 
 export type DrainedWhen = "auto" | "quiet" | "connections" | "requests" | "deadline";
 
+/** Whether the app's processes, which load the library of `native/preload`, are told to send their clients away. */
+export type Preload = "disabled" | "http1";
+
 export type DrainSettings = {
   /** TCP port of the manager, 1024–65535. */
   readonly port: number;
@@ -41,6 +44,7 @@ export type DrainSettings = {
   readonly completes: boolean;
   /** The manager is a regular container: its own preStop must outlast every hold. */
   readonly classic: boolean;
+  readonly preload: Preload;
   /** Count only sockets of this local address; empty means all. For Pods that share a network namespace. */
   readonly addressScope: string;
 };
@@ -63,5 +67,6 @@ export const DEFAULT_SETTINGS: DrainSettings = {
   kubeletProbes: [],
   completes: false,
   classic: false,
+  preload: "disabled",
   addressScope: "",
 };

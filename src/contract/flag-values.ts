@@ -1,5 +1,5 @@
 /** How each kind of flag value is read: what is right, and the sentence when it is not. */
-import type { DrainedWhen, HeldContainer, HookRole, KubeletProbe } from "./drain-settings.ts";
+import type { DrainedWhen, HeldContainer, HookRole, KubeletProbe, Preload } from "./drain-settings.ts";
 import { DRIVERS, type DriverName } from "./driver-table.ts";
 import { parseDurationMs } from "./duration.ts";
 
@@ -53,6 +53,13 @@ export function drainedWhenOf(texts: FlagTexts, problems: FlagProblem[], fallbac
   }
   problems.push(wrong("--drained-when", text, "auto, quiet, connections, requests or deadline"));
   return fallback;
+}
+
+export function preloadOf(texts: FlagTexts, problems: FlagProblem[]): Preload {
+  const text = texts.get("--preload") ?? "disabled";
+  if (text === "disabled" || text === "http1") return text;
+  problems.push(wrong("--preload", text, "disabled or http1"));
+  return "disabled";
 }
 
 export function driverOf(texts: FlagTexts, problems: FlagProblem[], fallback: DriverName): DriverName {

@@ -11,6 +11,7 @@ import {
   hooksOf,
   portOf,
   portsOf,
+  preloadOf,
   probesOf,
 } from "./flag-values.ts";
 
@@ -38,6 +39,7 @@ export function formatServeFlags(settings: DrainSettings): string[] {
     { flag: "--ignore-ports", text: settings.ignorePorts.join(",") },
     { flag: "--hooks", text: hooks.join(",") },
     { flag: "--kubelet-probes", text: probes.join(",") },
+    { flag: "--preload", text: settings.preload === "disabled" ? "" : settings.preload },
     { flag: "--address-scope", text: settings.addressScope },
   ];
   for (const { flag, text } of optional) if (text !== "") flags.push(`${flag}=${text}`);
@@ -69,6 +71,7 @@ export function parseServeFlags(args: readonly string[]): ParsedFlags {
     kubeletProbes: probesOf(texts, problems),
     completes: texts.has("--completes"),
     classic: texts.has("--classic"),
+    preload: preloadOf(texts, problems),
     addressScope: addressOf(texts, problems, "--address-scope"),
   };
   return { settings, problems };
@@ -92,6 +95,7 @@ const VALUED: readonly string[] = [
   "--ignore-ports",
   "--hooks",
   "--kubelet-probes",
+  "--preload",
   "--address-scope",
 ];
 

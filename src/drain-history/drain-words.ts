@@ -1,5 +1,5 @@
 /** What the words of a report mean, for people. Pure. */
-import type { DrainOutcome, DrainReport, DrainTrigger } from "../contract/drain-report.ts";
+import type { DrainOutcome, DrainReport, DrainTrigger, Farewell } from "../contract/drain-report.ts";
 
 /** Each continues "Pod web-1 …". */
 export const OUTCOME_WORDS: Readonly<Record<DrainOutcome, string>> = {
@@ -30,6 +30,14 @@ const RELAY_WORDS: ReadonlyMap<string, string> = new Map([
 /** What the relay knew when the withdrawing ended; words that are not ours pass as they are. */
 export function relayWords(relay: string): string {
   return RELAY_WORDS.get(relay) ?? relay;
+}
+
+/** What became of the clients that the app's own answers were to send away. */
+export function farewellWords({ processes, connections }: Farewell): string {
+  if (processes === 0) return "no process has loaded the library";
+  const loaded = processes === 1 ? "1 process has" : `${processes} processes have`;
+  const told = connections < 0 ? "none was told yet, as far as is known" : `${connections} connections were open then`;
+  return `${loaded} loaded the library; ${told}`;
 }
 
 /** Milliseconds from the trigger to the release of the app's hooks. */

@@ -77,6 +77,7 @@ function reportOf(report: Fields): DrainReport {
     witness: textOf(report, "witness", WORD_LIMIT, "report.witness"),
     why: textOf(report, "why", WHY_LIMIT, "report.why"),
     ...withdrawalOf(report),
+    ...farewellOf(report),
   };
 }
 
@@ -90,6 +91,18 @@ function withdrawalOf(report: Fields): Pick<DrainReport, "relay" | "withdrawnAft
   const isNever = after === -1;
   const place = "report.withdrawnAfterMs";
   return { ...relay, withdrawnAfterMs: isNever ? -1 : wholeUpTo(report, "withdrawnAfterMs", SPAN_LIMIT_MS, place) };
+}
+
+/** Said only of Pods whose processes can be told to send their clients away. */
+function farewellOf(report: Fields): Pick<DrainReport, "farewell"> {
+  if (own(report, "farewell") === undefined) return {};
+  const fields = fieldsOf(own(report, "farewell"), "report.farewell");
+  const connections =
+    own(fields, "connections") === -1
+      ? -1
+      : wholeUpTo(fields, "connections", LEFT_TOTAL_LIMIT, "report.farewell.connections");
+  const processes = wholeUpTo(fields, "processes", LEFT_TOTAL_LIMIT, "report.farewell.processes");
+  return { farewell: { processes, connections } };
 }
 
 function durationsOf(fields: Fields): PhaseDurations {

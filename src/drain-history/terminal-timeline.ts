@@ -4,7 +4,7 @@
  */
 import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
-import { relayWords } from "./drain-words.ts";
+import { farewellWords, relayWords } from "./drain-words.ts";
 import { instantText } from "./instant-text.ts";
 import { ticksTo } from "./time-scale.ts";
 import { type Bar, type Moment, timelineOf } from "./timeline.ts";
@@ -49,7 +49,8 @@ function titleOf({ namespace, pod, ownerKind, ownerName }: DrainRecord): string 
 
 function detailsOf({ id, endedAtMs, report }: DrainRecord): string {
   const relay = report.relay === undefined ? "" : `, relay: ${relayWords(report.relay)}`;
-  return `${instantText(endedAtMs)}, drain ${id}, witness ${report.witness}${relay}`;
+  const farewell = report.farewell === undefined ? "" : `, clients sent away: ${farewellWords(report.farewell)}`;
+  return `${instantText(endedAtMs)}, drain ${id}, witness ${report.witness}${relay}${farewell}`;
 }
 
 /** Both words of a phase in one label, the second at its right edge. */

@@ -1,5 +1,5 @@
 /** The C library in the native build: the compiler binds these names (`native/libc.json`). Nothing of it runs on Node. */
-import type { Libc, PortGuard } from "./ports.ts";
+import type { FlagPage, Libc, PortGuard } from "./ports.ts";
 
 declare function cSocket(domain: number, type: number, protocol: number): number;
 declare function cSend(fd: number, bytes: Uint8Array, flags: number): number;
@@ -10,6 +10,9 @@ declare function cClose(fd: number): number;
 declare function cGuardPort(path: Uint8Array): number;
 declare function cStrangersClosed(): number;
 declare function cUnmapStart(): number;
+declare function cFlagOpen(socket: Uint8Array): number;
+declare function cFlagClose(ports: Uint8Array): number;
+declare function cFlagGiven(): number;
 
 export const nativeLibc: Libc = {
   available: true,
@@ -27,6 +30,15 @@ export const nativePortGuard: PortGuard = {
   attach: () => {},
   admits: () => true,
   closed: () => cStrangersClosed(),
+};
+
+/** The runtime hands out the page itself (`native/runtime.patch`). */
+export const nativeFlagPage: FlagPage = {
+  open: (socket) => cFlagOpen(Buffer.from(socket)),
+  close: (ports) => {
+    cFlagClose(Buffer.from(ports.join(",")));
+  },
+  given: () => cFlagGiven(),
 };
 
 /** Three quarters of what an idle manager has in memory is code that ran once. */

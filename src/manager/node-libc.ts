@@ -1,4 +1,4 @@
-/** The C library under Node, by way of koffi. It and node-port-guard.ts are the only files that know koffi. */
+/** The C library under Node, by way of koffi. It, node-port-guard.ts and node-flag-page.ts are the only files that know koffi. */
 import { createRequire } from "node:module";
 import type { Libc } from "./ports.ts";
 

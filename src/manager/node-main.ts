@@ -1,11 +1,18 @@
 /** The manager on Node: `node src/manager/node-main.ts serve --port=…`. */
+import { loadNodeFlagPage } from "./node-flag-page.ts";
 import { loadNodeLibc } from "./node-libc.ts";
 import { loadNodePortGuard } from "./node-port-guard.ts";
 import { processOutside } from "./process-outside.ts";
 import { runManager } from "./program.ts";
 
 const self = [process.execPath, process.argv[1] ?? ""];
-const build = { libc: loadNodeLibc(), portGuard: loadNodePortGuard(), self, onIdle: () => {} };
+const build = {
+  libc: loadNodeLibc(),
+  portGuard: loadNodePortGuard(),
+  flagPage: loadNodeFlagPage(),
+  self,
+  onIdle: () => {},
+};
 
 runManager(process.argv.slice(2), processOutside(build), (onStop) => {
   // The reader of the log may go; the holds stay.

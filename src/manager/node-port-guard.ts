@@ -63,7 +63,7 @@ function bindGuard(): PortGuard {
 }
 
 /** Node keeps a socket's number where only its own modules look; without it the port has no guard. */
-function numberOf(owner: Server | Socket): number {
+export function numberOf(owner: Server | Socket): number {
   const { _handle: handle } = owner as { _handle?: { fd?: unknown } | null };
   return typeof handle?.fd === "number" ? handle.fd : -1;
 }

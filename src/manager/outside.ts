@@ -12,7 +12,7 @@ import {
   TOKEN_VARIABLE,
 } from "../contract/manager-environment.ts";
 import type { Log } from "./log-line.ts";
-import type { Libc, NowMs, PortGuard, ReadText, ScanText } from "./ports.ts";
+import type { FlagPage, Libc, NowMs, PortGuard, ReadText, ScanText } from "./ports.ts";
 
 /** Variables, read once by the main; empty when not set. */
 export type Environment = {
@@ -49,6 +49,7 @@ export type Outside = {
   readonly self: readonly string[];
   readonly libc: Libc;
   readonly portGuard: PortGuard;
+  readonly flagPage: FlagPage;
   /** The start is over, and nothing is to be done until the Pod ends. */
   readonly onIdle: () => void;
   readonly readText: ReadText;

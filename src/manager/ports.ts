@@ -33,6 +33,24 @@ export type PortGuard = {
   readonly closed: () => number;
 };
 
+/** The page by which processes of the Pod learn that it drains (`native/preload`), and the socket where they ask for it. */
+export type FlagPage = {
+  /**
+   * @param socket the abstract name where processes ask, without the leading zero byte
+   * @returns 0, or the system's error number
+   */
+  readonly open: (socket: string) => number;
+  /**
+   * The next answers of processes that have the page send their clients away. Once: a process remembers what it has read
+   * since, so it is never taken back.
+   *
+   * @param ports of these clients; those behind the 64th are not told
+   */
+  readonly close: (ports: readonly number[]) => void;
+  /** Processes that have got the page; a running total. */
+  readonly given: () => number;
+};
+
 /** Monotonic milliseconds from an arbitrary start. Never the wall clock: that one jumps. */
 export type NowMs = () => number;
 

@@ -1,22 +1,24 @@
 /** The outside of a real process, for the mains. The only reader of the manager's environment. */
 import { environmentOf, type Outside } from "./outside.ts";
-import type { Libc, PortGuard } from "./ports.ts";
+import type { FlagPage, Libc, PortGuard } from "./ports.ts";
 import { readTextFile, scanTextFile } from "./read-text.ts";
 
 export type Build = {
   readonly libc: Libc;
   readonly portGuard: PortGuard;
+  readonly flagPage: FlagPage;
   readonly self: readonly string[];
   readonly onIdle: () => void;
 };
 
 /** The two builds differ in nothing but the C library, what is reached through it, and how the program starts itself once more. */
-export function processOutside({ libc, portGuard, self, onIdle }: Build): Outside {
+export function processOutside({ libc, portGuard, flagPage, self, onIdle }: Build): Outside {
   return {
     environment: environmentOf((name) => process.env[name]),
     self,
     libc,
     portGuard,
+    flagPage,
     onIdle,
     readText: readTextFile,
     scanText: scanTextFile,

@@ -8,6 +8,7 @@ import type { DrainAction, DrainEvent, Look } from "./drain/drain-event.ts";
 import { step } from "./drain/drain-machine.ts";
 import { drainReportOf } from "./drain/drain-report-of.ts";
 import { type DrainState, idleState } from "./drain/drain-state.ts";
+import type { Farewell } from "./farewell.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
 import { rulesWith } from "./manager-driver.ts";
 import type { Driver, NowMs } from "./ports.ts";
@@ -27,6 +28,7 @@ export type RunnerParts = {
   readonly neighbours: NeighbourWatch;
   readonly driver: Driver;
   readonly relay: RelayClient;
+  readonly farewell: Farewell;
   /** Connections the manager has accepted; a running total. */
   readonly accepted: () => number;
   readonly answer: (holdId: number, body: string) => void;
@@ -118,18 +120,20 @@ export function createRunner(parts: RunnerParts): Runner {
     else performChainedHook(hook, performed);
   };
 
-  const status = (): string => JSON.stringify(drainReportOf(state, nowMs()));
+  const status = (): string => JSON.stringify(drainReportOf(state, nowMs(), parts.farewell.processes()));
 
   /** By the state on entering: what else the step brought is told by the next line, whether or not it was the same step. */
   const tell = (phase: PhaseName, entered: DrainState): void => {
     const atMs = nowMs();
     const sinceTriggerMs = entered.triggeredAtMs < 0 ? 0 : atMs - entered.triggeredAtMs;
     const held = entered.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
-    parts.log(phaseLine(speaker, { phase, report: drainReportOf(entered, atMs), sinceTriggerMs, held }));
+    const processes = parts.farewell.processes();
+    const report = drainReportOf(entered, atMs, processes);
+    parts.log(phaseLine(speaker, { phase, report, sinceTriggerMs, held }));
     if (phase !== "done") return;
-    const report = drainReportOf(state, atMs);
-    parts.log(reportLine(speaker, report));
-    if (state.triggeredAtMs >= 0) parts.relay.deliver(JSON.stringify(report));
+    const last = drainReportOf(state, atMs, processes);
+    parts.log(reportLine(speaker, last));
+    if (state.triggeredAtMs >= 0) parts.relay.deliver(JSON.stringify(last));
   };
 
   const perform = (action: DrainAction): void => {
@@ -145,6 +149,7 @@ export function createRunner(parts: RunnerParts): Runner {
         return;
       case "tell-driver":
         parts.driver.tellDraining((failure) => warn("driver could not be told", failure));
+        parts.farewell.say(judge.ports());
         return;
       case "tell-staying":
         parts.driver.tellStaying((failure) => warn("driver could not be told", failure));

@@ -4,6 +4,7 @@ import type { DrainSettings } from "../contract/drain-settings.ts";
 import { createHookServer } from "./calls/hook-server.ts";
 import { readChainedHooks } from "./calls/original-hooks.ts";
 import { guardPort } from "./calls/port-guard.ts";
+import { createFarewell } from "./farewell.ts";
 import { noteLine } from "./log-line.ts";
 import { driverOf } from "./manager-driver.ts";
 import type { Outside } from "./outside.ts";
@@ -64,6 +65,7 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
     neighbours: createNeighbourWatch(settings.port, relay.settings?.endpoint ?? NO_ENDPOINT),
     driver: driverOf(settings, outside.libc, (message, detail) => note("warn", message, detail)),
     relay: client,
+    farewell: createFarewell(settings, outside.flagPage, (message, detail) => note("warn", message, detail)),
     accepted: server.accepted,
     answer: server.answer,
     log: outside.log,

@@ -26,6 +26,7 @@ const settings: fc.Arbitrary<DrainSettings> = fc.record({
   kubeletProbes: fc.array(fc.record({ port, periodMs: span }), { maxLength: 4 }),
   completes: fc.boolean(),
   classic: fc.boolean(),
+  preload: fc.constantFrom("disabled", "http1"),
   addressScope: fc.constantFrom("", "127.0.1.7", "::1"),
 });
 
@@ -53,6 +54,7 @@ test.for([
   { flag: "--hooks=app", says: '--hooks got "app", expected CONTAINER:app or CONTAINER:mesh-proxy' },
   { flag: "--hooks=app:boss", says: '--hooks got "app:boss"' },
   { flag: "--kubelet-probes=8080", says: '--kubelet-probes got "8080", expected PORT:PERIOD, such as 8080:10s' },
+  { flag: "--preload=http2", says: '--preload got "http2", expected disabled or http1' },
   { flag: "--address-scope=web-0", says: '--address-scope got "web-0", expected an IP address, such as 10.1.0.7' },
   { flag: "--address-scope=1.2.3", says: '--address-scope got "1.2.3", expected an IP address' },
   { flag: "--completes=yes", says: "--completes takes no value" },

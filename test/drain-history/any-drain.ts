@@ -29,5 +29,6 @@ export const anyDrain: fc.Arbitrary<DrainRecord> = fc.record({
     why: text,
     relay: text,
     withdrawnAfterMs: fc.oneof(fc.constant(-1), span),
+    farewell: fc.option(fc.record({ processes: fc.nat(), connections: fc.integer({ min: -1 }) }), { nil: undefined }),
   }),
 });

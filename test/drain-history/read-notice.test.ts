@@ -32,6 +32,20 @@ test("what the relay knew is read where a manager says it", () => {
   expect(long.ok ? long.notice.report.relay : "").toBe(`${"?".repeat(197)}...`);
 });
 
+test("what was known of clients sent away is read where a manager says it", () => {
+  for (const farewell of [
+    { processes: 0, connections: -1 },
+    { processes: 7, connections: 2_300 },
+  ]) {
+    const notice = noticeWith({ farewell });
+    expect(readNotice(notice)).toEqual({ ok: true, notice });
+  }
+  expect(problemIn(noticeWith({ farewell: 1 }))).toBe("report.farewell: 1 is not an object.");
+  expect(problemIn(noticeWith({ farewell: { processes: -1, connections: 0 } }))).toContain(
+    "report.farewell.processes: -1 is not a number from 0",
+  );
+});
+
 test("what a newer manager says beside it is passed over", () => {
   const reading = readNotice(noticeWith({ novelty: { deep: [1] } }, { more: "words" }));
   expect(reading).toEqual({ ok: true, notice: noticeWith({}) });

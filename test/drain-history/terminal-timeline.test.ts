@@ -1,6 +1,7 @@
 /** The picture of a drain in the terminal. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { drainPage } from "../../src/drain-history/page/drain-page.ts";
 import { terminalTimeline } from "../../src/drain-history/terminal-timeline.ts";
 import { anyDrain } from "./any-drain.ts";
 import { CLIENT, someDrain, someReport } from "./some-drain.ts";
@@ -53,6 +54,16 @@ describe("the picture of a drain", () => {
     const lines = terminalTimeline(someDrain({ report }), 120);
     expect(lines[2]).toMatch(/witness netlink, relay: no EndpointSlice offered the Pod any more$/);
     expect(lines).toContain("    1.23 s  out of rotation");
+  });
+
+  test.for([
+    { farewell: { processes: 0, connections: 4 }, says: "no process has loaded the library" },
+    { farewell: { processes: 1, connections: -1 }, says: "1 process has loaded the library; none was told yet" },
+    { farewell: { processes: 3, connections: 20 }, says: "3 processes have loaded the library; 20 connections were" },
+  ])("tells that $says", ({ farewell, says }) => {
+    const told = terminalTimeline(someDrain({ report: someReport({ farewell }) }), 200).join("\n");
+    expect(told).toContain(`clients sent away: ${says}`);
+    expect(drainPage(someDrain({ report: someReport({ farewell }) }))).toContain(says);
   });
 
   test("has bars for whatever took a moment, and none where nothing took any time", () => {

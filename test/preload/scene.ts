@@ -21,6 +21,8 @@ export type Scene = {
   readonly folder: string;
   readonly library: string;
   compile(source: string, compiler: string, flags?: readonly string[]): string;
+  /** @returns what a program of one word prints; the test fails where it does not end well */
+  runs(program: string, word: string): string;
   /** Without a name for the same socket a process finds no manager. */
   openManager(settings?: ManagerSettings): Promise<Manager>;
   start(command: readonly string[], address: string, env?: Readonly<Record<string, string>>): Promise<ChildProcess>;
@@ -39,9 +41,12 @@ export type Manager = {
   flip(mode: string): Promise<void>;
 };
 
-export async function openScene(processor: ProcessorName = "x64"): Promise<Scene> {
+/** @param socket of another manager than the stand-in */
+export async function openScene(
+  processor: ProcessorName = "x64",
+  socket = `lastcall/test/${randomUUID()}`,
+): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-preload-"));
-  const socket = `lastcall/test/${randomUUID()}`;
   const library = (await buildPreload(processor, join(folder, "preload.so"), socket)).file;
   let started: ChildProcess[] = [];
   let clients: Client[] = [];
@@ -53,6 +58,11 @@ export async function openScene(processor: ProcessorName = "x64"): Promise<Scene
       const args = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", ...flags, `test/preload/${source}`, "-o", program];
       expect(spawnSync(compiler, args, { encoding: "utf8" }).stderr).toBe("");
       return program;
+    },
+    runs(program, word) {
+      const { status, stdout } = spawnSync(program, [word], { encoding: "utf8" });
+      expect(status).toBe(0);
+      return stdout;
     },
     async openManager(settings = {}) {
       const program = scene.compile("flag-server.c", "gcc");

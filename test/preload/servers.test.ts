@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ownAddress } from "../leases/own-address.ts";
+import { hasProgram } from "./programs-here.ts";
 import { FAREWELL, MODE, openScene, PORT, type Scene, withoutFarewell } from "./scene.ts";
 
 const CONNECTIONS = 20;
@@ -13,10 +13,9 @@ const BODY = "HTTP/1.1 200 OK\r\n\r\n";
 const CALLS = ["write", "writev", "send", "sendmsg", "fork"];
 const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
 
-const has = (program: string): boolean => spawnSync("which", [program]).status === 0;
 const ARM64_COMPILER = "aarch64-linux-gnu-gcc";
 const PROGRAMS = ["gcc", "musl-gcc", "python3", "nginx", ARM64_COMPILER, "qemu-aarch64"];
-const missing = PROGRAMS.filter((program) => !has(program));
+const missing = PROGRAMS.filter((program) => !hasProgram(program));
 for (const program of missing) process.stdout.write(`the preloaded library is not tried with ${program}: not here\n`);
 
 const undated = (answer: string): string => answer.replace(/^Date: .*$/m, "Date:");

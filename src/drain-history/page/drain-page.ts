@@ -1,7 +1,7 @@
 /** The page of one drain: its sentence, its picture, and everything its report says. Pure. */
 import type { DrainRecord } from "../drain-record.ts";
 import { drainSentence } from "../drain-sentence.ts";
-import { relayWords, TRIGGER_WORDS } from "../drain-words.ts";
+import { farewellWords, relayWords, TRIGGER_WORDS } from "../drain-words.ts";
 import { instantText } from "../instant-text.ts";
 import { escaped } from "../markup.ts";
 import { spanText } from "../span-text.ts";
@@ -33,6 +33,7 @@ function facts(record: DrainRecord): string {
     ["Pod uid", record.uid],
     ["decided by", report.witness],
     ["relay", relayWords(report.relay ?? "none")],
+    ...(report.farewell === undefined ? [] : [["clients sent away", farewellWords(report.farewell)] as const]),
     ...Object.entries(report.milliseconds).map(([phase, ms]): readonly [string, string] => [phase, spanText(ms)]),
   ];
   return table(

@@ -43,6 +43,7 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
     kubeletProbes: kubeletProbesOf(pod),
     completes: runsToCompletion(pod),
     classic,
+    preload: "disabled",
     addressScope: "",
   };
 }

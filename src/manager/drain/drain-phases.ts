@@ -100,8 +100,10 @@ function advanceWithdrawing(
   if (nowMs < endMs) return countsEarly(settings, state, nowMs) ? asking(counted, actions) : counted;
   actions.push({ kind: "tell-driver" });
   const stillInRotation = state.relay.offered === "in";
+  const openAtDraining = state.observation.known ? state.observation.openConnections : -1;
   // The planned end, so that a late tick lengthens no phase.
-  return { ...counted, phase: "draining", drainingFromMs: Math.max(endMs, state.withheldUntilMs), stillInRotation };
+  const drainingFromMs = Math.max(endMs, state.withheldUntilMs);
+  return { ...counted, phase: "draining", drainingFromMs, openAtDraining, stillInRotation };
 }
 
 function advanceDraining(

@@ -3,9 +3,10 @@ import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../../contrac
 import type { DrainState } from "./drain-state.ts";
 import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
 
-export function drainReportOf(state: DrainState, nowMs: number): DrainReport {
+/** @param processes that asked for the flag page; -1 where there is none */
+export function drainReportOf(state: DrainState, nowMs: number, processes: number): DrainReport {
   const seen = state.holdingFromMs < 0 ? state.observation : state.seenAtEnd;
-  const report: DrainReport = {
+  return {
     version: 1,
     phase: state.phase,
     outcome: state.outcome,
@@ -17,8 +18,9 @@ export function drainReportOf(state: DrainState, nowMs: number): DrainReport {
     why: state.why,
     relay: relayVerdictOf(state),
     withdrawnAfterMs: withdrawnAfterMs(state),
+    farewell: processes < 0 ? undefined : { processes, connections: state.openAtDraining },
+    unfollowed: seen.known && seen.unfollowed > 0 ? seen.unfollowed : undefined,
   };
-  return seen.known && seen.unfollowed > 0 ? { ...report, unfollowed: seen.unfollowed } : report;
 }
 
 /** A phase that was never reached took nothing; one that still runs took what it took so far. */

@@ -79,6 +79,8 @@ export type DrainState = {
   readonly stillInRotation: boolean;
   readonly deregistrationFromMs: number;
   readonly drainingFromMs: number;
+  /** Connections that were open at that time; -1 where they could not be seen. */
+  readonly openAtDraining: number;
   readonly holdingFromMs: number;
   readonly doneAtMs: number;
   /** When a finished drain looks whether the Pod lives on after all. */
@@ -129,6 +131,7 @@ export function idleState(chained: readonly string[]): DrainState {
     stillInRotation: false,
     deregistrationFromMs: -1,
     drainingFromMs: -1,
+    openAtDraining: -1,
     holdingFromMs: -1,
     doneAtMs: -1,
     rearmAtMs: -1,

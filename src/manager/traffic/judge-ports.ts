@@ -17,6 +17,8 @@ export type DrainPorts = {
   readonly isCount: (socket: TcpSocket) => boolean;
   /** The port is drained, whether or not it still listens: a server that stops accepting still answers. */
   readonly has: (port: number) => boolean;
+  /** All of these, in the order in which they were learned. */
+  readonly list: () => readonly number[];
   /** The socket belongs to the local address that counts. */
   readonly inScope: (localAddress: Address) => boolean;
   /** UDP bound there could carry traffic. */
@@ -61,6 +63,7 @@ export function createDrainPorts(settings: DrainSettings): DrainPorts {
       if (isListener(listener)) known.add(listener.localPort);
     },
     has: (port) => known.has(port),
+    list: () => [...known],
     inScope,
     hasUdp: (port) => allowed(port) && (!scoped || settings.drainPorts.includes(port)),
     isOther: (listener) =>

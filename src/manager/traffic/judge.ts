@@ -40,6 +40,8 @@ export type Judge = {
    * @param own what the manager itself has opened and accepted
    */
   readonly observe: (reading: Reading | undefined, nowMs: number, own: OwnConnections) => Observation;
+  /** The drained ports that it knows of. */
+  readonly ports: () => readonly number[];
   /** The peer address of a hook that joined a triggered drain; an address of the Pod itself is never believed. */
   readonly learnKubelet: (address: string) => void;
 };
@@ -93,6 +95,7 @@ export function createJudge(settings: DrainSettings, memory: ConnectionMemory): 
 
   return {
     learnKubelet: peers.learnKubelet,
+    ports: ports.list,
     begin: (nowMs) => {
       around = nothingAround();
       connections.begin(nowMs);

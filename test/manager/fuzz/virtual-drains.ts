@@ -59,10 +59,10 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
 
   const perform = (action: DrainAction): void => {
     if (action.kind === "learn-kubelet") judge.learnKubelet(action.address);
-    if (action.kind === "answer") said = said + JSON.stringify(drainReportOf(state, nowMs)).length;
+    if (action.kind === "answer") said = said + JSON.stringify(drainReportOf(state, nowMs, -1)).length;
     if (action.kind === "count-active") hear({ kind: "active-counted", nowMs, active: 3, moved: false });
     if (action.kind !== "entered") return;
-    const report = drainReportOf(state, nowMs);
+    const report = drainReportOf(state, nowMs, -1);
     const news = { phase: action.phase, report, sinceTriggerMs: nowMs - state.triggeredAtMs, held: ["app"] };
     said = said + phaseLine(speaker, news).length + reportLine(speaker, report).length;
     if (action.phase === "done") outcome = report.outcome;

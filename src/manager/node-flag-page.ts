@@ -1,0 +1,105 @@
+/** The flag page under Node, by way of koffi; the native runtime does the same (`native/runtime.patch`). */
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { numberOf } from "./node-port-guard.ts";
+import type { FlagPage } from "./ports.ts";
+
+const PAGE_BYTES = 4_096;
+const MFD_CLOEXEC_ALLOW_SEALING = 0x01 + 0x02;
+const PROT_READ_WRITE = 0x01 + 0x02;
+const MAP_SHARED = 0x01;
+const F_ADD_SEALS = 1_033;
+/** Only the mapping that is there can be written to; who gets the page can neither change nor shorten it. */
+const SEAL_SEAL_SHRINK_GROW_FUTURE_WRITE = 0x01 + 0x02 + 0x04 + 0x10;
+const MSG_DONTWAIT_NOSIGNAL = 0x40 + 0x4000;
+/** No such call. */
+const ENOSYS = 38;
+
+/** `native/preload/flag.h`. */
+const FLAG_MARK = 0x31_50_43_4c;
+const FLAG_CLOSE = 1;
+const FLAG_PORTS = 64;
+const MODE_AT = 4;
+const COUNT_AT = 5;
+const PORTS_AT = 6;
+
+/** @returns a page that cannot be opened when koffi or the library cannot be loaded. */
+export function loadNodeFlagPage(): FlagPage {
+  try {
+    return bindPage();
+  } catch {
+    return { open: () => ENOSYS, close: () => {}, given: () => 0 };
+  }
+}
+
+function bindPage(): FlagPage {
+  // Required rather than imported, as in node-libc.ts.
+  const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
+  const library = koffi.load(null);
+  const memfd = library.func("int memfd_create(const char *name, uint32_t flags)");
+  const truncate = library.func("int ftruncate(int fd, int64_t length)");
+  const control = library.func("int fcntl(int fd, int command, ...)");
+  const map = library.func("void *mmap(void *at, size_t length, int protection, int flags, int fd, int64_t offset)");
+  koffi.struct("part", { at: "void *", bytes: "size_t" });
+  koffi.struct("message", {
+    ...{ name: "void *", nameBytes: "uint32_t", parts: "part *", count: "size_t" },
+    ...{ control: "void *", controlBytes: "size_t", flags: "int" },
+  });
+  const send = library.func("intptr_t sendmsg(int fd, message *one, int flags)");
+  let page: DataView | undefined;
+  let given = 0;
+
+  const give = (to: number, fd: number): void => {
+    const rights = rightsOf(fd);
+    const parts = [{ at: Buffer.alloc(1), bytes: 1 }];
+    const message = {
+      name: null,
+      nameBytes: 0,
+      parts,
+      count: 1,
+      control: rights,
+      controlBytes: rights.length,
+      flags: 0,
+    };
+    if (Number(send(to, message, MSG_DONTWAIT_NOSIGNAL)) === 1) given = given + 1;
+  };
+
+  return {
+    open: (socket) => {
+      const fd = Number(memfd("lastcall", MFD_CLOEXEC_ALLOW_SEALING));
+      if (fd < 0 || Number(truncate(fd, PAGE_BYTES)) !== 0) return koffi.errno();
+      const at = map(null, PAGE_BYTES, PROT_READ_WRITE, MAP_SHARED, fd, 0);
+      if (Number(control(fd, F_ADD_SEALS, "int", SEAL_SEAL_SHRINK_GROW_FUTURE_WRITE)) !== 0) return koffi.errno();
+      page = new DataView(koffi.view(at, PAGE_BYTES));
+      page.setUint32(0, FLAG_MARK, true);
+      const server = createServer((asking) => {
+        give(numberOf(asking), fd);
+        asking.destroy();
+      });
+      // A name that is taken: this process's page is asked for by no one.
+      server.on("error", () => {});
+      server.listen({ path: `\0${socket}` });
+      return 0;
+    },
+    close: (ports) => {
+      if (page === undefined || page.getUint8(MODE_AT) === FLAG_CLOSE) return;
+      for (const port of ports.slice(0, FLAG_PORTS)) {
+        const count = page.getUint8(COUNT_AT);
+        page.setUint16(PORTS_AT + 2 * count, port, true);
+        page.setUint8(COUNT_AT, count + 1);
+      }
+      page.setUint8(MODE_AT, FLAG_CLOSE);
+    },
+    given: () => given,
+  };
+}
+
+/** One descriptor, as the kernel wants it beside a message: length, SOL_SOCKET, SCM_RIGHTS, and its number. */
+function rightsOf(fd: number): Buffer {
+  const rights = Buffer.alloc(24);
+  rights.writeBigUInt64LE(20n, 0);
+  rights.writeInt32LE(1, 8);
+  rights.writeInt32LE(1, 12);
+  rights.writeInt32LE(fd, 16);
+  return rights;
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { FLAG_SOCKET } from "../../src/manager/farewell.ts";
+import { ownAddress } from "../leases/own-address.ts";
+import { describeBuilds } from "../manager/builds.ts";
+import { call, endManagers, type Manager, startManager, statusOf, TOKEN } from "../manager/manager-process.ts";
+import { hasProgram } from "./programs-here.ts";
+import { FAREWELL, openScene, PORT, type Scene } from "./scene.ts";
+
+const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const BODY = "HTTP/1.1 200 OK\r\n\r\n";
+const SERVER = join(import.meta.dirname, "servers/node-http.ts");
+const CLIENTS = 5;
+
+test("the manager listens where the library asks", () => {
+  const header = readFileSync(join(import.meta.dirname, "../../native/preload/flag.h"), "utf8");
+  expect(header).toContain(`#define FLAG_SOCKET "${FLAG_SOCKET}"`);
+});
+
+describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
+  const address = ownAddress();
+  let scene: Scene;
+  let manager: Manager;
+  beforeAll(async () => {
+    scene = await openScene("x64", `${FLAG_SOCKET}/${address}`);
+  });
+  afterEach(async () => {
+    manager.kill("SIGKILL");
+    await Promise.all([manager.ended, scene.endAll()]);
+  });
+  afterAll(() => {
+    endManagers();
+    return scene.close();
+  });
+
+  describeBuilds("a manager whose Pod asked for it", (build) => {
+    const flags = ["--preload=http1", "--drain-delay=500ms", "--quiet-period=500ms", `--drain-ports=${PORT}`];
+
+    test("sends endless clients away once the delay is over, drains by quiet, and says how many were told", async () => {
+      manager = await startManager({ build, address, flags });
+      await scene.start([process.execPath, SERVER, address, String(PORT)], address);
+      const clients = await Promise.all(Array.from({ length: CLIENTS }, () => scene.connect(address)));
+      const untilTold = clients.map(async (client) => {
+        let answers = 0;
+        while (!(await client.ask(GET, BODY)).includes(FAREWELL)) answers += 1;
+        client.close();
+        return answers;
+      });
+      const drained = await call(manager, `/${TOKEN}/drain`, "POST");
+      const answers = await Promise.all(untilTold);
+      expect(answers.every((count) => count > 0)).toBe(true);
+      const report = JSON.parse(drained.body);
+      expect(report).toMatchObject({ outcome: "drained", leftTotal: 0, farewell: { connections: CLIENTS } });
+      expect(report.farewell.processes).toBeGreaterThan(0);
+    });
+
+    test("gives the page to processes of any time, and none of them can write to it", async () => {
+      manager = await startManager({ build, address, flags });
+      const asking = scene.compile("page-reader.c", "gcc");
+      expect(scene.runs(asking, `${FLAG_SOCKET}/${address}`)).toBe("mode 0, ports, sealed");
+      await scene.start([process.execPath, SERVER, address, String(PORT)], address);
+      await call(manager, `/${TOKEN}/drain`, "POST");
+      expect(scene.runs(asking, `${FLAG_SOCKET}/${address}`)).toBe(`mode 1, ports ${PORT}, sealed`);
+      expect(await statusOf(manager)).toMatchObject({ farewell: { processes: 3, connections: 0 } });
+    });
+  });
+
+  describeBuilds("a manager whose Pod did not ask for it", (build) => {
+    test("has no such socket and says nothing of it", async () => {
+      manager = await startManager({ build, address });
+      expect(scene.runs(scene.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe("no manager");
+      expect(await statusOf(manager)).not.toHaveProperty("farewell");
+    });
+  });
+});
