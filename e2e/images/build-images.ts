@@ -2,6 +2,7 @@
 import { basename, join } from "node:path";
 import { build as bundle } from "esbuild";
 import { buildManager } from "../../native/build/build.ts";
+import { buildPreload } from "../../native/build/preload.ts";
 import { bundleInto } from "../../release/bundle.ts";
 import { writeArchive } from "./archive-file.ts";
 import { type Image, type Layer, makeLayer } from "./docker-archive.ts";
@@ -23,6 +24,7 @@ const TAG = "test";
 export async function buildImages(root: string, cache: string, registry = "localhost"): Promise<BuiltImages> {
   await bundleInto(join(root, "build/release"));
   await buildManager("x64");
+  await buildPreload("x64", join(root, "build/native/lastcall-preload-x64.so"));
   const names = IMAGE_NAMES;
   const node = await nodeLayer(root);
   const images = await Promise.all(names.map((name) => makeImage(name, { root, registry, node })));

@@ -1,7 +1,7 @@
 /** What a drain with the settings of a Pod cannot promise, in words. */
 import { isDriverOfUse } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
-import { DRIVER_LIMITS } from "../contract/driver-limits.ts";
+import { DRIVER_LIMITS, PRELOAD_LIMIT } from "../contract/driver-limits.ts";
 import { type DriverName, driverRow } from "../contract/driver-table.ts";
 
 /** `none` also where the manager has no use for the driver: sockets decide then. */
@@ -13,6 +13,7 @@ export function workingDriver(settings: DrainSettings): DriverName {
 export function limitOf(settings: DrainSettings): string | undefined {
   const { name, counted, asksApp } = driverRow(workingDriver(settings));
   if (asksApp && settings.drainUrl !== "") return undefined;
+  if (counted === "nothing" && settings.preload !== "disabled") return PRELOAD_LIMIT;
   const limit = DRIVER_LIMITS[name];
   return counted === "nothing" ? `${whyUndriven(settings)}, so ${limit}` : limit;
 }

@@ -6,6 +6,7 @@ import { formatDuration } from "../contract/duration.ts";
 import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
 import { serveFlagsOf } from "../injection/manager/container.ts";
+import { findPreload } from "../injection/record/preload-in-pod.ts";
 import type { ClusterFacts } from "../injection/request.ts";
 import { containersOf, initContainersOf, nameOf } from "../kubernetes/pod.ts";
 import { isRawObject } from "../kubernetes/raw-json.ts";
@@ -30,6 +31,8 @@ export type WorkloadExplanation = {
   readonly grace?: GraceArithmetic;
   readonly timeline?: readonly Moment[];
   readonly holds?: readonly string[];
+  /** Containers whose processes load the library that sends kept clients away; absent where none does. */
+  readonly loads?: readonly string[];
   /** What lastcall cannot promise for this Pod. */
   readonly limit?: string;
 };
@@ -53,6 +56,7 @@ export function explain(decision: Decision, facts: ClusterFacts): WorkloadExplan
       ...base,
       grace,
       holds,
+      ...loadsOf(pod),
       timeline: timelineOf(settings, afterSeconds),
       ...(limit === undefined ? {} : { limit }),
     };
@@ -61,6 +65,11 @@ export function explain(decision: Decision, facts: ClusterFacts): WorkloadExplan
   const { drainDelayMs, deregistrationDelayMs } = outcome.explanation.policy;
   const timeline = sleepTimeline(drainDelayMs + deregistrationDelayMs, afterSeconds);
   return { ...base, timeline, limit: SLEEP_LIMIT };
+}
+
+function loadsOf(pod: object): Pick<WorkloadExplanation, "loads"> {
+  const preload = isRawObject(pod) ? findPreload(pod) : undefined;
+  return preload === undefined ? {} : { loads: [...preload.places.keys()] };
 }
 
 const SLEEP_LIMIT =

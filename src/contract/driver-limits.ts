@@ -5,6 +5,12 @@ const SESSIONS =
   "Envoy can send away HTTP clients only: a TCP session, a WebSocket or an endless stream is waited for to the deadline " +
   "and cut there. Where Envoy's statistics do not show listeners and requests (a stats_matcher), the sockets decide.";
 
+/** Where no driver sends clients away, and the preloaded library does. */
+export const PRELOAD_LIMIT =
+  "Clients of HTTP/1.1 are sent away by the preloaded library, with their next answer. It does not reach HTTP/2, TLS that " +
+  "ends in the app, WebSockets and endless streams, nor static programs, such as most in Go: such clients are waited for " +
+  "to the deadline, and one racing request per such connection can be lost when the app closes it.";
+
 /** Of an app that is asked: while no setting says how to tell it that it drains. Of `none`: the rest of a sentence. */
 export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:

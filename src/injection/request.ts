@@ -35,6 +35,8 @@ export type ClusterFacts = {
   readonly apiServerVersion: string;
   /** Lowest kubelet version of all Linux nodes; `undefined` when the list is empty or stale (then it is not believed). */
   readonly lowestKubeletVersion: string | undefined;
+  /** Of a Linux node that cannot mount an image, as far as is known; such as `containerd://1.7.2`. */
+  readonly oldRuntime?: string | undefined;
   readonly managerImage: string;
   /** Absent: the API server's default, which follows the image's tag. */
   readonly managerPullPolicy?: PullPolicy | undefined;

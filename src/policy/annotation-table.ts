@@ -207,6 +207,15 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     summary:
       "The manager's user. `auto`: 65532, and none in a namespace of OpenShift, which assigns one. `unset`: none is written.",
   },
+  preload: {
+    name: "preload",
+    codec: oneOf("disabled", "http1"),
+    fallback: "disabled",
+    scopes: EVERYWHERE,
+    since: SINCE,
+    summary:
+      "`http1`: the app's processes load a library, by LD_PRELOAD, that sends kept HTTP/1.1 clients away during the drain.",
+  },
 };
 
 export type Field = keyof PodPolicy;

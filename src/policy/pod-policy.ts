@@ -1,5 +1,5 @@
 /** What a Pod's annotations, its namespace and the cluster decide together, as values. */
-import type { DrainedWhen } from "../contract/drain-settings.ts";
+import type { DrainedWhen, Preload } from "../contract/drain-settings.ts";
 import type { DriverName } from "../contract/driver-table.ts";
 import type { ResourcesChoice } from "./resources-codec.ts";
 
@@ -31,4 +31,5 @@ export type PodPolicy = {
   readonly profile: string;
   readonly resources: ResourcesChoice;
   readonly runAsUser: RunAsUserChoice;
+  readonly preload: Preload;
 };

@@ -31,6 +31,8 @@ export const PROBLEMS = {
   namespace_unknown: "the namespace's annotations could not be read in time; the cluster's defaults are used",
   limit_range: "a LimitRange of the namespace changes what the manager gets, or leaves no room for it",
   socket_unmounted: "no container mounts the folder of the driver's Unix socket",
+  preload_left_out:
+    "a container does not load the library that sends kept clients away, though the Pod asks for it; the message says why",
   not_injected: "a Pod was left alone for a reason its owner should know; the message names what decided it",
   more_problems: "there are more problems than the 50 that one answer names; this one says how many",
 } as const;

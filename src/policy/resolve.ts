@@ -85,6 +85,7 @@ function resolveSources(sources: readonly Source[], problems: Problem[]): Resolu
     profile: pick("profile"),
     resources: pick("resources"),
     runAsUser: pick("runAsUser"),
+    preload: pick("preload"),
   };
   return { policy, origin: origin as Origin, problems };
 }

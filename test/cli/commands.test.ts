@@ -362,6 +362,16 @@ describe("explain", () => {
     expect(counted.out).toContain("when the driver has counted no active request for 2s");
   });
 
+  test("names the containers that load the library, and what it does not reach", async () => {
+    const { out } = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.36"], { "-": POD });
+    expect(out).toContain("  load /lastcall-preload/lastcall-preload.so: app\n");
+    expect(out).toContain("limit: Clients of HTTP/1.1 are sent away by the preloaded library");
+    const old = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.35"], { "-": POD });
+    expect(old.out).not.toContain("  load ");
+    expect(old.out).toContain("mount from Kubernetes 1.36 on");
+    expect(old.out).toContain("nothing can send a client away");
+  });
+
   test("explains why a Pod is left alone", async () => {
     const { status, out } = await lastcall(["explain"], { "-": JOB });
     expect(status).toBe(0);

@@ -56,6 +56,29 @@ const resourceList = merged(maybe("cpu", amount), maybe("memory", amount), maybe
 const guaranteed = fc.constant({ requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "0.1", memory: "64Mi" } });
 const anyResources = merged(maybe("requests", resourceList, null), maybe("limits", resourceList, null));
 
+const preloadVariable = fc.constantFrom(
+  { value: "/usr/lib/libjemalloc.so.2" },
+  { value: "" },
+  {},
+  { value: "/lastcall-preload/lastcall-preload.so" },
+  { valueFrom: { configMapKeyRef: { name: "settings", key: "preload" } } },
+);
+const env = fc.array(
+  fc.oneof(
+    fc.constantFrom("HOME", "PATH").map((name) => ({ name, value: "/x" })),
+    preloadVariable.map((rest) => ({ name: "LD_PRELOAD", ...rest })),
+  ),
+  { maxLength: 3 },
+);
+const volumeMounts = fc.subarray([
+  { name: "data", mountPath: "/data" },
+  { name: "lastcall-preload", mountPath: "/lastcall-preload", readOnly: true },
+]);
+const volumes = fc.subarray([
+  { name: "data", emptyDir: {} },
+  { name: "lastcall-preload", image: { reference: "registry/other:1", pullPolicy: "Always" } },
+]);
+
 /** All containers alike often enough that every class of service comes up. */
 const resourcesOfAll = fc.constantFrom("none", "guaranteed", "any");
 
@@ -70,6 +93,9 @@ function container(name: string, resources: string): fc.Arbitrary<Record<string,
     maybe("livenessProbe", probe, null),
     maybe("readinessProbe", probe),
     maybe("startupProbe", probe),
+    maybe("env", env, null, []),
+    maybe("envFrom", fc.constantFrom([], [{ secretRef: { name: "settings" } }])),
+    maybe("volumeMounts", volumeMounts, null, []),
     maybe(
       "ports",
       fc.array(
@@ -121,6 +147,7 @@ const annotations = merged(
   maybe("lastcall.dev/containers", fc.constantFrom("app", "worker,absent", "absent")),
   maybe("lastcall.dev/port", fc.constantFrom("17890", "8080", "17989", "80")),
   maybe("lastcall.dev/driver-url", fc.constantFrom("http://127.0.0.1:9901", "unix:/run/envoy/admin.sock")),
+  maybe("lastcall.dev/preload", fc.constantFrom("http1", "disabled", "http2")),
   maybe("lastcall.dev/drain-tiemout", fc.constant("1s")),
   maybe("kubectl.kubernetes.io/default-container", fc.constantFrom("app", "", null)),
   maybe("traffic.sidecar.istio.io/excludeInboundPorts", fc.constantFrom("", "8080", "8080, 9090", "17890")),
@@ -152,6 +179,7 @@ export const arbitraryPod: fc.Arbitrary<object> = fc
       merged(
         fc.tuple(...names.map((name) => container(name, resources))).map((containers) => ({ containers })),
         maybe("initContainers", initContainers, null, []),
+        maybe("volumes", volumes, null, []),
         fc.oneof(
           { weight: 3, arbitrary: fc.constant({}) },
           {

@@ -11,6 +11,7 @@ const COPIED = [
   "native/libc.json",
   "native/runtime.patch",
   "native/mbedtls-trim.h",
+  "native/preload/flag.h",
   "native/licences",
   "src/contract",
 ];

@@ -29,6 +29,7 @@ const GOOD: Readonly<Record<Field, readonly string[]>> = {
   profile: ["slow"],
   resources: ["auto", "cpu=10m", "cpu=10m/20m,memory=16Mi", "memory=1.5Gi"],
   runAsUser: ["auto", "unset", "1", "2147483647"],
+  preload: ["disabled", "http1"],
 };
 
 describe.for(FIELDS)("%s", (field) => {

@@ -36,10 +36,11 @@ type Changing = {
   readonly hooks: readonly HookPlan[];
   readonly settings: DrainSettings;
   readonly address: Address;
+  readonly preload: readonly Edit[];
 };
 
 /** Everything but the container. */
-export function changesOf({ request, omissions, hooks, settings, address }: Changing): readonly Edit[] {
+export function changesOf({ request, omissions, hooks, settings, address, preload }: Changing): readonly Edit[] {
   const { pod } = request;
   const originalSeconds = originalGrace(request) ?? DEFAULT_GRACE_SECONDS;
   const needed = gracePeriodSeconds(originalSeconds, settings, chainSeconds(chainOf(hooks)));
@@ -52,6 +53,7 @@ export function changesOf({ request, omissions, hooks, settings, address }: Chan
     ),
     { kind: "set-grace", seconds: atLeastExisting(pod, needed) },
     ...pullSecretEdits(request),
+    ...preload,
     ...(omissions.leavesProbes ? [] : probeGraceEdits(pod, originalSeconds)),
     ...(Object.keys(values).length > 0 ? [{ kind: "annotate", values } as const] : []),
   ];

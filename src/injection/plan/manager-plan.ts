@@ -27,6 +27,7 @@ import {
   type PlanRequest,
   planWithinSizeBudget,
 } from "./plan.ts";
+import { type PreloadPlan, planPreload } from "./preload-plan.ts";
 import { conflictProblems, managerSettings, type SettingsRequest } from "./settings.ts";
 import { portConflict, unpullable } from "./skip-problems.ts";
 
@@ -70,12 +71,13 @@ function draftManager(given: PlanRequest, omissions: Omissions, address: Address
   const { pod, policy, where } = request;
   const chosen = chosenContainers(pod, policy, where);
   const hooks = planHooks(pod, policy, chosen.names);
-  const settingsRequest = settingsRequestOf(request, hooks, address.port);
+  const preload = planPreload(request);
+  const settingsRequest = settingsRequestOf(request, hooks, address.port, preload);
   const settings = managerSettings(settingsRequest);
-  const changes = changesOf({ request, omissions, hooks, settings, address });
+  const changes = changesOf({ request, omissions, hooks, settings, address, preload: preload.edits });
   const recordText = formatRecord(recordOf(request, hooks, changes));
   const plan = (): Plan => {
-    const problems = [...chosen.problems, ...keptHookProblems(hooks, given.policy, where)];
+    const problems = [...chosen.problems, ...keptHookProblems(hooks, given.policy, where), ...preload.problems];
     return planParts({ request, hooks, settingsRequest, settings, changes, recordText, address, problems });
   };
   return { recordText, plan };
@@ -123,7 +125,12 @@ function keepingHooks(request: PlanRequest): PlanRequest {
   return { ...request, policy: { ...request.policy, preStop: "keep" } };
 }
 
-function settingsRequestOf(request: PlanRequest, hooks: readonly HookPlan[], port: number): SettingsRequest {
+function settingsRequestOf(
+  request: PlanRequest,
+  hooks: readonly HookPlan[],
+  port: number,
+  preload: PreloadPlan,
+): SettingsRequest {
   const { pod, policy, mode } = request;
   const driver = driverOf(pod, policy);
   return {
@@ -136,6 +143,7 @@ function settingsRequestOf(request: PlanRequest, hooks: readonly HookPlan[], por
     hooks,
     originalSeconds: originalGrace(request) ?? DEFAULT_GRACE_SECONDS,
     chainSeconds: chainSeconds(chainOf(hooks)),
+    preload: preload.edits.length === 0 ? "disabled" : policy.preload,
   };
 }
 

@@ -20,6 +20,9 @@ export type PlanRequest = {
   readonly image: string;
   readonly pullPolicy: PullPolicy | undefined;
   readonly pullSecrets: readonly string[] | undefined;
+  readonly apiServerVersion: string;
+  readonly lowestKubeletVersion: string | undefined;
+  readonly oldRuntime: string | undefined;
   readonly imageTrouble: string | undefined;
   readonly namespaceAnnotations: RawObject;
   /** Of the namespace, as far as they are known. */

@@ -1,6 +1,6 @@
 /** Policy and Pod to the settings the manager gets as flags. */
 import { countsRequests } from "../../contract/criterion.ts";
-import type { DrainSettings, KubeletProbe } from "../../contract/drain-settings.ts";
+import type { DrainSettings, KubeletProbe, Preload } from "../../contract/drain-settings.ts";
 import { type DriverName, driverRow } from "../../contract/driver-table.ts";
 import { lastingContainersOf, runsToCompletion } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
@@ -20,6 +20,7 @@ export type SettingsRequest = {
   readonly hooks: readonly HookPlan[];
   readonly originalSeconds: number;
   readonly chainSeconds: number;
+  readonly preload: Preload;
 };
 
 export function managerSettings(request: SettingsRequest): DrainSettings {
@@ -43,7 +44,7 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
     kubeletProbes: kubeletProbesOf(pod),
     completes: runsToCompletion(pod),
     classic,
-    preload: "disabled",
+    preload: request.preload,
     addressScope: "",
   };
 }

@@ -2,6 +2,7 @@
 import { annotationsOf, DEFAULT_GRACE_SECONDS } from "../../kubernetes/pod.ts";
 import { isAbsent } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import type { Problem } from "../../policy/problem.ts";
 import { GRACE_LIMIT_SECONDS, graceProblems } from "../hooks/grace.ts";
 import { chosenContainers, type HookPlan, keptHookProblems, planHooks } from "../hooks/hook-plan.ts";
 import { sleepHandler } from "../hooks/own-hooks.ts";
@@ -18,6 +19,7 @@ import {
   type PlanRequest,
   planWithinSizeBudget,
 } from "./plan.ts";
+import { leftOut } from "./preload-plan.ts";
 import { drainDelayMs } from "./settings.ts";
 
 export function planSleep(request: PlanRequest): Plan {
@@ -54,7 +56,7 @@ function draftSleep(given: PlanRequest, omissions: Omissions): Draft {
   };
   const recordText = formatRecord(record);
   const plan = (): Plan => {
-    const problems = [...chosen.problems, ...keptHookProblems(hooks, policy, where)];
+    const problems = [...chosen.problems, ...keptHookProblems(hooks, policy, where), ...preloadProblems(given)];
     if (held.length === 0) return { kind: "skip", reason: "own_hooks", problems };
     if (seconds === 0) return { kind: "skip", reason: "up_to_date", problems };
     const values = { [STATUS_ANNOTATION]: sleepNote({ seconds, hooks: held, recordText }) };
@@ -62,6 +64,12 @@ function draftSleep(given: PlanRequest, omissions: Omissions): Draft {
     return { kind: "edits", edits, problems: [...problems, ...graceProblems(pod, grace, where)] };
   };
   return { recordText, plan };
+}
+
+/** No manager is there to tell processes when to send clients away. */
+function preloadProblems({ policy, where }: PlanRequest): readonly Problem[] {
+  if (policy.preload === "disabled") return [];
+  return [leftOut(where, "Mode sleep has no manager that could tell its processes; modes native and classic have.")];
 }
 
 /** There is no manager to perform a chained hook, so it stays; one that only sleeps is as good as ours. */

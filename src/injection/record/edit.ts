@@ -1,9 +1,13 @@
 /** Changes to a Pod as data, so that a plan can be printed, compared and applied; and which parents they fill. */
 import { type ContainerList, containersByName, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
+import { emptyParentAt } from "./empty-parent.ts";
 import type { EmptyParent, OriginalRecord } from "./original-record.ts";
 
 export type ProbeName = "livenessProbe" | "startupProbe";
+
+/** An entry and its place in a list. */
+type Placed = { readonly at: number; readonly entry: RawObject };
 
 export type Edit =
   | {
@@ -19,6 +23,13 @@ export type Edit =
       readonly container: string;
       readonly probe: ProbeName;
       readonly seconds: number;
+    }
+  | { readonly kind: "add-volume"; readonly at: number; readonly volume: RawObject }
+  | {
+      readonly kind: "load-library";
+      readonly container: string;
+      readonly variable: Placed & { readonly replaces: boolean };
+      readonly mount: Placed;
     }
   /** None of the names is in the Pod. */
   | { readonly kind: "add-pull-secrets"; readonly names: readonly string[] }
@@ -46,6 +57,7 @@ export function applyEdits(pod: RawObject, edits: readonly Edit[]): RawObject {
   for (const edit of edits) {
     if (edit.kind === "add-manager") spec[edit.list] = asList(spec[edit.list]).toSpliced(edit.at, 0, edit.container);
     if (edit.kind === "set-grace") spec["terminationGracePeriodSeconds"] = edit.seconds;
+    if (edit.kind === "add-volume") spec["volumes"] = asList(spec["volumes"]).toSpliced(edit.at, 0, edit.volume);
     if (edit.kind === "add-pull-secrets")
       spec["imagePullSecrets"] = [...asList(spec["imagePullSecrets"]), ...edit.names.map((name) => ({ name }))];
     if (edit.kind === "annotate") changed["metadata"] = annotated(objectAt(changed, "metadata"), edit.values);
@@ -54,7 +66,7 @@ export function applyEdits(pod: RawObject, edits: readonly Edit[]): RawObject {
 }
 
 function isContainerEdit(edit: Edit): edit is ContainerEdit {
-  return edit.kind === "set-pre-stop" || edit.kind === "set-probe-grace";
+  return edit.kind === "set-pre-stop" || edit.kind === "set-probe-grace" || edit.kind === "load-library";
 }
 
 function annotated(metadata: RawObject | undefined, values: Readonly<Record<string, string>>): RawObject {
@@ -64,6 +76,14 @@ function annotated(metadata: RawObject | undefined, values: Readonly<Record<stri
 function edited(container: RawObject, edit: ContainerEdit): RawObject {
   if (edit.kind === "set-pre-stop")
     return { ...container, lifecycle: { ...objectAt(container, "lifecycle"), preStop: edit.handler } };
+  if (edit.kind === "load-library") {
+    const { variable, mount } = edit;
+    return {
+      ...container,
+      env: asList(container["env"]).toSpliced(variable.at, variable.replaces ? 1 : 0, variable.entry),
+      volumeMounts: asList(container["volumeMounts"]).toSpliced(mount.at, 0, mount.entry),
+    };
+  }
   const probe = { ...objectAt(container, edit.probe), terminationGracePeriodSeconds: edit.seconds };
   return { ...container, [edit.probe]: probe };
 }
@@ -121,6 +141,15 @@ function emptyParentsOf(
       return emptyParentAt(edit.list, spec, edit.list);
     case "set-grace":
       return emptyParentAt("grace", spec, "terminationGracePeriodSeconds");
+    case "add-volume":
+      return emptyParentAt("volumes", spec, "volumes");
+    case "load-library": {
+      const container = containers.get(edit.container);
+      return [
+        ...emptyParentAt(`env/${edit.container}`, container, "env"),
+        ...emptyParentAt(`volumeMounts/${edit.container}`, container, "volumeMounts"),
+      ];
+    }
     case "add-pull-secrets":
       return emptyParentAt("imagePullSecrets", spec, "imagePullSecrets");
     case "set-pre-stop":
@@ -139,16 +168,4 @@ function emptyParentsOf(
 /** `app/liveness`: how the record names a probe. */
 export function probeEntry(edit: Extract<Edit, { kind: "set-probe-grace" }>): string {
   return `${edit.container}/${edit.probe === "livenessProbe" ? "liveness" : "startup"}`;
-}
-
-function emptyParentAt(
-  name: string,
-  parent: RawObject | undefined,
-  key: string,
-): readonly (readonly [string, EmptyParent])[] {
-  if (parent === undefined || !Object.hasOwn(parent, key)) return [];
-  const value = parent[key];
-  if (value === null) return [[name, null]];
-  if (Array.isArray(value)) return value.length === 0 ? [[name, []]] : [];
-  return isRawObject(value) && Object.keys(value).length === 0 ? [[name, {}]] : [];
 }

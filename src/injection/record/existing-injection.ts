@@ -7,6 +7,7 @@ import { gracePeriodSeconds } from "../hooks/grace.ts";
 import { chainSeconds, isRewritten, sleepHandler } from "../hooks/own-hooks.ts";
 import { environmentValue, isManager, serveFlagsOf } from "../manager/container.ts";
 import { type OriginalRecord, parseRecord } from "./original-record.ts";
+import { type ExistingPreload, findPreload } from "./preload-in-pod.ts";
 import { readSleepNote } from "./sleep-note.ts";
 
 /** The manager as it stands in the Pod. */
@@ -26,6 +27,8 @@ export type ExistingInjection = {
   readonly grace: number;
   /** Our handlers as they stand, by container, with whatever the API server added to them. */
   readonly handlers: ReadonlyMap<string, RawObject>;
+  /** `undefined` where no process of the Pod loads the library. */
+  readonly preload: ExistingPreload | undefined;
 };
 
 export function findExistingInjection(pod: RawObject): ExistingInjection | undefined {
@@ -75,12 +78,14 @@ function describe(pod: RawObject, list: ContainerList, at: number, container: Ra
     record,
     grace: gracePeriodSeconds(record.grace ?? DEFAULT_GRACE_SECONDS, settings, chainSeconds(record.chain)),
     handlers: new Map(handlers),
+    preload: settings.preload === "disabled" ? undefined : findPreload(pod),
   };
 }
 
 /** A pass before this one wrote the others too, but nothing of the Pod depends on them. */
 const READ_BACK: readonly string[] = [
   ...["--port", "--hooks", "--app-grace", "--drain-delay", "--deregistration-delay", "--drain-timeout"],
+  "--preload",
 ];
 
 /** Linux gives no program a longer argument, so this one was never started with it. */
@@ -118,5 +123,6 @@ function findSleep(pod: RawObject): ExistingInjection | undefined {
     record: note.record,
     grace: (note.record.grace ?? DEFAULT_GRACE_SECONDS) + note.seconds,
     handlers: new Map(handlers),
+    preload: undefined,
   };
 }

@@ -22,7 +22,7 @@ export type OriginalRecord = {
   readonly chain: Readonly<Record<string, ChainedHook>>;
   /** Annotations set or changed; null when there was none. */
   readonly annotations: Readonly<Record<string, string | null>>;
-  /** By `metadata`, `annotations`, `initContainers`, `imagePullSecrets`, `grace`, `lifecycle/<container>`, `<container>/liveness`. */
+  /** By `metadata`, `annotations`, `initContainers`, `imagePullSecrets`, `volumes`, `grace`, `lifecycle/<container>`, `env/<container>`, `volumeMounts/<container>`, `<container>/liveness`. */
   readonly blank: Readonly<Record<string, EmptyParent>>;
 };
 
@@ -110,7 +110,10 @@ function isTextOrNull(value: unknown): value is string | null {
 /** Of the kind that may stand there: put back, it must not make a Pod the API server refuses. */
 function isEmptyParent(value: unknown, name: string): value is EmptyParent {
   if (value === null) return true;
-  if (["containers", "imagePullSecrets", "initContainers"].includes(name))
+  if (
+    ["containers", "imagePullSecrets", "initContainers", "volumes"].includes(name) ||
+    /^(env|volumeMounts)\//.test(name)
+  )
     return Array.isArray(value) && value.length === 0;
   const holdsObject = name === "metadata" || name === "annotations" || name.startsWith("lifecycle/");
   return holdsObject && isRawObject(value) && isEmpty(value);

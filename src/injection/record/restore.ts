@@ -5,8 +5,10 @@ import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
 import { DEFAULT_CONTAINER, defaultContainerOf } from "../mesh/mesh.ts";
 import { isOurExclusion } from "../mesh/ports.ts";
 import { changeContainers, changeSpec, type ProbeName } from "./edit.ts";
+import { restoreEmptyParent } from "./empty-parent.ts";
 import type { ExistingInjection } from "./existing-injection.ts";
 import type { OriginalRecord } from "./original-record.ts";
+import { restorePreload } from "./restore-preload.ts";
 
 /** The Pod as it was before; whatever others changed since then stays. */
 export function restorePod(pod: RawObject, existing: ExistingInjection): RawObject {
@@ -14,6 +16,7 @@ export function restorePod(pod: RawObject, existing: ExistingInjection): RawObje
     (p) => restoreProbes(p, existing.record),
     (p) => restoreHooks(p, existing),
     (p) => restoreGrace(p, existing),
+    (p) => restorePreload(p, existing),
     (p) => restorePullSecrets(p, existing.record),
     (p) => restoreAnnotations(p, existing),
     (p) => removeManager(p, existing),
@@ -107,10 +110,4 @@ function isStillOurs(pod: RawObject, { manager }: ExistingInjection, key: string
   if (key === STATUS_ANNOTATION) return value !== undefined;
   if (key === DEFAULT_CONTAINER) return value === defaultContainerOf(containersOf(pod).map(nameOf));
   return manager !== undefined && isOurExclusion(key, value, old, manager.port);
-}
-
-/** Removes the key, or puts back the nothing that was written there. */
-function restoreEmptyParent(parent: RawObject, key: string, record: OriginalRecord, name: string): RawObject {
-  if (!Object.hasOwn(record.blank, name)) return without(parent, key);
-  return { ...parent, [key]: record.blank[name] };
 }

@@ -27,7 +27,7 @@ import { isInForce, keepPullEvent, PULL_EVENTS, pullTroubles } from "./image-pul
 import { byNamespace, keepLimitRange } from "./limit-ranges.ts";
 import { type KeptAnnotations, keepNamespace } from "./namespace-annotations.ts";
 import { namespaceArrivals } from "./namespace-arrivals.ts";
-import { keepNode, lowestKubeletVersion } from "./node-summary.ts";
+import { keepNode, lowestKubeletVersion, oldRuntime } from "./node-summary.ts";
 import { askServerVersion } from "./server-version.ts";
 
 export type ClusterParts = {
@@ -166,7 +166,10 @@ export function startCluster(parts: ClusterParts): Cluster {
     ...(version === undefined ? [] : [version]),
   ];
 
-  const lowest = summaryOf(nodes, (entries) => ({ version: lowestKubeletVersion(entries.values()) }));
+  const lowest = summaryOf(nodes, (entries) => ({
+    version: lowestKubeletVersion(entries.values()),
+    oldRuntime: oldRuntime(entries.values()),
+  }));
   const ranges = summaryOf(limitRanges, byNamespace);
   const troubles = summaryOf(pulls, pullTroubles);
   const troubleIn = (namespace: string): string | undefined => {
@@ -191,6 +194,7 @@ export function startCluster(parts: ClusterParts): Cluster {
       factsOf(parts.base, namespace, {
         apiServerVersion: version?.current(),
         lowestKubeletVersion: lowest().version,
+        oldRuntime: lowest().oldRuntime,
         nodesAreStale: isStale(freshnessOf("nodes"), nowMs()),
         limitRanges: ranges().get(namespace),
         namespaceIsUnknown: !arrivals.isKnown(namespace),

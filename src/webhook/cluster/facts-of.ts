@@ -7,6 +7,7 @@ export type Known = {
   /** `undefined` until the API server told. */
   readonly apiServerVersion: string | undefined;
   readonly lowestKubeletVersion: string | undefined;
+  readonly oldRuntime: string | undefined;
   /** The nodes were not heard of for too long: what they were counts for nothing. */
   readonly nodesAreStale: boolean;
   /**
@@ -24,6 +25,7 @@ export function factsOf(base: ClusterFacts, namespace: string, known: Known): Cl
     ...base,
     apiServerVersion: known.apiServerVersion ?? base.apiServerVersion,
     lowestKubeletVersion: known.nodesAreStale ? undefined : known.lowestKubeletVersion,
+    oldRuntime: known.oldRuntime,
     limitRanges: known.limitRanges ?? [],
     imageTrouble: known.imageTrouble,
     problems: known.namespaceIsUnknown ? [unknownNamespace(namespace)] : [],

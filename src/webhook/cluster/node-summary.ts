@@ -1,4 +1,4 @@
-/** What injection asks about the nodes: the oldest kubelet of them. Pure. */
+/** What injection asks about the nodes: the oldest kubelet of them, and one whose runtime cannot mount images. Pure. */
 import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { isAtLeast, parseVersion } from "../../kubernetes/version.ts";
 
@@ -6,11 +6,17 @@ export type NodeFacts = {
   /** Empty when the node has not told yet. */
   readonly os: string;
   readonly kubeletVersion: string;
+  /** Such as `containerd://2.1.4`. */
+  readonly runtime: string;
 };
 
 export function keepNode(node: RawObject): NodeFacts {
   const info = objectAt(objectAt(node, "status"), "nodeInfo");
-  return { os: textAt(info, "operatingSystem") ?? "", kubeletVersion: textAt(info, "kubeletVersion") ?? "" };
+  return {
+    os: textAt(info, "operatingSystem") ?? "",
+    kubeletVersion: textAt(info, "kubeletVersion") ?? "",
+    runtime: textAt(info, "containerRuntimeVersion") ?? "",
+  };
 }
 
 /**
@@ -21,11 +27,34 @@ export function keepNode(node: RawObject): NodeFacts {
 export function lowestKubeletVersion(nodes: Iterable<NodeFacts>): string | undefined {
   let lowest: string | undefined;
   for (const { os, kubeletVersion } of nodes) {
-    if (os !== "" && os !== "linux") continue;
+    if (!mayBeLinux(os)) continue;
     const version = parseVersion(kubeletVersion);
     if (version === undefined) return undefined;
     const known = lowest === undefined ? undefined : parseVersion(lowest);
     if (known === undefined || !isAtLeast(version, known.major, known.minor)) lowest = kubeletVersion;
   }
   return lowest;
+}
+
+function mayBeLinux(os: string): boolean {
+  return os === "" || os === "linux";
+}
+
+/** From these versions on a runtime mounts an image as a volume from which programs may load code. */
+const IMAGE_VOLUMES: readonly { readonly runtime: string; readonly major: number; readonly minor: number }[] = [
+  { runtime: "containerd://", major: 2, minor: 1 },
+  { runtime: "cri-o://", major: 1, minor: 33 },
+];
+
+/** @returns the runtime of a Linux node that is older, or that is not known to do so; `undefined` when there is none */
+export function oldRuntime(nodes: Iterable<NodeFacts>): string | undefined {
+  for (const { os, runtime } of nodes) if (mayBeLinux(os) && !mountsImages(runtime)) return runtime || "none named";
+  return undefined;
+}
+
+function mountsImages(text: string): boolean {
+  return IMAGE_VOLUMES.some(({ runtime, major, minor }) => {
+    const version = text.startsWith(runtime) ? parseVersion(text.slice(runtime.length)) : undefined;
+    return version !== undefined && isAtLeast(version, major, minor);
+  });
 }

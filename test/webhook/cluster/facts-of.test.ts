@@ -11,6 +11,7 @@ const KNOWN: Known = {
   nodesAreStale: false,
   limitRanges: undefined,
   namespaceIsUnknown: false,
+  oldRuntime: "containerd://1.7.2",
   imageTrouble: undefined,
 };
 
@@ -19,6 +20,7 @@ test("what is known stands in the facts, beside what never changes", () => {
     ...FACTS,
     apiServerVersion: "v1.30.1",
     lowestKubeletVersion: "v1.29.0",
+    oldRuntime: "containerd://1.7.2",
     limitRanges: [],
     problems: [],
   });

@@ -1,16 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keepNode, lowestKubeletVersion } from "../../../src/webhook/cluster/node-summary.ts";
+import { keepNode, lowestKubeletVersion, oldRuntime } from "../../../src/webhook/cluster/node-summary.ts";
 
-const linux = (kubeletVersion: string) => ({ os: "linux", kubeletVersion });
+const NEW = "containerd://2.1.4";
+const linux = (kubeletVersion: string) => ({ os: "linux", kubeletVersion, runtime: NEW });
+const WINDOWS = { os: "windows", kubeletVersion: "v1.20.0", runtime: "containerd://1.6.0" };
 
 test.for([
   { says: "no nodes", nodes: [], lowest: undefined },
-  { says: "only Windows nodes", nodes: [{ os: "windows", kubeletVersion: "v1.20.0" }], lowest: undefined },
+  { says: "only Windows nodes", nodes: [WINDOWS], lowest: undefined },
   { says: "one node", nodes: [linux("v1.31.2")], lowest: "v1.31.2" },
   {
     says: "an old Windows node beside Linux",
-    nodes: [{ os: "windows", kubeletVersion: "v1.20.0" }, linux("v1.30.0")],
+    nodes: [WINDOWS, linux("v1.30.0")],
     lowest: "v1.30.0",
   },
   { says: "minors of one and two digits", nodes: [linux("v1.30.0"), linux("v1.9.9")], lowest: "v1.9.9" },
@@ -34,16 +36,34 @@ test("the order of nodes does not matter", () => {
   const nodes = fc.array(fc.record({ os: fc.constantFrom("linux", "", "windows"), minor: fc.nat(40) }));
   fc.assert(
     fc.property(nodes, (given) => {
-      const read = given.map(({ os, minor }) => ({ os, kubeletVersion: `v1.${minor}.0` }));
+      const read = given.map(({ os, minor }) => ({ os, kubeletVersion: `v1.${minor}.0`, runtime: NEW }));
       expect(lowestKubeletVersion(read)).toBe(lowestKubeletVersion([...read].reverse()));
     }),
   );
 });
 
-test("of a node only the system and the kubelet's version are kept", () => {
+test("of a node only the system, the kubelet's version and the runtime are kept", () => {
   const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.33.1", kernelVersion: "6.1" };
   expect(keepNode({ metadata: { name: "n", labels: {} }, status: { nodeInfo, images: [] } })).toEqual({
     os: "linux",
     kubeletVersion: "v1.33.1",
+    runtime: "",
   });
+});
+
+test.for([
+  { says: "containerd of 2.1", runtime: "containerd://2.1.0", old: undefined },
+  { says: "a later containerd", runtime: "containerd://3.0.0-rc.1", old: undefined },
+  { says: "containerd of 2.0", runtime: "containerd://2.0.5", old: "containerd://2.0.5" },
+  { says: "CRI-O of 1.33", runtime: "cri-o://1.33.2", old: undefined },
+  { says: "CRI-O of 1.32", runtime: "cri-o://1.32.9", old: "cri-o://1.32.9" },
+  { says: "a runtime no one knows", runtime: "other://9.9.9", old: "other://9.9.9" },
+  { says: "a node that has not told", runtime: "", old: "none named" },
+])("beside nodes that mount images, the old runtime of $says is $old", ({ runtime, old }) => {
+  const nodes = [linux("v1.36.0"), { ...linux("v1.36.0"), runtime }, WINDOWS];
+  expect(oldRuntime(nodes)).toBe(old);
+});
+
+test("a node says its runtime", () => {
+  expect(keepNode({ status: { nodeInfo: { containerRuntimeVersion: NEW } } }).runtime).toBe(NEW);
 });

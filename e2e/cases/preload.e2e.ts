@@ -1,0 +1,78 @@
+/** The library that sends kept clients away from inside: on nodes that mount images, and on nodes that do not. */
+import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import type { DrainReport } from "../../src/contract/drain-report.ts";
+import { keepNode, oldRuntime } from "../../src/webhook/cluster/node-summary.ts";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { injectedPods, nameOf } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { drainOne, THE_END } from "../client/one-drain.ts";
+import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
+import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
+import { readSuite } from "../client/suite.ts";
+import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+/** Not so long that a drain to its deadline would be waited for, and longer than any that ends by quiet. */
+const TIMEOUT = { "lastcall.dev/drain-timeout": "12s" };
+const PRELOAD = { ...TIMEOUT, "lastcall.dev/preload": "http1" };
+
+const runtimeWithoutImages = async (namespace: CaseNamespace): Promise<string | undefined> => {
+  const { items } = await namespace.kubectl.json<V1NodeList>(["get", "nodes"]);
+  return oldRuntime(items.map((node) => keepNode(JSON.parse(JSON.stringify(node)))));
+};
+
+describe("a rollout of an app that knows nothing of drains, under clients that never leave", () => {
+  test("with preload: http1 fails no request, and every drain ends by quiet", async (context) => {
+    await inNamespace(suite, "preload", LABELS, async (namespace) => {
+      const old = await runtimeWithoutImages(namespace);
+      if (old !== undefined) return context.skip(`a node cannot mount an image: ${old}`);
+      const { reports, requests, failed } = await rolledOver(namespace, PRELOAD);
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(failed).toBe(0);
+      expect(reports.map(({ outcome }) => outcome)).toEqual(["drained", "drained"]);
+      for (const { farewell } of reports) expect(farewell?.processes).toBeGreaterThan(0);
+      expect(reports.reduce((sum, { farewell }) => sum + (farewell?.connections ?? 0), 0)).toBeGreaterThan(0);
+    });
+  });
+
+  test("without it waits for them to the deadline", async () => {
+    await inNamespace(suite, "preload-not", LABELS, async (namespace) => {
+      const { reports } = await rolledOver(namespace, TIMEOUT);
+      expect(reports.map(({ outcome }) => outcome)).toContain("timeout");
+      for (const report of reports) expect(report).not.toHaveProperty("farewell");
+    });
+  });
+});
+
+describe("a Pod that asks for the library where a node cannot mount images", () => {
+  test("runs and drains without it, and its creator hears why", async (context) => {
+    await inNamespace(suite, "preload-old", LABELS, async (namespace) => {
+      const old = await runtimeWithoutImages(namespace);
+      if (old === undefined) return context.skip("all nodes mount images");
+      const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: PRELOAD });
+      const { pod, warnings, report } = await drainOne(namespace, asked);
+      expect(warnings.join("\n")).toContain(old);
+      expect(JSON.stringify(pod.spec)).not.toContain("preload");
+      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+    });
+  });
+});
+
+type RolledOver = { readonly reports: readonly DrainReport[]; readonly requests: number; readonly failed: number };
+
+/** Replaces both Pods of a Deployment while clients send on kept connections without end. */
+async function rolledOver(
+  namespace: CaseNamespace,
+  annotations: Readonly<Record<string, string>>,
+): Promise<RolledOver> {
+  await namespace.apply(sampleApp(namespace, { annotations }));
+  await namespace.rolledOut(`deployment/${APP}`);
+  const pods: readonly V1Pod[] = await injectedPods(namespace, `app=${APP}`);
+  const managers = pods.map((pod) => followLog(namespace, nameOf(pod), MANAGER));
+  const result = await underLoad(namespace, () => restartRollout(namespace), { endless: 6 });
+  const reports = await Promise.all(managers.map((manager) => drainReport(manager, 90)));
+  namespace.keep("reports.json", JSON.stringify(reports, null, 2));
+  return { reports, requests: result.requests, failed: result.failed };
+}

@@ -1,0 +1,44 @@
+/** The library of `native/preload` as it stands in a Pod: a volume of the manager's image, a mount, a variable. */
+import {
+  PRELOAD_FOLDER,
+  PRELOAD_LIBRARY,
+  PRELOAD_VARIABLE,
+  PRELOAD_VOLUME,
+} from "../../contract/manager-environment.ts";
+import { containersOf, nameOf } from "../../kubernetes/pod.ts";
+import { isRawObject, listAt, objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
+
+/** Where in its lists a container holds what an earlier pass gave it. */
+type Places = { readonly variable: number; readonly mount: number };
+
+export type ExistingPreload = {
+  readonly at: number;
+  readonly volume: RawObject;
+  readonly places: ReadonlyMap<string, Places>;
+};
+
+export function findPreload(pod: RawObject): ExistingPreload | undefined {
+  const volumes = listAt(objectAt(pod, "spec"), "volumes");
+  const at = volumes.findIndex((volume) => isRawObject(volume) && isOurVolume(volume));
+  const volume = volumes[at];
+  if (!isRawObject(volume)) return undefined;
+  const places = containersOf(pod).flatMap((container) => {
+    const mount = listAt(container, "volumeMounts").findIndex((one) => isRawObject(one) && isOurMount(one));
+    const variable = listAt(container, "env").findIndex((one) => isRawObject(one) && loadsOurs(one));
+    return mount < 0 || variable < 0 ? [] : [[nameOf(container), { variable, mount }] as const];
+  });
+  return { at, volume, places: new Map(places) };
+}
+
+export function isOurVolume(volume: RawObject): boolean {
+  return volume["name"] === PRELOAD_VOLUME && objectAt(volume, "image") !== undefined;
+}
+
+export function isOurMount(mount: RawObject): boolean {
+  return mount["name"] === PRELOAD_VOLUME && mount["mountPath"] === PRELOAD_FOLDER;
+}
+
+export function loadsOurs(variable: RawObject): boolean {
+  const value = variable["name"] === PRELOAD_VARIABLE ? textAt(variable, "value") : undefined;
+  return value === PRELOAD_LIBRARY || value?.endsWith(`:${PRELOAD_LIBRARY}`) === true;
+}
