@@ -46,10 +46,18 @@ function kubernetes(minor: Minor): GoModule {
   };
 }
 
+const CONTAINERD_PROGRAMS = ["containerd", "containerd-shim-runc-v2", "ctr"];
+
 export const GO_MODULES = {
   "kubernetes-1.37": kubernetes("1.37"),
   "kubernetes-1.36": kubernetes("1.36"),
   "kubernetes-1.35": kubernetes("1.35"),
+  // Debian's is 1.6, which cannot mount an image as a volume.
+  containerd: {
+    packages: CONTAINERD_PROGRAMS.map((program) => `github.com/containerd/containerd/v2/cmd/${program}`),
+    programs: CONTAINERD_PROGRAMS,
+    link: ["-X github.com/containerd/containerd/v2/version.Version=v2.1.5"],
+  },
   etcd: { packages: ["go.etcd.io/etcd/server/v3"], programs: ["etcd"], output: "etcd", link: [] },
   pause: { packages: ["."], programs: ["pause"], output: "pause", link: [] },
   helm: { packages: ["helm.sh/helm/v4/cmd/helm"], programs: ["helm"], link: [] },

@@ -2,7 +2,8 @@
 import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
-import { keepNode, oldRuntime } from "../../src/webhook/cluster/node-summary.ts";
+import { isAtLeast, parseVersion } from "../../src/kubernetes/version.ts";
+import { keepNode, lowestKubeletVersion, oldRuntime } from "../../src/webhook/cluster/node-summary.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { injectedPods, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
@@ -18,16 +19,20 @@ const LABELS = { labels: OPT_IN };
 const TIMEOUT = { "lastcall.dev/drain-timeout": "12s" };
 const PRELOAD = { ...TIMEOUT, "lastcall.dev/preload": "http1" };
 
-const runtimeWithoutImages = async (namespace: CaseNamespace): Promise<string | undefined> => {
+/** The version of what cannot mount an image; `undefined` where all nodes can. */
+async function tooOld(namespace: CaseNamespace): Promise<string | undefined> {
   const { items } = await namespace.kubectl.json<V1NodeList>(["get", "nodes"]);
-  return oldRuntime(items.map((node) => keepNode(JSON.parse(JSON.stringify(node)))));
-};
+  const nodes = items.map((node) => keepNode(JSON.parse(JSON.stringify(node))));
+  const kubelet = lowestKubeletVersion(nodes) ?? "";
+  const version = parseVersion(kubelet);
+  return version !== undefined && isAtLeast(version, 1, 36) ? oldRuntime(nodes) : kubelet;
+}
 
 describe("a rollout of an app that knows nothing of drains, under clients that never leave", () => {
   test("with preload: http1 fails no request, and every drain ends by quiet", async (context) => {
     await inNamespace(suite, "preload", LABELS, async (namespace) => {
-      const old = await runtimeWithoutImages(namespace);
-      if (old !== undefined) return context.skip(`a node cannot mount an image: ${old}`);
+      const old = await tooOld(namespace);
+      if (old !== undefined) return context.skip(`a node cannot mount images: ${old}`);
       const { reports, requests, failed } = await rolledOver(namespace, PRELOAD);
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
@@ -49,7 +54,7 @@ describe("a rollout of an app that knows nothing of drains, under clients that n
 describe("a Pod that asks for the library where a node cannot mount images", () => {
   test("runs and drains without it, and its creator hears why", async (context) => {
     await inNamespace(suite, "preload-old", LABELS, async (namespace) => {
-      const old = await runtimeWithoutImages(namespace);
+      const old = await tooOld(namespace);
       if (old === undefined) return context.skip("all nodes mount images");
       const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: PRELOAD });
       const { pod, warnings, report } = await drainOne(namespace, asked);

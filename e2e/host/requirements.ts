@@ -32,9 +32,6 @@ const FOR_BUILDING = [
   program("nice", "coreutils"),
 ];
 const FOR_RUNNING = [
-  program("containerd", "containerd"),
-  program("containerd-shim-runc-v2", "containerd"),
-  program("ctr", "containerd"),
   program("runc", "runc"),
   program("nft", "nftables"),
   program("ip", "iproute2"),

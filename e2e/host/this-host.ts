@@ -1,6 +1,7 @@
 /** What the cluster runs on: the part of an outcome that the project does not control. */
 import { existsSync, readFileSync } from "node:fs";
 import { release } from "node:os";
+import { join } from "node:path";
 import { attempt } from "./run.ts";
 
 export type CgroupMode = "v1" | "v2" | "none";
@@ -19,12 +20,16 @@ export function cgroupMode(): CgroupMode {
   return existsSync(`${CGROUP_ROOT}/memory/tasks`) ? "v1" : "none";
 }
 
-export async function describeHost(): Promise<Host> {
-  const [containerd, runc] = await Promise.all([attempt("containerd", ["--version"]), attempt("runc", ["--version"])]);
+/** @param containerd folder with its programs */
+export async function describeHost(containerd: string): Promise<Host> {
+  const [runtime, runc] = await Promise.all([
+    attempt(join(containerd, "containerd"), ["--version"]),
+    attempt("runc", ["--version"]),
+  ]);
   return {
     kernel: release(),
     cgroups: cgroupMode(),
-    containerd: /\bv?([0-9]+\.[0-9]+\.[0-9]+)/.exec(containerd.output)?.[1] ?? "unknown",
+    containerd: /\bv?([0-9]+\.[0-9]+\.[0-9]+)/.exec(runtime.output)?.[1] ?? "unknown",
     runc: /runc version (\S+)/.exec(runc.output)?.[1] ?? "unknown",
   };
 }

@@ -1,6 +1,7 @@
 /** Archives into a node's container runtime. */
 import { attempt, run } from "../host/run.ts";
 import { waitUntil } from "../host/wait.ts";
+import { stateFolder } from "../life/state-folder.ts";
 
 /** The namespace of containerd that kubelets look in. */
 const CRI = ["--namespace", "k8s.io"];
@@ -8,12 +9,12 @@ const CRI = ["--namespace", "k8s.io"];
 /** Waits until the runtime answers on its socket, then gives it every image of the files. */
 export async function importImages(files: readonly string[], socket: string): Promise<void> {
   await waitUntil({ what: `containerd answers on ${socket}`, withinMs: 30_000 }, async () =>
-    (await attempt("ctr", ["--address", socket, "version"])).status === 0 ? true : undefined,
+    (await attempt(stateFolder().ctr, ["--address", socket, "version"])).status === 0 ? true : undefined,
   );
-  for (const file of files) await run("ctr", ["--address", socket, ...CRI, "images", "import", file]);
+  for (const file of files) await run(stateFolder().ctr, ["--address", socket, ...CRI, "images", "import", file]);
 }
 
 /** A second name for an image the runtime has. */
 export async function nameImage(socket: string, image: string, name: string): Promise<void> {
-  await run("ctr", ["--address", socket, ...CRI, "images", "tag", "--force", image, name]);
+  await run(stateFolder().ctr, ["--address", socket, ...CRI, "images", "tag", "--force", image, name]);
 }

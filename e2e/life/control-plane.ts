@@ -5,7 +5,8 @@ import type { Component } from "./component.ts";
 import type { StateFolder } from "./state-folder.ts";
 import { writeAdmissionConfiguration } from "./webhook-client.ts";
 
-export type Programs = { readonly kubernetes: string; readonly etcd: string };
+/** Folders. */
+export type Programs = { readonly kubernetes: string; readonly containerd: string; readonly etcd: string };
 
 const ETCD = "http://127.0.0.1:2379";
 

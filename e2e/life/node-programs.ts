@@ -18,7 +18,7 @@ export function prepareNode(node: ClusterNode, programs: Programs, state: StateF
   for (const name of ["cni", "kubelet", "pod-logs"]) mkdirSync(at(name), { recursive: true });
   mkdirSync(state.staticPodsOf(node.name), { recursive: true });
   writeFileSync(at("cni/10-pods.conflist"), JSON.stringify(podNetwork(node)));
-  writeFileSync(at("containerd.toml"), containerdSettings(node, state));
+  writeFileSync(at("containerd.toml"), containerdSettings(node, programs, state));
   writeFileSync(at("kubelet.json"), JSON.stringify(kubeletSettings(node, state)));
   writeFileSync(at("kube-proxy.json"), JSON.stringify(proxySettings(node, state)));
   const component = (name: string, program: string, flags: readonly string[]): Component => ({
@@ -28,7 +28,7 @@ export function prepareNode(node: ClusterNode, programs: Programs, state: StateF
     flags,
   });
   return {
-    runtime: component("containerd", "containerd", ["--config", at("containerd.toml")]),
+    runtime: component("containerd", join(programs.containerd, "containerd"), ["--config", at("containerd.toml")]),
     agents: [
       { ...component("kubelet", join(programs.kubernetes, "kubelet"), kubeletFlags(node, state)), restarts: true },
       component("kube-proxy", join(programs.kubernetes, "kube-proxy"), [`--config=${at("kube-proxy.json")}`]),
@@ -67,8 +67,8 @@ function podNetwork(node: ClusterNode): unknown {
   };
 }
 
-/** Version 2 of the file: 1.6 and 1.7 speak it, 2 converts it. */
-function containerdSettings(node: ClusterNode, state: StateFolder): string {
+/** Version 2 of the file, which containerd 2 converts. */
+function containerdSettings(node: ClusterNode, programs: Programs, state: StateFolder): string {
   const run = `/run/containerd-${node.name}`;
   const cri = `plugins."io.containerd.grpc.v1.cri"`;
   return `version = 2
@@ -90,6 +90,7 @@ state = "${run}"
   snapshotter = "overlayfs"
 [${cri}.containerd.runtimes.runc]
   runtime_type = "io.containerd.runc.v2"
+  runtime_path = "${join(programs.containerd, "containerd-shim-runc-v2")}"
 [${cri}.containerd.runtimes.runc.options]
   BinaryName = "runc"
   SystemdCgroup = false

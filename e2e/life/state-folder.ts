@@ -15,6 +15,8 @@ export type StateFolder = {
   readonly pki: string;
   readonly start: string;
   readonly kubeconfig: string;
+  /** containerd's client, of the build that runs. */
+  readonly ctr: string;
   readonly socketOf: (node: string) => string;
   /** A Pod's file in it makes the node's kubelet run it. */
   readonly staticPodsOf: (node: string) => string;
@@ -33,6 +35,7 @@ export function stateFolder(): StateFolder {
     pki: join(root, "pki"),
     start: join(root, "start"),
     kubeconfig: join(root, "pki/admin.kubeconfig"),
+    ctr: join(root, "ctr"),
     socketOf: (node) => join(root, node, "containerd.sock"),
     staticPodsOf: (node) => join(root, node, "static-pods"),
   };

@@ -1,6 +1,6 @@
 /** Brings a cluster up, or finds that it is. A bring-up that fails or is killed leaves nothing that the next does not end. */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildPlace, buildModule } from "../build/build-module.ts";
 import type { Minor } from "../build/module-table.ts";
@@ -36,13 +36,14 @@ export async function bringUp(minor: Minor, state: StateFolder, place: BuildPlac
   await bringDown(state);
   const conflict = await hostConflict();
   if (conflict !== undefined) throw new Error(`The cluster's network cannot be made: ${conflict}.`);
-  const [kubernetes, etcd, pause] = [
+  const [kubernetes, containerd, etcd, pause] = [
     (await buildModule(`kubernetes-${minor}`, place)).binaries,
+    (await buildModule("containerd", place)).binaries,
     (await buildModule("etcd", place)).binaries,
     pauseArchive((await buildModule("pause", place)).binaries, place.cache, Date.now()),
   ];
   try {
-    const record = await begin({ minor, programs: { kubernetes, etcd }, state, pause, say: place.say });
+    const record = await begin({ minor, programs: { kubernetes, containerd, etcd }, state, pause, say: place.say });
     return { record, wasUp: false };
   } catch (error) {
     keepLogs(state, place.say);
@@ -72,7 +73,8 @@ async function begin({ minor, programs, state, pause, say }: Beginning): Promise
   const startedMs = performance.now();
   const tell = (line: string) => say(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${line}`);
   prepareFolder(state);
-  const [host] = await Promise.all([describeHost(), makeCertificates(state.pki)]);
+  symlinkSync(join(programs.containerd, "ctr"), state.ctr);
+  const [host] = await Promise.all([describeHost(programs.containerd), makeCertificates(state.pki)]);
   const { outer, init, go, stay } = await openNamespaces(state);
   const record: ClusterRecord = { stage: "starting", minor, binaries: programs.kubernetes, outer, init, host };
   writeRecord(state.record, record);

@@ -17,7 +17,7 @@ const PROGRAMS = [
 /** What loses requests or admissions when it breaks: rollouts, modes, hooks, the relay, the webhook's life, an attack. */
 const CASES = [
   ...["serving", "rollout", "modes", "own-hooks", "restarts"],
-  ...["who-is-injected", "webhook-life", "fail-from", "relay.e2e", "attackers"],
+  ...["who-is-injected", "webhook-life", "fail-from", "relay.e2e", "attackers", "preload"],
 ];
 
 export const STEPS: readonly Step[] = [
