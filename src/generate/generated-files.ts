@@ -22,6 +22,7 @@ import {
 import { lintRuleReference, stopSignalReference } from "./lint-reference.ts";
 import { meanings } from "./markdown-table.ts";
 import { relayMetricReference, webhookMetricReference } from "./metric-reference.ts";
+import { profileReference } from "./profile-reference.ts";
 import { resourcesReference } from "./resources-reference.ts";
 
 export type GeneratedFile = {
@@ -66,6 +67,7 @@ const PAGES: Readonly<Record<string, Sections>> = {
       ),
   },
   "docs/reference/problems.md": { problems: () => meanings("problem", PROBLEMS) },
+  "docs/reference/profiles.md": { profiles: profileReference },
   "docs/reference/reasons.md": { reasons: () => meanings("reason", SKIP_REASONS) },
 };
 

@@ -187,7 +187,8 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallbackShows: "–",
     scopes: EVERYWHERE,
     since: SINCE,
-    summary: "A named set of the values above, defined in the cluster configuration.",
+    summary:
+      "A named set of the values above: one that ships (`spot`, `dev`, `singleton`, `edge`, `long-work`), or of the cluster configuration.",
   },
   resources: {
     name: "resources",

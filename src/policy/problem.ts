@@ -17,7 +17,7 @@ export const PROBLEMS = {
   unknown_annotation:
     "an annotation under our prefix has a name that does not exist; 20 are named, the rest is counted",
   wrong_scope: "an annotation is set where it has no effect",
-  unknown_profile: "the profile named does not exist in the cluster configuration",
+  unknown_profile: "the profile named neither ships nor stands in the cluster configuration",
   conflicting_values: "two values cannot be obeyed together; the message says which one yields",
   unsupported_mode: "the mode asked for does not exist in this cluster or version; the default is used",
   own_hook_kept: "a container keeps its own preStop hook and is not held by the drain",

@@ -13,6 +13,7 @@ import type { PodPolicy } from "./pod-policy.ts";
 import type { Problem } from "./problem.ts";
 import { quote } from "./quote.ts";
 import { readValue } from "./read-value.ts";
+import { SHIPPED_PROFILES } from "./shipped-profiles.ts";
 
 /** The annotations found at one place. Values are `unknown`: manifests and hostile requests hold anything. */
 export type Layer = {
@@ -127,11 +128,15 @@ function profileOf(layer: Layer, profiles: Profiles, problems: Problem[]): reado
   const name = layer.annotations[`${PREFIX}${ANNOTATIONS.profile.name}`];
   if (typeof name !== "string" || ANNOTATIONS.profile.codec.parse(name) === undefined) return [];
   const where = `${layer.scope} ${layer.name}, ${PREFIX}${ANNOTATIONS.profile.name}`;
-  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  const profile = profileNamed(name, profiles);
   if (profile === undefined) {
-    const known = Object.keys(profiles).join(", ");
-    const expected = known === "" ? "no profile is defined" : `defined are ${known.slice(0, 80)}`;
-    problems.push({ code: "unknown_profile", where, message: `Got ${quote(name)}, but ${expected}.` });
+    const own = Object.keys(profiles).filter((key) => !Object.hasOwn(SHIPPED_PROFILES, key));
+    const known = [...Object.keys(SHIPPED_PROFILES), ...own].join(", ");
+    problems.push({
+      code: "unknown_profile",
+      where,
+      message: `Got ${quote(name)}, but there are ${known.slice(0, 100)}.`,
+    });
     return [];
   }
   const named = {
@@ -140,6 +145,12 @@ function profileOf(layer: Layer, profiles: Profiles, problems: Problem[]): reado
     annotations: profile,
   } as const;
   return [namedSource(named, Object.keys(profile), "")];
+}
+
+/** The cluster's, or else the one that ships. */
+function profileNamed(name: string, profiles: Profiles): Profiles[string] | undefined {
+  if (Object.hasOwn(profiles, name)) return profiles[name];
+  return Object.hasOwn(SHIPPED_PROFILES, name) ? SHIPPED_PROFILES[name]?.values : undefined;
 }
 
 /** Finding what a name was meant to be takes thousands of steps. Who has misspelt this many is helped by the first ones. */

@@ -148,17 +148,17 @@ describe("mistakes", () => {
       {
         code: "unknown_profile",
         where: "pod web-0, lastcall.dev/profile",
-        message: 'Got "slwo", but defined are slow, fast.',
+        message: 'Got "slwo", but there are spot, dev, singleton, edge, long-work, slow, fast.',
       },
     ]);
   });
 
-  test("an unknown profile says so where none is defined, and of very many names the first", () => {
+  test("an unknown profile names those that ship where the cluster has none, and of very many the first", () => {
     const told = (profiles: Readonly<Record<string, object>>) =>
       resolvePolicy([pod({ profile: "slow" })], profiles as Profiles).problems.map(({ message }) => message);
-    expect(told({})).toEqual(['Got "slow", but no profile is defined.']);
+    expect(told({})).toEqual(['Got "slow", but there are spot, dev, singleton, edge, long-work.']);
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`p${at}`, {}]));
-    expect(told(many)).toEqual([expect.stringMatching(/^Got "slow", but defined are p0, p1, .{72}\.$/)]);
+    expect(told(many)).toEqual([expect.stringMatching(/^Got "slow", but there are spot, dev, .{89}\.$/)]);
   });
 
   test("a profile named like a property of every object does not exist", () => {

@@ -68,6 +68,6 @@ function shortNoticeProblems(pod: RawObject, seconds: number, where: string): re
   if (notice === undefined || seconds <= notice.seconds) return [];
   const message =
     `Such a node is gone ${notice.seconds} s after its notice, and the grace period is now ${seconds} s. ` +
-    "Choose a shorter drain-timeout or a shorter grace period of the app.";
+    "Choose the profile spot, a shorter drain-timeout, or a shorter grace period of the app.";
   return [{ code: "short_notice", where: `${where}, ${notice.from}`, message }];
 }

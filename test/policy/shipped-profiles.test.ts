@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest";
+import { gracePeriodSeconds } from "../../src/injection/hooks/grace.ts";
+import { resolvePolicy } from "../../src/policy/resolve.ts";
+import { SHIPPED_PROFILES } from "../../src/policy/shipped-profiles.ts";
+
+const chosen = (name: string, beside: Readonly<Record<string, string>> = {}) => {
+  const set = Object.entries({ profile: name, ...beside }).map(([key, value]) => [`lastcall.dev/${key}`, value]);
+  return resolvePolicy([{ scope: "pod", name: "web-0", annotations: Object.fromEntries(set) }], {});
+};
+const graceWith = (name: string, appSeconds: number) => gracePeriodSeconds(appSeconds, chosen(name).policy, 0);
+
+describe.for(Object.entries(SHIPPED_PROFILES))("%s", ([name, { values }]) => {
+  test("sets values that can be read, and says where they come from", () => {
+    const { problems, origin } = chosen(name);
+    expect(problems).toEqual([]);
+    const fromIt = Object.values(origin).filter((place) => place === `profile ${name} (pod web-0)`);
+    expect(fromIt).toHaveLength(Object.keys(values).length);
+  });
+
+  test("yields to a value that is set beside it", () => {
+    expect(chosen(name, { "drain-timeout": "77s" }).policy.drainTimeoutMs).toBe(77_000);
+  });
+});
+
+test("spot fits a notice of 30 s beside an app that ends in 10 s", () => {
+  expect(graceWith("spot", 10)).toBeLessThanOrEqual(30);
+});
+
+test("long-work stays below what cluster-autoscaler waits for, beside an app that ends in 30 s", () => {
+  expect(graceWith("long-work", 30)).toBeLessThan(600);
+});
