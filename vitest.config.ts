@@ -10,7 +10,7 @@ const ALL = ["{test,e2e,bench}/**/*.test.ts"];
  * They compare every time of real programs on the test's clock. The kernel answers for all sockets of the host at once, so they
  * run when the others, some with thousands of connections, are done.
  */
-const STORIES = ["test/clock/**/*.test.ts", "test/manager/{envoy-driver,pod-end,relay-drains}.test.ts"];
+const STORIES = ["test/clock/**/*.test.ts", "test/manager/{blind-drains,envoy-driver,pod-end,relay-drains}.test.ts"];
 /** The same for more drivers, more relays and more callers, in another minute. */
 const MORE_STORIES = [
   "test/manager/{differential-*,envoy-unix-socket,linkerd-driver,manager-who-may-speak,relay-broken}.test.ts",
@@ -44,7 +44,7 @@ const APART = [
   "test/{api-server/connection,certs/make,cli/process,demo/container-command,demo/servers}.test.ts",
   "e2e/**/*.test.ts",
   "test/manager/{http-driver,kernel-without-ipv6,neighbours,netlink-sources,observation-*}.test.ts",
-  "test/manager/{original-hooks,raw-http,relay-client,relay-history,relay-session,unread-callers}.test.ts",
+  "test/manager/{original-hooks,raw-http,relay-client,relay-history,relay-session,runner-sight,unread-callers}.test.ts",
   "test/manager/fuzz/*.test.ts",
   "test/relay/{documented-limits,thread/*}.test.ts",
   "test/webhook/client-certificate.test.ts",

@@ -5,6 +5,7 @@ import type { DrainOutcome, DrainReport, DrainTrigger, Farewell } from "../contr
 export const OUTCOME_WORDS: Readonly<Record<DrainOutcome, string>> = {
   none: "is still draining",
   drained: "drained",
+  blind: "was released without being able to see its traffic",
   timeout: "ran into its drain deadline",
   "not-needed": "had nothing to drain",
   restarted: "was taken for a restart of its containers, so nothing was drained",

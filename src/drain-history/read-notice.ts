@@ -16,7 +16,7 @@ export type NoticeReading =
   | { readonly ok: true; readonly notice: DrainNotice }
   | { readonly ok: false; readonly problem: string };
 
-export const OUTCOMES: readonly DrainOutcome[] = ["drained", "timeout", "not-needed", "restarted", "forced"];
+export const OUTCOMES: readonly DrainOutcome[] = ["drained", "blind", "timeout", "not-needed", "restarted", "forced"];
 const PHASES: readonly PhaseName[] = ["idle", "withdrawing", "draining", "holding", "done"];
 const TRIGGERS: readonly DrainTrigger[] = ["none", "hook", "two-hooks", "relay", "sigterm"];
 const PHASE_DURATIONS = ["withdrawing", "deregistration", "draining", "holding"] as const;

@@ -6,6 +6,7 @@ import { code, markdownTable } from "./markdown-table.ts";
 
 const DRAINS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
   drained: "the traffic of a Pod was gone, and the Pod was released",
+  blind: "the manager could not see whether the traffic of a Pod was gone, and released it; the message says why",
   timeout: "the drain of a Pod ended at its deadline; the message names who stayed connected",
   forced: "the manager was told to stop before the drain of its Pod had ended",
 };

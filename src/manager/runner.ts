@@ -69,6 +69,7 @@ export function createRunner(parts: RunnerParts): Runner {
     },
     onUdpPort: judge.seeUdpPort,
     onManyUdp: judge.seeManyUdp,
+    onTorn: judge.seeTorn,
   };
 
   const look = (): Look => {

@@ -13,6 +13,7 @@ import type { WithdrawalStatus } from "./relay/ipc-messages.ts";
 import { createRelayClient, NO_ANSWER_YET, NO_RELAY } from "./relay/relay-client.ts";
 import { NO_ENDPOINT, readRelaySettings } from "./relay/relay-settings.ts";
 import { createRunner } from "./runner.ts";
+import { sightOf, sightWords } from "./sight.ts";
 import { createSocketReader } from "./sockets/sockets.ts";
 import { createJudge } from "./traffic/judge.ts";
 import { createConnectionMemory } from "./traffic/judge-memory.ts";
@@ -51,13 +52,14 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
 
   const unguarded = guardPort(outside.portGuard, environment.token);
   if (unguarded !== "") note("info", "strangers are not kept from the port", unguarded);
+  const readSockets = createSocketReader(outside.libc, outside.readText, outside.scanText, settings.port);
   const server = createHookServer(settings, environment.token, outside.portGuard, nowMs);
   const runner = createRunner({
     settings,
     speaker,
     chained: chained.hooks,
     nowMs,
-    readSockets: createSocketReader(outside.libc, outside.readText, outside.scanText, settings.port),
+    readSockets,
     judge: createJudge(
       settings,
       createConnectionMemory(() => Math.random()),
@@ -79,6 +81,8 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
     status: runner.status,
     onListening: () => {
       note("info", "listening", address);
+      const sight = sightOf(readSockets);
+      note(sight === "netlink" ? "info" : "warn", "sight of the sockets", sightWords(sight));
       setTimeout(outside.onIdle, 0);
     },
     onRefused: (message) => note("warn", "cannot listen, trying again in 5s", message),

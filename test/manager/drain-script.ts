@@ -15,6 +15,7 @@ export const QUIET: SeenPod = {
   hasUdp: false,
   openConnections: 0,
   calm: true,
+  untold: false,
   lastEvidenceMs: -1,
   witness: "netlink",
   left: [],
@@ -22,7 +23,7 @@ export const QUIET: SeenPod = {
   unfollowed: 0,
 };
 
-export const UNKNOWN: Observation = { known: false, why: "the dump failed" };
+export const UNKNOWN: Observation = { known: false, why: "the dump failed", blind: false };
 
 /** What the Pod looks like at a time. */
 export type PodAt = (nowMs: number) => Observation;

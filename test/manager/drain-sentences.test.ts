@@ -100,7 +100,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
     why: "Released 2.9s after the trigger: nothing listens any more and no client is connected.",
   },
   {
-    says: "a Pod that cannot be observed",
+    says: "a Pod at which every look is disturbed",
     pod: () => UNKNOWN,
     why: `${CAME} and the traffic could not be observed: the dump failed.`,
   },

@@ -172,7 +172,7 @@ describe("a Pod that lives on after a drain", () => {
   });
 
   test("and cannot be seen holds a hook that comes, and tells no driver on its word", () => {
-    const pod: PodAt = (nowMs) => (nowMs < 20_000 ? QUIET : { known: false, why: "the dump failed" });
+    const pod: PodAt = (nowMs) => (nowMs < 20_000 ? QUIET : { known: false, why: "the dump failed", blind: false });
     const played = play({ events: [...END, hook(200_000, 3), ownHook(201_000, 4)], pod, untilMs: 250_000 });
     expect(played.answered.get(3)).toBeUndefined();
     expect(played.state.phase).toBe("draining");

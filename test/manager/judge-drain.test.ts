@@ -16,7 +16,40 @@ describe("a look", () => {
       10,
       NO_CONNECTIONS,
     );
-    expect(seen).toEqual({ known: false, why: expect.stringContaining("could not be read") });
+    expect(seen).toEqual({ known: false, why: expect.stringContaining("could not be read"), blind: true });
+  });
+
+  test("is unknown and not blind when the kernel's table changed under it, and only then", () => {
+    const { judge } = judging();
+    judge.begin(0);
+    judge.seeTorn();
+    const torn = { known: false, why: expect.stringContaining("changed while"), blind: false };
+    expect(judge.observe(undefined, 10, NO_CONNECTIONS)).toEqual(torn);
+    judge.begin(20);
+    expect(judge.observe(undefined, 30, NO_CONNECTIONS)).toMatchObject({ blind: true });
+  });
+
+  test.for<[string, Partial<TextSocket>, boolean]>([
+    ["an open connection without ages", {}, true],
+    ["bytes that are unread", { receiveQueue: 1 }, false],
+    ["bytes that are unsent", { sendQueue: 1 }, false],
+    ["a handshake", { state: tcp.SYN_RECV }, false],
+    ["only an ended connection", { state: tcp.TIME_WAIT }, false],
+    ["ages that say idle", { lastDataSentMs: 300, lastDataReceivedMs: 304, bytesReceived: 1 }, false],
+  ])("of %s leaves it untold whether anyone is at work: %o", ([, over, untold]) => {
+    const ageless = { lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
+    const seen = judging().look(reading([listener(), socket({ ...ageless, ...over })], { source: "proc" }), 10_000);
+    expect(seen.untold).toBe(untold);
+    expect(seen.calm && seen.untold).toBe(false);
+  });
+
+  test.for<[string, readonly TextSocket[]]>([
+    ["another client is at work", [listener(), socket({ peerPort: 50_001, receiveQueue: 1 })]],
+    ["a connection waits to be accepted", [listener({ receiveQueue: 1 })]],
+  ])("is not left untold where %s", ([, others]) => {
+    const ageless = socket({ lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 });
+    const seen = judging().look(reading([...others, ageless], { source: "proc" }), 10_000);
+    expect(seen).toMatchObject({ calm: false, untold: false });
   });
 
   test("is calm with an idle connection and dates its last byte", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Libc, ScanText } from "../../src/manager/ports.ts";
+import { type Sight, sightOf } from "../../src/manager/sight.ts";
 import { canonicalAddress } from "../../src/manager/sockets/address-text.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
 import { DONE, playback, REFUSED, socketMessage } from "./netlink-room.ts";
@@ -21,7 +22,13 @@ const FILES: { readonly [path: string]: string } = {
   "/proc/net/snmp": "Tcp: ActiveOpens PassiveOpens\nTcp: 5 6\n",
 };
 
-function look(libc: Libc, changed: { readonly [path: string]: string | undefined } = {}, enoughUdp?: number) {
+type Changed = { readonly [path: string]: string | undefined };
+
+function look(libc: Libc, changed: Changed = {}, enoughUdp?: number) {
+  return shownBy(readerOf(libc, changed), 60_000, enoughUdp);
+}
+
+function readerOf(libc: Libc, changed: Changed) {
   const text = (path: string) => (path in changed ? changed[path] : FILES[path]);
   const scan: ScanText = (path, take) => {
     const whole = text(path);
@@ -30,7 +37,7 @@ function look(libc: Libc, changed: { readonly [path: string]: string | undefined
     for (let at = 0; at < whole.length; at += 100) if (!take(whole.slice(at, at + 100))) break;
     return "read";
   };
-  return shownBy(createSocketReader(libc, text, scan, 17_890), 60_000, enoughUdp);
+  return createSocketReader(libc, text, scan, 17_890);
 }
 
 const NO_LIBC: Libc = { ...playback({}).libc, available: false };
@@ -97,6 +104,7 @@ describe("a look at the sockets", () => {
       onConnection: (s) => order.push(s.localPort),
       onUdpPort: () => true,
       onManyUdp: () => undefined,
+      onTorn: () => undefined,
     });
     expect(order).toEqual([11, 21, 10, 20]);
   });
@@ -123,6 +131,55 @@ describe("a look at the sockets", () => {
     const many = (count: number) => look(NO_LIBC, { "/proc/net/udp": ` ${HEAD}${UDP_LOOPBACK.repeat(count)}` });
     expect(many(4_095)).toMatchObject({ manyUdp: false, udpPorts: [] });
     expect(many(100_000)).toMatchObject({ manyUdp: true, sockets: 4_097 });
+  });
+});
+
+describe("the sight at the start", () => {
+  const netlink = () => playback({ 2: [socketMessage(), DONE], 10: [DONE] }).libc;
+  const torn = () => playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc;
+  const tornLate = () => {
+    const first = [socketMessage({ state: 10 }), DONE];
+    const plays = [playback({ 2: first, 10: [DONE] }).libc, playback({ 2: first, 10: [DONE] }).libc, torn()];
+    let dumps = 0;
+    const at = () => plays[Math.min(dumps - 1, 2)] ?? NO_LIBC;
+    const libc: Libc = {
+      ...NO_LIBC,
+      available: true,
+      socket: (domain, type, protocol) => {
+        dumps += 1;
+        return at().socket(domain, type, protocol);
+      },
+      send: (fd, bytes, flags) => at().send(fd, bytes, flags),
+      recv: (fd, bytes, flags) => at().recv(fd, bytes, flags),
+    };
+    return libc;
+  };
+  const without6 = () => playback({ 2: [socketMessage(), DONE], 10: [REFUSED] }).libc;
+  const refused = () => playback({ 2: [REFUSED] }).libc;
+  const refusedLate = () => {
+    const first = playback({ 2: [DONE], 10: [DONE] }).libc;
+    let dumps = 0;
+    const send: Libc["send"] = (fd, bytes, flags) => {
+      dumps += 1;
+      return dumps > 2 ? -1 : first.send(fd, bytes, flags);
+    };
+    return { ...first, send };
+  };
+  const broken = () => ({ ...netlink(), recv: () => -1 });
+
+  test.for<[string, () => Libc, Changed, Sight]>([
+    ["of a whole dump is", netlink, {}, "netlink"],
+    ["of a dump that the kernel interrupted is still", torn, {}, "netlink"],
+    ["of a dump of connections that the kernel interrupted is still", tornLate, {}, "netlink"],
+    ["of a kernel without IPv6 is", without6, { "/proc/net/tcp6": undefined, "/proc/net/udp6": undefined }, "netlink"],
+    ["where netlink is refused is", refused, {}, "proc"],
+    ["of tables without IPv6 is", refused, { "/proc/net/tcp6": undefined, "/proc/net/udp6": undefined }, "proc"],
+    ["where netlink never answers is", broken, {}, "proc"],
+    ["where there are no tables either is", refused, { "/proc/net/tcp": undefined }, "nothing"],
+    ["of netlink that shows listeners only is", refusedLate, {}, "nothing"],
+    ["of tables in another form is", refused, { "/proc/net/tcp": "sl state\n0 1\n" }, "nothing"],
+  ])("%s %4$s", ([, libc, changed, sight]) => {
+    expect(sightOf(readerOf(libc(), changed))).toBe(sight);
   });
 });
 

@@ -36,6 +36,7 @@ function visitorOf(judge: Judge): SocketVisitor {
     onConnection: (socket) => judge.seeConnection(socket, performance.now()),
     onUdpPort: judge.seeUdpPort,
     onManyUdp: judge.seeManyUdp,
+    onTorn: judge.seeTorn,
   };
 }
 

@@ -15,7 +15,7 @@ td.number,th.number{text-align:right;white-space:nowrap}
 td.when{white-space:nowrap}
 td.name{min-width:10rem}
 svg{max-width:100%;height:auto}
-.timeout,.forced{color:light-dark(#b02525,#ff8787)}
+.blind,.timeout,.forced{color:light-dark(#b02525,#ff8787)}
 `;
 
 /** @param contents markup whose texts are escaped already */

@@ -4,11 +4,20 @@ import type { DrainOutcome } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { EXIT_OK } from "../../contract/exit-codes.ts";
 import { begun } from "./begun.ts";
+import { holdingEndMs, isBlind } from "./blind.ts";
 import { COUNT_MS, earlyCountMs, isDrained, isEmptied, isProxyAwaited, seesBetweenCounts } from "./criterion.ts";
-import { holdingBoundMs } from "./deadline.ts";
 import type { DrainAction } from "./drain-event.ts";
 import { type DrainState, NOTHING_KNOWN } from "./drain-state.ts";
-import { APPS_FINISHED, NOTHING_OPEN, RESTARTED, whyDrained, whyGone, whyNothing, whyTimeout } from "./drain-words.ts";
+import {
+  APPS_FINISHED,
+  NOTHING_OPEN,
+  RESTARTED,
+  whyBlind,
+  whyDrained,
+  whyGone,
+  whyNothing,
+  whyTimeout,
+} from "./drain-words.ts";
 import { answerAll, releaseHold, releaseRole } from "./holds.ts";
 import { advanceDone, REARM_MS } from "./rearm.ts";
 import { asksForTheEnd, completionDueMs, holdDueMs, isWaitingHook, joinDueMs } from "./trigger-rules.ts";
@@ -116,6 +125,7 @@ function advanceDraining(
   if (isDrained(settings, state, nowMs)) {
     return finish(state, "drained", whyDrained(settings, state, nowMs), nowMs);
   }
+  if (isBlind(settings, state, nowMs)) return finish(state, "blind", whyBlind(settings, state, nowMs), nowMs);
   if (nowMs >= state.deadlineMs) return finishAtDeadline(settings, state, nowMs);
   const asks = isCounted(criterionOf(settings)) || isProxyAwaited(settings, state);
   if (!asks || state.counting || state.countedAtMs === nowMs) return state;
@@ -152,7 +162,7 @@ function finishAtDeadline(settings: DrainSettings, state: DrainState, nowMs: num
 
 function advanceHolding(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
   let next = releaseRole(state, "app", actions);
-  const overdue = nowMs >= holdingBoundMs(settings, state.deadlineMs);
+  const overdue = nowMs >= holdingEndMs(settings, state);
   const alone = state.othersGoneSinceMs >= 0 && nowMs - state.othersGoneSinceMs >= OTHERS_GONE_MS;
   if (overdue || alone) next = releaseRole(next, "mesh-proxy", actions);
   if (overdue) next = answerAll(next, actions);

@@ -89,6 +89,8 @@ export type DrainState = {
   readonly lookedAtMs: number;
   /** How many sockets the last look had to read. */
   readonly lookedAtSockets: number;
+  /** Looks in a row, up to the last one, at which no source could be read. */
+  readonly blindLooks: number;
   /** Something in the Pod could be reached at some moment of this drain. */
   readonly listened: boolean;
   /** What was seen when the drain ended; later looks only serve who is still held. */
@@ -109,7 +111,7 @@ export type DrainState = {
   readonly why: string;
 };
 
-export const NOT_LOOKED: Observation = { known: false, why: "nothing was looked at yet" };
+export const NOT_LOOKED: Observation = { known: false, why: "nothing was looked at yet", blind: false };
 
 export function idleState(chained: readonly string[]): DrainState {
   return {
@@ -138,6 +140,7 @@ export function idleState(chained: readonly string[]): DrainState {
     observation: NOT_LOOKED,
     lookedAtMs: -1,
     lookedAtSockets: 0,
+    blindLooks: 0,
     listened: false,
     seenAtEnd: NOT_LOOKED,
     othersGoneSinceMs: -1,

@@ -5,6 +5,7 @@ import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { NOT_ANSWERED } from "../ports.ts";
+import { untoldMs } from "./blind.ts";
 import { onlyDatagrams } from "./criterion.ts";
 import { plannedDeadlineMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
@@ -38,6 +39,16 @@ export function whyNothing(state: DrainState, nowMs: number): string {
 /** The app closed its ports during the drain, and no client was connected any more. */
 export function whyGone(state: DrainState, nowMs: number): string {
   return `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: nothing listens any more and no client is connected.${rotation(state)}`;
+}
+
+/** The manager could not see what it should have waited for. */
+export function whyBlind(settings: DrainSettings, state: DrainState, nowMs: number): string {
+  const start = `Released ${span(nowMs - state.triggeredAtMs)} after the trigger`;
+  const seen = state.observation;
+  if (!seen.known) return `${start}: ${seen.why}, so the Pod got its delays and no more.${rotation(state)}`;
+  const stays = `with ${whoStays(seen.left, seen.leftTotal)}`;
+  const untold = `no traffic was seen for ${span(untoldMs(settings))}, and whether these are idle cannot be told here`;
+  return `${start} ${stays}; ${untold}.${rotation(state)}`;
 }
 
 /** What the relay's word changed, or that there was none to be had. */

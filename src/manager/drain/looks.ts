@@ -16,6 +16,7 @@ export function takeLook(state: DrainState, look: Look, nowMs: number): DrainSta
     lookedAtMs: nowMs,
     // A reading that failed cost no less than the last one.
     lookedAtSockets: look.sockets < 0 ? state.lookedAtSockets : look.sockets,
+    blindLooks: !seen.known && seen.blind ? state.blindLooks + 1 : 0,
     listened: state.listened || canBeReached(seen),
     sharedUser,
     othersGoneSinceMs: gone ? goneSinceMs : -1,

@@ -2,6 +2,7 @@
 import { criterionOf, isCounted, watchesSockets } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { NOT_ANSWERED } from "../ports.ts";
+import { holdingEndMs } from "./blind.ts";
 import {
   COUNT_MS,
   earlyCountMs,
@@ -10,7 +11,7 @@ import {
   quietDueMs,
   seesBetweenCounts,
 } from "./criterion.ts";
-import { floorEndMs, holdingBoundMs } from "./deadline.ts";
+import { floorEndMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
 import { completionDueMs, restartDueMs } from "./trigger-rules.ts";
 import { withdrawalEndMs } from "./withdrawal.ts";
@@ -143,7 +144,7 @@ function isCalm(state: DrainState): boolean {
 }
 
 function duringHolding(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
-  const boundMs = Math.max(nowMs + 1, holdingBoundMs(settings, state.deadlineMs));
+  const boundMs = Math.max(nowMs + 1, holdingEndMs(settings, state));
   const waitsForSockets = state.holds.some(
     (hold) => hold.stage === "held" && (hold.role === "mesh-proxy" || (hold.role === "drain" && settings.classic)),
   );

@@ -37,6 +37,7 @@ export function createSocketReader(libc: Libc, readText: ReadText, scanText: Sca
         sockets = sockets + 1;
         visitor.onConnection(socket);
       },
+      torn: visitor.onTorn,
     });
     if (udp < 0 || source === "none") return undefined;
     return { source, sockets: sockets + udp, passiveOpens: opens.passive, activeOpens: opens.active };
@@ -50,6 +51,7 @@ type TcpVisit = {
   readonly ownPort: number;
   readonly listener: Take;
   readonly connection: Take;
+  readonly torn: () => void;
 };
 
 /** No socket has it. */
@@ -65,14 +67,21 @@ function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | 
   const six = four === "whole" ? ofListeners(AF_INET6) : four;
   // Refused for IPv6 alone: either the kernel has none, which the missing table confirms, or the picture is half.
   if (six === "missing" && isThere(scanText, "/proc/net/tcp6")) return visitTables(scanText, visit);
-  if (four === "inconsistent" || six === "inconsistent") return "none";
+  if (four === "inconsistent" || six === "inconsistent") return noneOf("inconsistent", visit);
   const connections: SocketTaker = { tracesMs: visit.tracesMs, take: visit.connection };
   const ofConnections = (family: number): DumpEnd =>
     dumpTcp(libc, { family, states: ALL_BUT_LISTENERS, exceptPort: visit.ownPort }, connections);
   // What fails from here on has shown some of the sockets already, so no other source can take its place in this look.
-  if (ofConnections(AF_INET) !== "whole") return "none";
+  const fours = ofConnections(AF_INET);
+  if (fours !== "whole") return noneOf(fours, visit);
   if (six === "missing") return "netlink";
-  return ofConnections(AF_INET6) === "whole" ? "netlink" : "none";
+  const sixes = ofConnections(AF_INET6);
+  return sixes === "whole" ? "netlink" : noneOf(sixes, visit);
+}
+
+function noneOf(end: DumpEnd, visit: TcpVisit): "none" {
+  if (end === "inconsistent") visit.torn();
+  return "none";
 }
 
 /** The tables have no order that could be relied on, so each is read twice. */

@@ -33,6 +33,7 @@ export type Judge = {
   /** @returns false when it knows enough */
   readonly seeUdpPort: (port: number) => boolean;
   readonly seeManyUdp: () => void;
+  readonly seeTorn: () => void;
   /**
    * The look is over.
    *
@@ -54,6 +55,14 @@ type Surroundings = {
   /** Connections that wait for the app, and for the manager. */
   backlog: number;
   waiting: number;
+  torn: boolean;
+};
+
+const UNREADABLE: Observation = { known: false, why: "the kernel's socket tables could not be read", blind: true };
+const TORN: Observation = {
+  known: false,
+  why: "the kernel's socket tables changed while they were read",
+  blind: false,
 };
 
 /** @param memory of this judge alone */
@@ -121,8 +130,11 @@ export function createJudge(settings: DrainSettings, memory: ConnectionMemory): 
     seeManyUdp: () => {
       around.hasUdp = true;
     },
+    seeTorn: () => {
+      around.torn = true;
+    },
     observe: (reading, nowMs, own) => {
-      if (reading === undefined) return { known: false, why: "the kernel's socket tables could not be read" };
+      if (reading === undefined) return failed(around);
       const found = connections.end(nowMs);
       const { backlog, waiting, hasTcpListener, hasUdp, othersReachable } = around;
       // Always asked, so that its counts stay current, even where its answer cannot be used.
@@ -134,13 +146,14 @@ export function createJudge(settings: DrainSettings, memory: ConnectionMemory): 
       if (backlog > 0) note(nowMs, reading.source);
       if (outside && !scoped && lastEvidenceMs < nowMs && !othersReachable) note(nowMs, "passive-opens");
       const quiet = backlog === 0 && found.busy === 0;
-      const followed = found.unfollowed === 0;
+      const sure = quiet && found.ties === 0 && found.unfollowed === 0;
       return {
         known: true,
         hasTcpListener,
         hasUdp,
         openConnections: found.open,
-        calm: quiet && found.ties === 0 && found.unknown === 0 && followed,
+        calm: sure && found.unknown === 0,
+        untold: sure && found.unknown > 0,
         lastEvidenceMs,
         witness: quiet ? witnessOfQuiet(found, reading, witness) : witnessOf(reading, witness),
         left: found.left,
@@ -161,8 +174,12 @@ function witnessOf(reading: Reading, witness: string): string {
   return witness === "none" ? reading.source : witness;
 }
 
+function failed(around: Surroundings): Observation {
+  return around.torn ? TORN : UNREADABLE;
+}
+
 function nothingAround(): Surroundings {
-  return { hasTcpListener: false, hasUdp: false, othersReachable: false, backlog: 0, waiting: 0 };
+  return { hasTcpListener: false, hasUdp: false, othersReachable: false, backlog: 0, waiting: 0, torn: false };
 }
 
 function fromOtherEnd(socket: TcpSocket): TcpSocket {

@@ -38,6 +38,8 @@ export type SocketVisitor = {
   readonly onUdpPort: (port: number) => boolean;
   /** There are more UDP sockets than are read. */
   readonly onManyUdp: () => void;
+  /** The kernel answered, and its table changed meanwhile: a look that fails for that is no blindness. */
+  readonly onTorn: () => void;
 };
 
 /** One look at the kernel that was whole. */
@@ -52,7 +54,8 @@ export type Reading = {
 
 /** What one poll means. Produced by `judge`, consumed by the drain machine. Unknown is never zero. */
 export type Observation =
-  | { readonly known: false; readonly why: string }
+  /** `blind`: no source of the kernel could be read. Else there was one, and what it showed was not whole. */
+  | { readonly known: false; readonly why: string; readonly blind: boolean }
   | {
       readonly known: true;
       /**
@@ -64,6 +67,8 @@ export type Observation =
       readonly openConnections: number;
       /** True when nothing is going on right now: backlog 0, no SYN_RECV, no busy connection, and the idle state of all is known. */
       readonly calm: boolean;
+      /** True when nothing is seen to be going on, and of some open connections the source cannot tell. */
+      readonly untold: boolean;
       /** Monotonic time of the last evidence of traffic seen so far (new connection, busy connection, data on an idle one); -1 when none. */
       readonly lastEvidenceMs: number;
       readonly witness: string;

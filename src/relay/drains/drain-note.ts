@@ -11,6 +11,7 @@ type Telling = Pick<Note, "type" | "reason">;
 /** Where nothing was drained there is nothing to tell. */
 export const DRAIN_EVENTS = {
   drained: { type: "Normal", reason: "Drained" },
+  blind: { type: "Warning", reason: "DrainBlind" },
   timeout: { type: "Warning", reason: "DrainTimeout" },
   forced: { type: "Warning", reason: "DrainForced" },
 } as const satisfies Partial<Record<DrainOutcome, Telling>>;

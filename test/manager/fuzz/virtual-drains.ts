@@ -55,6 +55,7 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
     },
     onUdpPort: judge.seeUdpPort,
     onManyUdp: judge.seeManyUdp,
+    onTorn: judge.seeTorn,
   };
 
   const perform = (action: DrainAction): void => {

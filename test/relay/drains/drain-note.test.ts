@@ -17,6 +17,7 @@ test.for([
   { outcome: "drained", type: "Normal", reason: "Drained" },
   { outcome: "timeout", type: "Warning", reason: "DrainTimeout" },
   { outcome: "forced", type: "Warning", reason: "DrainForced" },
+  { outcome: "blind", type: "Warning", reason: "DrainBlind" },
 ] as const)("the owner hears of a Pod that ended as $outcome: $type $reason", ({ outcome, type, reason }) => {
   const note = noteOn(someDrain({ report: someReport({ outcome }) }), CLAIMS);
   expect(note).toMatchObject({ namespace: "shop", type, reason });

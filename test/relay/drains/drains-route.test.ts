@@ -38,7 +38,7 @@ test("a report is remembered, counted, logged and told to the owner, and answere
 test("every outcome, phase and reason of refusal is there before the first report", async () => {
   const { registry } = drainsServer();
   const text = await registry.metrics();
-  for (const outcome of ["drained", "timeout", "not-needed", "restarted", "forced"]) {
+  for (const outcome of ["drained", "blind", "timeout", "not-needed", "restarted", "forced"]) {
     expect(text).toContain(`lastcall_drains_total{outcome="${outcome}"} 0`);
   }
   for (const reason of ["credential", "namespace", "rate_limited", "too_large", "malformed"]) {

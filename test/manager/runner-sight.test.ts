@@ -1,0 +1,58 @@
+/** What a failed reading becomes on its way from the kernel to the drain: blindness, or a disturbance. */
+import { expect, test } from "vitest";
+import type { DrainReport } from "../../src/contract/drain-report.ts";
+import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
+import { driverOf } from "../../src/manager/manager-driver.ts";
+import { NO_RELAY } from "../../src/manager/relay/relay-client.ts";
+import { createRunner } from "../../src/manager/runner.ts";
+import { createJudge } from "../../src/manager/traffic/judge.ts";
+import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.ts";
+import { createNeighbourWatch } from "../../src/manager/traffic/neighbours.ts";
+import { eventually } from "../time/eventually.ts";
+import { playback } from "./netlink-room.ts";
+
+/** More looks than ten that fail. */
+const LOOKS = 13;
+
+/** The report of a drain without delays after some looks, all of which fail. */
+async function reportAfterLooks(torn: boolean): Promise<DrainReport> {
+  let looks = 0;
+  let exited = false;
+  const settings = { ...DEFAULT_SETTINGS, drainDelayMs: 0 };
+  const nowMs = () => performance.now();
+  const runner = createRunner({
+    ...{ settings, speaker: { pod: "", namespace: "" }, chained: [], nowMs, relay: NO_RELAY },
+    readSockets: (_tracesMs, visitor) => {
+      looks += 1;
+      if (torn) visitor.onTorn();
+      return undefined;
+    },
+    judge: createJudge(settings, createConnectionMemory(Math.random)),
+    neighbours: createNeighbourWatch(settings.port, { address: "", port: 0 }),
+    driver: driverOf(settings, playback({}).libc, () => undefined),
+    accepted: () => 0,
+    answer: () => undefined,
+    log: () => undefined,
+    exit: () => {
+      exited = true;
+    },
+  });
+  runner.hear({ kind: "drain-asked", nowMs: nowMs(), holdId: 1 });
+  const report = await eventually((): DrainReport => {
+    const now: DrainReport = JSON.parse(runner.status());
+    if (looks < LOOKS) expect(now.phase).toBe("done");
+    return now;
+  });
+  // Leaves no timer behind.
+  runner.hear({ kind: "sigterm", nowMs: nowMs() });
+  await eventually(() => expect(exited).toBe(true));
+  return report;
+}
+
+test("a drain at which no source can be read ends as blind", async () => {
+  expect(await reportAfterLooks(false)).toMatchObject({ phase: "done", outcome: "blind", witness: "none" });
+});
+
+test("a drain whose looks are all disturbed goes on", async () => {
+  expect(await reportAfterLooks(true)).toMatchObject({ phase: "draining", outcome: "none" });
+});
