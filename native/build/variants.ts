@@ -21,11 +21,11 @@ const DIALECT = [
 ];
 
 /**
- * Half a megabyte per Pod: code that nothing calls is dropped, and so are tables for unwinding, which C without
- * exceptions never does.
+ * Half a megabyte per Pod: size goes before speed, code that nothing calls is dropped, and so are tables for unwinding,
+ * which C without exceptions never does.
  */
 const SMALL = [
-  "-Os",
+  "-Oz",
   "-ffunction-sections",
   "-fdata-sections",
   "-fno-asynchronous-unwind-tables",

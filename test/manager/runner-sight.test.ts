@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
+import { NO_FAREWELL } from "../../src/manager/farewell.ts";
 import { driverOf } from "../../src/manager/manager-driver.ts";
 import { NO_RELAY } from "../../src/manager/relay/relay-client.ts";
 import { createRunner } from "../../src/manager/runner.ts";
@@ -21,7 +22,7 @@ async function reportAfterLooks(torn: boolean): Promise<DrainReport> {
   const settings = { ...DEFAULT_SETTINGS, drainDelayMs: 0 };
   const nowMs = () => performance.now();
   const runner = createRunner({
-    ...{ settings, speaker: { pod: "", namespace: "" }, chained: [], nowMs, relay: NO_RELAY },
+    ...{ settings, speaker: { pod: "", namespace: "" }, chained: [], nowMs, relay: NO_RELAY, farewell: NO_FAREWELL },
     readSockets: (_tracesMs, visitor) => {
       looks += 1;
       if (torn) visitor.onTorn();
