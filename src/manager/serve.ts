@@ -80,9 +80,9 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
     onLeft: (holdId) => runner.hear({ kind: "caller-left", nowMs: nowMs(), holdId }),
     status: runner.status,
     onListening: () => {
-      note("info", "listening", address);
       const sight = sightOf(readSockets);
       note(sight === "netlink" ? "info" : "warn", "sight of the sockets", sightWords(sight));
+      note("info", "listening", address);
       setTimeout(outside.onIdle, 0);
     },
     onRefused: (message) => note("warn", "cannot listen, trying again in 5s", message),

@@ -23,7 +23,7 @@ describe("a look", () => {
     const { judge } = judging();
     judge.begin(0);
     judge.seeTorn();
-    const torn = { known: false, why: expect.stringContaining("changed while"), blind: false };
+    const torn = { known: false, why: expect.stringContaining("could not be read whole"), blind: false };
     expect(judge.observe(undefined, 10, NO_CONNECTIONS)).toEqual(torn);
     judge.begin(20);
     expect(judge.observe(undefined, 30, NO_CONNECTIONS)).toMatchObject({ blind: true });

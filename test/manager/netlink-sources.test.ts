@@ -134,6 +134,35 @@ describe("a look at the sockets", () => {
   });
 });
 
+test("a source that has worked is disturbed when it fails, and one that never has is none", () => {
+  const { libc } = playback({ 2: [DONE], 10: [DONE] });
+  let works = false;
+  const starving: Libc = { ...libc, socket: (...words) => (works ? libc.socket(...words) : -1) };
+  const udp = (path: string, take: (piece: string) => boolean) => {
+    if (!path.includes("udp")) return "missing";
+    take(HEAD);
+    return "read";
+  };
+  const read = createSocketReader(starving, () => undefined, udp, 17_890);
+  let disturbed = 0;
+  const visitor = {
+    ...{
+      onListener: () => undefined,
+      onConnection: () => undefined,
+      onUdpPort: () => true,
+      onManyUdp: () => undefined,
+    },
+    onTorn: () => {
+      disturbed += 1;
+    },
+  };
+  expect([read(0, visitor), disturbed]).toEqual([undefined, 0]);
+  works = true;
+  expect(read(0, visitor)).toBeDefined();
+  works = false;
+  expect([read(0, visitor), disturbed]).toEqual([undefined, 1]);
+});
+
 describe("the sight at the start", () => {
   const netlink = () => playback({ 2: [socketMessage(), DONE], 10: [DONE] }).libc;
   const torn = () => playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc;

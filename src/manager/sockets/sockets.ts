@@ -18,6 +18,8 @@ export type SocketReader = (tracesMs: number, visitor: SocketVisitor) => Reading
 
 /** @param ownPort the manager's; of its sockets only the listener is shown, where the kernel can choose */
 export function createSocketReader(libc: Libc, readText: ReadText, scanText: ScanText, ownPort: number): SocketReader {
+  // A source that has worked and fails is short of files or memory: what makes it so must not end a drain.
+  let hasWorked = false;
   return (tracesMs, visitor) => {
     const udp = visitUdp(scanText, visitor);
     // Before the sockets: a connection that comes between the two looks must show in the later one, the dump.
@@ -39,7 +41,11 @@ export function createSocketReader(libc: Libc, readText: ReadText, scanText: Sca
       },
       torn: visitor.onTorn,
     });
-    if (udp < 0 || source === "none") return undefined;
+    if (udp < 0 || source === "none") {
+      if (hasWorked) visitor.onTorn();
+      return undefined;
+    }
+    hasWorked = true;
     return { source, sockets: sockets + udp, passiveOpens: opens.passive, activeOpens: opens.active };
   };
 }

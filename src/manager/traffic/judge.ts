@@ -61,7 +61,7 @@ type Surroundings = {
 const UNREADABLE: Observation = { known: false, why: "the kernel's socket tables could not be read", blind: true };
 const TORN: Observation = {
   known: false,
-  why: "the kernel's socket tables changed while they were read",
+  why: "the kernel's socket tables could not be read whole",
   blind: false,
 };
 

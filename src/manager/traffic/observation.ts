@@ -38,7 +38,7 @@ export type SocketVisitor = {
   readonly onUdpPort: (port: number) => boolean;
   /** There are more UDP sockets than are read. */
   readonly onManyUdp: () => void;
-  /** The kernel answered, and its table changed meanwhile: a look that fails for that is no blindness. */
+  /** A source is there and failed this time, or its table changed meanwhile: such a look is no blindness. */
   readonly onTorn: () => void;
 };
 
