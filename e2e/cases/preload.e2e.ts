@@ -12,9 +12,11 @@ import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
+import { PAUSE_IMAGE } from "../life/node-programs.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+/** Image volumes and all else that injection adds must be allowed there. */
+const LABELS = { labels: { ...OPT_IN, "pod-security.kubernetes.io/enforce": "restricted" } };
 /** Not so long that a drain to its deadline would be waited for, and longer than any that ends by quiet. */
 const TIMEOUT = { "lastcall.dev/drain-timeout": "12s" };
 const PRELOAD = { ...TIMEOUT, "lastcall.dev/preload": "http1" };
@@ -50,6 +52,25 @@ describe("a rollout of an app that knows nothing of drains, under clients that n
     });
   });
 });
+
+// Its image is only on the suite's own cluster for certain.
+test.skipIf(suite.context !== undefined)(
+  "a static program with preload: http1 runs as before, and the report says that no process loaded the library",
+  async (context) => {
+    await inNamespace(suite, "preload-static", LABELS, async (namespace) => {
+      const old = await tooOld(namespace);
+      if (old !== undefined) return context.skip(`a node cannot mount images: ${old}`);
+      const { securityContext = {} } = appContainer(namespace);
+      const container = { name: "app", image: PAUSE_IMAGE, imagePullPolicy: "Never", securityContext };
+      const { pod, report } = await drainOne(
+        namespace,
+        barePod(namespace, "static", [container], { annotations: PRELOAD }),
+      );
+      expect(JSON.stringify(pod.spec?.containers)).toContain("LD_PRELOAD");
+      expect(report).toMatchObject({ outcome: "not-needed", farewell: { processes: 0 } });
+    });
+  },
+);
 
 describe("a Pod that asks for the library where a node cannot mount images", () => {
   test("runs and drains without it, and its creator hears why", async (context) => {
