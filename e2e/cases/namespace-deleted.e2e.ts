@@ -23,6 +23,12 @@ const asked = (namespace: CaseNamespace) => barePod(namespace, "asked", [appCont
 
 const wouldDelete = () => kubectl.attempt(["delete", "namespace", RELEASE_NAMESPACE, "--dry-run=server"]);
 
+/** Policies go from each API server a moment after they are deleted, too. */
+const untilAllowed = () =>
+  waitUntil({ what: "the deletion is no longer refused", withinMs: 30_000, everyMs: 10 }, async () =>
+    (await wouldDelete()).status === 0 ? true : undefined,
+  );
+
 test("the API server refuses to delete it, and says what to do", async () => {
   // Policies reach each API server a moment after they are made.
   const complaint = await waitUntil({ what: "the policy is in force", withinMs: 30_000, everyMs: 500 }, async () => {
@@ -34,13 +40,12 @@ test("the API server refuses to delete it, and says what to do", async () => {
 
 test("as soon as the configuration is gone, it may go", async () => {
   await kubectl.run(["delete", "mutatingwebhookconfiguration", "enforce.lastcall.dev"]);
-  await waitUntil({ what: "the deletion is no longer refused", withinMs: 30_000, everyMs: 10 }, async () =>
-    (await wouldDelete()).status === 0 ? true : undefined,
-  );
+  await untilAllowed();
 }, 300_000);
 
 test("deleted all the same, it leaves a configuration that refuses Pods, until the page's way out", async () => {
   await install(suite, { failurePolicy: "Fail", admissionPolicy: { guards: false } });
+  await untilAllowed();
   await inNamespace(suite, "left-behind", { labels: OPT_IN }, async (namespace) => {
     await kubectl.run(["delete", "namespace", RELEASE_NAMESPACE, "--timeout=120s"]);
     const refusal = await wouldCreate(namespace.here, [asked(namespace)]).catch(String);
