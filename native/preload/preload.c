@@ -12,6 +12,7 @@
 #define SHOWN __attribute__((visibility("default")))
 #define DESCRIPTORS 65536
 #define PARTS 64
+#define GATHERED 2048
 #define ELSEWHERE (-4096L)
 
 extern void *dlsym(void *, const char *) __attribute__((weak));
@@ -74,6 +75,31 @@ static void finish(int fd, bytes_t missing) {
   if (sent != (long)missing) SYS(__NR_shutdown, fd, 2);
 }
 
+/* A head may lie in many parts. Nothing behind its end is touched: a body may be a file that is no longer there. */
+static __attribute__((noinline)) bytes_t line_in(struct talk *talk, const struct iovec *v, bytes_t count, bytes_t all) {
+  u8 head[GATHERED];
+  bytes_t n = 0;
+  if (count == 1 || v->iov_len >= GATHERED) return talk_write(talk, v->iov_base, v->iov_len, all);
+  for (bytes_t i = 0, ends = 0; i < count; i++)
+    for (bytes_t k = 0; k < v[i].iov_len && n < GATHERED && ends < 4; k++) {
+      head[n] = ((const u8 *)v[i].iov_base)[k];
+      ends = head[n] == "\r\n\r\n"[ends] ? ends + 1 : head[n] == '\r';
+      n++;
+    }
+  return talk_write(talk, head, n, all);
+}
+
+static bytes_t with_farewell(struct iovec *to, const struct iovec *v, bytes_t count, bytes_t line) {
+  bytes_t n = 0;
+  for (bytes_t i = 0; i < count; i++) {
+    bytes_t before = line < v[i].iov_len ? line : v[i].iov_len;
+    if (before) to[n++] = (struct iovec){v[i].iov_base, before};
+    if (before && !(line -= before)) to[n++] = (struct iovec){(void *)FAREWELL, FAREWELL_BYTES};
+    if (before < v[i].iov_len) to[n++] = (struct iovec){(u8 *)v[i].iov_base + before, v[i].iov_len - before};
+  }
+  return n;
+}
+
 /*
  * What the caller gets when the write was done here, with the farewell in it; otherwise it is done elsewhere. A count of 0
  * is a write of bytes that cannot be seen.
@@ -82,14 +108,11 @@ static long tell(int fd, const struct iovec *v, bytes_t count, int flags) {
   struct iovec parts[PARTS + 2];
   bytes_t all = 0, missing;
   if (count - 1 >= PARTS) return talk_write(&talks[fd], 0, 0, 1), ELSEWHERE;
-  for (bytes_t i = 0; i < count; i++) parts[i + 2] = v[i], all += v[i].iov_len;
-  bytes_t line = talk_write(&talks[fd], v->iov_base, v->iov_len, all);
+  for (bytes_t i = 0; i < count; i++) all += v[i].iov_len;
+  bytes_t line = line_in(&talks[fd], v, count, all);
   if (!line || flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE)) return ELSEWHERE;
   if (!is_calm(fd) || !is_drain_port(fd)) return ELSEWHERE;
-  parts[0] = (struct iovec){v->iov_base, line};
-  parts[1] = (struct iovec){(void *)FAREWELL, FAREWELL_BYTES};
-  parts[2] = (struct iovec){(u8 *)v->iov_base + line, v->iov_len - line};
-  struct msghdr message = {0, 0, parts, count + 2, 0, 0, 0};
+  struct msghdr message = {0, 0, parts, with_farewell(parts, v, count, line), 0, 0, 0};
   long sent = CALL(sendmsg, __NR_sendmsg, fd, &message, flags);
   if (sent <= 0) return sent;
   bytes_t taken = sent_for_caller((bytes_t)sent, line, &missing);

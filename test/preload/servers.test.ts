@@ -10,7 +10,7 @@ const GET = "GET /f.txt HTTP/1.1\r\nHost: a\r\n\r\n";
 const EXPECTING_POST = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
 /** What every server here answers: a body that looks like an answer. */
 const BODY = "HTTP/1.1 200 OK\r\n\r\n";
-const CALLS = ["write", "writev", "send", "sendmsg", "fork"];
+const CALLS = ["write", "writev", "pieces", "send", "sendmsg", "fork"];
 const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
 
 const ARM64_COMPILER = "aarch64-linux-gnu-gcc";

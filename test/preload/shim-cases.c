@@ -102,16 +102,21 @@ static void read_some(void) {
   }
 }
 
-/* One call with the bytes in up to three parts, the first of them as long as `first`. */
-static long write_once(const u8 *p, bytes_t n, bytes_t first) {
-  bytes_t second = n > first ? below((unsigned)(n - first) + 1) : 0;
-  struct iovec parts[3] = {{(void *)p, first}, {(u8 *)p + first, second}, {(u8 *)p + first + second, n - first - second}};
-  struct msghdr message = {0, 0, parts, 3, 0, 0, 0};
+/* One call with the bytes in up to nine parts, any of them empty; whole in the first where `is_whole`. */
+static long write_once(const u8 *p, bytes_t n, int is_whole) {
+  struct iovec parts[9];
+  bytes_t count = 1 + below(9), at = 0;
+  for (bytes_t i = 0; i < count; i++) {
+    bytes_t most = i == count - 1 || is_whole ? n - at : (n - at) / (1 + below(4));
+    bytes_t bytes = is_whole || i == count - 1 ? most : below((unsigned)most + 1);
+    parts[i] = (struct iovec){(u8 *)p + at, bytes}, at += bytes;
+  }
+  struct msghdr message = {0, 0, parts, count, 0, 0, 0};
   switch (below(5)) {
     case 0: return shim_write(FD, p, n);
     case 1: return shim_send(FD, p, n, MSG_NOSIGNAL);
     case 2: return shim_sendto(FD, p, n, 0, 0, 0);
-    case 3: return shim_writev(FD, parts, 3);
+    case 3: return shim_writev(FD, parts, (int)count);
     default: return shim_sendmsg(FD, &message, MSG_NOSIGNAL);
   }
 }
@@ -120,7 +125,7 @@ static long write_once(const u8 *p, bytes_t n, bytes_t first) {
 static void write_all(const u8 *p, bytes_t n) {
   memcpy(meant + meant_bytes, p, n), meant_bytes += n;
   while (n && !is_ended) {
-    long taken = write_once(p, n, below(3) ? n : below((unsigned)n + 1));
+    long taken = write_once(p, n, below(3) == 0);
     if (taken < 0 && errno != EAGAIN && errno != EPIPE) printf("error %d\n", errno), exit(1);
     if (taken > (long)n) printf("%ld of %zu bytes taken\n", taken, n), exit(1);
     if (taken > 0) p += taken, n -= (bytes_t)taken;

@@ -1,7 +1,8 @@
 /*
  * A server that answers by the call its third argument names, after the address and the port. The body is a whole answer's
- * head, in a call of its own but for `writev`. `fork`: a child has each connection. `dup`: a second descriptor answers. `silent`: a request
- * is read and its connection closed behind the C library's back, and each new one is greeted before it has asked.
+ * head, in a call of its own but for `writev`. `pieces`: a writev whose head lies in many parts. `fork`: a child has each
+ * connection. `dup`: a second descriptor answers. `silent`: a request is read and its connection closed behind the C
+ * library's back, and each new one is greeted before it has asked.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -27,6 +28,13 @@ static void say(const char *how, int fd, char *bytes, size_t n) {
   if (taken != (ssize_t)n) exit(3);
 }
 
+static int in_pieces(int fd) {
+  char *words[] = {"HTTP/1.1 ", "200", "", " OK\r", "\nContent-Length", ": ", "19\r\n", "\r\n", BODY};
+  struct iovec parts[sizeof words / sizeof *words];
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) parts[i] = (struct iovec){words[i], strlen(words[i])};
+  return writev(fd, parts, sizeof words / sizeof *words) > 0;
+}
+
 /* Whether the connection is still there. */
 static int serve(const char *how, int fd) {
   char bytes[4096];
@@ -35,6 +43,7 @@ static int serve(const char *how, int fd) {
   if (!strcmp(how, "silent")) return syscall(SYS_close, fd), 0;
   struct iovec parts[2] = {{HEAD, sizeof HEAD - 1}, {BODY, sizeof BODY - 1}};
   if (!strcmp(how, "writev")) return writev(fd, parts, 2) > 0;
+  if (!strcmp(how, "pieces")) return in_pieces(fd);
   int to = !strcmp(how, "dup") ? dup(fd) : fd;
   say(how, to, HEAD, sizeof HEAD - 1);
   say(how, to, BODY, sizeof BODY - 1);
