@@ -1,5 +1,5 @@
 /** `lastcall demo`: reads what was asked, chooses a network, runs, tells, and leaves nothing behind. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { createNamespaceNetwork } from "./network/namespace-network.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import { offerNamespaces, runInside } from "./network/private-namespaces.ts";
 import { DEMO_HELP, type DemoOptions, drainAnnotations, readOptions } from "./options.ts";
+import { localManagerImage } from "./pods/manager-image.ts";
 import { createProcessTable, type ProcessTable } from "./pods/process-table.ts";
 import { realClock } from "./real-clock.ts";
 import { annotated, placeOf, replicasOf, SAMPLE_DRIVER, sampleDeployment, servicePort } from "./rollout/deployment.ts";
@@ -27,8 +28,6 @@ import { pictureProblems, thisMachine } from "./this-machine.ts";
 const INSIDE = "inside-namespaces";
 
 const LASTCALL = fileURLToPath(new URL("../lastcall.ts", import.meta.url));
-const MANAGER = fileURLToPath(new URL("../manager/node-main.ts", import.meta.url));
-const NATIVE_MANAGER = fileURLToPath(new URL("../../build/native/lastcall", import.meta.url));
 const SAMPLE_APP = fileURLToPath(new URL("./sample-app.ts", import.meta.url));
 
 /** Answers the exit status: 0 when no request failed with lastcall, 1 otherwise, 64 for a wrong flag or file. */
@@ -88,7 +87,8 @@ async function demonstrate(
   const request = await requestOf(options, network, imageEnvironment);
   const problems = [...request.problems, ...pictureProblems(options.svg)];
   if (problems.length > 0) return complain(problems);
-  const native = existsSync(NATIVE_MANAGER);
+  const image = localManagerImage();
+  const native = image.manager === "native";
   const tell = (line: string) => {
     if (!options.json) process.stdout.write(`${line}\n`);
   };
@@ -116,7 +116,8 @@ async function demonstrate(
     processes,
     network,
     random: Math.random,
-    managerProgram: native ? [NATIVE_MANAGER] : [process.execPath, MANAGER],
+    managerProgram: image.managerProgram,
+    preloadLibrary: image.preloadLibrary,
     imageEnvironment,
     webhook: servers.webhook,
     writeSlice: servers.writeSlice,
@@ -124,7 +125,7 @@ async function demonstrate(
   }).finally(servers.stop);
   const shown = worstEnd(result.with.ended);
   if (options.svg !== "" && shown !== undefined) await writeFile(options.svg, timelineSvg(timelineOf(shown)));
-  const facts = { network: network.kind, manager: native ? "native" : "node", propagationMs: options.propagationMs };
+  const facts = { network: network.kind, manager: image.manager, propagationMs: options.propagationMs };
   if (options.json) process.stdout.write(`${resultJson(result, facts)}\n`);
   else process.stdout.write(`\n${storyLines(result, process.stdout.columns ?? 100).join("\n")}\n`);
   return result.verdict.status;

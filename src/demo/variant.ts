@@ -33,6 +33,7 @@ export type VariantPorts = {
   readonly writeSlice: SlicePorts["write"] | undefined;
   readonly random: () => number;
   readonly managerProgram: readonly string[];
+  readonly preloadLibrary: string;
   readonly imageEnvironment: Readonly<Record<string, string>>;
 };
 

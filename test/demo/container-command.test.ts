@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { scopedTo } from "../../src/demo/network/loopback-network.ts";
 import {
   type CommandSurroundings,
@@ -31,6 +31,7 @@ const PLAN = planPod({
 const AROUND: CommandSurroundings = {
   podAddress: "127.70.0.10",
   managerProgram: ["node", "manager.ts"],
+  preloadLibrary: "",
   managerArguments: (args) => scopedTo("127.70.0.10", args),
   imageEnvironment: { PATH: "/bin" },
 };
@@ -82,4 +83,29 @@ test("on a shared network the Pod's own loopback means its address", () => {
     "--driver=http",
     "--address-scope=127.70.0.10",
   ]);
+});
+
+describe("the library that an image volume would bring", () => {
+  const preloading = planPod({
+    spec: {
+      containers: [
+        { name: "app", env: [{ name: "LD_PRELOAD", value: "/own.so:/lastcall-preload/lastcall-preload.so" }] },
+        { name: "other", env: [{ name: "LD_PRELOAD", value: "/own.so" }] },
+      ],
+    },
+  });
+  const preloadOf = (index: number, preloadLibrary: string): string | undefined => {
+    const container = preloading.containers[index];
+    if (container === undefined) throw new Error(`no container ${index}`);
+    return containerEnvironment(container, preloading, { ...AROUND, preloadLibrary })["LD_PRELOAD"];
+  };
+
+  test("is the one that was built here", () => {
+    expect(preloadOf(0, "/build/here.so")).toBe("/own.so:/build/here.so");
+  });
+
+  test("is left away where none was built, and a value of the app's own stays", () => {
+    expect(preloadOf(0, "")).toBe("/own.so:");
+    expect(preloadOf(1, "/build/here.so")).toBe("/own.so");
+  });
 });

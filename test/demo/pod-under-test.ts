@@ -34,6 +34,7 @@ export function createTestRunner(): PodRunner {
     network: createLoopbackNetwork(),
     processes: createProcessTable(),
     managerProgram: ["sh", "-c", "exit 9"],
+    preloadLibrary: "",
     imageEnvironment: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
     onEvent: () => {},
   });

@@ -7,7 +7,7 @@ import { PartsReporter } from "./run/parts-reporter.ts";
 export default defineConfig({
   test: {
     include: ["test/programs/**/*.program.ts"],
-    globalSetup: ["test/native-build.ts", "test/programs/run/leftovers.ts"],
+    globalSetup: ["test/native-build.ts", "test/programs/run/preload-build.ts", "test/programs/run/leftovers.ts"],
     reporters: ["default", new PartsReporter()],
     // Installing a program may have to download it; a case itself takes seconds.
     testTimeout: 180_000,

@@ -14,13 +14,13 @@ export type ApiCall = {
 
 export type ApiAnswer = { readonly status: number; readonly body: Json };
 
-/** What the demo's Pods are told to run on; a cluster of this version has native sidecars. */
-export const SERVER_VERSION = "v1.35.0";
+/** What the demo's Pods are told to run on; a cluster of this version has native sidecars and mounts images. */
+export const SERVER_VERSION = "v1.37.0";
 
 /** Lists come whole: a server may leave `limit` unobserved, and the demo's are short. */
 export function answerTo(call: ApiCall, store: ObjectStore): ApiAnswer {
   if (call.path === "/version" && call.method === "GET")
-    return { status: 200, body: { major: "1", minor: "35", gitVersion: SERVER_VERSION } };
+    return { status: 200, body: { major: "1", minor: "37", gitVersion: SERVER_VERSION } };
   const asked = askedFor(call.path);
   if (asked === undefined) return refusal(404, "NotFound", "the demo's API server does not keep such objects");
   if (call.method === "GET") return asked.name === "" ? listed(asked, store) : got(asked, store);

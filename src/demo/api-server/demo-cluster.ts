@@ -33,7 +33,13 @@ export async function startDemoCluster(ports: DemoClusterPorts): Promise<DemoClu
   for (const name of new Set([WEBHOOK_NAMESPACE, ports.namespace])) store.put(NAMESPACES, { metadata: { name } });
   store.put(NODES, {
     metadata: { name: NODE_NAME },
-    status: { nodeInfo: { kubeletVersion: SERVER_VERSION, operatingSystem: "linux" } },
+    status: {
+      nodeInfo: {
+        kubeletVersion: SERVER_VERSION,
+        operatingSystem: "linux",
+        containerRuntimeVersion: "containerd://2.3.3",
+      },
+    },
   });
   const token = randomBytes(24).toString("hex");
   const server = await startApiServer({ clock: ports.clock, store, token });

@@ -1,5 +1,10 @@
 /** From a container's plan to the words and variables a process is started with. Pure. */
-import { MANAGER_BINARY, MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
+import {
+  MANAGER_BINARY,
+  MANAGER_CONTAINER,
+  PRELOAD_LIBRARY,
+  PRELOAD_VARIABLE,
+} from "../../contract/manager-environment.ts";
 import type { ContainerPlan, PodPlan } from "./pod-plan.ts";
 
 export type CommandSurroundings = {
@@ -7,6 +12,8 @@ export type CommandSurroundings = {
   /** What `/lastcall` in the manager's image is here, as the beginning of a command line. */
   readonly managerProgram: readonly string[];
   readonly managerArguments: (args: readonly string[]) => readonly string[];
+  /** Where the library of the manager's image is here; empty where there is none. */
+  readonly preloadLibrary: string;
   /** What every container inherits: PATH and the like, as an image would set them. */
   readonly imageEnvironment: Readonly<Record<string, string>>;
 };
@@ -41,6 +48,9 @@ export function containerEnvironment(
         ? expand(variable.value, environment)
         : fieldValue(variable.fieldPath, pod, surroundings.podAddress);
   }
+  const preloaded = environment[PRELOAD_VARIABLE];
+  if (preloaded !== undefined)
+    environment[PRELOAD_VARIABLE] = preloaded.replaceAll(PRELOAD_LIBRARY, surroundings.preloadLibrary);
   return environment;
 }
 

@@ -6,10 +6,11 @@
  * containers that exit before the Pod ends, with their back-off; a liveness restart of one container; Pods that run to
  * completion; readiness probes, to the very end.
  *
- * Not modelled: images (every container must name its command; `/lastcall` is the local manager), volumes, resource
- * limits, users and security contexts, postStart, startup probes, liveness probes that run by themselves, an image's
- * STOPSIGNAL (a Pod's `lifecycle.stopSignal` says the same and is obeyed), `envFrom` and references to Secrets and
- * ConfigMaps, evictions, and the kubelet's own restarts and delays. What a real one does differently: docs/real-kubelet.md.
+ * Not modelled: images (every container must name its command; `/lastcall` is the local manager), volumes (the preloaded
+ * library is the local one), resource limits, users and security contexts, postStart, startup probes, liveness probes
+ * that run by themselves, an image's STOPSIGNAL (a Pod's `lifecycle.stopSignal` says the same and is obeyed), `envFrom`
+ * and references to Secrets and ConfigMaps, evictions, and the kubelet's own restarts and delays. What a real one does
+ * differently: docs/real-kubelet.md.
  */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../clock.ts";
@@ -24,6 +25,7 @@ export type PodRunnerPorts = {
   readonly network: PodNetwork;
   readonly processes: ProcessTable;
   readonly managerProgram: CommandSurroundings["managerProgram"];
+  readonly preloadLibrary: CommandSurroundings["preloadLibrary"];
   readonly imageEnvironment: CommandSurroundings["imageEnvironment"];
   /** Every event of every Pod as it happens. */
   readonly onEvent: (pod: PodIdentity, event: PodEvent) => void;
@@ -56,6 +58,7 @@ export function createPodRunner(ports: PodRunnerPorts): PodRunner {
         surroundings: {
           podAddress: attachment.address,
           managerProgram: ports.managerProgram,
+          preloadLibrary: ports.preloadLibrary,
           managerArguments: attachment.managerArguments,
           imageEnvironment: ports.imageEnvironment,
         },

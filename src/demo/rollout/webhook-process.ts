@@ -76,6 +76,7 @@ function relayFlags(kubeconfigFile: string, host: string, port: number): readonl
   if (kubeconfigFile === "") return [];
   return [
     "--cluster=watch",
+    "--kube-version=auto",
     `--kubeconfig=${kubeconfigFile}`,
     "--relay-secret=lastcall-relay",
     `--relay-port=${port}`,

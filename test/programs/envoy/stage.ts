@@ -53,6 +53,7 @@ export async function createStage(processes: ProcessTable): Promise<Stage> {
           if (argv.includes("--drain-time-s")) seen.envoy = pid;
         }),
         managerProgram,
+        preloadLibrary: "",
         imageEnvironment: environment,
         onEvent: () => {},
       });

@@ -1,8 +1,8 @@
 /** Answers a request from among Pods: with a network for them, and the webhook and the relay that they know. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../../../src/demo/network/pod-network.ts";
+import { localManagerImage, type ManagerImage } from "../../../src/demo/pods/manager-image.ts";
 import type { ProcessTable } from "../../../src/demo/pods/process-table.ts";
 import { realClock } from "../../../src/demo/real-clock.ts";
 import { type Servers, startServers } from "../../../src/demo/servers.ts";
@@ -10,18 +10,13 @@ import { answerRequest, type Workshop } from "./answer-request.ts";
 
 const SOURCE = join(import.meta.dirname, "../../../src");
 const LASTCALL = join(SOURCE, "lastcall.ts");
-const NODE_MANAGER = join(SOURCE, "manager/node-main.ts");
-const NATIVE_MANAGER = join(SOURCE, "../build/native/lastcall");
 
 /** What a script finds around it; Pods are started with all of it. */
-export type Surroundings = {
+export type Surroundings = ManagerImage & {
   readonly clock: typeof realClock;
   readonly processes: ProcessTable;
   readonly network: PodNetwork;
   readonly random: () => number;
-  /** The native build where there is one. */
-  readonly manager: "native" | "node";
-  readonly managerProgram: readonly string[];
   readonly imageEnvironment: Readonly<Record<string, string>>;
   readonly servers: Servers;
 };
@@ -53,14 +48,12 @@ async function surround({ processes, scratch }: Workshop, namespace: string): Pr
       host: network.webhookAddress,
     },
   );
-  const native = existsSync(NATIVE_MANAGER);
   return {
     clock: realClock,
     processes,
     network,
     random: Math.random,
-    manager: native ? "native" : "node",
-    managerProgram: native ? [NATIVE_MANAGER] : [process.execPath, NODE_MANAGER],
+    ...localManagerImage(),
     imageEnvironment,
     servers,
   };

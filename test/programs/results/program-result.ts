@@ -22,12 +22,22 @@ export type ServerResult = {
   readonly with: Counted;
   /** With lastcall and clients that never leave. */
   readonly endless: Counted & { readonly outcomes: readonly string[] };
+  /** The same clients, and the preloaded library that tells them to leave. */
+  readonly preload: PreloadResult;
   /** The longest from the deletion to the stop signal, with lastcall, */
   readonly drainSeconds: number;
   /** how much later than necessary that was, */
   readonly overWaitSeconds: number;
   /** and from there to the end of the program. */
   readonly stopSeconds: number;
+};
+
+export type PreloadResult = Counted & {
+  readonly outcomes: readonly string[];
+  readonly drainSeconds: number;
+  readonly overWaitSeconds: number;
+  /** Why the library is not in the server; empty where it is. */
+  readonly unreached: string;
 };
 
 /** A Pod of an HTTP/2 server, ended while one client stayed connected that was idle after this answer. */

@@ -14,6 +14,15 @@ const server = (more: Partial<ServerResult>): ServerResult => ({
   without: { requests: 800, failed: 12, kinds: { ...NONE, refused: 9, reset: 1, "closed-unanswered": 2 } },
   with: { requests: 1600, failed: 0, kinds: NONE },
   endless: { requests: 900, failed: 3, kinds: { ...NONE, "timed-out": 3 }, outcomes: ["timeout"] },
+  preload: {
+    requests: 700,
+    failed: 0,
+    kinds: NONE,
+    outcomes: ["drained"],
+    drainSeconds: 7.31,
+    overWaitSeconds: 0.04,
+    unreached: "",
+  },
   manager: "native",
   drainSeconds: 9.14,
   overWaitSeconds: 0.056,
@@ -50,6 +59,16 @@ describe("the page of systems", () => {
 
   test("tells what clients that never leave lose all the same", () => {
     expect(page).toContain("| nginx | SIGQUIT | **3** of 900: silent 3 | timeout |");
+  });
+
+  test("tells how those leave whom preload tells to", () => {
+    expect(page).toContain("| nginx | SIGQUIT | **0** of 700 | 7.3 s | 0.04 s | drained |");
+  });
+
+  test("says of a server why preload is not in it", () => {
+    const { preload } = server({});
+    const unreached = { ...preload, outcomes: ["timeout"], unreached: "a static program" };
+    expect(systemsPage([server({ preload: unreached })])).toContain("| timeout (not reached: a static program) |");
   });
 
   test("leaves results of other kinds to their own pages", () => {

@@ -39,6 +39,17 @@ Not here: Traefik, which neither Debian nor PyPI nor npm has, and whose module \
 directives (3.7.13); and servers on Java, which were not tried.
 `;
 
+const PRELOAD = `
+## The same clients, told to leave from inside
+
+The same 16 clients with \`lastcall.dev/preload: http1\` and a deadline 10 s after the delay: the library tells each of
+them with the next answer on its connection ([preload](preload.md)).
+`;
+
+const PRELOAD_AFTERWORD = `
+A static program loads no library: its rows are those of the table above, with more time.
+`;
+
 const HTTP2 = `
 ## HTTP/2 connections that stay
 
@@ -65,6 +76,9 @@ export function systemsPage(results: readonly OtherResult[]): string {
     ENDLESS,
     table(ENDLESS_HEAD, servers.map(endlessRow)),
     AFTERWORD,
+    PRELOAD,
+    table(PRELOAD_HEAD, servers.map(preloadRow)),
+    PRELOAD_AFTERWORD,
     ...http2Section(results.filter(isHttp2)),
   ].join("\n");
 }
@@ -100,14 +114,25 @@ const SERVER_HEAD = [
 function serverRow(result: ServerResult): string[] {
   const signal = result.signalOf === "image" ? `${result.stopSignal} (image)` : result.stopSignal;
   const name = [result.system, result.version, signal];
-  const seconds = [`${result.drainSeconds.toFixed(1)} s`, `${result.overWaitSeconds.toFixed(2)} s`];
-  return [...name, failures(result.without), failures(result.with), ...seconds];
+  return [...name, failures(result.without), failures(result.with), ...drainCells(result)];
+}
+
+function drainCells(waited: Pick<ServerResult, "drainSeconds" | "overWaitSeconds">): string[] {
+  return [`${waited.drainSeconds.toFixed(1)} s`, `${waited.overWaitSeconds.toFixed(2)} s`];
 }
 
 const ENDLESS_HEAD = ["server", "stop signal", "failed", "the drain ended as"];
 
 function endlessRow({ system, stopSignal, endless }: ServerResult): string[] {
   return [system, stopSignal, failures(endless), endless.outcomes.join(", ")];
+}
+
+const PRELOAD_HEAD = ["server", "stop signal", "failed", "drain", "over-wait", "the drain ended as"];
+
+function preloadRow({ system, stopSignal, preload }: ServerResult): string[] {
+  const unreached = preload.unreached === "" ? "" : ` (not reached: ${preload.unreached})`;
+  const outcomes = `${preload.outcomes.join(", ")}${unreached}`;
+  return [system, stopSignal, failures(preload), ...drainCells(preload), outcomes];
 }
 
 /** `151 of 873: refused 149, cut 2`. */

@@ -1,8 +1,9 @@
 /** Process 1 of the namespaces that `run-rollouts.ts` makes: assembles, rolls, writes the result. Leaves when told to. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
+import { localManagerImage } from "../../../src/demo/pods/manager-image.ts";
 import { createProcessTable } from "../../../src/demo/pods/process-table.ts";
 import { realClock } from "../../../src/demo/real-clock.ts";
 import { placeOf } from "../../../src/demo/rollout/deployment.ts";
@@ -17,8 +18,6 @@ import type { RolloutsRequest, RolloutsResult } from "./rollouts-request.ts";
 
 const SOURCE = join(import.meta.dirname, "../../../src");
 const LASTCALL = join(SOURCE, "lastcall.ts");
-const NODE_MANAGER = join(SOURCE, "manager/node-main.ts");
-const NATIVE_MANAGER = join(SOURCE, "../build/native/lastcall");
 
 const [requestFile = "", resultFile = "", scratch = ""] = process.argv.slice(2);
 const processes = goingFirst(createProcessTable());
@@ -62,12 +61,13 @@ async function rolled(request: RolloutsRequest): Promise<RolloutsResult> {
       localAddress: addresses[index % addresses.length] ?? network.trafficAddress,
     })),
   );
-  const native = existsSync(NATIVE_MANAGER);
+  const image = localManagerImage();
   const { nodes: counts, drains } = await rollAgain(request, {
     clock: realClock,
     processes,
     network,
-    managerProgram: native ? [NATIVE_MANAGER] : [process.execPath, NODE_MANAGER],
+    managerProgram: image.managerProgram,
+    preloadLibrary: image.preloadLibrary,
     imageEnvironment: environment,
     servers,
     nodes,
@@ -75,7 +75,7 @@ async function rolled(request: RolloutsRequest): Promise<RolloutsResult> {
   await servers.stop();
   const [machineLoad = 0] = loadavg();
   return {
-    manager: native ? "native" : "node",
+    manager: image.manager,
     nodes: counts,
     drains,
     tookMs: Math.round(realClock.nowMs() - startedMs),

@@ -19,12 +19,16 @@ export type ServerRow = {
   readonly environment?: Readonly<Record<string, string>>;
   /** `tcp`: it speaks nothing that a probe would. */
   readonly probe?: "tcp";
+  /** Why a preloaded library is not in it. */
+  readonly unreachedByPreload?: string;
 };
 
 /** Where `wsgi.py`, `asgi.py` and `config.ru` are: every script starts there. */
 const APPS = join(import.meta.dirname, "apps");
 
-type Start = Pick<ServerRow, "system" | "program" | "script" | "configuration" | "environment">;
+type Start = Pick<ServerRow, "system" | "program" | "script" | "configuration" | "environment" | "unreachedByPreload">;
+
+const IS_STATIC = "a static program, which loads no library";
 
 /** The scripts that rows of several tables share. */
 export const SCRIPTS = {
@@ -78,6 +82,7 @@ export const SERVERS: readonly ServerRow[] = [
     program: "caddy",
     script: SCRIPTS.caddy,
     configuration: CADDY,
+    unreachedByPreload: IS_STATIC,
   }),
   fromKubelet({
     system: "gunicorn (gthread)",
@@ -106,7 +111,7 @@ export const SERVERS: readonly ServerRow[] = [
   }),
   fromKubelet({ system: "Node http", program: "node", script: "exec $PROGRAM node-server.mjs" }),
   fromKubelet({ system: "Fastify", program: "fastify", script: "exec $PROGRAM fastify-server.mjs" }),
-  fromKubelet({ system: "Go net/http", program: "go", script: "exec $PROGRAM" }),
+  fromKubelet({ system: "Go net/http", program: "go", script: "exec $PROGRAM", unreachedByPreload: IS_STATIC }),
   fromKubelet({
     system: "Puma",
     program: "puma",

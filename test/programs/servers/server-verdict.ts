@@ -15,10 +15,9 @@ export type ServerVerdict = {
 const LEAST_REQUESTS = 200;
 
 export function verdictOf(row: ServerRow, program: FoundProgram, { manager, outcomes }: RollResult): ServerVerdict {
-  const { without, with: covered, endless } = outcomes;
-  if (without === undefined || covered === undefined || endless === undefined)
-    throw new Error(`${titleOf(row)} was not rolled in all three ways`);
-  const { ends } = covered;
+  const { without, with: covered, endless, preload } = outcomes;
+  if (without === undefined || covered === undefined || endless === undefined || preload === undefined)
+    throw new Error(`${titleOf(row)} was not rolled in all four ways`);
   const result: ServerResult = {
     kind: "server",
     system: row.system,
@@ -28,20 +27,46 @@ export function verdictOf(row: ServerRow, program: FoundProgram, { manager, outc
     manager,
     without: countsOf(without),
     with: countsOf(covered),
-    endless: { ...countsOf(endless), outcomes: [...new Set(endless.ends.map((end) => end.outcome))].sort() },
-    drainSeconds: Math.max(...ends.map((end) => end.drainSeconds)),
-    overWaitSeconds: Math.max(...ends.map((end) => end.overWaitSeconds)),
-    stopSeconds: Math.max(...ends.map((end) => end.stopSeconds)),
+    endless: { ...countsOf(endless), outcomes: outcomesOf(endless) },
+    preload: {
+      ...countsOf(preload),
+      outcomes: outcomesOf(preload),
+      ...longestOf(preload),
+      unreached: row.unreachedByPreload ?? "",
+    },
+    ...longestOf(covered),
+    stopSeconds: Math.max(...covered.ends.map((end) => end.stopSeconds)),
   };
   const failures = [
-    ...(covered.tally.failed === 0 ? [] : [`${counted(covered)} failed with lastcall`]),
-    ...ends.filter((end) => end.outcome !== "drained").map((end) => `a drain ended as "${end.outcome}": ${end.why}`),
-    ...[without, covered, endless]
+    ...lossesOf(covered, "with lastcall"),
+    ...(row.unreachedByPreload === undefined ? lossesOf(preload, "with preload") : []),
+    ...[without, covered, endless, preload]
       .filter((outcome) => outcome.tally.requests < LEAST_REQUESTS)
       .map((outcome) => `${outcome.tally.requests} requests show nothing, expected at least ${LEAST_REQUESTS}`),
   ];
-  const counts = `without ${counted(without)}, with ${counted(covered)}, endless clients ${counted(endless)}`;
+  const kept = `endless clients ${counted(endless)}, told by preload ${counted(preload)}`;
+  const counts = `without ${counted(without)}, with ${counted(covered)}, ${kept}`;
   return { failures, line: `${titleOf(row)}: ${counts}`, result };
+}
+
+/** What a rollout must not show: a failed request, or a drain that did not end by itself. */
+function lossesOf(outcome: RollOutcome, how: string): readonly string[] {
+  const late = outcome.ends.filter((end) => end.outcome !== "drained");
+  return [
+    ...(outcome.tally.failed === 0 ? [] : [`${counted(outcome)} failed ${how}`]),
+    ...late.map((end) => `a drain ${how} ended as "${end.outcome}": ${end.why}`),
+  ];
+}
+
+function outcomesOf({ ends }: RollOutcome): readonly string[] {
+  return [...new Set(ends.map((end) => end.outcome))].sort();
+}
+
+function longestOf({ ends }: RollOutcome): { readonly drainSeconds: number; readonly overWaitSeconds: number } {
+  return {
+    drainSeconds: Math.max(...ends.map((end) => end.drainSeconds)),
+    overWaitSeconds: Math.max(...ends.map((end) => end.overWaitSeconds)),
+  };
 }
 
 function countsOf({ tally }: RollOutcome): Counted {

@@ -20,7 +20,15 @@ const ROLLED_TOGETHER: readonly (readonly RollVariant[])[] = [
       annotations: { "lastcall.dev/drain-timeout": "3s" },
     },
   ],
-  [{ name: "with", lastcall: true, load: SHORT_LIVED_LOAD }],
+  [
+    { name: "with", lastcall: true, load: SHORT_LIVED_LOAD },
+    {
+      name: "preload",
+      lastcall: true,
+      load: ENDLESS_LOAD,
+      annotations: { "lastcall.dev/preload": "http1", "lastcall.dev/drain-timeout": "10s" },
+    },
+  ],
 ];
 
 describe("a rolling update loses nothing behind lastcall", () => {
