@@ -1,5 +1,4 @@
 /** The command line's connection to the system; with `manifest-files.ts` and `cluster-connection.ts` all that touches it. */
-import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
@@ -8,6 +7,7 @@ import { errorStatusOf } from "./exit-statuses.ts";
 import { listManifests } from "./manifest-files.ts";
 import type { Ports } from "./ports.ts";
 import { runCommandLine } from "./program.ts";
+import { deriveToken } from "./token-source.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
   let isUnwritten = false;
@@ -36,7 +36,7 @@ const SYSTEM: Omit<Ports, "drains"> = {
   err: (text) => {
     process.stderr.write(text);
   },
-  randomToken: () => randomBytes(16).toString("hex"),
+  deriveToken,
 };
 
 /** Of files, and of terminals that do not tell. */

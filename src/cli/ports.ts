@@ -1,5 +1,6 @@
 /** What the command line needs from outside, as function types. Tests pass plain functions. */
 import type { DrainPorts } from "./drains/drain-ports.ts";
+import type { deriveToken } from "./token-source.ts";
 
 export type Ports = {
   /** Paths of the manifests in a folder, or the path itself when it is a file. Throws what the system throws. */
@@ -8,7 +9,6 @@ export type Ports = {
   readonly readStandardInput: () => Promise<Uint8Array>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** 32 hexadecimal characters that no one can guess. */
-  readonly randomToken: () => string;
+  readonly deriveToken: typeof deriveToken;
   readonly drains: DrainPorts;
 };

@@ -12,6 +12,7 @@ import { addLintCommand } from "./lint/lint-command.ts";
 import { addPolicyFlags, overridesFrom } from "./policy-flags.ts";
 import type { Ports } from "./ports.ts";
 import type { InjectRequest } from "./request.ts";
+import { PUBLIC_SEED } from "./token-source.ts";
 
 /** Native sidecars have been there since 1.29 and cannot be switched off since 1.33; a newer default suits most. */
 const DEFAULT_KUBE_VERSION = "1.35";
@@ -100,7 +101,7 @@ function addInjectFlags(command: Command): Command {
     )
     .option("--image <image>", "image of the manager", DEFAULT_IMAGE)
     .option("--config <file>", "cluster configuration: defaults, profiles, onInvalid")
-    .option("--token-seed <text>", "make tokens reproducible: the same workload gets the same one");
+    .option("--token-seed <text>", "secret key that tokens are derived with", PUBLIC_SEED);
   return addPolicyFlags(command);
 }
 
@@ -125,6 +126,6 @@ function injectRequest(options: Flags, config: InjectRequest["config"]): InjectR
       systemNamespaces: SYSTEM_NAMESPACES,
     },
     overrides: overridesFrom(options),
-    tokenSeed: textFlag(options, "tokenSeed"),
+    tokenSeed: textFlag(options, "tokenSeed") ?? PUBLIC_SEED,
   };
 }

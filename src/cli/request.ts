@@ -18,5 +18,5 @@ export type InjectRequest = CommandRequest & {
   readonly facts: ClusterFacts;
   readonly config: ClusterConfig;
   readonly overrides: readonly Layer[];
-  readonly tokenSeed: string | undefined;
+  readonly tokenSeed: string;
 };

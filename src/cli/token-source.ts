@@ -1,23 +1,22 @@
-/** Where the token of a newly injected Pod comes from. */
-import { createHash } from "node:crypto";
-import type { Randomness } from "../injection/inject.ts";
-import type { PodPlace } from "../kubernetes/pod-template.ts";
+/** Derives the token of a workload from its name, so that a manifest is injected the same way in every run. */
+import { createHmac } from "node:crypto";
 
 /** A manager reads 32 hexadecimal characters. */
 const TOKEN_CHARACTERS = 32;
 
-/**
- * With a seed the same workload gets the same token every time, so that generated manifests can be compared and kept
- * in Git. Anyone who knows the seed knows the tokens.
- */
-export function tokensFor(
-  place: PodPlace,
-  namespace: string,
-  seed: string | undefined,
-  randomToken: () => string,
-): Randomness {
-  if (seed === undefined) return { newToken: randomToken };
-  const [kind = "", name = ""] = place.owner.split("/");
-  const text = `${seed}${kind}/${namespace}/${name}${place.template === "" ? "" : `/${place.template}`}`;
-  return { newToken: () => createHash("sha256").update(text).digest("hex").slice(0, TOKEN_CHARACTERS) };
+/** The key where no --token-seed is set. It is public: SECURITY.md says what such a token protects. */
+export const PUBLIC_SEED = "lastcall";
+
+export type WorkloadIdentity = {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  /** The path of its Pod template where the object has several, else empty. */
+  readonly template: string;
+};
+
+/** HMAC-SHA256, cut to the length of a token. */
+export function deriveToken(seed: string, { namespace, kind, name, template }: WorkloadIdentity): string {
+  const identity = JSON.stringify([namespace, kind, name, template]);
+  return createHmac("sha256", seed).update(identity).digest("hex").slice(0, TOKEN_CHARACTERS);
 }

@@ -16,7 +16,6 @@ import {
 import { asTemplate, podAsMade } from "./pod-as-made.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
-import { tokensFor } from "./token-source.ts";
 import { injectionReport, type WorkloadName, type WorkloadReport } from "./workload-report.ts";
 
 /** One manifest before and after. The byte-order mark is in both. */
@@ -59,7 +58,7 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
         },
         request.config,
         request.facts,
-        tokensFor(place, name.namespace, request.tokenSeed, ports.randomToken),
+        { newToken: () => ports.deriveToken(request.tokenSeed, { ...name, template: place.template }) },
       );
       const report = injectionReport(name, place, outcome);
       decisions.push({ report, pod, outcome, explanation: outcome.explanation });

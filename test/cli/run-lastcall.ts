@@ -1,7 +1,7 @@
 /** The command line in this process, on files that exist only in a map. */
-import { createHash } from "node:crypto";
 import type { DrainPorts } from "../../src/cli/drains/drain-ports.ts";
 import { runCommandLine } from "../../src/cli/program.ts";
+import { deriveToken } from "../../src/cli/token-source.ts";
 
 /** A machine without a kubeconfig, whose clock stands still. */
 export const NO_CLUSTER: DrainPorts = {
@@ -19,7 +19,7 @@ export type Ran = { readonly status: number; readonly out: string; readonly err:
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** `-` in `files` is standard input. Without `token`, new ones differ from each other. */
+/** `-` in `files` is standard input. `token` replaces every derived one. */
 export async function lastcall(
   args: readonly string[],
   files: Files = {},
@@ -28,7 +28,6 @@ export async function lastcall(
 ): Promise<Ran> {
   let out = "";
   let err = "";
-  let tokens = 0;
   const read = (path: string): Uint8Array => {
     const content = files[path];
     if (content === undefined) throw Object.assign(new Error(`no ${path}`), { code: "ENOENT" });
@@ -48,11 +47,7 @@ export async function lastcall(
       err += text;
     },
     drains: drains ?? NO_CLUSTER,
-    randomToken: () => {
-      if (token !== undefined) return token;
-      tokens += 1;
-      return createHash("sha256").update(`token ${tokens}`).digest("hex").slice(0, 32);
-    },
+    deriveToken: token === undefined ? deriveToken : () => token,
   });
   return { status, out, err };
 }

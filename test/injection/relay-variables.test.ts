@@ -52,6 +52,8 @@ function variablesOf(pod: object): Readonly<Record<string, unknown>> {
 
 const with_ = (give: GiveRelayAccess) => ({ request: { giveRelayAccess: give } });
 
+const NEW_TOKEN = "e".repeat(32);
+
 const GIVEN = {
   LASTCALL_RELAY_ADDRESS: "10.96.0.7:443",
   LASTCALL_RELAY_NAME: "relay-a1.lastcall.internal",
@@ -92,14 +94,30 @@ describe("with a relay", () => {
     expect(stripped).toEqual(before);
   });
 
-  test("a copy from another namespace loses only the credential that is not good here", () => {
+  test("a copy from another namespace loses only the credential and the token of that namespace", () => {
     const { give } = pretendRelay();
     const foreign = injected(WEB, { request: { namespace: "elsewhere", giveRelayAccess: give } });
-    const outcome = inject(foreign, with_(give));
+    const outcome = inject(foreign, { ...with_(give), token: NEW_TOKEN });
     expect(outcome).toMatchObject({ kind: "patched" });
     if (outcome.kind !== "patched") return;
-    expect(outcome.patch).toHaveLength(1);
-    expect(outcome.patch[0]).toMatchObject({ op: "replace", value: "shop/2" });
+    expect(variablesOf(outcome.pod)).toEqual({
+      ...variablesOf(foreign),
+      LASTCALL_TOKEN: NEW_TOKEN,
+      LASTCALL_RELAY_CREDENTIAL: "shop/2",
+    });
+    expect(outcome.patch.every(({ op }) => op === "replace")).toBe(true);
+  });
+
+  test("a token from a manifest is replaced, in the hooks as well, and the new one is kept", () => {
+    const { give } = pretendRelay();
+    const manifest = injected(WEB);
+    const admitted = injected(manifest, { ...with_(give), token: NEW_TOKEN });
+    expect(variablesOf(admitted)).toMatchObject({ LASTCALL_TOKEN: NEW_TOKEN });
+    const old = String(variablesOf(manifest)["LASTCALL_TOKEN"]);
+    expect(JSON.stringify(manifest)).toContain(`/${old}/prestop/app`);
+    expect(JSON.stringify(admitted)).toContain(`/${NEW_TOKEN}/prestop/app`);
+    expect(JSON.stringify(admitted)).not.toContain(old);
+    expect(inject(admitted, with_(give))).toMatchObject({ reason: "up_to_date" });
   });
 
   test("a Pod of an earlier generation gets the present one and keeps its credential", () => {
@@ -127,7 +145,7 @@ describe("with a relay", () => {
 describe("without a relay", () => {
   test("what stands of one is left alone", () => {
     const pod = injected(WEB, with_(pretendRelay().give));
-    expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
+    expect(inject(pod, { token: NEW_TOKEN })).toMatchObject({ reason: "up_to_date" });
     expect(
       inject(
         pod,

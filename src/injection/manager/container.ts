@@ -121,6 +121,10 @@ function existingRelay(container: RawObject): RelayAccess | undefined {
   };
 }
 
+export function hasCredential(container: RawObject, credential: string): boolean {
+  return environmentValue(container, RELAY_CREDENTIAL_VARIABLE) === credential;
+}
+
 /** The addresses are asked about, so they come with the relay and not without it. */
 function relayVariables(relay: RelayAccess | undefined): readonly RawObject[] {
   if (relay === undefined) return [];

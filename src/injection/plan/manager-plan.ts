@@ -8,7 +8,7 @@ import type { Problem } from "../../policy/problem.ts";
 import { graceProblems } from "../hooks/grace.ts";
 import { chosenContainers, type HookPlan, hasOnlyOwnHooks, keptHookProblems, planHooks } from "../hooks/hook-plan.ts";
 import { chainSeconds } from "../hooks/own-hooks.ts";
-import { type ManagerMaking, makeManager, relayAccessFor } from "../manager/container.ts";
+import { hasCredential, type ManagerMaking, makeManager, relayAccessFor } from "../manager/container.ts";
 import { renewManager } from "../manager/renewed.ts";
 import { managerUser } from "../manager/run-as-user.ts";
 import { adminUrlOf, driverOf, isDriverAskedFor } from "../mesh/driver.ts";
@@ -43,8 +43,8 @@ export function planManager(request: PlanRequest): Plan {
       problems: [portConflict(pod, policy.port, policy.drainPorts, where)],
     };
   // One token and one credential for all drafts: only the last of them counts.
-  const token = request.existing?.manager?.token ?? request.newToken();
   const relay = relayOf(request);
+  const token = keptToken(request, relay) ?? request.newToken();
   return planWithinSizeBudget(where, (omissions) => draftManager(request, omissions, { port, token, relay }));
 }
 
@@ -52,6 +52,16 @@ function relayOf(request: PlanRequest): RelayAccess | undefined {
   const { pod, namespace, giveRelayAccess } = request;
   const manager = request.existing?.manager?.container;
   return relayAccessFor({ pod, namespace, giveRelayAccess, manager, staysInPlace: staysInPlace(request) });
+}
+
+/**
+ * Keeps the token of an earlier admission. A manager whose credential is replaced comes from a manifest or a copied Pod,
+ * and more people than the readers of this Pod may have its token.
+ */
+function keptToken({ existing }: PlanRequest, relay: RelayAccess | undefined): string | undefined {
+  const manager = existing?.manager;
+  if (manager === undefined) return undefined;
+  return relay === undefined || hasCredential(manager.container, relay.credential) ? manager.token : undefined;
 }
 
 type Parts = {
