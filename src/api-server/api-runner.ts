@@ -88,7 +88,7 @@ function contentTypeOf(method: string): string {
 }
 
 /** Credentials may come from a program that never ends; the limit counts for them too. */
-function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+export function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(new Error("the API server did not answer in time"));
     if (signal.aborted) onAbort();
@@ -97,7 +97,7 @@ function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-async function readWhole(answer: IncomingMessage): Promise<ApiAnswer> {
+export async function readWhole(answer: IncomingMessage): Promise<ApiAnswer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer) {

@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { apiRunner } from "../api-server/api-runner.ts";
 import { connectionTo } from "../api-server/connection.ts";
 import type { KubeConfig } from "../api-server/kube-config.ts";
+import { podRunner } from "../api-server/pod-runner.ts";
 import { Fault } from "../fault.ts";
 import { nearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
@@ -23,7 +24,8 @@ export async function connectCluster(choice: ClusterChoice, surroundings: Surrou
     const connection =
       files === undefined ? await connectionTo({ kubeconfigFile: "" }) : await readFiles(files, choice);
     const { ask, close } = apiRunner(connection);
-    return { ok: true, server: connection.getCurrentCluster()?.server ?? "", ask, close };
+    const server = connection.getCurrentCluster()?.server ?? "";
+    return { ok: true, server, ask, askPod: podRunner(connection, ask), close };
   } catch (error) {
     if (error instanceof NoConnection || error instanceof Fault) return { ok: false, message: error.message };
     throw error;

@@ -69,6 +69,7 @@ export function chartValuesSchema(): object {
         port: HIGH_PORT,
         readPods: BOOLEAN,
         adminPort: { ...PORT, minimum: 0 },
+        adminListen: oneOf("loopback", "all"),
       }),
       monitoring: MONITORING,
     }),

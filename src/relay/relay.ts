@@ -12,7 +12,7 @@ import { runIdentity } from "./identity/identity-runner.ts";
 import { IDENTITY_TOOLS } from "./identity/identity-tools.ts";
 import { credentialCheck } from "./identity/relay-access.ts";
 import { createRelayLimits } from "./limits/relay-limits.ts";
-import { openAdmin } from "./page/admin-runner.ts";
+import { type AdminListen, openAdmin } from "./page/admin-runner.ts";
 import { openPort } from "./port/open-port.ts";
 import { relayServer } from "./relay-server.ts";
 import { REAL_CLOCK } from "./slices/clock-runner.ts";
@@ -29,6 +29,7 @@ export type RelayParts = {
   readonly readsPods: boolean;
   /** 0: recent drains are not shown. */
   readonly adminPort: number;
+  readonly adminListen: AdminListen;
   /** This replica's name. */
   readonly instance: string;
   readonly tellDrain: SendNote;
@@ -98,11 +99,11 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
 }
 
 /** A port in use must not keep the relay from serving. */
-async function showDrains({ adminPort, instance, log }: RelayParts, drains: DrainRing): Promise<void> {
+async function showDrains({ adminPort, adminListen, instance, log }: RelayParts, drains: DrainRing): Promise<void> {
   if (adminPort === 0) return;
   try {
-    const admin = await openAdmin({ drains, instance }, adminPort);
-    log.info({ adminPort: admin.port }, "showing recent drains");
+    const admin = await openAdmin({ drains, instance }, adminPort, adminListen);
+    log.info({ adminListen, adminPort: admin.port }, "showing recent drains");
   } catch (error) {
     log.error({ err: error }, "recent drains cannot be shown");
   }

@@ -64,6 +64,7 @@ export function readSettings(args: readonly string[], environment: Environment):
     relayPort: read("relayPort"),
     relayReadPods: read("relayReadPods"),
     adminPort: read("adminPort"),
+    adminListen: read("adminListen"),
     logLevel: read("logLevel"),
   };
   checkTogether(settings, problems);

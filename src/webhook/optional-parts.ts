@@ -65,6 +65,7 @@ export async function relayFor(
       port: settings.relayPort,
       readsPods: settings.relayReadPods,
       adminPort: settings.adminPort,
+      adminListen: settings.adminListen,
       instance: hostname(),
       lookMs: settings.certificateCheckMs,
     },

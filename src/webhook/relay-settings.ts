@@ -1,4 +1,5 @@
 /** The settings of the relay, and which of them go together. */
+import type { AdminListen } from "../relay/page/admin-runner.ts";
 import type { SettingProblem } from "./config.ts";
 import { nameSetting, portSetting, type Setting, switchSetting } from "./setting-kinds.ts";
 import type { WebhookSettings } from "./settings.ts";
@@ -13,6 +14,7 @@ export type RelaySettings = {
   readonly relayReadPods: boolean;
   /** 0: none. */
   readonly adminPort: number;
+  readonly adminListen: AdminListen;
 };
 
 export const RELAY_SETTINGS: { readonly [K in keyof RelaySettings]: Setting<RelaySettings[K]> } = {
@@ -37,6 +39,15 @@ export const RELAY_SETTINGS: { readonly [K in keyof RelaySettings]: Setting<Rela
     "true: the relay reads Pods to tell how much time their deletion gives",
   ),
   adminPort: portSetting("admin-port", 0, "for none", "TCP port for recent drains over plain HTTP, without a password"),
+  adminListen: {
+    flag: "admin-listen",
+    shows: "loopback|all",
+    fallback: "loopback",
+    fallbackShows: "loopback",
+    expects: "one of loopback, all",
+    summary: "loopback: port-forwards alone reach --admin-port; all: every Pod that reaches this one's address",
+    parse: (text) => (text === "loopback" || text === "all" ? text : undefined),
+  },
 };
 
 type Needed = RelaySettings & Pick<WebhookSettings, "cluster" | "caSecret" | "port">;

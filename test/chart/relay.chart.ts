@@ -18,8 +18,8 @@ function settingsOf(values: Values, address: string) {
   const [, ...flags] = expandedArgs(podOf(values), [service]);
   const { settings, problems } = readSettings(flags, {});
   expect(problems).toEqual([]);
-  const { relaySecret, relayAddress, relayPort, relayReadPods, adminPort } = settings;
-  return { relaySecret, relayAddress, relayPort, relayReadPods, adminPort };
+  const { relaySecret, relayAddress, relayPort, relayReadPods, adminPort, adminListen } = settings;
+  return { relaySecret, relayAddress, relayPort, relayReadPods, adminPort, adminListen };
 }
 
 describe("with the relay, which is the default", () => {
@@ -33,6 +33,7 @@ describe("with the relay, which is the default", () => {
       relayPort: 8_444,
       relayReadPods: true,
       adminPort: 8_081,
+      adminListen: "loopback",
     });
     expect(readRelayAddress(`[${address}]:8444`)).toBe(expected);
   });
@@ -66,6 +67,10 @@ describe("with the relay, which is the default", () => {
     ]);
   });
 
+  test("the page of drains is open to other Pods by a value only", () => {
+    expect(settingsOf({ relay: { adminListen: "all" } }, "10.0.0.1").adminListen).toBe("all");
+  });
+
   test("port 0 is none", () => {
     expect(settingsOf({ relay: { adminPort: 0 } }, "10.0.0.1").adminPort).toBe(0);
     expect(listOf(podOf({ relay: { adminPort: 0 } }), "containers", 0, "ports")).toHaveLength(2);
@@ -80,6 +85,7 @@ test("without it, nothing of it is there", () => {
     relayPort: 8_444,
     relayReadPods: false,
     adminPort: 0,
+    adminListen: "loopback",
   });
   expect(ofKind(render(values), "Secret").map(({ metadata }) => metadata.name)).toEqual(["lastcall-ca"]);
   expect(listOf(podOf(values), "containers", 0, "ports")).toHaveLength(1);
@@ -106,15 +112,17 @@ describe("the network policy", () => {
     expect(at(policyOf({}, { webhookFrom }), "ingress")).toEqual([{ from: webhookFrom, ...webhookPort }, relayPort]);
   });
 
-  test("lets API servers alone reach the page of drains where it is told which those are", () => {
+  test("lets API servers alone reach the page of drains where it listens on all addresses and theirs are set", () => {
     const apiServerAddresses = ["10.0.0.1/32", "fd00::1/128"];
     const from = apiServerAddresses.map((cidr) => ({ ipBlock: { cidr } }));
-    expect(at(policyOf({}, { apiServerAddresses }), "ingress")).toEqual([
+    expect(at(policyOf({}, { apiServerAddresses }), "ingress")).toEqual([webhookPort, relayPort]);
+    const relay = { adminListen: "all" };
+    expect(at(policyOf({ relay }, { apiServerAddresses }), "ingress")).toEqual([
       webhookPort,
       relayPort,
       { from, ports: [{ port: 8_081, protocol: "TCP" }] },
     ]);
-    expect(at(policyOf({ relay: { adminPort: 0 } }, { apiServerAddresses }), "ingress")).toEqual([
+    expect(at(policyOf({ relay: { ...relay, adminPort: 0 } }, { apiServerAddresses }), "ingress")).toEqual([
       webhookPort,
       relayPort,
     ]);

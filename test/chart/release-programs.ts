@@ -30,7 +30,7 @@ export async function startWebhook(api: ApiServer, folder: string): Promise<Chil
   const service = { name: "lastcall-webhook", address, ports: { https: port, relay: RELAY_PORT } };
   const flags = expandedArgs(at(deployment, "spec", "template", "spec"), [service]);
   const account = await api.kubeconfigOf("lastcall-webhook");
-  // The admin port listens on every address, here those of this machine.
+  // The admin port listens on loopback, here this machine's.
   const elsewhere = /^--(port|relay-port|config|admin-port)=/;
   return start(folder, process.execPath, [
     ...[PROGRAM, ...flags.filter((flag) => !elsewhere.test(flag))],

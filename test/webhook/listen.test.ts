@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import type { Server } from "node:net";
 import { describe, expect, test } from "vitest";
-import { openPort } from "../../src/relay/port/open-port.ts";
+import { LOOPBACK, openPort } from "../../src/relay/port/open-port.ts";
 import { listen } from "../../src/webhook/listen.ts";
 import type { WebhookServer } from "../../src/webhook/server.ts";
 
@@ -92,6 +92,14 @@ test.for([
 test("the relay names its port and what it met", async () => {
   const { server } = relayOn({ "::": "EACCES" });
   await expect(openPort(server, "relay port", "", 80)).rejects.toThrow(`${START}relay port 80: EACCES`);
+});
+
+test("a port on loopback falls back to IPv6 where the node has no IPv4, and to nothing else", async () => {
+  const { server, asked } = relayOn({ "127.0.0.1": "EADDRNOTAVAIL" });
+  expect(await openPort(server, "admin port", LOOPBACK, 0)).toBe(8_444);
+  expect(asked).toEqual(["127.0.0.1 0", "::1 0"]);
+  const taken = relayOn({ "127.0.0.1": "EADDRINUSE" });
+  await expect(openPort(taken.server, "admin port", LOOPBACK, 81)).rejects.toThrow("admin port 81: EADDRINUSE");
 });
 
 test("both tell the address they were given", async () => {

@@ -98,7 +98,7 @@
 {{- $problems = append $problems (printf "relay.adminPort and webhook.port are both %d: they are two servers; choose another port for one of them." .) -}}
 {{- end -}}
 {{- if $.Values.webhook.hostNetwork -}}
-{{- $problems = append $problems (printf "webhook.hostNetwork is true and relay.adminPort is %d: the page of recent drains asks for no password and would be open on the node's address; set relay.adminPort to 0." .) -}}
+{{- $problems = append $problems (printf "webhook.hostNetwork is true and relay.adminPort is %d: the port does not authenticate clients, and every process in the node's network namespace would reach it, on loopback too; set relay.adminPort to 0." .) -}}
 {{- end -}}
 {{- end -}}
 {{- toJson $problems -}}

@@ -1,5 +1,6 @@
-/** The drains that the replicas of lastcall's webhook remember, read through the API server's proxy. */
+/** The drains that the replicas of lastcall's webhook remember, read by port-forward through the API server. */
 import type { AskApi } from "../../api-server/api-request.ts";
+import type { AskPod } from "../../api-server/pod-runner.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 import { askJson } from "./ask-json.ts";
@@ -23,9 +24,11 @@ export type ClusterDrains = {
   readonly problems: readonly string[];
 };
 
-export async function clusterDrains(ask: AskApi, question: DrainQuestion): Promise<ClusterDrains> {
+export type Cluster = { readonly ask: AskApi; readonly askPod: AskPod };
+
+export async function clusterDrains({ ask, askPod }: Cluster, question: DrainQuestion): Promise<ClusterDrains> {
   const found = await findReplicas(ask, question.lastcallNamespace, question.signal);
-  const answers = await Promise.all(found.replicas.map((replica) => drainsOf(ask, replica, question)));
+  const answers = await Promise.all(found.replicas.map((replica) => drainsOf(askPod(replica), replica, question)));
   return {
     lists: answers.flatMap(({ drains }) => (drains === undefined ? [] : [drains])),
     problems: [...found.problems, ...answers.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))],
@@ -36,7 +39,7 @@ type Answered = { readonly drains?: readonly DrainRecord[]; readonly problem?: s
 
 async function drainsOf(ask: AskApi, replica: Replica, { namespace, signal }: DrainQuestion): Promise<Answered> {
   const name = `${replica.namespace}/${replica.pod}`;
-  const answer = await askJson(ask, { path: pathTo(replica, namespace), limitMs: REPLICA_LIMIT_MS, signal });
+  const answer = await askJson(ask, { path: pathOf(namespace), limitMs: REPLICA_LIMIT_MS, signal });
   if (!answer.ok) return { problem: `${name} did not tell its drains: ${answer.message}` };
   const { value } = answer;
   if (!isRawObject(value) || value["version"] !== 1 || !Array.isArray(value["drains"]))
@@ -48,8 +51,6 @@ async function drainsOf(ask: AskApi, replica: Replica, { namespace, signal }: Dr
   return { drains: wanted, ...problem };
 }
 
-function pathTo({ namespace, pod, port }: Replica, only: string | undefined): string {
-  const place = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}:${port}`;
-  const query = only === undefined ? "" : `?${new URLSearchParams({ namespace: only })}`;
-  return `${place}/proxy/drains.json${query}`;
+function pathOf(only: string | undefined): string {
+  return only === undefined ? "/drains.json" : `/drains.json?${new URLSearchParams({ namespace: only })}`;
 }

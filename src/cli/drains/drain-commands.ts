@@ -48,7 +48,7 @@ function addSourceFlags(command: Command): Command {
 }
 
 const RIGHTS = `
-Reads every replica through the API server's proxy; needs the rights to list Pods and to get pods/proxy
+Reads every replica by port-forward; needs the rights to list Pods and to get and create pods/portforward
 in lastcall's namespace.`;
 
 /** It becomes part of a path. */

@@ -1,5 +1,6 @@
 /** What `drains` and `timeline` need from outside besides files and streams. */
 import type { AskApi } from "../../api-server/api-request.ts";
+import type { AskPod } from "../../api-server/pod-runner.ts";
 
 export type ClusterChoice = {
   /** `--kubeconfig`; without it the places are searched that kubectl searches. */
@@ -9,7 +10,13 @@ export type ClusterChoice = {
 };
 
 export type Connected =
-  | { readonly ok: true; readonly server: string; readonly ask: AskApi; readonly close: () => void }
+  | {
+      readonly ok: true;
+      readonly server: string;
+      readonly ask: AskApi;
+      readonly askPod: AskPod;
+      readonly close: () => void;
+    }
   | { readonly ok: false; readonly message: string };
 
 export type DrainPorts = {

@@ -37,7 +37,7 @@ export async function openLooking(request: DrainsRequest, ports: Ports): Promise
   }
   const look = async (signal: AbortSignal): Promise<Look> => {
     const { lastcallNamespace } = source;
-    const { lists, problems } = await clusterDrains(connected.ask, { lastcallNamespace, namespace, signal });
+    const { lists, problems } = await clusterDrains(connected, { lastcallNamespace, namespace, signal });
     if (lists.length > 0) return { ok: true, lists, problems };
     const unanswered = `no replica of lastcall at ${connected.server} told its drains. ${whatToCheck(lastcallNamespace)}`;
     return { ok: false, problems: [...problems, unanswered] };
@@ -47,8 +47,7 @@ export async function openLooking(request: DrainsRequest, ports: Ports): Promise
 
 function whatToCheck(namespace = "lastcall"): string {
   return (
-    "Check that the chart's relay is enabled and relay.adminPort is not 0, that networkPolicy.apiServerAddresses (where " +
-    "that policy is on) has the API server's addresses, and that you may list Pods and get pods/proxy where lastcall runs " +
-    `(kubectl auth can-i get pods/proxy --namespace ${namespace})`
+    "Check that the chart's relay is enabled and relay.adminPort is not 0, and that you may list Pods and get and create " +
+    `pods/portforward where lastcall runs (kubectl auth can-i create pods/portforward --namespace ${namespace})`
   );
 }

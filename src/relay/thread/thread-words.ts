@@ -4,6 +4,7 @@
  */
 import type { Note } from "../../api-server/event-note.ts";
 import type { AccessIdentity } from "../identity/identity.ts";
+import type { AdminListen } from "../page/admin-runner.ts";
 
 /** What the relay's thread is begun with. */
 export type ThreadSettings = {
@@ -18,6 +19,7 @@ export type ThreadSettings = {
   readonly readsPods: boolean;
   /** 0: recent drains are not shown. */
   readonly adminPort: number;
+  readonly adminListen: AdminListen;
   readonly instance: string;
   /** Time between two looks at the Secret. */
   readonly lookMs: number;

@@ -1,22 +1,25 @@
 /**
- * An API server over TLS that lists Pods by label and passes requests on to real admin ports, as the Pod proxy of a
- * real one does.
+ * An API server over TLS that lists Pods by label and forwards ports to real admin ports, as a kubelet behind a real one
+ * does.
  *
  * @see https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { makeCaPair, makeServerPair } from "../../../src/certificates/signing.ts";
 import type { DrainRecord } from "../../../src/drain-history/drain-record.ts";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { openAdmin } from "../../../src/relay/page/admin-runner.ts";
+import { refuseUpgrade, serveForward } from "../../api-server/port-forward-server.ts";
 
 const TOKEN = "a-token";
+const PODS = /^\/api\/v1(?:\/namespaces\/([^/]+))?\/pods(?:\/([^/]+)\/portforward)?$/;
 const LABELS = { "app.kubernetes.io/name": "lastcall", "app.kubernetes.io/component": "webhook" };
 
 export type FakePod = {
@@ -46,11 +49,11 @@ export type FakeCluster = {
   readonly rights: {
     /** Namespaces whose Pods may be listed; `*` is all at once. */
     list: readonly string[];
-    proxy: boolean;
+    forward: boolean;
   };
   /** Runs an admin port with these drains, as a Pod. */
   readonly addReplica: (name: string, drains: readonly DrainRecord[], namespace?: string) => Promise<Replica>;
-  /** Pods whose proxied requests are taken and never answered. */
+  /** Pods whose port-forwards are never answered. */
   readonly mute: Set<string>;
   readonly close: () => Promise<void>;
 };
@@ -77,21 +80,32 @@ export async function fakeCluster(): Promise<FakeCluster> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-drains-"));
   const pods: FakePod[] = [];
   const requests: string[] = [];
-  const rights: FakeCluster["rights"] = { list: ["*"], proxy: true };
+  const rights: FakeCluster["rights"] = { list: ["*"], forward: true };
   const mute = new Set<string>();
   const stops: (() => Promise<void>)[] = [];
+  const upgraded = new Set<Duplex>();
 
   const server = createServer({ cert: pair.cert, key: pair.key }, (asked, reply) => {
     requests.push(`${asked.method} ${asked.url}`);
     const url = new URL(asked.url ?? "/", "https://kubernetes");
-    const [, place = "", pod, port, rest = ""] =
-      /^\/api\/v1(?:\/namespaces\/([^/]+))?\/pods(?:\/([^/:]+):(\d+)\/proxy(\/.*))?$/.exec(url.pathname) ?? [];
+    const [, place = "", pod] = PODS.exec(url.pathname) ?? [];
     if (asked.headers.authorization !== `Bearer ${TOKEN}`) status(reply, 401, "Unauthorized");
     else if (pod === undefined) list(place, url, reply);
-    else if (!rights.proxy) {
-      const what = `pods "${pod}" is forbidden: User "jane" cannot get resource "pods/proxy"`;
+    else if (!rights.forward) {
+      const what = `pods "${pod}" is forbidden: User "jane" cannot get resource "pods/portforward"`;
       status(reply, 403, `${what} in API group "" in the namespace "${place}"`);
-    } else if (!mute.has(pod)) passOn(Number(port), rest + url.search, asked, reply);
+    } else status(reply, 400, "Upgrade request required");
+  });
+  server.on("upgrade", (asked, socket) => {
+    requests.push(`UPGRADE ${asked.url}`);
+    upgraded.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => upgraded.delete(socket));
+    const url = new URL(asked.url ?? "/", "https://kubernetes");
+    const [, , pod = ""] = PODS.exec(url.pathname) ?? [];
+    if (asked.headers.authorization !== `Bearer ${TOKEN}`) refuseUpgrade(socket, 401, "Unauthorized");
+    else if (!rights.forward) refuseUpgrade(socket, 403, "Forbidden");
+    else if (!mute.has(pod)) serveForward(asked, socket, Number(url.searchParams.get("ports")));
   });
 
   const list = (namespace: string, url: URL, reply: ServerResponse): void => {
@@ -140,6 +154,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
       const done = once(server, "close");
       server.close();
       server.closeAllConnections();
+      for (const socket of upgraded) socket.destroy();
       await Promise.all([done, ...stops.map((stop) => stop())]);
       rmSync(folder, { recursive: true });
     },
@@ -161,15 +176,6 @@ contexts:
 - {name: nowhere, context: {cluster: gone, user: u}}
 current-context: ${current}
 `;
-}
-
-function passOn(port: number, path: string, asked: IncomingMessage, reply: ServerResponse): void {
-  const sent = request({ host: "127.0.0.1", port, path, method: asked.method, agent: false }, (answer) => {
-    reply.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(reply);
-  });
-  sent.on("error", (error) => status(reply, 503, `error trying to reach service: ${error.message}`));
-  sent.end();
 }
 
 function status(reply: ServerResponse, code: number, message: string): void {

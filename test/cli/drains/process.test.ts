@@ -105,7 +105,9 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     await seen(running, "web-7d9f-abcde");
     cluster.mute.add("lastcall-webhook-a");
     const before = cluster.requests.length;
-    await eventually(() => expect(cluster.requests.slice(before).some((one) => one.includes("/proxy/"))).toBe(true));
+    await eventually(() =>
+      expect(cluster.requests.slice(before).some((one) => one.includes("/portforward"))).toBe(true),
+    );
     running.child.kill("SIGINT");
     expect(await running.ended).toEqual({ status: 0, signal: null });
   });

@@ -115,7 +115,7 @@ test("a person who leaves during a look is no failure", async () => {
   cluster.mute.add("lastcall-webhook-a");
   const left = new AbortController();
   const running = lastcall(["drains", "-w"], {}, undefined, onCluster(cluster, { untilLeft: () => left.signal }));
-  await eventually(() => expect(cluster.requests.some((one) => one.includes("/proxy/"))).toBe(true));
+  await eventually(() => expect(cluster.requests.some((one) => one.includes("/portforward"))).toBe(true));
   left.abort();
   expect(await running).toEqual({ status: 0, out: "", err: "" });
 });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDrainRing, type DrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-runner.ts";
@@ -216,6 +217,36 @@ test("closing cuts clients that are still asking", async () => {
   socket.write("Host: a\r\n\r\n");
   await Promise.all([closed, ended]);
   expect(answer).toBe("");
+});
+
+describe("the addresses the admin port listens on", () => {
+  const others = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ family, internal }) => family === "IPv4" && !internal)
+    .map(({ address }) => address);
+
+  /** 127.0.0.2 is an address of this machine that only a server on all addresses serves. */
+  const connected = (host: string, port: number): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect({ host, port });
+      socket.on("connect", () => resolve("connected"));
+      socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? ""));
+      socket.on("connect", () => socket.destroy());
+    });
+
+  test("are loopback by default, so other Pods are refused", async () => {
+    const opened = await openSome();
+    open.push(opened);
+    expect(await connected("127.0.0.1", opened.port)).toBe("connected");
+    for (const host of ["127.0.0.2", ...others]) expect(await connected(host, opened.port)).toBe("ECONNREFUSED");
+  });
+
+  test("are all where it is opened", async () => {
+    const opened = await openAdmin({ drains: createDrainRing(1), instance: "web-1" }, 0, "all");
+    open.push(opened);
+    for (const host of ["127.0.0.1", "127.0.0.2", ...others])
+      expect(await connected(host, opened.port)).toBe("connected");
+  });
 });
 
 test("a port that is taken is a fault with its number", async () => {

@@ -21,6 +21,7 @@ const SETTINGS: ThreadSettings = {
   port: 0,
   readsPods: false,
   adminPort: 0,
+  adminListen: "loopback",
   instance: "web-1",
   lookMs: 1_000,
 };

@@ -1,0 +1,84 @@
+/**
+ * Serves port-forwards as kubelets do: a WebSocket with `v4.channel.k8s.io`, channel 0 for data and 1 for an error, each
+ * opened by two bytes with the port. Tests run Pods on this machine, so it connects to a loopback address.
+ *
+ * @see https://github.com/kubernetes/kubernetes/blob/25d732ce4efffdabe80223c196a299d2278c0080/staging/src/k8s.io/kubelet/pkg/cri/streaming/portforward/websocket.go
+ */
+import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
+
+const PROTOCOL = "v4.channel.k8s.io";
+const DATA = 0;
+const ERROR = 1;
+const BINARY = 2;
+const CLOSE = 8;
+
+/** Answers the handshake; `port` on 127.0.0.1 is the Pod's. */
+export function serveForward(request: IncomingMessage, socket: Duplex, port: number): void {
+  const key = request.headers["sec-websocket-key"] ?? "";
+  const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+  const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((one) => one.trim());
+  const headers = ["Upgrade: websocket", "Connection: Upgrade", `Sec-WebSocket-Accept: ${accept}`];
+  if (!offered.includes(PROTOCOL)) {
+    refuseUpgrade(socket, 403, "no common protocol");
+    return;
+  }
+  headers.push(`Sec-WebSocket-Protocol: ${PROTOCOL}`);
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers.join("\r\n")}\r\n\r\n`);
+  const number = Buffer.from([port & 0xff, port >> 8]);
+  const send = (channel: number, bytes: Buffer): unknown => socket.writable && socket.write(frame(channel, bytes));
+  send(DATA, number);
+  send(ERROR, number);
+
+  const pod = connect(port, "127.0.0.1");
+  pod.on("data", (bytes: Buffer) => send(DATA, bytes));
+  pod.on("error", (error) => send(ERROR, Buffer.from(`error forwarding port ${port} to pod: ${error.message}`)));
+  pod.on("close", () => socket.end());
+  socket.on("close", () => pod.destroy());
+  socket.on("error", () => pod.destroy());
+  let left: Buffer = Buffer.alloc(0);
+  socket.on("data", (bytes: Buffer) => {
+    left = Buffer.concat([left, bytes]);
+    for (let read = readFrame(left); read !== undefined; read = readFrame(left)) {
+      left = left.subarray(read.length);
+      if (read.opcode === CLOSE) pod.end();
+      else if (read.opcode === BINARY && read.payload[0] === DATA) pod.write(read.payload.subarray(1));
+    }
+  });
+}
+
+/** As an API server refuses: clients of WebSockets see the status alone. */
+export function refuseUpgrade(socket: Duplex, status: number, message: string): void {
+  socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: ${message.length}\r\n\r\n${message}`);
+}
+
+function frame(channel: number, bytes: Buffer): Buffer {
+  const length = bytes.length + 1;
+  const head = Buffer.alloc(10);
+  head[0] = 0x80 | BINARY;
+  if (length < 126) {
+    head[1] = length;
+    return Buffer.concat([head.subarray(0, 2), Buffer.from([channel]), bytes]);
+  }
+  head[1] = 127;
+  head.writeBigUInt64BE(BigInt(length), 2);
+  return Buffer.concat([head, Buffer.from([channel]), bytes]);
+}
+
+type Frame = { readonly opcode: number; readonly payload: Buffer; readonly length: number };
+
+/** Frames of clients are masked. */
+function readFrame(bytes: Buffer): Frame | undefined {
+  if (bytes.length < 2) return undefined;
+  const short = (bytes[1] ?? 0) & 0x7f;
+  const at = short === 126 ? 4 : short === 127 ? 10 : 2;
+  if (bytes.length < at + 4) return undefined;
+  const size = short === 126 ? bytes.readUInt16BE(2) : short === 127 ? Number(bytes.readBigUInt64BE(2)) : short;
+  const length = at + 4 + size;
+  if (bytes.length < length) return undefined;
+  const mask = bytes.subarray(at, at + 4);
+  const payload = Buffer.from(bytes.subarray(at + 4, length)).map((byte, index) => byte ^ (mask[index % 4] ?? 0));
+  return { opcode: (bytes[0] ?? 0) & 0x0f, payload: Buffer.from(payload), length };
+}
