@@ -1,7 +1,5 @@
 /** The settings of the relay, and which of them go together. */
-import type { SettingProblem } from "./config.ts";
-import { nameSetting, portSetting, type Setting, switchSetting } from "./setting-kinds.ts";
-import type { WebhookSettings } from "./settings.ts";
+import { nameSetting, portSetting, type Setting, type SettingProblem, switchSetting } from "./setting-kinds.ts";
 
 export type RelaySettings = {
   /** Secret with the relay's CAs and signing keys; empty: no relay. */
@@ -39,7 +37,12 @@ export const RELAY_SETTINGS: { readonly [K in keyof RelaySettings]: Setting<Rela
   adminPort: portSetting("admin-port", 0, "for none", "TCP port for recent drains over plain HTTP, without a password"),
 };
 
-type Needed = RelaySettings & Pick<WebhookSettings, "cluster" | "caSecret" | "port">;
+/** Declared here, because the table of settings imports this file. */
+type Needed = RelaySettings & {
+  readonly cluster: "watch" | "off";
+  readonly caSecret: string;
+  readonly port: number;
+};
 
 /** What of the relay does not go together. */
 export function relayProblems(settings: Needed): readonly SettingProblem[] {
