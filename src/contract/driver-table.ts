@@ -20,6 +20,11 @@ export type DriverRow = {
   /** Where its admin interface is when no setting says so, the usual one first. */
   readonly usualUrls: readonly string[];
   readonly reachesUnixSockets: boolean;
+  /**
+   * The kind of Envoy it drains. `istio`: Istio's agent fixes the admin port. `any`: the admin address depends on what
+   * deployed it, so injection reads it from the Pod.
+   */
+  readonly envoy: "none" | "istio" | "any";
 };
 
 /** `auto` never reaches the manager: recognition happens at injection. */
@@ -35,6 +40,7 @@ const NONE: DriverRow = {
   restartMs: 0,
   usualUrls: [],
   reachesUnixSockets: false,
+  envoy: "none",
 };
 
 const ENVOY: DriverRow = {
@@ -48,6 +54,7 @@ const ENVOY: DriverRow = {
   // Envoy Gateway's port, then the one of Envoy's own examples.
   usualUrls: ["http://127.0.0.1:19000", "http://127.0.0.1:9901"],
   reachesUnixSockets: true,
+  envoy: "any",
 };
 
 /** As `driver` names them. */
@@ -59,6 +66,7 @@ export const DRIVERS: readonly DriverRow[] = [
     name: "istio",
     listensForPod: false,
     usualUrls: ["http://127.0.0.1:15000"],
+    envoy: "istio",
   },
   {
     ...NONE,

@@ -32,7 +32,6 @@ export function runManager(args: readonly string[], outside: Outside, onSignals:
 
 function refusal(command: string): string {
   if (command === "") return USAGE;
-  if (command === "hook") return "lastcall hook: this mode is not there yet; use a sidecar mode, or sleep";
   return `lastcall: there is no command ${command}\n${USAGE}`;
 }
 

@@ -53,12 +53,11 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
   },
   mode: {
     name: "mode",
-    codec: oneOf("auto", "sidecar", "native", "classic", "sleep", "hook"),
+    codec: oneOf("auto", "sidecar", "native", "classic", "sleep"),
     fallback: "auto",
     scopes: EVERYWHERE,
     since: SINCE,
-    summary:
-      "What is added: the manager as native sidecar or classic container, or only a `sleep` hook. `hook` is not there yet.",
+    summary: "What is added: the manager as native sidecar or classic container, or only a `sleep` hook.",
   },
   drainDelayMs: {
     name: "drain-delay",

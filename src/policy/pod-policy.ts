@@ -3,7 +3,7 @@ import type { DrainedWhen, Preload } from "../contract/drain-settings.ts";
 import type { DriverName } from "../contract/driver-table.ts";
 import type { ResourcesChoice } from "./resources-codec.ts";
 
-export type ModeChoice = "auto" | "sidecar" | "native" | "classic" | "sleep" | "hook";
+export type ModeChoice = "auto" | "sidecar" | "native" | "classic" | "sleep";
 export type DriverChoice = "auto" | DriverName;
 export type PreStopChoice = "auto" | "keep" | "chain" | "replace";
 

@@ -19,7 +19,7 @@ export const PROBLEMS = {
   wrong_scope: "an annotation is set where it has no effect",
   unknown_profile: "the profile named neither ships nor stands in the cluster configuration",
   conflicting_values: "two values cannot be obeyed together; the message says which one yields",
-  unsupported_mode: "the mode asked for does not exist in this cluster or version; the default is used",
+  unsupported_mode: "the mode needs a newer Kubernetes; the default is used",
   own_hook_kept: "a container keeps its own preStop hook and is not held by the drain",
   unknown_container: "a container named in an annotation does not exist in the Pod",
   long_grace: "the grace period exceeds what a known autoscaler waits for",

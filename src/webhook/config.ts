@@ -5,11 +5,8 @@ import { quote } from "../policy/quote.ts";
 import { certificateProblems } from "./certificates/setting-problems.ts";
 import { enforcementProblems } from "./enforcement-settings.ts";
 import { relayProblems } from "./relay-settings.ts";
-import type { Setting } from "./setting-kinds.ts";
+import type { Setting, SettingProblem } from "./setting-kinds.ts";
 import { SETTING_KEYS, SETTINGS, variableOf, type WebhookSettings } from "./settings.ts";
-
-/** One bad flag or variable: `where` names it, `message` is a sentence. */
-export type SettingProblem = { readonly where: string; readonly message: string };
 
 export type ReadSettings = {
   readonly settings: WebhookSettings;

@@ -1,7 +1,7 @@
 /** The settings of failing closed, and which of them go together. */
 import { LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../kubernetes/label-list.ts";
 import { isNamespaceName } from "../kubernetes/namespace-name.ts";
-import { nameSetting, type Setting } from "./setting-kinds.ts";
+import { nameSetting, type Setting, type SettingProblem } from "./setting-kinds.ts";
 
 export type EnforcementSettings = {
   /** MutatingWebhookConfiguration that is filled once injection is proven; empty: Pods are let in while no webhook answers. */
@@ -47,7 +47,7 @@ export const ENFORCEMENT_SETTINGS: { readonly [K in keyof EnforcementSettings]: 
 export function enforcementProblems({
   enforceConfiguration,
   enforceCopies,
-}: EnforcementSettings): readonly { readonly where: string; readonly message: string }[] {
+}: EnforcementSettings): readonly SettingProblem[] {
   const where = "--enforce-configuration";
   if ((enforceConfiguration === "") !== (enforceCopies === ""))
     return [{ where, message: "It and --enforce-copies are given together, or neither is." }];

@@ -1,8 +1,6 @@
 /** The settings of the relay, and which of them go together. */
 import type { AdminListen } from "../relay/page/admin-runner.ts";
-import type { SettingProblem } from "./config.ts";
-import { nameSetting, portSetting, type Setting, switchSetting } from "./setting-kinds.ts";
-import type { WebhookSettings } from "./settings.ts";
+import { nameSetting, portSetting, type Setting, type SettingProblem, switchSetting } from "./setting-kinds.ts";
 
 export type RelaySettings = {
   /** Secret with the relay's CAs and signing keys; empty: no relay. */
@@ -50,7 +48,12 @@ export const RELAY_SETTINGS: { readonly [K in keyof RelaySettings]: Setting<Rela
   },
 };
 
-type Needed = RelaySettings & Pick<WebhookSettings, "cluster" | "caSecret" | "port">;
+/** Declared here, because the table of settings imports this file. */
+type Needed = RelaySettings & {
+  readonly cluster: "watch" | "off";
+  readonly caSecret: string;
+  readonly port: number;
+};
 
 /** What of the relay does not go together. */
 export function relayProblems(settings: Needed): readonly SettingProblem[] {

@@ -1,8 +1,11 @@
-/** The kinds of settings: how a flag's text is read, and what is said about it. */
+/** The kinds of settings: how a flag's text is read, what the help shows of it, and a problem of one. */
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
 
 export const HOUR_MS = 3_600_000;
 const LONGEST_WAIT_MS = 24 * HOUR_MS; // A timer of more than 24 days would fire at once.
+
+/** One bad flag or variable: `where` names it, `message` is a sentence. */
+export type SettingProblem = { readonly where: string; readonly message: string };
 
 export type Setting<T> = {
   /** Without the dashes; the environment variable is derived from it. */

@@ -77,8 +77,6 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Imports that close a circle and stay, each with its reason. A new one is refused. */
 export const CYCLES: Readonly<Record<string, string>> = {
-  "webhook/relay-settings.ts -> webhook/config.ts": "checks the settings whose table lists its own",
-  "webhook/settings.ts -> webhook/relay-settings.ts": "the table of settings includes those of the relay",
   "webhook/certificates/authority -> webhook/certificates": "an authority is one source of certificates",
   "demo/story/withdrawal.ts -> demo/story/timeline.ts": "the timeline shows withdrawals, which carry its time",
   "demo/story -> demo/pod-end.ts": "the story tells how a Pod ended",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SHIPPED_PROFILES } from "../../src/policy/shipped-profiles.ts";
 import type { Values } from "./rendering.ts";
 import { complaint } from "./wrong-values.ts";
 
@@ -144,7 +145,7 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
   [
     "a profile that is not there",
     { policy: { defaults: { profile: "slow" }, profiles: { fast: {} } } },
-    "policy.defaults.profile is slow: there is no such profile; policy.profiles has fast.",
+    "policy.defaults.profile is slow: there is no such profile; use one of spot, dev, singleton, edge, long-work, fast, or add slow to policy.profiles.",
   ],
   [
     "a profile that names one",
@@ -215,6 +216,11 @@ describe("a sentence refuses", () => {
     expect(complaint(values)).toContain(message);
   });
 
+  test("a wrong profile once, where a profile of the cluster takes the place of a shipped one", () => {
+    const own = complaint({ policy: { defaults: { profile: "slow" }, profiles: { spot: {} } } });
+    expect(own).toContain("use one of spot, dev, singleton, edge, long-work, or add slow to policy.profiles.");
+  });
+
   test("the release in the namespace that the self-test uses", () => {
     expect(complaint({}, "default")).toContain("the release's namespace is default");
     expect(complaint({ selfTest: { namespace: "probes" } }, "default")).toBe("");
@@ -225,4 +231,8 @@ describe("a sentence refuses", () => {
     expect(said).toContain("webhook.replicas is 1");
     expect(said).toContain("relay.adminPort is 1");
   });
+});
+
+test.for(Object.keys(SHIPPED_PROFILES))("the shipped profile %s is a default of the cluster", (profile) => {
+  expect(complaint({ policy: { defaults: { profile } } })).toBe("");
 });

@@ -1,5 +1,9 @@
 /** Which driver is recognised, where its admin address is, and as whom the manager reaches it. */
 import { describe, expect, test } from "vitest";
+import { driverRow } from "../../src/contract/driver-table.ts";
+import { adminUrlOf } from "../../src/injection/mesh/driver.ts";
+import { socketMount, socketUser } from "../../src/injection/mesh/driver-socket.ts";
+import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { injected } from "./given.ts";
 
 type Loose = { readonly [key: string]: unknown };
@@ -113,5 +117,29 @@ describe("a Unix socket is reached as the user who may write to it", () => {
     const reader = { ...APP, securityContext: { runAsUser: 7 }, volumeMounts: [{ ...SOCKET, readOnly: true }] };
     const spec = { containers: [reader, { ...envoy, securityContext: { runAsUser: 101 } }] };
     expect(userIn({ metadata: { annotations }, spec })).toBe(101);
+  });
+});
+
+describe("a driver of another proxy, with two usual URLs and Unix sockets, beside an Envoy", () => {
+  const URLS = ["http://127.0.0.1:7001", "http://127.0.0.1:7002"];
+  const row = { ...driverRow("linkerd"), usualUrls: URLS, reachesUnixSockets: true };
+  const mount = { name: "own", mountPath: "/admin" };
+  const proxy = { ...APP, name: "proxy", volumeMounts: [mount], securityContext: { runAsUser: 7 } };
+  const ports = [{ name: "admin", containerPort: 5001 }];
+  const envoy = { ...ENVOY, ports, volumeMounts: [SOCKET], securityContext: { runAsUser: 101 } };
+  const pod = { spec: { containers: [proxy, envoy] } };
+
+  test("gets its own usual URL", () => {
+    expect(adminUrlOf(pod, resolvePolicy([], {}).policy, row)).toBe("http://127.0.0.1:7001");
+    expect(adminUrlOf(pod, resolvePolicy([], {}).policy, driverRow("envoy"))).toBe("http://127.0.0.1:5001");
+  });
+
+  test("gets the mount and the user of the first container with the folder", () => {
+    const address = { driverUrl: "unix:/admin/admin.sock", row };
+    expect(socketMount(pod, address)).toEqual({ ...mount, readOnly: true });
+    expect(socketUser(pod, address)).toBe(7);
+    const ofEnvoy = { ...address, row: driverRow("envoy") };
+    expect(socketMount(pod, ofEnvoy)).toEqual({ ...SOCKET, readOnly: true });
+    expect(socketUser(pod, ofEnvoy)).toBe(101);
   });
 });

@@ -100,7 +100,7 @@ describeBuilds("signals and starting", (build) => {
   test.concurrent.for([
     { args: [], says: "usage" },
     { args: ["dance"], says: "there is no command dance" },
-    { args: ["hook"], says: "not there yet" },
+    { args: ["hook"], says: "there is no command hook" },
     { args: ["status", "--drain-delay=5s"], says: "unknown flag --drain-delay" },
   ])("the words '$args' are answered with '$says' and the status 64", async ({ args, says }) => {
     const end = await run(args, {}, build);

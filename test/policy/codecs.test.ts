@@ -11,7 +11,7 @@ function codecOf(field: Field): Codec<unknown> {
 
 const GOOD: Readonly<Record<Field, readonly string[]>> = {
   inject: ["enabled", "disabled"],
-  mode: ["auto", "hook"],
+  mode: ["auto", "sleep"],
   drainDelayMs: ["0s", "1500ms"],
   deregistrationDelayMs: ["5m"],
   drainTimeoutMs: ["6h"],

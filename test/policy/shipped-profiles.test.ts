@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { gracePeriodSeconds } from "../../src/injection/hooks/grace.ts";
+import { clusterLayer, readClusterConfig } from "../../src/policy/cluster-config.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { SHIPPED_PROFILES } from "../../src/policy/shipped-profiles.ts";
 
@@ -14,6 +15,15 @@ describe.for(Object.entries(SHIPPED_PROFILES))("%s", ([name, { values }]) => {
     const { problems, origin } = chosen(name);
     expect(problems).toEqual([]);
     const fromIt = Object.values(origin).filter((place) => place === `profile ${name} (pod web-0)`);
+    expect(fromIt).toHaveLength(Object.keys(values).length);
+  });
+
+  test("is the default of a cluster whose configuration names it", () => {
+    const { config, problems } = readClusterConfig({ defaults: { profile: name } });
+    expect(problems).toEqual([]);
+    const resolution = resolvePolicy([clusterLayer(config)], config.profiles);
+    expect(resolution.problems).toEqual([]);
+    const fromIt = Object.values(resolution.origin).filter((place) => place === `profile ${name} (cluster cluster)`);
     expect(fromIt).toHaveLength(Object.keys(values).length);
   });
 

@@ -55,10 +55,10 @@
 {{- define "lastcall.policyProblems" -}}
 {{- $problems := list -}}
 {{- $policy := .Values.policy -}}
-{{- $known := keys $policy.profiles | sortAlpha -}}
+{{- $known := concat (include "lastcall.shippedProfiles" . | fromJsonArray) (keys $policy.profiles | sortAlpha) | uniq -}}
 {{- $chosen := get $policy.defaults "profile" -}}
 {{- if and $chosen (not (has $chosen $known)) -}}
-{{- $problems = append $problems (printf "policy.defaults.profile is %s: there is no such profile; policy.profiles has %s." $chosen (join ", " $known | default "none")) -}}
+{{- $problems = append $problems (printf "policy.defaults.profile is %s: there is no such profile; use one of %s, or add %s to policy.profiles." $chosen (join ", " $known) $chosen) -}}
 {{- end -}}
 {{- range $name, $set := $policy.profiles -}}
 {{- if hasKey $set "profile" -}}

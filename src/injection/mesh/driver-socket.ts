@@ -1,4 +1,5 @@
 /** The Unix socket of a driver: how the manager gets to see it, and as whom it may connect. */
+import type { DriverRow } from "../../contract/driver-table.ts";
 import { containersOf, initContainersOf, lastingContainersOf } from "../../kubernetes/pod.ts";
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import type { Problem } from "../../policy/problem.ts";
@@ -12,18 +13,22 @@ const TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 /** Takes the right to run privileged, or a variable of the container it was made for. */
 const UNCOPIED: readonly string[] = ["mountPropagation", "subPathExpr"];
 
+/** A driver and the URL of its admin interface. */
+export type DriverAddress = { readonly driverUrl: string; readonly row: DriverRow };
+
 /**
  * The mount that lets the manager reach `unix:/folder/socket`: a copy of the one some container has, read-only unless the
  * runtime has to make the token's folder in it.
  *
  * @returns `undefined` when no container mounts the folder in a way that can be copied, and for URLs of another kind
  */
-export function socketMount(pod: RawObject, driverUrl: string): RawObject | undefined {
+export function socketMount(pod: RawObject, { driverUrl, row }: DriverAddress): RawObject | undefined {
   if (!driverUrl.startsWith("unix:")) return undefined;
   const all = [...containersOf(pod), ...initContainersOf(pod)];
   const socket = socketOf(pod, driverUrl);
   // Each container may have a folder of that name for itself: the proxy's is the one.
-  const nearest = nearestMount(all.filter(isEnvoy), socket) ?? nearestMount(all, socket);
+  const proxies = all.filter((container) => isProxy(container, row));
+  const nearest = nearestMount(proxies, socket) ?? nearestMount(all, socket);
   if (nearest === undefined || (textAt(nearest, "subPathExpr") ?? "") !== "") return undefined;
   const kept = Object.entries(nearest).filter(([key]) => !UNCOPIED.includes(key));
   const holdsToken = isAbove(textAt(nearest, "mountPath") ?? "", TOKEN_FOLDER);
@@ -36,7 +41,7 @@ export function socketMount(pod: RawObject, driverUrl: string): RawObject | unde
  *
  * @returns `undefined` when the Pod does not say, or says root
  */
-export function socketUser(pod: RawObject, driverUrl: string): number | undefined {
+export function socketUser(pod: RawObject, { driverUrl, row }: DriverAddress): number | undefined {
   if (!driverUrl.startsWith("unix:")) return undefined;
   const socket = socketOf(pod, driverUrl);
   // One that cannot write to the folder does not make the socket.
@@ -44,7 +49,7 @@ export function socketUser(pod: RawObject, driverUrl: string): number | undefine
     const mount = nearestMount([container], socket);
     return mount !== undefined && mount["readOnly"] !== true && !isManager(container);
   });
-  const maker = makers.find(isEnvoy) ?? makers[0];
+  const maker = makers.find((container) => isProxy(container, row)) ?? makers[0];
   if (maker === undefined) return undefined;
   const ofPod = wholeNumberAt(objectAt(objectAt(pod, "spec"), "securityContext"), "runAsUser");
   const user = wholeNumberAt(objectAt(maker, "securityContext"), "runAsUser") ?? ofPod ?? 0;
@@ -94,6 +99,11 @@ function plainPath(path: string): string {
   return path.replace(/\/(\.?\/)+/g, "/");
 }
 
+/** An Envoy beside the proxy of another driver has its own sockets. */
+function isProxy(container: RawObject, row: DriverRow): boolean {
+  return row.envoy !== "none" && isEnvoy(container);
+}
+
 /** `envoyproxy/envoy:v1.31`, `registry.local/envoy@sha256:…`, `envoy-distroless`, `contour-envoy`. */
 export function isEnvoy(container: RawObject): boolean {
   const image = textAt(container, "image") ?? "";
@@ -103,8 +113,9 @@ export function isEnvoy(container: RawObject): boolean {
   return /^(envoy|envoy-distroless|envoy-contrib|envoy-debug|envoy-dev|envoyproxy|[a-z]+-envoy)$/.test(name);
 }
 
-export function socketProblems(pod: RawObject, driverUrl: string, where: string): readonly Problem[] {
-  if (!driverUrl.startsWith("unix:") || socketMount(pod, driverUrl) !== undefined) return [];
+export function socketProblems(pod: RawObject, address: DriverAddress, where: string): readonly Problem[] {
+  const { driverUrl } = address;
+  if (!driverUrl.startsWith("unix:") || socketMount(pod, address) !== undefined) return [];
   const message =
     `No container mounts the folder of ${quote(driverUrl)} from a volume that can hold a socket and without ` +
     "subPathExpr, so the driver cannot be reached.";

@@ -1,5 +1,5 @@
 /** Who speaks to the proxy: what `driver: auto` recognises, and where its admin address usually is. */
-import { type DriverName, driverRow } from "../../contract/driver-table.ts";
+import { type DriverName, type DriverRow, driverRow } from "../../contract/driver-table.ts";
 import { containersOf, initContainersOf, labelsOf, lastingContainersOf } from "../../kubernetes/pod.ts";
 import { listAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../../policy/pod-policy.ts";
@@ -23,19 +23,18 @@ export function isDriverAskedFor(policy: PodPolicy): boolean {
 }
 
 /** The admin address that was set, else the one of the program that was recognised; empty lets the driver look for it. */
-export function adminUrlOf(pod: RawObject, policy: PodPolicy, driver: DriverName): string {
+export function adminUrlOf(pod: RawObject, policy: PodPolicy, row: DriverRow): string {
   if (policy.driverUrl !== "") return policy.driverUrl;
-  const [usual = "", ...others] = driverRow(driver).usualUrls;
-  return others.length > 0 ? envoyAdminOf(pod) : usual;
+  return row.envoy === "any" ? envoyAdminOf(pod, row) : (row.usualUrls[0] ?? "");
 }
 
 const CONTOUR_ADMIN = "unix:/admin/admin.sock";
 
-function envoyAdminOf(pod: RawObject): string {
+function envoyAdminOf(pod: RawObject, row: DriverRow): string {
   if (meshProxyIn(pod) === "istio") return driverRow("istio").usualUrls[0] ?? "";
-  if (isOfEnvoyGateway(pod)) return driverRow("envoy").usualUrls[0] ?? "";
+  if (isOfEnvoyGateway(pod)) return row.usualUrls[0] ?? "";
   // Older Contours listen on a TCP port; theirs has to be set.
-  if (isOfContour(pod) && socketMount(pod, CONTOUR_ADMIN) !== undefined) return CONTOUR_ADMIN;
+  if (isOfContour(pod) && socketMount(pod, { driverUrl: CONTOUR_ADMIN, row }) !== undefined) return CONTOUR_ADMIN;
   const named = namedAdminPort(pod);
   return named === undefined ? "" : `http://127.0.0.1:${named}`;
 }

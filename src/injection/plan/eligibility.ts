@@ -129,8 +129,6 @@ function isPossible(mode: "native" | "classic", facts: ClusterFacts): boolean {
 
 function refusalOf(choice: ModeChoice, facts: ClusterFacts): string | undefined {
   switch (choice) {
-    case "hook":
-      return "Mode hook does not exist in this version";
     case "native": {
       const server = parseVersion(facts.apiServerVersion);
       const isTooOld = server !== undefined && !isAtLeast(server, 1, 29);

@@ -1,5 +1,6 @@
 /** Native and classic mode: the manager in the Pod, its hooks, and the grace period that holds the drain. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { driverRow } from "../../contract/driver-table.ts";
 import type { RelayAccess } from "../../contract/relay-access.ts";
 import { annotationsOf, DEFAULT_GRACE_SECONDS } from "../../kubernetes/pod.ts";
 import { limitOf, requestOf } from "../../kubernetes/qos.ts";
@@ -12,7 +13,7 @@ import { hasCredential, type ManagerMaking, makeManager, relayAccessFor } from "
 import { renewManager } from "../manager/renewed.ts";
 import { managerUser } from "../manager/run-as-user.ts";
 import { adminUrlOf, driverOf, isDriverAskedFor } from "../mesh/driver.ts";
-import { socketMount, socketProblems, socketUser } from "../mesh/driver-socket.ts";
+import { type DriverAddress, socketMount, socketProblems, socketUser } from "../mesh/driver-socket.ts";
 import { captureProblems, choosePort } from "../mesh/ports.ts";
 import type { Edit } from "../record/edit.ts";
 import { formatRecord } from "../record/original-record.ts";
@@ -111,7 +112,7 @@ function planParts(parts: Parts): Plan {
       ...conflictProblems(settingsRequest, settings, where),
       ...resourceProblems(resources, request),
       ...(policy.resources === "auto" ? [] : fit.changes),
-      ...socketProblems(pod, settings.driverUrl, where),
+      ...socketProblems(pod, driverAddress(settings), where),
       ...graceProblems(pod, seconds, where),
       ...meshProblems(pod, changes, address.port, where),
       ...repairProblems(request),
@@ -149,7 +150,7 @@ function settingsRequestOf(
     classic: mode === "classic",
     port,
     driver,
-    driverUrl: adminUrlOf(pod, policy, driver),
+    driverUrl: adminUrlOf(pod, policy, driverRow(driver)),
     hooks,
     originalSeconds: originalGrace(request) ?? DEFAULT_GRACE_SECONDS,
     chainSeconds: chainSeconds(chainOf(hooks)),
@@ -162,17 +163,21 @@ function managerOf(
   parts: Pick<ManagerMaking, "settings" | "token" | "recordText" | "resources" | "relay">,
 ): RawObject {
   const { pod, policy, mode, image, pullPolicy, existing, namespaceAnnotations } = request;
-  const { driverUrl } = parts.settings;
+  const address = driverAddress(parts.settings);
   const made = makeManager({
     ...parts,
     native: mode === "native",
     image,
     pullPolicy,
-    mount: socketMount(pod, driverUrl),
-    user: managerUser({ pod, namespaceAnnotations, choice: policy.runAsUser, socketUser: socketUser(pod, driverUrl) }),
+    mount: socketMount(pod, address),
+    user: managerUser({ pod, namespaceAnnotations, choice: policy.runAsUser, socketUser: socketUser(pod, address) }),
   });
   const manager = existing?.manager;
   return manager !== undefined && staysInPlace(request) ? renewManager(manager.container, made) : made;
+}
+
+function driverAddress({ driver, driverUrl }: DrainSettings): DriverAddress {
+  return { driverUrl, row: driverRow(driver) };
 }
 
 function staysInPlace(request: PlanRequest): boolean {

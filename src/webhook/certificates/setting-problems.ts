@@ -1,5 +1,6 @@
 /** Which settings about certificates go together. */
 import { formatDuration } from "../../contract/duration.ts";
+import type { SettingProblem } from "../setting-kinds.ts";
 import type { WebhookSettings } from "../settings.ts";
 
 type CertificateSettings = Pick<
@@ -17,10 +18,8 @@ type CertificateSettings = Pick<
 /** A rotation must be over long before the last third of a CA's life is. */
 const SETTLES_PER_LIFE = 10;
 
-export function certificateProblems(
-  settings: CertificateSettings,
-): readonly { readonly where: string; readonly message: string }[] {
-  const problems: { where: string; message: string }[] = [];
+export function certificateProblems(settings: CertificateSettings): readonly SettingProblem[] {
+  const problems: SettingProblem[] = [];
   const told = (where: string, message: string): unknown => problems.push({ where, message });
   const hasFiles = settings.certificateFile !== "" || settings.keyFile !== "";
   const hasSecret = settings.caSecret !== "";

@@ -13,7 +13,6 @@ const LINES: readonly (readonly string[])[] = [
   ["version", "--port=1"],
   ["--help"],
   ["dance"],
-  ["hook"],
   ["serve", "--port=0"],
   ["serve", "--port=65536"],
   ["serve", "--port=１７８９０"],

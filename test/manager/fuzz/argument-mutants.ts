@@ -48,7 +48,7 @@ async function isRefused(args: readonly string[], env: Record<string, string>, i
 const FLAGS = SAMPLES.filter((sample) => sample.parser === "flags").flatMap(({ bytes }) =>
   bytes.toString("utf8").split("\n"),
 );
-const COMMANDS = ["serve", "serve", "serve", "serve", "serve", "status", "drain", "version", "hook", ""];
+const COMMANDS = ["serve", "serve", "serve", "serve", "serve", "status", "drain", "version", ""];
 
 function argumentsOf(random: Random): string[] {
   const flags = FLAGS.filter(() => random.chance(0.4)).map((flag) =>
