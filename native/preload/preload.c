@@ -12,7 +12,7 @@
 #define SHOWN __attribute__((visibility("default")))
 #define DESCRIPTORS 65536
 #define PARTS 64
-#define GATHERED 2048
+#define GATHERED_BYTES 2048
 #define ELSEWHERE (-4096L)
 
 extern void *dlsym(void *, const char *) __attribute__((weak));
@@ -77,11 +77,11 @@ static void finish(int fd, bytes_t missing) {
 
 /* A head may lie in many parts. Nothing behind its end is touched: a body may be a file that is no longer there. */
 static __attribute__((noinline)) bytes_t line_in(struct talk *talk, const struct iovec *v, bytes_t count, bytes_t all) {
-  u8 head[GATHERED];
+  u8 head[GATHERED_BYTES];
   bytes_t n = 0;
-  if (count == 1 || v->iov_len >= GATHERED) return talk_write(talk, v->iov_base, v->iov_len, all);
+  if (count == 1 || v->iov_len >= GATHERED_BYTES) return talk_write(talk, v->iov_base, v->iov_len, all);
   for (bytes_t i = 0, ends = 0; i < count; i++)
-    for (bytes_t k = 0; k < v[i].iov_len && n < GATHERED && ends < 4; k++) {
+    for (bytes_t k = 0; k < v[i].iov_len && n < GATHERED_BYTES && ends < 4; k++) {
       head[n] = ((const u8 *)v[i].iov_base)[k];
       ends = head[n] == "\r\n\r\n"[ends] ? ends + 1 : head[n] == '\r';
       n++;

@@ -101,7 +101,7 @@ function addInjectFlags(command: Command): Command {
     )
     .option("--image <image>", "image of the manager", DEFAULT_IMAGE)
     .option("--config <file>", "cluster configuration: defaults, profiles, onInvalid")
-    .option("--token-seed <text>", "secret key that tokens are derived with", PUBLIC_SEED);
+    .option("--token-seed <text>", "key that tokens are derived with; the default is public", PUBLIC_SEED);
   return addPolicyFlags(command);
 }
 

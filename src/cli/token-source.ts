@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 /** A manager reads 32 hexadecimal characters. */
 const TOKEN_CHARACTERS = 32;
 
-/** The key where no --token-seed is set. It is public: SECURITY.md says what such a token protects. */
+/** The key where no --token-seed is set. It is public: see "With a token from a manifest" in SECURITY.md. */
 export const PUBLIC_SEED = "lastcall";
 
 export type WorkloadIdentity = {

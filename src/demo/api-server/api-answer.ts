@@ -14,7 +14,7 @@ export type ApiCall = {
 
 export type ApiAnswer = { readonly status: number; readonly body: Json };
 
-/** What the demo's Pods are told to run on; a cluster of this version has native sidecars and mounts images. */
+/** Version of the demo's API server and of its node; a cluster of this version has native sidecars and mounts images. */
 export const SERVER_VERSION = "v1.37.0";
 
 /** Lists come whole: a server may leave `limit` unobserved, and the demo's are short. */

@@ -1,4 +1,4 @@
-/** What the manager's image holds, as it was built on this machine. */
+/** Finds the files of the manager's image among those built on this machine. */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

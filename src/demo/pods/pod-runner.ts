@@ -8,7 +8,7 @@
  *
  * Not modelled: images (every container must name its command; `/lastcall` is the local manager), volumes (the preloaded
  * library is the local one), resource limits, users and security contexts, postStart, startup probes, liveness probes
- * that run by themselves, an image's STOPSIGNAL (a Pod's `lifecycle.stopSignal` says the same and is obeyed), `envFrom`
+ * that run by themselves, an image's STOPSIGNAL (a Pod's `lifecycle.stopSignal` takes its place), `envFrom`
  * and references to Secrets and ConfigMaps, evictions, and the kubelet's own restarts and delays. What a real one does
  * differently: docs/real-kubelet.md.
  */
