@@ -5,7 +5,7 @@ import { explain } from "./explanation.ts";
 import { explanationText } from "./explanation-text.ts";
 import { jsonReport, printProblems, printReport, succeeded, writeManifests } from "./output.ts";
 import type { Ports } from "./ports.ts";
-import type { CommandRequest, InjectRequest } from "./request.ts";
+import type { CommandRequest, ExplainRequest, InjectRequest } from "./request.ts";
 import { type ChangedManifest, injectManifests, type Transformed, uninjectManifests } from "./transform.ts";
 
 export async function runInject(request: InjectRequest, ports: Ports): Promise<number> {
@@ -38,9 +38,9 @@ function unifiedDiff({ name, before, after }: ChangedManifest): { readonly file:
   return { file: name, diff: patch.replace(/^=+\n/, "") };
 }
 
-export async function runExplain(request: InjectRequest, ports: Ports): Promise<number> {
+export async function runExplain(request: ExplainRequest, ports: Ports): Promise<number> {
   const result = await injectManifests(request, ports);
-  const explanations = result.decisions.map((decision) => explain(decision, request.facts));
+  const explanations = result.decisions.map((decision) => explain(decision, request));
   if (request.json) {
     const { warnings, problems } = result;
     ports.out(`${JSON.stringify({ workloads: explanations, warnings, problems })}\n`);

@@ -10,6 +10,7 @@ export function explanationText(explanation: WorkloadExplanation): string {
   const { workload, grace, timeline, limit, holds, loads } = explanation;
   const lines = [`${titleOf(workload)} (${workload.file}, document ${workload.document})`];
   lines.push(`  decision: ${explanation.decision}`);
+  if (explanation.assumed !== undefined) lines.push(`  assumed: ${explanation.assumed}`);
   lines.push(...workload.problems.map(({ where, message }) => `  problem: ${where}: ${message}`));
   lines.push("  values:", ...table(explanation.values.map(({ name, value, origin }) => [name, value, origin])));
   if (holds !== undefined)

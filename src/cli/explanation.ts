@@ -6,6 +6,8 @@ import { formatDuration } from "../contract/duration.ts";
 import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
 import { serveFlagsOf } from "../injection/manager/container.ts";
+import { type Release, type Selection, selectionOf } from "../injection/opt-in/selection.ts";
+import { findExistingInjection } from "../injection/record/existing-injection.ts";
 import { findPreload } from "../injection/record/preload-in-pod.ts";
 import type { ClusterFacts } from "../injection/request.ts";
 import { containersOf, initContainersOf, nameOf } from "../kubernetes/pod.ts";
@@ -16,6 +18,7 @@ import { limitOf, workingDriver } from "./drain-limit.ts";
 import { type GraceArithmetic, graceArithmetic } from "./grace-arithmetic.ts";
 import { modeReason } from "./mode-reason.ts";
 import { FLAG_LAYER } from "./policy-flags.ts";
+import type { ExplainRequest } from "./request.ts";
 import { type Moment, sleepTimeline, timelineOf } from "./timeline.ts";
 import type { Decision } from "./transform.ts";
 import { graceOf, outcomeText, type WorkloadReport } from "./workload-report.ts";
@@ -26,6 +29,8 @@ export type WorkloadExplanation = {
   readonly workload: WorkloadReport;
   /** One sentence. */
   readonly decision: string;
+  /** About a namespace whose labels are unknown; absent where nothing is assumed. */
+  readonly assumed?: string;
   readonly values: readonly ExplainedValue[];
   /** Absent where nothing is injected, like the next two. */
   readonly grace?: GraceArithmetic;
@@ -37,7 +42,34 @@ export type WorkloadExplanation = {
   readonly limit?: string;
 };
 
-export function explain(decision: Decision, facts: ClusterFacts): WorkloadExplanation {
+export function explain(decision: Decision, { facts, release }: ExplainRequest): WorkloadExplanation {
+  const selection = selectionFor(decision, release);
+  if (selection.kind === "not-selected") return notSelected(decision, selection.because);
+  const explained = explainInjection(decision, facts);
+  return selection.kind === "selected" ? explained : { ...explained, assumed: assumption(decision.report.namespace) };
+}
+
+/** A Pod that is injected already, or declines by itself, is not a matter of selectors. */
+function selectionFor({ pod, outcome, namespaceLabels }: Decision, release: Release): Selection {
+  const isDecided = outcome.kind === "unchanged" && ["disabled", "up_to_date"].includes(outcome.reason);
+  if (isDecided || findExistingInjection(pod) !== undefined) return { kind: "selected" };
+  return selectionOf(pod, namespaceLabels, release);
+}
+
+function assumption(namespace: string): string {
+  return `namespace ${namespace}, which is not among the manifests, opts in`;
+}
+
+function notSelected(decision: Decision, because: string): WorkloadExplanation {
+  const { graceSeconds: _unchanged, mode: _none, ...report } = decision.report;
+  return {
+    workload: { ...report, outcome: "skipped", reason: "not_enabled", because },
+    decision: `not injected, because ${because}`,
+    values: valuesOf(decision, {}),
+  };
+}
+
+function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExplanation {
   const { report, outcome } = decision;
   const pod = outcome.kind === "patched" ? outcome.pod : decision.pod;
   const settings = settingsIn(pod);

@@ -1,6 +1,7 @@
 /** The commands and their flags. Reads words, never files: what it finds out goes to the command as plain values. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { VERSION } from "../contract/version.ts";
+import type { Release } from "../injection/opt-in/selection.ts";
 import { parseVersion } from "../kubernetes/version.ts";
 import { quote } from "../policy/quote.ts";
 import { readConfig } from "./cluster-config-file.ts";
@@ -37,7 +38,7 @@ export async function runCommandLine(args: readonly string[], ports: Ports): Pro
   }
 }
 
-type Runner = (request: InjectRequest, ports: Ports) => Promise<number>;
+type Runner = (request: InjectRequest, ports: Ports, options: Flags) => Promise<number>;
 
 /** Nothing runs before its `parseAsync`. */
 export function buildProgram(ports: Ports, finish: (status: number) => void): Command {
@@ -54,7 +55,7 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
     (run: Runner, withoutConfig = EXIT_ERROR) =>
     async (options: Flags) => {
       const config = readConfig(textFlag(options, "config"), ports);
-      finish(config === undefined ? withoutConfig : await run(injectRequest(options, config), ports));
+      finish(config === undefined ? withoutConfig : await run(injectRequest(options, config), ports, options));
     };
   addInjectFlags(program.command("inject").description("print the manifests with every Pod injected")).action(
     withConfig(runInject),
@@ -69,7 +70,10 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
     program
       .command("explain")
       .description("print every value with its origin, the decision and its reason, and how a Pod will end"),
-  ).action(withConfig(runExplain));
+  )
+    .option("--revision <name>", "revision of the release that would inject (default: a release without one)")
+    .option("--opt-out", "the release injects every Pod that does not decline (chart value injection.mode)", false)
+    .action(withConfig((request, ports, options) => runExplain({ ...request, release: releaseOf(options) }, ports)));
   addLintCommand(program, ports, finish);
   addDrainCommands(program, ports, finish);
   // These live in rooms of their own, which the program's entry loads; here they are only listed.
@@ -103,6 +107,11 @@ function addInjectFlags(command: Command): Command {
     .option("--config <file>", "cluster configuration: defaults, profiles, onInvalid")
     .option("--token-seed <text>", "key that tokens are derived with; the default is public", PUBLIC_SEED);
   return addPolicyFlags(command);
+}
+
+function releaseOf(options: Flags): Release {
+  const injection = options["optOut"] === true ? "opt-out" : "opt-in";
+  return { revision: textFlag(options, "revision") ?? "", injection };
 }
 
 function versionOption(flags: string, summary: string, fallback?: string): Option {

@@ -1,5 +1,6 @@
 /** What the flags of a command ask for, as plain values. */
 import type { ClusterFacts } from "../injection/inject.ts";
+import type { Release } from "../injection/opt-in/selection.ts";
 import type { TemplatePath } from "../kubernetes/template-path.ts";
 import type { ClusterConfig } from "../policy/cluster-config.ts";
 import type { Layer } from "../policy/resolve.ts";
@@ -20,3 +21,5 @@ export type InjectRequest = CommandRequest & {
   readonly overrides: readonly Layer[];
   readonly tokenSeed: string;
 };
+
+export type ExplainRequest = InjectRequest & { readonly release: Release };

@@ -4,6 +4,7 @@ import { injectPod } from "../injection/inject.ts";
 import type { Explanation, Outcome } from "../injection/outcome.ts";
 import { uninjectPod } from "../injection/uninject.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";
+import type { RawObject } from "../kubernetes/raw-json.ts";
 import { editManifest, type PodEdit } from "./manifest/edit-manifest.ts";
 import { namespacesIn } from "./namespaces.ts";
 import {
@@ -16,15 +17,18 @@ import {
 import { asTemplate, podAsMade } from "./pod-as-made.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
+import { settingWarnings } from "./setting-warnings.ts";
 import { injectionReport, type WorkloadName, type WorkloadReport } from "./workload-report.ts";
 
 /** One manifest before and after. The byte-order mark is in both. */
 export type ChangedManifest = { readonly name: string; readonly before: string; readonly after: string };
 
-/** What `explain` wants to know beyond the report. */
+/** One injection with its inputs, for `explain`. */
 export type Decision = {
   readonly report: WorkloadReport;
-  readonly pod: object;
+  readonly pod: RawObject;
+  /** `undefined` where the namespace is not in the input. */
+  readonly namespaceLabels: RawObject | undefined;
   readonly outcome: Outcome;
   readonly explanation: Explanation;
 };
@@ -48,12 +52,14 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
     (place, document) => {
       const name = workloadName({ file, document: document.number, place, fallback: request.namespace });
       const pod = podAsMade(place);
+      const namespace = namespaces.get(name.namespace);
       const outcome = injectPod(
         {
           pod,
+          podName: name.kind === "Pod" ? undefined : `of ${place.owner}`,
           namespace: name.namespace,
           optIn: "all",
-          namespaceAnnotations: namespaces.get(name.namespace) ?? {},
+          namespaceAnnotations: namespace?.annotations ?? {},
           overrides: request.overrides,
         },
         request.config,
@@ -61,12 +67,13 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
         { newToken: () => ports.deriveToken(request.tokenSeed, { ...name, template: place.template }) },
       );
       const report = injectionReport(name, place, outcome);
-      decisions.push({ report, pod, outcome, explanation: outcome.explanation });
+      decisions.push({ report, pod, namespaceLabels: namespace?.labels, outcome, explanation: outcome.explanation });
       return outcome.kind === "patched" ? asTemplate(place, outcome.pod) : undefined;
     };
   const changed = changeAll(opened.manifests, edit, true);
   const reports = decisions.map(({ report }) => report);
-  return { ...collect(opened, changed, reports), decisions, sources: request.paths.map(sourceName) };
+  const warnings = [...opened.warnings, ...settingWarnings(opened.manifests, request)];
+  return { ...collect({ ...opened, warnings }, changed, reports), decisions, sources: request.paths.map(sourceName) };
 }
 
 export async function uninjectManifests(request: CommandRequest, ports: Ports): Promise<Transformed> {

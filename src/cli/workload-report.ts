@@ -5,7 +5,6 @@ import { DEFAULT_GRACE_SECONDS } from "../kubernetes/pod.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";
 import { isRawObject, objectAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
-import { misplacedAnnotations } from "./misplaced-annotations.ts";
 import { wrongPart } from "./pod-shape.ts";
 import { printable } from "./printable.ts";
 
@@ -29,7 +28,8 @@ export type WorkloadReport = {
 export type WorkloadName = Pick<WorkloadReport, "file" | "document" | "kind" | "namespace" | "name" | "template">;
 
 export function injectionReport(name: WorkloadName, place: PodPlace, outcome: Outcome): WorkloadReport {
-  const problems = [...misplacedAnnotations(place), ...outcome.explanation.problems];
+  // The problems of a Namespace are reported once, at its document.
+  const problems = outcome.explanation.problems.filter(({ where }) => !where.startsWith("namespace "));
   if (outcome.kind === "refused") return { ...name, outcome: "refused", because: outcome.message, problems };
   if (outcome.kind === "unchanged") {
     return { ...name, outcome: "skipped", reason: outcome.reason, because: becauseOf(outcome.reason, place), problems };

@@ -1,12 +1,14 @@
 /** The whole way of a Pod through the product, with no input or output of its own. */
-import { countContainers, isWellFormed, podName } from "../kubernetes/pod.ts";
+import { countContainers, isWellFormed, labelsOf, podName } from "../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
+import { INJECT } from "../policy/annotation-table.ts";
 import { type ClusterConfig, clusterLayer } from "../policy/cluster-config.ts";
 import type { Problem } from "../policy/problem.ts";
 import { type Layer, resolvePolicy } from "../policy/resolve.ts";
+import { labelProblems } from "./opt-in/metadata-problems.ts";
 import type { Explanation, Outcome, SkipReason } from "./outcome.ts";
 import { diffPods } from "./patch.ts";
-import { chooseMode, INJECT, labelProblems, reasonToSkip } from "./plan/eligibility.ts";
+import { chooseMode, reasonToSkip } from "./plan/eligibility.ts";
 import { planManager } from "./plan/manager-plan.ts";
 import type { PlanRequest } from "./plan/plan.ts";
 import { patchProblem, skipProblems } from "./plan/skip-problems.ts";
@@ -29,13 +31,15 @@ export function injectPod(
   randomness: Randomness,
 ): Outcome {
   const received: RawObject = isRawObject(request.pod) ? request.pod : {};
-  const where = `pod ${podName(received)}`;
-  const resolved = resolvePolicy(layersOf(received, request, config), config.profiles);
+  const name = shownName(request, received);
+  const where = `pod ${name}`;
+  const resolved = resolvePolicy(layersOf(name, received, request, config), config.profiles);
   const limits = request.limits ?? LIMITS;
   const tooManyContainers = hasTooManyContainers(received, limits);
   const existing = tooManyContainers ? undefined : findExistingInjection(received);
   const { mode, problems: modeProblems } = chooseMode(resolved.policy.mode, facts, existingMode(existing), where);
-  const known = [...labelProblems(received, where), ...resolved.problems, ...modeProblems, ...(facts.problems ?? [])];
+  const ofLabels = labelProblems(labelsOf(received), where).map(({ problem }) => problem);
+  const known = [...ofLabels, ...resolved.problems, ...modeProblems, ...(facts.problems ?? [])];
   const explain = (more: readonly Problem[] = []): Explanation => ({
     policy: resolved.policy,
     origin: resolved.origin,
@@ -97,12 +101,16 @@ export function injectPod(
   return { kind: "patched", mode, pod: changed, patch, patchText, explanation };
 }
 
+function shownName({ podName: given }: InjectionRequest, pod: RawObject): string {
+  return given ?? podName(pod);
+}
+
 /** Nearest first. */
-function layersOf(pod: RawObject, request: InjectionRequest, config: ClusterConfig): readonly Layer[] {
+function layersOf(name: string, pod: RawObject, request: InjectionRequest, config: ClusterConfig): readonly Layer[] {
   const annotations = objectAt(objectAt(pod, "metadata"), "annotations") ?? {};
   return [
     ...request.overrides,
-    { scope: "pod", name: podName(pod), annotations },
+    { scope: "pod", name, annotations },
     { scope: "namespace", name: request.namespace, annotations: request.namespaceAnnotations },
     clusterLayer(config),
   ];

@@ -10,6 +10,8 @@ import { PATCH_LIMIT_BYTES } from "./outcome.ts";
 export type InjectionRequest = {
   /** The raw object as received; never passed through a typed model. */
   readonly pod: object;
+  /** How messages name a Pod template, such as `of Deployment/web`; absent: by the Pod's own name. */
+  readonly podName?: string | undefined;
   /** From the admission request: `metadata.namespace` may be absent. */
   readonly namespace: string;
   /** `label`: the Pod must carry the opt-in label itself. `all`: being asked is the opt-in. */

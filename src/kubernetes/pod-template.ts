@@ -19,8 +19,6 @@ export type PodPlace = {
   readonly template: string;
   /** What stands beside the template and its operator writes into the Pods; `undefined` mostly. */
   readonly restartPolicy: string | undefined;
-  /** Annotations of the object around the Pod, which no Pod inherits; empty for a Pod itself. */
-  readonly ownerAnnotations: RawObject;
 };
 
 /** The groups matter: other groups have kinds of the same name with another shape. */
@@ -101,7 +99,6 @@ function placeOf(
     owner: name === "" ? kind : `${kind}/${name}`,
     template: isOneOfMany ? pathText(path) : "",
     restartPolicy: isOwnGroup(apiVersion) ? undefined : policyBeside(object, path),
-    ownerAnnotations: (path.length > 0 ? objectAt(metadata, "annotations") : undefined) ?? {},
   };
 }
 

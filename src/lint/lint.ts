@@ -1,6 +1,6 @@
 /** All rules over one set of manifests. */
 import { objectAt, type RawObject } from "../kubernetes/raw-json.ts";
-import type { Located, ManifestSet } from "./manifest-set.ts";
+import { type Located, type ManifestSet, podsOf } from "./manifest-set.ts";
 import type { Rule, Violation } from "./rule.ts";
 import { RULES } from "./rules.ts";
 
@@ -18,8 +18,7 @@ export const SILENCED_BY = "ignore-check.lastcall.dev/";
 
 /** On the object that is named, or on the Pod template in it. */
 function isSilenced({ at }: Violation, id: string): boolean {
-  const pods = at.document.pods.filter(({ path }) => at.at.every((key, index) => path[index] === key));
-  return [at.object, ...pods.map(({ pod }) => pod)].some((object) =>
+  return [at.object, ...podsOf(at).map(({ pod }) => pod)].some((object) =>
     Object.hasOwn(annotations(object), SILENCED_BY + id),
   );
 }

@@ -1,10 +1,12 @@
 /** What a rule is given: the objects of all manifests together, and who belongs to whom. */
+import { ANY_RELEASE, selectionOf } from "../injection/opt-in/selection.ts";
 import { findExistingInjection } from "../injection/record/existing-injection.ts";
 import { type ListedObject, objectsIn, type Path } from "../kubernetes/listed-objects.ts";
 import { annotationsOf, isForWindows, labelsOf, runsToCompletion } from "../kubernetes/pod.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
-import { ANNOTATIONS, PREFIX } from "../policy/annotation-table.ts";
+import { INJECT } from "../policy/annotation-table.ts";
+import type { Profiles } from "../policy/resolve.ts";
 import { selects, selectsByLabels } from "./selector.ts";
 
 /** A document as it was read. */
@@ -37,15 +39,24 @@ export type Workload = Located & {
   readonly replicas: number | undefined;
 };
 
-export type ManifestSet = { readonly objects: readonly Located[]; readonly workloads: readonly Workload[] };
+export type ManifestSet = {
+  readonly objects: readonly Located[];
+  readonly workloads: readonly Workload[];
+  /** Of the cluster configuration. */
+  readonly profiles: Profiles;
+};
 
 /** @param namespace of objects that name none */
-export function manifestSet(documents: readonly ManifestDocument[], namespace: string): ManifestSet {
+export function manifestSet(
+  documents: readonly ManifestDocument[],
+  namespace: string,
+  profiles: Profiles = {},
+): ManifestSet {
   const objects = documents.flatMap((document) =>
     objectsIn(document.value).map((listed) => locate(document, listed, namespace)),
   );
   const workloads = objects.flatMap((object) => workloadsOf(object, objects));
-  return { objects, workloads };
+  return { objects, workloads, profiles };
 }
 
 function locate(document: ManifestDocument, listed: ListedObject, fallback: string): Located {
@@ -56,17 +67,25 @@ function locate(document: ManifestDocument, listed: ListedObject, fallback: stri
 
 function workloadsOf(owner: Located, objects: readonly Located[]): readonly Workload[] {
   if (owner.apiVersion.startsWith("batch/")) return [];
-  const inside = owner.document.pods.filter(({ path }) => owner.at.every((key, at) => path[at] === key));
-  const namespaceOptIns = namespaceOptInsOf(owner.namespace, objects);
-  return inside.filter(isLasting).map(({ pod, path }) => ({
-    ...owner,
-    pod,
-    podPath: path,
-    isHeld: isHeld(pod, namespaceOptIns),
-    namespaceOptIns,
-    services: objects.filter((object) => isServiceOf(object, pod, owner.namespace)),
-    replicas: replicasOf(owner, objects),
-  }));
+  const namespace = namespaceOf(owner, objects);
+  const namespaceLabels = labelsIn(namespace);
+  const namespaceOptIns = { ...objectAt(namespace, "annotations"), ...namespaceLabels };
+  return podsOf(owner)
+    .filter(isLasting)
+    .map(({ pod, path }) => ({
+      ...owner,
+      pod,
+      podPath: path,
+      isHeld: isHeld(pod, namespaceLabels),
+      namespaceOptIns,
+      services: objects.filter((object) => isServiceOf(object, pod, owner.namespace)),
+      replicas: replicasOf(owner, objects),
+    }));
+}
+
+/** The Pods and Pod templates inside an object. */
+export function podsOf(owner: Located): readonly PodPlace[] {
+  return owner.document.pods.filter(({ path }) => owner.at.every((key, at) => path[at] === key));
 }
 
 function isLasting({ pod, restartPolicy }: PodPlace): boolean {
@@ -79,20 +98,26 @@ function isServiceOf({ kind, apiVersion, object, namespace }: Located, pod: RawO
   return selectsByLabels(objectAt(objectAt(object, "spec"), "selector"), labelsOf(pod));
 }
 
-const OPT_IN = `${PREFIX}${ANNOTATIONS.inject.name}`;
-
-function isHeld(pod: RawObject, namespace: RawObject): boolean {
+/** An unknown namespace counts as one that has not opted in. */
+function isHeld(pod: RawObject, namespaceLabels: RawObject | undefined): boolean {
   if (findExistingInjection(pod) !== undefined) return true;
-  const own = textAt(annotationsOf(pod), OPT_IN) ?? textAt(labelsOf(pod), OPT_IN);
-  return (own ?? textAt(namespace, OPT_IN)) === "enabled";
+  if (textAt(annotationsOf(pod), INJECT) === "disabled") return false;
+  return selectionOf(pod, namespaceLabels, ANY_RELEASE).kind === "selected";
 }
 
-function namespaceOptInsOf(namespace: string, objects: readonly Located[]): RawObject {
-  const found = objects.find(
-    ({ kind, apiVersion, name }) => kind === "Namespace" && apiVersion === "v1" && name === namespace,
-  );
-  const metadata = objectAt(found?.object, "metadata");
-  return { ...objectAt(metadata, "annotations"), ...objectAt(metadata, "labels") };
+/** The metadata of an object's namespace; `undefined` where no manifest declares it. */
+export function namespaceOf({ namespace }: Located, objects: readonly Located[]): RawObject | undefined {
+  const found = objects.find((object) => isNamespace(object) && object.name === namespace);
+  return found === undefined ? undefined : (objectAt(found.object, "metadata") ?? {});
+}
+
+/** `undefined` where the metadata is unknown. */
+export function labelsIn(metadata: RawObject | undefined): RawObject | undefined {
+  return metadata === undefined ? undefined : (objectAt(metadata, "labels") ?? {});
+}
+
+export function isNamespace({ kind, apiVersion }: ListedObject): boolean {
+  return kind === "Namespace" && apiVersion === "v1";
 }
 
 const SCALED: readonly string[] = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"];

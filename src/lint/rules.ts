@@ -9,6 +9,7 @@ import { KEPT_STREAMS, NO_TIME_FOR_ENDPOINTS } from "./rules/endpoints.ts";
 import { GRACE_BELOW_INGRESS_TIMEOUT, NO_GRACE, SLEEP_EXCEEDS_GRACE } from "./rules/grace.ts";
 import { HOOK_PORT, HOOK_TCP_SOCKET, HOOK_WITHOUT_SHELL } from "./rules/hooks.ts";
 import { LIVENESS_KILLS, NO_READINESS } from "./rules/probes.ts";
+import { LASTCALL_SETTING } from "./rules/settings.ts";
 import { SHELL_HIDES_SIGNALS, STOP_SIGNAL } from "./rules/signals.ts";
 
 export const RULES: readonly Rule[] = [
@@ -26,4 +27,5 @@ export const RULES: readonly Rule[] = [
   HOOK_PORT,
   HOOK_WITHOUT_SHELL,
   KEPT_STREAMS,
+  LASTCALL_SETTING,
 ];

@@ -226,6 +226,12 @@ export const FIELDS = Object.keys(ANNOTATIONS) as readonly Field[];
 /** The note for people that injection leaves on the Pod; under our prefix, so it must not be called unknown. */
 export const STATUS_ANNOTATION = `${PREFIX}status`;
 
+/** The label that opts in or out, of Pods and namespaces; on a Pod also an annotation. */
+export const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
+
+/** The label, of Pods and namespaces, that names the release to inject. */
+export const REVISION = `${PREFIX}revision`;
+
 /** The default as a person would write or say it. */
 export function fallbackText<K extends Field>(field: K): string {
   const row = ANNOTATIONS[field];

@@ -16,6 +16,7 @@ export const PROBLEMS = {
   list_too_long: `a list has more than ${LONGEST_PORT_LIST} ports, which is what fits one argument of a program, or more than ${LONGEST_NAME_LIST} containers; the next farther value or the default is used`,
   unknown_annotation:
     "an annotation under our prefix has a name that does not exist; 20 are named, the rest is counted",
+  unknown_label: "a label under our prefix has a name that does not exist",
   wrong_scope: "an annotation is set where it has no effect",
   unknown_profile: "the profile named neither ships nor stands in the cluster configuration",
   conflicting_values: "two values cannot be obeyed together; the message says which one yields",

@@ -161,13 +161,13 @@ function reportUnknown(sources: readonly Source[], problems: Problem[]): void {
   for (const source of sources) {
     const named = source.unknown.slice(0, left);
     left -= named.length;
-    problems.push(...named.map((key) => unknownProblem(key, source.name)));
+    problems.push(...named.map((key) => unknownAnnotation(key, source.name)));
     const more = source.unknown.length - named.length;
     if (more > 0) problems.push({ code: "unknown_annotation", where: source.name, message: moreUnknown(more) });
   }
 }
 
-function unknownProblem(written: string, where: string): Problem {
+export function unknownAnnotation(written: string, where: string): Problem {
   const key = written.startsWith(PREFIX) ? written.slice(PREFIX.length) : written;
   const guess = nearest(key, NAMES);
   const hint = guess === undefined ? `known are ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${guess}?`;

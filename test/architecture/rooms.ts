@@ -67,6 +67,7 @@ export const ONLY_IMPORTERS: Readonly<Record<string, string>> = {
 
 /** Within injection: what each folder may import. Files directly in the room, such as `outcome.ts`, are named. */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  "opt-in": [],
   manager: [],
   mesh: ["manager"],
   hooks: ["mesh"],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { type Release, selectionOf } from "../../src/injection/opt-in/selection.ts";
 import { readOptions } from "../../src/webhook/self-test/options.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
 import { type LabelSelector, type Labels, selects } from "./label-selector.ts";
@@ -18,6 +19,13 @@ const RELEASES = {
   stable: entriesOf({}),
   canary: entriesOf({ revision: "canary" }, "lastcall-canary"),
   next: entriesOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
+};
+
+/** The same releases, as the command line describes them. */
+const DESCRIBED: Readonly<Record<keyof typeof RELEASES, Release>> = {
+  stable: { revision: "", injection: "opt-in" },
+  canary: { revision: "canary", injection: "opt-in" },
+  next: { revision: "next", injection: "opt-out" },
 };
 
 /** Names of all entries of all releases that ask about a Pod. */
@@ -58,10 +66,36 @@ describe("beside each other", () => {
     expect(askingAbout({ ...shop, ...namespace }, pod)).toEqual(expected === undefined ? [] : [expected]);
   });
 
+  const words = [undefined, ON, "disabled", "true"];
+  const revisions = [undefined, "canary", "next", "gone", ""];
+  const all = words.flatMap((inject) => revisions.map((revision) => labelled(inject, revision)));
+
+  test.for(["stable", "canary", "next"] as const)("the command line selects as the selectors of %s do", (name) => {
+    const differences = all.flatMap((namespace) =>
+      all.flatMap((pod) => {
+        const bySelectors = RELEASES[name].some(
+          (entry) => selects(entry.namespaceSelector, { ...shop, ...namespace }) && selects(entry.objectSelector, pod),
+        );
+        const { kind } = selectionOf({ metadata: { labels: pod } }, namespace, DESCRIBED[name]);
+        return bySelectors === (kind === "selected") ? [] : [JSON.stringify([namespace, pod])];
+      }),
+    );
+    expect(differences).toEqual([]);
+  });
+
+  test("an unknown namespace decides unless the Pod does, whatever its labels are", () => {
+    const wrong = Object.values(DESCRIBED).flatMap((release) =>
+      all.filter((pod) => {
+        const raw = { metadata: { labels: pod } };
+        const known = new Set(all.map((namespace) => selectionOf(raw, namespace, release).kind));
+        const { kind } = selectionOf(raw, undefined, release);
+        return kind === "not-selected" ? known.has("selected") : !known.has("selected");
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   test("no two releases ask about one Pod, whatever the labels say", () => {
-    const words = [undefined, ON, "disabled", "true"];
-    const revisions = [undefined, "canary", "next", "gone", ""];
-    const all = words.flatMap((inject) => revisions.map((revision) => labelled(inject, revision)));
     const twice = all.flatMap((namespace) =>
       all
         .filter((pod) => askingAbout({ ...shop, ...namespace }, pod).length > 1)

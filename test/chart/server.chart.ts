@@ -80,7 +80,7 @@ test("the server's user is its own, and the cluster's on OpenShift or where none
 test("a change of the client CA is a rollout, and its file is the one that the flag names", () => {
   const values = MATRIX["a client CA"] ?? {};
   const hashOf = (some: Values): unknown =>
-    at(only(render(some), "Deployment"), "spec", "template", "metadata", "annotations", "lastcall.dev/config-sha256");
+    at(only(render(some), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
   expect(hashOf(values)).not.toBe(hashOf({}));
   expect(argsOf(values)).toContain("--client-ca=/etc/lastcall/config/client-ca.crt");
   const map = ofKind(render(values), "ConfigMap").find(({ metadata }) => metadata.name === "lastcall-config");
@@ -153,7 +153,7 @@ test("the Service, the disruption budget and the spread mean the server's Pods a
 
 test("labels and annotations of people never replace ours, which things depend on", () => {
   const podLabels = { "app.kubernetes.io/component": "mine", team: "platform" };
-  const podAnnotations = { "lastcall.dev/config-sha256": "mine", note: "theirs" };
+  const podAnnotations = { "checksum/config": "mine", note: "theirs" };
   const metadata = at(
     only(render({ webhook: { podLabels, podAnnotations } }), "Deployment"),
     "spec",
@@ -162,7 +162,7 @@ test("labels and annotations of people never replace ours, which things depend o
   );
   expect(at(metadata, "labels")).toMatchObject({ "app.kubernetes.io/component": "webhook", team: "platform" });
   expect(at(metadata, "annotations")).toMatchObject({ note: "theirs" });
-  expect(at(metadata, "annotations", "lastcall.dev/config-sha256")).toMatch(/^[0-9a-f]{64}$/);
+  expect(at(metadata, "annotations", "checksum/config")).toMatch(/^[0-9a-f]{64}$/);
 });
 
 test("the Service leads from 443 to the port the server listens on, as HTTPS", () => {
@@ -182,7 +182,7 @@ test("the Service leads from 443 to the port the server listens on, as HTTPS", (
 
 test("a change of the policy is a rollout, and an unchanged one is none", () => {
   const sumOf = (values: Values) =>
-    at(only(render(values), "Deployment"), "spec", "template", "metadata", "annotations", "lastcall.dev/config-sha256");
+    at(only(render(values), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
   const changed = { policy: { defaults: { "drain-timeout": "90s" } } };
   expect(sumOf({})).toBe(sumOf({ webhook: { replicas: 3 } }));
   expect(sumOf(changed)).not.toBe(sumOf({}));
@@ -222,7 +222,7 @@ describe("what a platform puts on every chart", () => {
       expect([kind, metadata.annotations?.["owner"]]).toEqual([kind, "platform"]);
     const pod = at(only(manifests, "Deployment"), "spec", "template", "metadata", "annotations");
     expect(pod).toMatchObject({ owner: "platform" });
-    expect(at(pod, "lastcall.dev/config-sha256")).toMatch(/^[0-9a-f]{64}$/);
+    expect(at(pod, "checksum/config")).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test("one object's own label or annotation wins over a common one", () => {

@@ -38,7 +38,7 @@ export const MATRIX: Readonly<Record<string, Values>> = {
   "names of one's own": { nameOverride: "other", fullnameOverride: "drain" },
   "what a platform puts on every chart": {
     commonLabels: { team: "platform", "app.kubernetes.io/component": "theirs", "app.kubernetes.io/name": "theirs" },
-    commonAnnotations: { owner: "platform", "lastcall.dev/config-sha256": "theirs" },
+    commonAnnotations: { owner: "platform", "checksum/config": "theirs" },
     image: { pullSecrets: ["one", { name: "two" }] },
     webhook: {
       extraArgs: ["--host=::"],

@@ -27,8 +27,37 @@ describe("inject reports on standard error", () => {
     const { status, err } = await lastcall(["inject"], { "-": deployment });
     expect(status).toBe(0);
     expect(err).toBe(
-      "Deployment default/web: injected native, grace 30 → 100 s\n" +
-        '  Deployment/web: "lastcall.dev/drain-timeout" has no effect on the workload; set it on its Pod template.\n',
+      'warning: standard input, document 1, line 5, column 17: "lastcall.dev/drain-timeout" has no effect on the workload; ' +
+        "set it on its Pod template.\nDeployment default/web: injected native, grace 30 → 100 s\n",
+    );
+  });
+
+  test("a misspelt label of a Namespace, though no workload of it is there", async () => {
+    const namespace =
+      "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n  labels:\n    lastcall.dev/injct: enabled\n";
+    const { status, err } = await lastcall(["inject"], { "-": namespace });
+    expect(status).toBe(0);
+    expect(err).toBe(
+      'warning: standard input, document 1, line 6, column 5: There is no label "lastcall.dev/injct"; ' +
+        "did you mean lastcall.dev/inject?\n",
+    );
+  });
+
+  test("a mistake of a Namespace once, however many workloads it has", async () => {
+    const namespace =
+      "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n  annotations: {lastcall.dev/mode: hook}\n";
+    const { err } = await lastcall(["inject"], { "-": `${namespace}---\n${POD}---\n${POD.replace("web", "api")}` });
+    expect(err.match(/Got "hook"/g)).toHaveLength(1);
+  });
+
+  test("a mistake in a Pod template by the name of its workload", async () => {
+    const text = JOB.replace(
+      "    spec:\n      restart",
+      "    metadata: {labels: {lastcall.dev/inject: on}}\n    spec:\n      restart",
+    );
+    const { err } = await lastcall(["inject"], { "-": text });
+    expect(err).toContain(
+      "  pod of Job/once, label lastcall.dev/inject: Got a boolean, expected one of enabled, disabled.",
     );
   });
 

@@ -77,3 +77,73 @@ describe("the limit", () => {
     expect(await explained(POD)).toMatch(/limit: No driver is set.*HTTP\/2/);
   });
 });
+
+describe("a Pod that the webhook would not be called for is not injected, because", () => {
+  const namespace = (metadata: string): string =>
+    `apiVersion: v1\nkind: Namespace\nmetadata: {name: default, ${metadata}}\n---\n`;
+  const pod = (metadata: string): string => POD.replace("  name: web\n", `  name: web\n  ${metadata}\n`);
+  const REMEDY = "set the label lastcall.dev/inject: enabled on the Pod template or the namespace";
+
+  test.for<[namespaceMetadata: string, podMetadata: string, because: string]>([
+    ["labels: {}", "", "neither the Pod nor its namespace has the label lastcall.dev/inject: enabled"],
+    ["labels: {lastcall.dev/inject: 'true'}", "", `label lastcall.dev/inject of the namespace is "true"; ${REMEDY}`],
+    [
+      "labels: {}",
+      "labels: {lastcall.dev/inject: 'true'}",
+      `label lastcall.dev/inject of the Pod is "true"; ${REMEDY}`,
+    ],
+    [
+      "labels: {}",
+      "annotations: {lastcall.dev/inject: enabled}",
+      `lastcall.dev/inject: enabled is an annotation of the Pod, and selectors read labels; ${REMEDY}`,
+    ],
+    [
+      "labels: {lastcall.dev/inject: enabled}",
+      "labels: {lastcall.dev/revision: canary}",
+      'label lastcall.dev/revision of the Pod is "canary", and the release has no revision',
+    ],
+    [
+      "labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}",
+      "",
+      'label lastcall.dev/revision of the namespace is "canary", and the release has no revision',
+    ],
+  ])("in a namespace with %s, a Pod with %s", async ([ofNamespace, ofPod, because]) => {
+    const out = await explained(namespace(ofNamespace) + pod(ofPod));
+    expect(out).toContain(`  decision: not injected, because ${because}\n`);
+    expect(out).not.toContain("grace period");
+  });
+
+  test("its revision is another one than --revision", async () => {
+    const text = namespace("labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}") + POD;
+    expect(await explained(text, "--revision=canary")).toContain("decision: injected native");
+    expect(await explained(text, "--revision=next")).toContain(
+      'label lastcall.dev/revision of the namespace is "canary", and the revision of the release is "next"',
+    );
+  });
+
+  test("it declines, where --opt-out injects every other", async () => {
+    expect(await explained(namespace("labels: {}") + POD, "--opt-out")).toContain("decision: injected native");
+    const declined = pod("labels: {lastcall.dev/inject: disabled}");
+    expect(await explained(declined, "--opt-out")).toContain("decision: skipped (disabled)");
+  });
+
+  test("as JSON too", async () => {
+    const { workloads } = JSON.parse(await explained(namespace("labels: {}") + POD, "--json"));
+    expect(workloads[0].workload).toMatchObject({ outcome: "skipped", reason: "not_enabled" });
+    expect(workloads[0].workload).not.toHaveProperty("graceSeconds");
+  });
+});
+
+describe("a namespace that is not among the manifests", () => {
+  test("is assumed to opt in, and the assumption is printed", async () => {
+    expect(await explained(POD)).toContain("  assumed: namespace default, which is not among the manifests, opts in\n");
+  });
+
+  test("does not matter to a Pod with the label", async () => {
+    const out = await explained(
+      POD.replace("  name: web\n", "  name: web\n  labels: {lastcall.dev/inject: enabled}\n"),
+    );
+    expect(out).toContain("decision: injected native");
+    expect(out).not.toContain("assumed:");
+  });
+});

@@ -2,12 +2,19 @@
 import { parseManifest } from "../../src/cli/manifest/parse.ts";
 import { type Finding, lint } from "../../src/lint/lint.ts";
 import { manifestSet } from "../../src/lint/manifest-set.ts";
+import type { Profiles } from "../../src/policy/resolve.ts";
 
-export function findingsIn(...texts: readonly string[]): readonly Finding[] {
+export const findingsIn = (...texts: readonly string[]): readonly Finding[] => findings({}, texts);
+
+/** The rules of the findings, beside profiles of a cluster configuration. */
+export const withProfiles = (profiles: Profiles, ...texts: readonly string[]): readonly string[] =>
+  findings(profiles, texts).map(({ rule }) => rule.id);
+
+function findings(profiles: Profiles, texts: readonly string[]): readonly Finding[] {
   const documents = texts.flatMap((text, index) =>
     parseManifest(text).documents.map(({ number, value, pods }) => ({ file: `${index}.yaml`, number, value, pods })),
   );
-  return lint(manifestSet(documents, "default"));
+  return lint(manifestSet(documents, "default", profiles));
 }
 
 export const idsIn = (...texts: readonly string[]): readonly string[] =>

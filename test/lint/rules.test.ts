@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { RULES } from "../../src/lint/rules.ts";
-import { deployment, findingsIn, idsIn, READY, SERVICE } from "./manifests.ts";
+import { deployment, findingsIn, idsIn, READY, SERVICE, withProfiles } from "./manifests.ts";
 
 type Case = {
   readonly rule: string;
@@ -31,6 +31,24 @@ spec: {minReplicas: ${least}, scaleTargetRef: {apiVersion: apps/v1, kind: Deploy
 const withoutHook = deployment({ container: READY });
 const shell = (script: string, program = "sh"): string =>
   deployment({ container: `${hooked("sleep: {seconds: 5}")}, command: [${program}, -c, "${script}"]` });
+
+/** A Deployment whose template has these labels or annotations. */
+const templated = (metadata: string): string =>
+  deployment().replace("metadata: {labels: {app: web}}", `metadata: {${metadata}}`);
+const namespace = (metadata: string): string =>
+  `{apiVersion: v1, kind: Namespace, metadata: {name: default, ${metadata}}}`;
+const cronJob = (ofJob: string, ofPod: string): string => `
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly}
+spec:
+  jobTemplate:
+    ${ofJob}
+    spec:
+      template:
+        ${ofPod}
+        spec: {restartPolicy: Never, containers: [{name: app, image: shop/job:1}]}
+`;
 
 const CASES: readonly Case[] = [
   {
@@ -293,6 +311,70 @@ const CASES: readonly Case[] = [
       deployment(),
     ],
   },
+  ...[
+    { says: "a misspelt annotation", bad: "lastcall.dev/drian-delay: 5s", good: "lastcall.dev/drain-delay: 5s" },
+    {
+      says: "a duration without a unit",
+      bad: "lastcall.dev/drain-timeout: '90'",
+      good: "lastcall.dev/drain-timeout: 90s",
+    },
+    { says: "a profile that does not ship", bad: "lastcall.dev/profile: spott", good: "lastcall.dev/profile: spot" },
+  ].map(({ says, bad, good }) => ({
+    rule: "lastcall-setting",
+    says: `${says} on a Pod template`,
+    bad: [templated(`annotations: {${bad}}`)],
+    good: [templated(`annotations: {${good}}`)],
+  })),
+  {
+    rule: "lastcall-setting",
+    says: "an opt-in label with a value of another injector",
+    bad: [templated("labels: {lastcall.dev/inject: 'true'}")],
+    good: [templated("labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}")],
+  },
+  {
+    rule: "lastcall-setting",
+    says: "an annotation as a label",
+    bad: [templated("labels: {lastcall.dev/drain-delay: 5s}")],
+    good: [templated("annotations: {lastcall.dev/drain-delay: 5s, lastcall.dev/status: injected}")],
+  },
+  {
+    rule: "lastcall-setting",
+    says: "an annotation on the workload, unless its template has it as well",
+    bad: [deployment({ annotations: "lastcall.dev/drain-delay: 5s" })],
+    good: [
+      templated("annotations: {lastcall.dev/drain-delay: 5s}").replace(
+        "annotations: {}",
+        "annotations: {lastcall.dev/drain-delay: 5s}",
+      ),
+    ],
+  },
+  {
+    rule: "lastcall-setting",
+    says: "an annotation on the template of a CronJob's Jobs",
+    bad: [cronJob("metadata: {annotations: {lastcall.dev/mode: native}}", "")],
+    good: [cronJob("", "metadata: {annotations: {lastcall.dev/mode: native}}")],
+  },
+  {
+    rule: "lastcall-setting",
+    says: "a label of a namespace that does not opt in",
+    bad: [namespace("labels: {lastcall.dev/inject: 'true'}")],
+    good: [namespace("labels: {lastcall.dev/inject: disabled}")],
+  },
+  {
+    rule: "lastcall-setting",
+    says: "an annotation of a namespace that does not opt in",
+    bad: [namespace("annotations: {lastcall.dev/inject: enabled}")],
+    good: [namespace("annotations: {lastcall.dev/drain-delay: 9s}")],
+  },
+  {
+    rule: "lastcall-setting",
+    says: "an annotation that opts in without any label",
+    bad: [namespace("labels: {}"), templated("annotations: {lastcall.dev/inject: enabled}")],
+    good: [
+      namespace("labels: {lastcall.dev/inject: enabled}"),
+      templated("annotations: {lastcall.dev/inject: enabled}"),
+    ],
+  },
 ];
 
 describe("a rule finds", () => {
@@ -308,6 +390,25 @@ describe("a rule finds", () => {
   test("nothing in Pods that end by themselves", () => {
     const job = withoutHook.replace("apps/v1", "batch/v1").replace("Deployment", "Job");
     expect(idsIn(SERVICE, job)).toEqual([]);
+  });
+});
+
+describe("a setting of lastcall is found", () => {
+  test("with its own place", () => {
+    const found = findingsIn(templated("annotations: {lastcall.dev/drian-delay: 5s}"));
+    expect(found.map(({ path, value, message }) => ({ path, value, message }))).toEqual([
+      {
+        path: ["spec", "template", "metadata", "annotations", "lastcall.dev/drian-delay"],
+        value: "5s",
+        message: 'There is no "lastcall.dev/drian-delay"; did you mean lastcall.dev/drain-delay?',
+      },
+    ]);
+  });
+
+  test("not in a profile of the cluster configuration", () => {
+    const text = templated("annotations: {lastcall.dev/profile: slow}");
+    expect(idsIn(text)).toEqual(["lastcall-setting"]);
+    expect(withProfiles({ slow: { "drain-delay": "20s" } }, text)).toEqual([]);
   });
 });
 

@@ -2,15 +2,17 @@
 import { type Command, Option } from "commander";
 import { type Finding, lint } from "../../lint/lint.ts";
 import { type ManifestDocument, manifestSet } from "../../lint/manifest-set.ts";
+import type { Profiles } from "../../policy/resolve.ts";
+import { readConfig } from "../cluster-config-file.ts";
 import { EXIT_ANSWERING_ERROR, EXIT_DONE, EXIT_FINDINGS } from "../exit-statuses.ts";
-import { addFileFlags, commandRequest, type Flags } from "../file-flags.ts";
+import { addFileFlags, commandRequest, type Flags, textFlag } from "../file-flags.ts";
 import type { ParsedDocument } from "../manifest/parse.ts";
+import { placeOf } from "../manifest/place-of.ts";
 import { type OpenManifest, openManifests, problemLine, sourceName } from "../open-manifests.ts";
 import type { Ports } from "../ports.ts";
 import { printable } from "../printable.ts";
 import type { CommandRequest } from "../request.ts";
 import { lintAnnotations } from "./github.ts";
-import { placeOf } from "./line-of.ts";
 import { type LintReport, type ReportedFinding, reported } from "./report.ts";
 import { lintSarif } from "./sarif.ts";
 import { lintText } from "./text.ts";
@@ -30,18 +32,23 @@ export function addLintCommand(program: Command, ports: Ports, finish: (status: 
         .default("text")
         .conflicts("json"),
     )
+    .option("--config <file>", "cluster configuration, whose profiles annotations may name")
     .addHelpText("after", SILENCING)
     .action(async (options: Flags) => {
       const format = options["json"] === true ? "json" : String(options["format"]);
-      finish(await runLint(commandRequest(options), format, ports));
+      const config = readConfig(textFlag(options, "config"), ports);
+      if (config === undefined) finish(EXIT_ANSWERING_ERROR);
+      else finish(await runLint({ ...commandRequest(options), format, profiles: config.profiles }, ports));
     });
 }
 
 const SILENCING = `
 An annotation on the object or its Pod template silences a rule: ignore-check.lastcall.dev/RULE: the reason.`;
 
+type LintRequest = CommandRequest & { readonly format: string; readonly profiles: Profiles };
+
 /** Unreadable documents keep nothing back: what the others show is true without them. */
-async function runLint(request: CommandRequest, format: string, ports: Ports): Promise<number> {
+async function runLint(request: LintRequest, ports: Ports): Promise<number> {
   const { manifests, problems, warnings } = await openManifests(request, ports);
   for (const warning of warnings) ports.err(`warning: ${problemLine(warning)}\n`);
   for (const problem of problems) ports.err(`error: ${problemLine(problem)}\n`);
@@ -49,13 +56,14 @@ async function runLint(request: CommandRequest, format: string, ports: Ports): P
   const set = manifestSet(
     sources.map(({ document }) => document),
     request.namespace,
+    request.profiles,
   );
   if (set.objects.length + problems.length + warnings.length === 0)
     ports.err(
       printable(`nothing to do: no object was found in ${request.paths.map(sourceName).join(", ")}`).concat("\n"),
     );
   const findings = located(lint(set), sources);
-  ports.out((FORMATS[format] ?? lintText)({ findings, warnings, problems }));
+  ports.out((FORMATS[request.format] ?? lintText)({ findings, warnings, problems }));
   if (problems.length > 0) return EXIT_ANSWERING_ERROR;
   return findings.length > 0 ? EXIT_FINDINGS : EXIT_DONE;
 }

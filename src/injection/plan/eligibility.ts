@@ -11,7 +11,7 @@ import {
 } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { isAtLeast, parseVersion } from "../../kubernetes/version.ts";
-import { ANNOTATIONS, PREFIX } from "../../policy/annotation-table.ts";
+import { INJECT } from "../../policy/annotation-table.ts";
 import type { ModeChoice } from "../../policy/pod-policy.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
@@ -31,9 +31,6 @@ type Question = {
   readonly mode: Mode;
   readonly tooManyContainers: boolean;
 };
-
-/** The label and the annotation that choose injection. */
-export const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
 
 export function reasonToSkip(question: Question): SkipReason | undefined {
   return reasonOfPeople(question) ?? reasonOfPod(question);
@@ -72,15 +69,6 @@ function reasonOfCompletion({ pod, mode, overridden }: Question): SkipReason | u
   const asked = [textAt(labelsOf(pod), INJECT), textAt(annotationsOf(pod), INJECT)].includes("enabled");
   if (!asked && !overridden) return "runs_to_completion";
   return mode === "classic" ? "classic_would_block_completion" : foreignManager(pod);
-}
-
-/** The label is not an annotation, so the table's resolver never sees it. */
-export function labelProblems(pod: RawObject, where: string): readonly Problem[] {
-  const label = labelsOf(pod)[INJECT];
-  if (label === undefined || label === null || label === "enabled" || label === "disabled") return [];
-  const got = typeof label === "string" ? quote(label) : `a ${typeof label}`;
-  const message = `Got ${got}, expected ${ANNOTATIONS.inject.codec.expects}.`;
-  return [{ code: "bad_value", where: `${where}, label ${INJECT}`, message }];
 }
 
 function foreignManager(pod: RawObject): SkipReason | undefined {

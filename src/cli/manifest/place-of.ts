@@ -1,7 +1,7 @@
 /** The line of a field, or of the nearest one around it that is written down. */
 import { type Document, isMap, isScalar, isSeq, type Node, type Pair } from "yaml";
 import type { Path } from "../../kubernetes/listed-objects.ts";
-import type { Place } from "../manifest/parse.ts";
+import type { Place } from "./parse.ts";
 
 export function placeOf(text: string, tree: Document.Parsed, path: Path): Place {
   let offset = startOf(tree.contents) ?? tree.range[0];

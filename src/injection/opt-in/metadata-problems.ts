@@ -1,0 +1,111 @@
+/** Mistakes in the labels and annotations under our prefix, each with the key that holds it. */
+import { isAbsent, objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
+import { ANNOTATIONS, FIELDS, INJECT, PREFIX, REVISION, STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { nearest } from "../../policy/nearest.ts";
+import type { Problem } from "../../policy/problem.ts";
+import { quote } from "../../policy/quote.ts";
+import { type Profiles, resolvePolicy, unknownAnnotation } from "../../policy/resolve.ts";
+
+export type MetadataProblem = {
+  readonly in: "labels" | "annotations";
+  readonly key: string;
+  readonly value: unknown;
+  readonly problem: Problem;
+};
+
+/** An object that may carry our keys. */
+export type Bearer = {
+  readonly scope: "pod" | "namespace";
+  /** For messages, such as `shop`. */
+  readonly name: string;
+  readonly object: RawObject;
+};
+
+/** Of a Pod, a Pod template or a Namespace. */
+export function metadataProblems({ scope, name, object }: Bearer, profiles: Profiles): readonly MetadataProblem[] {
+  const { labels, annotations } = metadataOf(object);
+  // One key at a time, so that each problem has its key.
+  const ofAnnotations = ownEntries(annotations).flatMap(([key, value]) =>
+    resolvePolicy([{ scope, name, annotations: { [key]: value } }], profiles).problems.map((problem) => ({
+      in: "annotations" as const,
+      key,
+      value,
+      problem,
+    })),
+  );
+  return [...labelProblems(labels, `${scope} ${name}`), ...ofAnnotations, ...ineffective({ scope, name, object })];
+}
+
+/** A namespace opts in by its label; the annotation of the same name alone changes nothing. */
+function ineffective({ scope, name, object }: Bearer): readonly MetadataProblem[] {
+  const { labels, annotations } = metadataOf(object);
+  if (scope !== "namespace" || annotations[INJECT] !== "enabled" || labels[INJECT] === "enabled") return [];
+  const where = `namespace ${name}, annotation ${INJECT}`;
+  const message = "Selectors read labels, so this annotation has no effect; set it as a label.";
+  return [{ in: "annotations", key: INJECT, value: "enabled", problem: { code: "wrong_scope", where, message } }];
+}
+
+/** The reader of the annotations never sees these. */
+export function labelProblems(labels: RawObject, where: string): readonly MetadataProblem[] {
+  return ownEntries(labels).flatMap(([key, value]) => {
+    const problem = labelProblem(key, value, where);
+    return problem === undefined ? [] : [{ in: "labels" as const, key, value, problem }];
+  });
+}
+
+const LABELS: readonly string[] = [INJECT, REVISION];
+
+const ANNOTATION_KEYS: readonly string[] = FIELDS.map((field) => PREFIX + ANNOTATIONS[field].name);
+
+function labelProblem(key: string, value: unknown, where: string): Problem | undefined {
+  if (!LABELS.includes(key)) return unknownLabel(key, where);
+  if (key !== INJECT || isAbsent(value) || value === "enabled" || value === "disabled") return undefined;
+  const got = typeof value === "string" ? quote(value) : `a ${typeof value}`;
+  const message = `Got ${got}, expected ${ANNOTATIONS.inject.codec.expects}.`;
+  return { code: "bad_value", where: `${where}, label ${key}`, message };
+}
+
+function unknownLabel(key: string, where: string): Problem {
+  const code = "unknown_label";
+  if (ANNOTATION_KEYS.includes(key)) return { code, where, message: `${quote(key)} is an annotation, not a label.` };
+  const guess = nearest(
+    key.slice(PREFIX.length),
+    LABELS.map((label) => label.slice(PREFIX.length)),
+  );
+  const hint = guess === undefined ? `known are ${LABELS.join(", ")}` : `did you mean ${PREFIX}${guess}?`;
+  return { code, where, message: `There is no label ${quote(key)}; ${hint}` };
+}
+
+/** Of an object around a Pod template, whose metadata no Pod inherits; keys that the template has as well are left out. */
+export function misplacedMetadata(object: RawObject, owner: string, template: RawObject): readonly MetadataProblem[] {
+  const found = metadataOf(object);
+  const inherited = metadataOf(template);
+  return (["labels", "annotations"] as const).flatMap((kind) =>
+    ownEntries(found[kind])
+      .filter(([key, value]) => inherited[kind][key] !== value)
+      .map(([key, value]) => ({ in: kind, key, value, problem: misplaced(kind, key, owner) })),
+  );
+}
+
+/** A misspelt key is reported as such, wherever it is. */
+function misplaced(kind: "labels" | "annotations", key: string, owner: string): Problem {
+  if (kind === "labels" && !LABELS.includes(key)) return unknownLabel(key, owner);
+  if (kind === "annotations" && !ANNOTATION_KEYS.includes(key)) return unknownAnnotation(key, owner);
+  const message = `${quote(key)} has no effect on the workload; set it on its Pod template.`;
+  return { code: "wrong_scope", where: owner, message };
+}
+
+type Metadata = { readonly labels: RawObject; readonly annotations: RawObject };
+
+function metadataOf(object: RawObject): Metadata {
+  const metadata = objectAt(object, "metadata");
+  return { labels: objectAt(metadata, "labels") ?? {}, annotations: objectAt(metadata, "annotations") ?? {} };
+}
+
+/** Four times as many as there are names; finding what a name was meant to be takes thousands of steps. */
+const ENTRIES_LIMIT = 100;
+
+function ownEntries(map: RawObject): readonly [string, unknown][] {
+  const own = Object.entries(map).filter(([key]) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION);
+  return own.slice(0, ENTRIES_LIMIT);
+}

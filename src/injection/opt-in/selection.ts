@@ -1,0 +1,58 @@
+/** Whether the selectors of a release choose a Pod: the rule of the chart's `_selectors.tpl`, which a test compares. */
+import { annotationsOf, labelsOf } from "../../kubernetes/pod.ts";
+import { type RawObject, textAt } from "../../kubernetes/raw-json.ts";
+import { INJECT, REVISION } from "../../policy/annotation-table.ts";
+import { quote } from "../../policy/quote.ts";
+
+/** The values of a release that decide about its selectors. */
+export type Release = {
+  /** Empty for a release without a revision; `undefined` where every revision counts. */
+  readonly revision: string | undefined;
+  readonly injection: "opt-in" | "opt-out";
+};
+
+/** Where the releases of the cluster are unknown. */
+export const ANY_RELEASE: Release = { revision: undefined, injection: "opt-in" };
+
+export type Selection =
+  | { readonly kind: "selected" }
+  /** The namespace decides, and its labels are unknown. */
+  | { readonly kind: "by-namespace" }
+  | { readonly kind: "not-selected"; readonly because: string };
+
+/** @param namespaceLabels `undefined` where the namespace is unknown */
+export function selectionOf(pod: RawObject, namespaceLabels: RawObject | undefined, release: Release): Selection {
+  const own = textAt(labelsOf(pod), INJECT);
+  const wrongRevision = revisionProblem(pod, namespaceLabels, release);
+  if (wrongRevision !== undefined) return { kind: "not-selected", because: wrongRevision };
+  if (own === "disabled") return { kind: "not-selected", because: `label ${INJECT} of the Pod is "disabled"` };
+  const revisionIsKnown = namespaceLabels !== undefined || Object.hasOwn(labelsOf(pod), REVISION);
+  if (own === "enabled" && (revisionIsKnown || !release.revision)) return { kind: "selected" };
+  if (namespaceLabels === undefined) return { kind: "by-namespace" };
+  const inNamespace = textAt(namespaceLabels, INJECT);
+  const optsIn = release.injection === "opt-in" ? inNamespace === "enabled" : inNamespace !== "disabled";
+  if (optsIn || own === "enabled") return { kind: "selected" };
+  return { kind: "not-selected", because: optInProblem(pod, own, inNamespace) };
+}
+
+/** The Pod's revision counts, or else the namespace's; a release without one wants neither. */
+function revisionProblem(pod: RawObject, namespace: RawObject | undefined, { revision }: Release): string | undefined {
+  if (revision === undefined) return undefined;
+  const labels = labelsOf(pod);
+  const owner = Object.hasOwn(labels, REVISION) ? "Pod" : "namespace";
+  const wanted = Object.hasOwn(labels, REVISION) ? labels[REVISION] : namespace?.[REVISION];
+  const isUnknown = wanted === undefined && namespace === undefined;
+  if (isUnknown || wanted === (revision === "" ? undefined : revision)) return undefined;
+  const release = revision === "" ? "the release has no revision" : `the revision of the release is ${quote(revision)}`;
+  if (wanted === undefined) return `neither the Pod nor its namespace has the label ${REVISION}, and ${release}`;
+  return `label ${REVISION} of the ${owner} is ${quote(String(wanted))}, and ${release}`;
+}
+
+function optInProblem(pod: RawObject, own: string | undefined, inNamespace: string | undefined): string {
+  const remedy = `set the label ${INJECT}: enabled on the Pod template or the namespace`;
+  if (own !== undefined) return `label ${INJECT} of the Pod is ${quote(own)}; ${remedy}`;
+  if (textAt(annotationsOf(pod), INJECT) === "enabled")
+    return `${INJECT}: enabled is an annotation of the Pod, and selectors read labels; ${remedy}`;
+  if (inNamespace !== undefined) return `label ${INJECT} of the namespace is ${quote(inNamespace)}; ${remedy}`;
+  return `neither the Pod nor its namespace has the label ${INJECT}: enabled`;
+}
