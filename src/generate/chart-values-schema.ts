@@ -29,6 +29,7 @@ export function chartValuesSchema(): object {
         excludedNamespaces: { type: "array", uniqueItems: true, items: NAMESPACE },
         namespaceSelector: { $ref: "#/definitions/selector" },
         objectSelector: { $ref: "#/definitions/selector" },
+        checkSettings: { type: "boolean" },
       }),
       image: IMAGES,
       policy: closed({

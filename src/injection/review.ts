@@ -1,6 +1,7 @@
 /** An outcome to the answer the API server reads. */
 import type { AdmissionReview } from "../kubernetes/admission.ts";
 import { oneLine } from "../policy/one-line.ts";
+import type { Problem } from "../policy/problem.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "./outcome.ts";
 
 /** kubectl prints warnings whole up to here; the API server may cut longer ones. */
@@ -68,8 +69,19 @@ export function warningsOf(outcome: Outcome): readonly string[] {
     outcome.kind === "unchanged" && isSurprising(outcome.reason)
       ? [`lastcall: not injected: ${SKIP_REASONS[outcome.reason]}`]
       : [];
-  const problems = outcome.explanation.problems.map(({ where, message }) => `lastcall: ${where}: ${message}`);
-  return withinTotal([...skipped, ...problems]).map((text) => oneLine(text, WARNING_LIMIT));
+  return shown([...skipped, ...outcome.explanation.problems.map(warningText)]);
+}
+
+export function warningTexts(problems: readonly Problem[]): readonly string[] {
+  return shown(problems.map(warningText));
+}
+
+function warningText({ where, message }: Problem): string {
+  return `lastcall: ${where}: ${message}`;
+}
+
+function shown(texts: readonly string[]): readonly string[] {
+  return withinTotal(texts).map((text) => oneLine(text, WARNING_LIMIT));
 }
 
 /** The API server keeps 4 096 characters of all warnings of a request: 34 that are as long as ours may be. */

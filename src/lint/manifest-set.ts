@@ -1,4 +1,5 @@
 /** What a rule is given: the objects of all manifests together, and who belongs to whom. */
+import { isNamespace } from "../injection/opt-in/object-problems.ts";
 import { ANY_RELEASE, selectionOf } from "../injection/opt-in/selection.ts";
 import { findExistingInjection } from "../injection/record/existing-injection.ts";
 import { type ListedObject, objectsIn, type Path } from "../kubernetes/listed-objects.ts";
@@ -114,10 +115,6 @@ export function namespaceOf({ namespace }: Located, objects: readonly Located[])
 /** `undefined` where the metadata is unknown. */
 export function labelsIn(metadata: RawObject | undefined): RawObject | undefined {
   return metadata === undefined ? undefined : (objectAt(metadata, "labels") ?? {});
-}
-
-export function isNamespace({ kind, apiVersion }: ListedObject): boolean {
-  return kind === "Namespace" && apiVersion === "v1";
 }
 
 const SCALED: readonly string[] = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"];

@@ -5,6 +5,7 @@ export const OUTCOMES = {
   injected: "the Pod was changed",
   skipped: "the Pod was left alone; the reason says why",
   refused: "the Pod was refused because the configuration says so",
+  checked: "only the settings of the object were checked, since it is not injected",
   malformed: "the request was no admission review this server can read",
   too_large: "the body exceeded the limit",
   fault: "this server failed; the failure policy of the configuration decides",

@@ -3,12 +3,17 @@ import type { GiveRelayAccess } from "../contract/relay-access.ts";
 import type { ClusterFacts, injectPod, Randomness } from "../injection/inject.ts";
 import type { Outcome } from "../injection/outcome.ts";
 import { reviewText } from "../injection/review.ts";
+import type { RawObject } from "../kubernetes/raw-json.ts";
 import type { ClusterConfig } from "../policy/cluster-config.ts";
+import type { Problem } from "../policy/problem.ts";
 import { type Entry, type MalformedReason, NOT_A_POD_CREATION } from "./admission-outcome.ts";
 import { type ReviewRequest, readReview } from "./review-request.ts";
 
 /** Annotations of a namespace as far as they are known; empty when they are not. `characters`: of the review that waits. */
 export type NamespaceAnnotations = (name: string, characters: number) => Promise<Readonly<Record<string, unknown>>>;
+
+/** Writes Events about mistakes in the settings of an object that is not injected. Never throws and never waits. */
+export type ReportSettings = (object: RawObject, namespace: string, problems: readonly Problem[]) => void;
 
 export type AdmissionPorts = {
   readonly namespaceAnnotations: NamespaceAnnotations;
@@ -20,6 +25,8 @@ export type AdmissionPorts = {
   readonly namespaceIsUnknown?: (namespace: string) => boolean;
   /** Facts of this moment, asked for after the annotations; without it those of the rules are used. */
   readonly factsOf?: (namespace: string) => ClusterFacts;
+  /** Of reviews at /settings. */
+  readonly reportSettings?: ReportSettings;
   /** Hears of every outcome that is no rehearsal. Never throws and never waits. */
   readonly tell?: (pod: object, namespace: string, outcome: Outcome) => void;
 };

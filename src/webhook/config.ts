@@ -80,7 +80,7 @@ export function helpText(): string {
   return [
     "lastcall webhook [flags]",
     "",
-    "Serves POST /mutate, /healthz, /readyz and /metrics over HTTPS.",
+    "Serves POST /mutate and /settings, /healthz, /readyz and /metrics over HTTPS.",
     "Every flag is also an environment variable: --drain-delay is LASTCALL_DRAIN_DELAY.",
     "",
     ...rows,

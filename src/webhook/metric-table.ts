@@ -12,7 +12,7 @@ export const METRICS = {
   admissions: {
     type: "counter",
     name: "lastcall_admissions_total",
-    help: "Requests to /mutate that were not refused unread; each is counted once, under the one way it ended.",
+    help: "Requests to /mutate and /settings that were not refused unread; each is counted once, under the one way it ended.",
     labelNames: ["outcome", "reason", "mode", "dry_run"],
   },
   duration: {
@@ -30,7 +30,7 @@ export const METRICS = {
   problems: {
     type: "counter",
     name: "lastcall_problems_total",
-    help: "Mistakes found in annotations and settings of Pods, by code.",
+    help: "Mistakes found in labels and annotations of Pods, workloads and namespaces, by code.",
     labelNames: ["code"],
   },
   cacheAge: {

@@ -1,5 +1,5 @@
 /** A body to the question it asks, or one sentence about why it is none. Pure. */
-import { isRawObject } from "../kubernetes/raw-json.ts";
+import { isRawObject, type RawObject } from "../kubernetes/raw-json.ts";
 import { quote } from "../policy/quote.ts";
 import type { MalformedReason } from "./admission-outcome.ts";
 
@@ -10,6 +10,8 @@ export type ReviewRequest = {
   readonly dryRun: boolean;
   /** The Pod to be created; `undefined` when the request is about anything else. */
   readonly pod: object | undefined;
+  /** What is created or changed; `undefined` when nothing is. */
+  readonly object: RawObject | undefined;
   /** Name or generateName, for the log only. */
   readonly podName: string;
 };
@@ -66,7 +68,14 @@ function readRequest(request: Readonly<Record<string, unknown>>, uid: string): R
   const podName = textOf(metadata["name"]) || textOf(metadata["generateName"]);
   return {
     kind: "request",
-    request: { uid, namespace, dryRun, pod: creation && isRawObject(pod) ? pod : undefined, podName },
+    request: {
+      uid,
+      namespace,
+      dryRun,
+      pod: creation && isRawObject(pod) ? pod : undefined,
+      object: isRawObject(pod) ? pod : undefined,
+      podName,
+    },
   };
 }
 

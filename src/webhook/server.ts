@@ -9,11 +9,11 @@ import { answerBrokenRequest } from "./intake/broken-requests.ts";
 import { certificateRequest } from "./intake/client-certificate.ts";
 import { countAndLog } from "./intake/refusals.ts";
 import { watchConnections } from "./intake/watch-connections.ts";
-import { addMutateRoute, BODY_LIMIT_BYTES, type IntakePorts, type MutatePorts } from "./mutate-route.ts";
+import { addReviewRoutes, BODY_LIMIT_BYTES, type IntakePorts, type ReviewPorts } from "./review-routes.ts";
 
 export type WebhookServer = FastifyInstance<Server>;
 
-export type ServerPorts = Omit<MutatePorts, keyof IntakePorts> & {
+export type ServerPorts = Omit<ReviewPorts, keyof IntakePorts> & {
   readonly unreadiness: Unreadiness;
   /** The process was told to stop: every answer then asks its client for a new connection. */
   readonly leaving: () => boolean;
@@ -68,11 +68,11 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Ser
     done();
   });
   const connectionOf = watchConnections(app.server, refuse);
-  addMutateRoute(app, rules, { ...ports, refuse, connectionOf, needsCertificate: clientCa !== "" });
+  addReviewRoutes(app, rules, { ...ports, refuse, connectionOf, needsCertificate: clientCa !== "" });
   addHealthRoutes(app, ports.meters, ports.unreadiness);
   app.setNotFoundHandler((_request, reply) => {
     reply.code(404).header("content-type", "text/plain; charset=utf-8");
-    reply.send("There are POST /mutate, GET /healthz, GET /readyz and GET /metrics.\n");
+    reply.send("There are POST /mutate, POST /settings, GET /healthz, GET /readyz and GET /metrics.\n");
   });
   return app;
 }

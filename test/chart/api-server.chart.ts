@@ -77,6 +77,8 @@ async function named(pattern: RegExp, kinds: readonly string[]): Promise<readonl
 }
 
 const noteOf = (answer: Answer): unknown => at(answer.body, "metadata", "annotations", "lastcall.dev/status");
+/** Warnings come as quoted strings of RFC 9110. */
+const textsOf = ({ warnings }: Answer): readonly string[] => warnings.map((text) => JSON.parse(text));
 const isReported = (answer: Answer): boolean => answer.warnings.some((warning) => warning.includes(REPORT));
 
 describe("a release on a real API server", () => {
@@ -105,7 +107,7 @@ describe("a release on a real API server", () => {
     const caBundle = Buffer.from(root).toString("base64");
     const data = { "ca.crt": caBundle, "ca.key": Buffer.from("not a key").toString("base64") };
     await ask("PATCH", `${SECRET}?fieldManager=lastcall`, { data });
-    const paths = [0, 1].map((index) => `/webhooks/${index}/clientConfig/caBundle`);
+    const paths = [0, 1, 2, 3].map((index) => `/webhooks/${index}/clientConfig/caBundle`);
     await ask(
       "PATCH",
       `${CONFIGURATION}?fieldManager=lastcall`,
@@ -115,7 +117,7 @@ describe("a release on a real API server", () => {
       data: at(await read(SECRET), "data"),
       bundles: listOf(await read(CONFIGURATION), "webhooks").map((webhook) => at(webhook, "clientConfig", "caBundle")),
     });
-    const kept = { data, bundles: [caBundle, caBundle] };
+    const kept = { data, bundles: paths.map(() => caBundle) };
     await run("upgrade", { webhook: { replicas: 3 }, policy: { onInvalid: "skip" } });
     expect(await state()).toEqual(kept);
     await run("upgrade", { failurePolicy: "Fail" });
@@ -136,10 +138,10 @@ describe("a release on a real API server", () => {
     expect(twin.stderr).toContain("cannot be imported into the current release");
     const canary = await api.helm("install", { revision: "canary" }, [], "canary");
     expect([canary.status, canary.stderr]).toEqual([0, ""]);
-    expect(listOf(await read(CONFIGURATION.replace("drain", "drain-canary")), "webhooks")).toHaveLength(4);
+    expect(listOf(await read(CONFIGURATION.replace("drain", "drain-canary")), "webhooks")).toHaveLength(6);
     expect((await api.helm("uninstall", {}, [], "canary")).status).toBe(0);
     expect(await named(/canary/, EVERYTHING)).toEqual([]);
-    expect(listOf(await read(CONFIGURATION), "webhooks")).toHaveLength(2);
+    expect(listOf(await read(CONFIGURATION), "webhooks")).toHaveLength(4);
   });
 
   test("takes the network policy that the documentation gives, as it is written", async () => {
@@ -170,6 +172,56 @@ describe("a release on a real API server", () => {
             .trim(),
         );
       }
+    });
+
+    test("which warns about settings of a namespace and of a workload, and leaves both as they are", async () => {
+      const metadata = { name: "typos", labels: { "lastcall.dev/inject": "true" } };
+      const created = await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
+      expect(textsOf(created)).toEqual([
+        'lastcall: namespace typos, label lastcall.dev/inject: Got "true", expected one of enabled, disabled.',
+      ]);
+      const template = {
+        metadata: { labels: { app: "web" }, annotations: { "lastcall.dev/drian-delay": "5s" } },
+        spec: { containers: [{ name: "app", image: "shop/web:1" }] },
+      };
+      const deployment = {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "web" },
+        spec: { selector: { matchLabels: { app: "web" } }, template },
+      };
+      const answer = await ask("POST", "/apis/apps/v1/namespaces/typos/deployments", deployment);
+      expect(textsOf(answer)).toEqual([
+        'lastcall: pod of Deployment/web: There is no "lastcall.dev/drian-delay"; did you mean lastcall.dev/drain-delay?',
+      ]);
+      expect(at(answer.body, "spec", "template", "metadata", "annotations")).toEqual(template.metadata.annotations);
+    });
+
+    test("which reports the settings of a stored namespace as an Event too", async () => {
+      const patch = { metadata: { annotations: { "lastcall.dev/mode": "hook" } } };
+      await ask("PATCH", "/api/v1/namespaces/plain", patch);
+      await eventually(async () => {
+        const events = listOf(await read("/api/v1/namespaces/plain/events"), "items");
+        expect(events.map((event) => [at(event, "reason"), at(event, "involvedObject", "kind")])).toContainEqual([
+          "BadValue",
+          "Namespace",
+        ]);
+      });
+      await ask("PATCH", "/api/v1/namespaces/plain", { metadata: { annotations: { "lastcall.dev/mode": null } } });
+    });
+
+    test("which warns about a Pod that opts in by annotation alone", async () => {
+      const pod = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: "web", annotations: { "lastcall.dev/inject": "enabled" } },
+        spec: { containers: [{ name: "app", image: "shop/web:1" }] },
+      };
+      const answer = await ask("POST", "/api/v1/namespaces/plain/pods?dryRun=All", pod);
+      expect(textsOf(answer)).toEqual([
+        "lastcall: pod web, annotation lastcall.dev/inject: Set it as a label: selectors do not read annotations.",
+      ]);
+      expect(noteOf(answer)).toBeUndefined();
     });
 
     test("which the self-test sees as well", async () => {

@@ -2,18 +2,16 @@ import { describe, expect, test } from "vitest";
 import { type Release, selectionOf } from "../../src/injection/opt-in/selection.ts";
 import { readOptions } from "../../src/webhook/self-test/options.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
-import { type LabelSelector, type Labels, selects } from "./label-selector.ts";
+import type { Labels } from "./label-selector.ts";
 import { at, isHook, listOf, only, render, type Values } from "./rendering.ts";
+import { chooses, type Entry, injectingEntries, settingsEntries } from "./webhook-entries.ts";
 import { complaint } from "./wrong-values.ts";
 
-type Entry = {
-  readonly name: string;
-  readonly namespaceSelector: LabelSelector;
-  readonly objectSelector: LabelSelector;
-};
-
 const entriesOf = (values: Values, namespace = "lastcall"): readonly Entry[] =>
-  listOf<Entry>(only(render(values, { namespace }), "MutatingWebhookConfiguration"), "webhooks");
+  injectingEntries(render(values, { namespace }));
+
+const checksOf = (values: Values, namespace = "lastcall"): readonly Entry[] =>
+  settingsEntries(render(values, { namespace }));
 
 const RELEASES = {
   stable: entriesOf({}),
@@ -32,7 +30,7 @@ const DESCRIBED: Readonly<Record<keyof typeof RELEASES, Release>> = {
 function askingAbout(namespace: Labels, pod: Labels): readonly string[] {
   return Object.values(RELEASES)
     .flat()
-    .filter((entry) => selects(entry.namespaceSelector, namespace) && selects(entry.objectSelector, pod))
+    .filter((entry) => chooses(entry, namespace, pod))
     .map(({ name }) => name);
 }
 
@@ -73,9 +71,7 @@ describe("beside each other", () => {
   test.for(["stable", "canary", "next"] as const)("the command line selects as the selectors of %s do", (name) => {
     const differences = all.flatMap((namespace) =>
       all.flatMap((pod) => {
-        const bySelectors = RELEASES[name].some(
-          (entry) => selects(entry.namespaceSelector, { ...shop, ...namespace }) && selects(entry.objectSelector, pod),
-        );
+        const bySelectors = RELEASES[name].some((entry) => chooses(entry, { ...shop, ...namespace }, pod));
         const { kind } = selectionOf({ metadata: { labels: pod } }, namespace, DESCRIBED[name]);
         return bySelectors === (kind === "selected") ? [] : [JSON.stringify([namespace, pod])];
       }),
@@ -101,6 +97,24 @@ describe("beside each other", () => {
         .filter((pod) => askingAbout({ ...shop, ...namespace }, pod).length > 1)
         .map((pod) => JSON.stringify([namespace, pod])),
     );
+    expect(twice).toEqual([]);
+  });
+
+  test("no two entries of any release check the settings of one object, or of a Pod that is injected", () => {
+    const checks = [
+      checksOf({}),
+      checksOf({ revision: "canary" }, "lastcall-canary"),
+      checksOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
+    ].flat();
+    const isOfPods = ({ name }: Entry): boolean => name.startsWith("pod-settings.");
+    const twice = all.flatMap((namespace) => {
+      const ofObject = checks.filter((entry) => !isOfPods(entry) && chooses(entry, { ...shop, ...namespace }, {}));
+      const pods = all.filter((pod) => {
+        const checked = checks.filter((entry) => isOfPods(entry) && chooses(entry, { ...shop, ...namespace }, pod));
+        return checked.length + askingAbout({ ...shop, ...namespace }, pod).length > 1;
+      });
+      return ofObject.length > 1 || pods.length > 0 ? [JSON.stringify([namespace, pods])] : [];
+    });
     expect(twice).toEqual([]);
   });
 

@@ -27,6 +27,7 @@ const OUTCOMES: Readonly<Record<OutcomeName, true>> = {
   injected: true,
   skipped: true,
   refused: true,
+  checked: true,
   malformed: true,
   too_large: true,
   fault: true,

@@ -3,22 +3,15 @@ import { ANNOTATIONS, PREFIX } from "../../src/policy/annotation-table.ts";
 import { readSettings } from "../../src/webhook/config.ts";
 import { readOptions } from "../../src/webhook/self-test/options.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
-import { type LabelSelector, type Labels, selects } from "./label-selector.ts";
+import { type Labels, selects } from "./label-selector.ts";
 import { at, listOf, type Manifest, ofKind, only, render, type Values } from "./rendering.ts";
 import { MATRIX } from "./values-matrix.ts";
+import { chooses, injectingEntries, settingsEntries } from "./webhook-entries.ts";
 
 const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
 
-type Entry = {
-  readonly name: string;
-  readonly namespaceSelector: LabelSelector;
-  readonly objectSelector: LabelSelector;
-  readonly matchConditions: readonly { readonly name: string; readonly expression: string }[];
-  readonly [field: string]: unknown;
-};
-
 const configuration = only(render(), "MutatingWebhookConfiguration");
-const entries = listOf<Entry>(configuration, "webhooks");
+const entries = injectingEntries(render());
 
 const on: Labels = { [INJECT]: "enabled" };
 const off: Labels = { [INJECT]: "disabled" };
@@ -67,8 +60,8 @@ const OPT_OUT = { injection: { mode: "opt-out", excludedNamespaces: ["calico-sys
 
 /** The names of the entries of these values that ask about a Pod with these labels. */
 function askingWith(values: Values, namespace: Labels, pod: Labels): readonly string[] {
-  return listOf<Entry>(only(render(values), "MutatingWebhookConfiguration"), "webhooks")
-    .filter((entry) => selects(entry.namespaceSelector, namespace) && selects(entry.objectSelector, pod))
+  return injectingEntries(render(values))
+    .filter((entry) => chooses(entry, namespace, pod))
     .map(({ name }) => name);
 }
 
@@ -127,7 +120,7 @@ test.for(["defaults", "every namespace but some", "selectors of one's own"])(
     const bindings = ofKind(manifests, "ValidatingAdmissionPolicyBinding").filter(
       (binding) => at(binding, "spec", "policyName") === "uninjected.lastcall.dev",
     );
-    const asking = listOf<Entry>(only(manifests, "MutatingWebhookConfiguration"), "webhooks");
+    const asking = injectingEntries(manifests);
     expect(bindings.map((binding) => at(binding, "spec", "matchResources"))).toEqual(
       asking.map(({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector })),
     );
@@ -137,14 +130,13 @@ test.for(["defaults", "every namespace but some", "selectors of one's own"])(
 describe("the webhook is asked about a Pod", () => {
   test.for(TABLE)("in %s labelled %j with labels %j by %s", ([name, namespaceLabels, podLabels, expected]) => {
     const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
-    const asking = entries.filter(
-      (entry) => selects(entry.namespaceSelector, namespace) && selects(entry.objectSelector, podLabels),
-    );
+    const asking = entries.filter((entry) => chooses(entry, namespace, podLabels));
     expect(asking.map((entry) => entry.name)).toEqual(expected === "none" ? [] : [`${expected}.drain.lastcall.dev`]);
   });
 
   test("never in the release's own namespace, whatever its name is", () => {
-    const own = listOf<Entry>(only(render({}, { namespace: "elsewhere" }), "MutatingWebhookConfiguration"), "webhooks");
+    const manifests = render({}, { namespace: "elsewhere" });
+    const own = [...injectingEntries(manifests), ...settingsEntries(manifests)];
     const labels = { ...on, "kubernetes.io/metadata.name": "elsewhere" };
     expect(own.filter((entry) => selects(entry.namespaceSelector, labels))).toEqual([]);
   });
@@ -176,6 +168,42 @@ test("both entries are called again after other webhooks, and honest about Event
       clientConfig: { service: { name: "lastcall-webhook", namespace: "lastcall", path: "/mutate", port: 443 } },
     });
   }
+});
+
+describe("of what is not injected only settings are checked", () => {
+  const [ofObjects, ofPods] = settingsEntries(render());
+  const shop = { "kubernetes.io/metadata.name": "shop" };
+
+  test("of Namespaces and workloads when they are created or changed", () => {
+    expect(listOf(ofObjects, "rules").flatMap((rule) => listOf(rule, "resources"))).toEqual([
+      ...["namespaces", "deployments", "statefulsets", "daemonsets", "cronjobs", "jobs"],
+    ]);
+    expect(ofObjects?.objectSelector).toBeUndefined();
+    expect(selects(ofObjects?.namespaceSelector ?? {}, shop)).toBe(true);
+  });
+
+  test.for<[Labels, Labels, boolean]>([
+    [{}, {}, true],
+    [{}, { [INJECT]: "true" }, true],
+    [{ [INJECT]: "true" }, {}, true],
+    [{}, on, false],
+    [{}, off, false],
+    [on, { [INJECT]: "true" }, false],
+    [{ "lastcall.dev/revision": "canary" }, {}, false],
+  ])("of a Pod in a namespace labelled %j with labels %j: %s", ([namespace, pod, isChosen]) => {
+    expect(ofPods !== undefined && chooses(ofPods, { ...shop, ...namespace }, pod)).toBe(isChosen);
+  });
+
+  test("and a webhook that is away holds nothing up for long", () => {
+    for (const entry of [ofObjects, ofPods]) {
+      expect(entry).toMatchObject({ failurePolicy: "Ignore", timeoutSeconds: 2, sideEffects: "NoneOnDryRun" });
+      expect(entry?.matchConditions.map(({ name }) => name)).toContain("has-settings");
+    }
+  });
+
+  test("unless the values switch it off", () => {
+    expect(settingsEntries(render({ injection: { checkSettings: false } }))).toEqual([]);
+  });
 });
 
 describe("with Fail", () => {
@@ -224,7 +252,7 @@ test("a caBundle is rendered only when it is given", () => {
     listOf(only(render({ ...values }), "MutatingWebhookConfiguration"), "webhooks").map((entry) =>
       at(entry, "clientConfig", "caBundle"),
     );
-  expect(bundlesOf({})).toEqual([undefined, undefined]);
+  expect(new Set(bundlesOf({}))).toEqual(new Set([undefined]));
   const caBundle = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----";
   const existing = { certificates: { mode: "existing", existing: { secretName: "tls", caBundle } } };
   for (const bundle of bundlesOf(existing)) {

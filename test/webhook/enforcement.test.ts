@@ -8,7 +8,7 @@ import { refusingCopies } from "../../src/webhook/enforcement/refusing-copies.ts
 
 const entry = (name: string, caBundle: string | undefined = "Q0E="): RawObject => ({
   name,
-  clientConfig: { service: { name: "lastcall-webhook" }, ...(caBundle === "" ? {} : { caBundle }) },
+  clientConfig: { service: { name: "lastcall-webhook", path: "/mutate" }, ...(caBundle === "" ? {} : { caBundle }) },
   failurePolicy: "Ignore",
   matchConditions: [{ name: "not-a-mirror-pod", expression: "true" }],
   fieldOfLaterVersions: "kept",
@@ -54,6 +54,12 @@ describe("a release with Fail", () => {
 
   test("writes nothing and proves nothing when its copies are right", async () => {
     expect(await look({ copies: refusingCopies(OPEN) })).toEqual({ isEnforcing: true, why: "", writes: [], proofs: 0 });
+  });
+
+  test("copies no entry that only checks settings", () => {
+    const clientConfig = { service: { name: "lastcall-webhook", path: "/settings" }, caBundle: "Q0E=" };
+    const checking = { ...entry("settings.drain.lastcall.dev"), clientConfig };
+    expect(refusingCopies([...OPEN, checking])).toEqual(refusingCopies(OPEN));
   });
 
   test("follows a change of its own entries without another proof, and never opens for it", async () => {

@@ -21,6 +21,7 @@ export type Choices = {
   readonly rules?: Partial<AdmissionRules>;
   readonly inject?: AdmissionPorts["inject"];
   readonly namespaceAnnotations?: NamespaceAnnotations;
+  readonly reportSettings?: AdmissionPorts["reportSettings"];
   readonly unreadiness?: () => string;
   readonly nowMs?: () => number;
 };
@@ -50,6 +51,7 @@ export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
       namespaceAnnotations: choices.namespaceAnnotations ?? (async () => ({})),
       randomness: { newToken },
       inject: choices.inject ?? injectPod,
+      ...(choices.reportSettings === undefined ? {} : { reportSettings: choices.reportSettings }),
       log: createLog("info", sink as Writable),
       meters,
       nowMs: choices.nowMs ?? (() => performance.now()),

@@ -13,8 +13,7 @@ another release. The webhook configuration and the policy that checks its work u
 {{- $isOptOut := eq $injection.mode "opt-out" -}}
 {{- $byNamespace := dict "name" "namespace" "namespace" (ternary $declinesNot $says $isOptOut) "pod" $declinesNot -}}
 {{- $byPod := dict "name" "pod" "namespace" (ternary $declines $saysNot $isOptOut) "pod" $says -}}
-{{- $never := concat (list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace) $injection.excludedNamespaces | uniq -}}
-{{- $elsewhere := dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" $never -}}
+{{- $elsewhere := include "lastcall.elsewhere" . | fromJson -}}
 {{- $noRevision := dict "key" "lastcall.dev/revision" "operator" "DoesNotExist" -}}
 {{- $thisRevision := dict "key" "lastcall.dev/revision" "operator" "In" "values" (list .Values.revision) -}}
 {{- $choices := list (dict "name" "" "namespace" (list (ternary $noRevision $thisRevision (empty .Values.revision))) "pod" (list $noRevision)) -}}
@@ -33,6 +32,33 @@ another release. The webhook configuration and the policy that checks its work u
 {{- end -}}
 {{- end -}}
 {{- toJson $entries -}}
+{{- end -}}
+
+{{/*
+Who is asked only whether its lastcall.dev labels and annotations are right: Namespaces and workloads of this release's revision, and Pods
+that neither entry above chooses. Each object is asked about by one release.
+*/}}
+{{- define "lastcall.settingsEntries" -}}
+{{- $injection := .Values.injection -}}
+{{- $optedOut := dict "key" "lastcall.dev/inject" "operator" "NotIn" "values" (list "enabled") -}}
+{{- if eq $injection.mode "opt-out" }}{{ $optedOut = dict "key" "lastcall.dev/inject" "operator" "In" "values" (list "disabled") }}{{ end -}}
+{{- $undecided := dict "key" "lastcall.dev/inject" "operator" "NotIn" "values" (list "enabled" "disabled") -}}
+{{- $elsewhere := include "lastcall.elsewhere" . | fromJson -}}
+{{- $noRevision := dict "key" "lastcall.dev/revision" "operator" "DoesNotExist" -}}
+{{- $thisRevision := dict "key" "lastcall.dev/revision" "operator" "In" "values" (list .Values.revision) -}}
+{{- $revision := ternary $noRevision $thisRevision (empty .Values.revision) -}}
+{{- $namespaces := include "lastcall.selector" (list $injection.namespaceSelector (list $elsewhere $revision)) | fromJson -}}
+{{- $unselected := include "lastcall.selector" (list $injection.namespaceSelector (list $optedOut $elsewhere $revision)) | fromJson -}}
+{{- $pods := include "lastcall.selector" (list $injection.objectSelector (list $undecided $noRevision)) | fromJson -}}
+{{- $ofObjects := dict "name" "settings" "selectors" (dict "namespaceSelector" $namespaces) -}}
+{{- $ofPods := dict "name" "pod-settings" "selectors" (dict "namespaceSelector" $unselected "objectSelector" $pods) -}}
+{{- list $ofObjects $ofPods | toJson -}}
+{{- end -}}
+
+{{/* The namespaces in which no Pod is injected, as an expression that leaves them out. */}}
+{{- define "lastcall.elsewhere" -}}
+{{- $never := concat (list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace) .Values.injection.excludedNamespaces | uniq -}}
+{{- dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" $never | toJson -}}
 {{- end -}}
 
 {{/* Of a list: a label selector, and expressions that must hold beside it. */}}
@@ -78,4 +104,14 @@ while it is away. Pods with hostNetwork and the like are asked about, because th
     has(term.matchExpressions) && term.matchExpressions.exists(wish,
     wish.key in ['kubernetes.io/os', 'beta.kubernetes.io/os'] && wish.operator == 'In' &&
     has(wish.values) && wish.values.all(value, value == 'windows')))
+{{- end -}}
+
+{{/* Whether the object or a Pod template in it has a label or annotation of ours; the note of an injection is none. */}}
+{{- define "lastcall.hasSettings" -}}
+[object, has(object.spec) && has(object.spec.template) ? object.spec.template : object,
+has(object.spec) && has(object.spec.jobTemplate) ? object.spec.jobTemplate : object,
+has(object.spec) && has(object.spec.jobTemplate) && has(object.spec.jobTemplate.spec) ? object.spec.jobTemplate.spec.template : object
+].exists(o, has(o.metadata) &&
+((has(o.metadata.annotations) && o.metadata.annotations.exists(k, k.startsWith('lastcall.dev/') && k != 'lastcall.dev/status')) ||
+(has(o.metadata.labels) && o.metadata.labels.exists(k, k.startsWith('lastcall.dev/')))))
 {{- end -}}

@@ -13,8 +13,7 @@ export type MetadataProblem = {
   readonly problem: Problem;
 };
 
-/** An object that may carry our keys. */
-export type Bearer = {
+type Checked = {
   readonly scope: "pod" | "namespace";
   /** For messages, such as `shop`. */
   readonly name: string;
@@ -22,7 +21,7 @@ export type Bearer = {
 };
 
 /** Of a Pod, a Pod template or a Namespace. */
-export function metadataProblems({ scope, name, object }: Bearer, profiles: Profiles): readonly MetadataProblem[] {
+export function metadataProblems({ scope, name, object }: Checked, profiles: Profiles): readonly MetadataProblem[] {
   const { labels, annotations } = metadataOf(object);
   // One key at a time, so that each problem has its key.
   const ofAnnotations = ownEntries(annotations).flatMap(([key, value]) =>
@@ -37,11 +36,11 @@ export function metadataProblems({ scope, name, object }: Bearer, profiles: Prof
 }
 
 /** A namespace opts in by its label; the annotation of the same name alone changes nothing. */
-function ineffective({ scope, name, object }: Bearer): readonly MetadataProblem[] {
+function ineffective({ scope, name, object }: Checked): readonly MetadataProblem[] {
   const { labels, annotations } = metadataOf(object);
   if (scope !== "namespace" || annotations[INJECT] !== "enabled" || labels[INJECT] === "enabled") return [];
   const where = `namespace ${name}, annotation ${INJECT}`;
-  const message = "Selectors read labels, so this annotation has no effect; set it as a label.";
+  const message = "Set it as a label: selectors do not read annotations.";
   return [{ in: "annotations", key: INJECT, value: "enabled", problem: { code: "wrong_scope", where, message } }];
 }
 

@@ -18,10 +18,10 @@ import {
 import { createStore, type Store, summaryOf } from "../../api-server/store.ts";
 import { type Followed, type FollowPorts, follow } from "../../api-server/watch-runner.ts";
 import type { ClusterFacts } from "../../injection/inject.ts";
-import type { NamespaceAnnotations } from "../admit.ts";
+import type { NamespaceAnnotations, ReportSettings } from "../admit.ts";
 import type { Log } from "../request-log.ts";
 import { type CacheName, clusterMeters } from "./cluster-metrics.ts";
-import { outcomeTeller, type TellOutcome } from "./event-notes.ts";
+import { outcomeTeller, settingsReporter, type TellOutcome } from "./event-notes.ts";
 import { factsOf } from "./facts-of.ts";
 import { isInForce, keepPullEvent, PULL_EVENTS, pullTroubles } from "./image-pulls.ts";
 import { byNamespace, keepLimitRange } from "./limit-ranges.ts";
@@ -48,6 +48,7 @@ export type Cluster = {
   /** To be asked right after the annotations too. */
   readonly namespaceIsUnknown: (namespace: string) => boolean;
   readonly tell: TellOutcome;
+  readonly reportSettings: ReportSettings;
   /** For what drains leave behind: limits of its own, the same metric. */
   readonly tellDrain: SendNote;
   /** Resolves when everything was read once, or after the limit in milliseconds: a caller must not wait forever. */
@@ -188,6 +189,8 @@ export function startCluster(parts: ClusterParts): Cluster {
     count: meters.event,
   };
 
+  const sendEvent = eventSender({ ...eventPorts, reporter: "lastcall.dev/webhook" });
+
   return {
     namespaceAnnotations: arrivals.annotations,
     factsOf: (namespace) =>
@@ -201,7 +204,8 @@ export function startCluster(parts: ClusterParts): Cluster {
         imageTrouble: troubleIn(namespace),
       }),
     namespaceIsUnknown: (namespace) => !arrivals.isKnown(namespace),
-    tell: outcomeTeller(eventSender({ ...eventPorts, reporter: "lastcall.dev/webhook" })),
+    tell: outcomeTeller(sendEvent),
+    reportSettings: settingsReporter(sendEvent),
     tellDrain: eventSender({ ...eventPorts, reporter: "lastcall.dev/relay" }),
     firstRead: async (limitMs) => {
       const read = Promise.all(loops.map((loop) => loop.first)).then(() => true);

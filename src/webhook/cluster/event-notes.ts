@@ -7,6 +7,7 @@ import { podName } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { oneLine } from "../../policy/one-line.ts";
 import type { Problem, ProblemCode } from "../../policy/problem.ts";
+import type { ReportSettings } from "../admit.ts";
 
 /** Never throws and never waits. */
 export type TellOutcome = (pod: object, namespace: string, outcome: Outcome) => void;
@@ -14,6 +15,12 @@ export type TellOutcome = (pod: object, namespace: string, outcome: Outcome) => 
 export function outcomeTeller(send: SendNote): TellOutcome {
   return (pod, namespace, outcome) => {
     for (const note of notesOn(pod, namespace, outcome)) send(note);
+  };
+}
+
+export function settingsReporter(send: SendNote): ReportSettings {
+  return (object, namespace, problems) => {
+    for (const note of settingNotes(object, namespace, problems)) send(note);
   };
 }
 
@@ -38,15 +45,25 @@ export function notesOn(pod: object, namespace: string, outcome: Outcome): reado
   if (problems.length === 0 && skipped === undefined) return [];
   const owner = controllerOf(raw);
   if (owner === undefined) return [];
-  const note = (reason: string, text: string): Note => ({
-    namespace,
-    owner,
-    type: "Warning",
-    reason,
-    message: oneLine(text, NOTE_LIMIT),
-  });
-  const skip = skipped === undefined ? [] : [note(NOT_INJECTED, skipText(raw, skipped))];
-  return [...skip, ...[...byCode(problems)].map(([code, text]) => note(eventReasonOf(code), text))];
+  const about = { namespace, owner };
+  const skip = skipped === undefined ? [] : [warning(about, NOT_INJECTED, skipText(raw, skipped))];
+  return [...skip, ...problemNotes(about, problems)];
+}
+
+/** Of a Pod on its controller, of everything else on the object itself, which has a UID once it is stored. */
+export function settingNotes(object: RawObject, namespace: string, problems: readonly Problem[]): readonly Note[] {
+  const owner = textAt(object, "kind") === "Pod" ? controllerOf(object) : referenceTo(object);
+  return owner === undefined ? [] : problemNotes({ namespace, owner }, problems);
+}
+
+type About = Pick<Note, "namespace" | "owner">;
+
+function problemNotes(about: About, problems: readonly Problem[]): readonly Note[] {
+  return [...byCode(problems)].map(([code, text]) => warning(about, eventReasonOf(code), text));
+}
+
+function warning(about: About, reason: string, text: string): Note {
+  return { ...about, type: "Warning", reason, message: oneLine(text, NOTE_LIMIT) };
 }
 
 function skipText(pod: RawObject, reason: SkipReason): string {
@@ -70,11 +87,19 @@ export function eventReasonOf(code: ProblemCode): string {
 /** The API server has not checked the Pod yet: what does not look like a reference is none. */
 function controllerOf(pod: RawObject): Owner | undefined {
   const reference = objectsAt(objectAt(pod, "metadata"), "ownerReferences").find((one) => one["controller"] === true);
+  return ownerFrom(reference, reference);
+}
+
+function referenceTo(object: RawObject): Owner | undefined {
+  return ownerFrom(object, objectAt(object, "metadata"));
+}
+
+function ownerFrom(typed: RawObject | undefined, named: RawObject | undefined): Owner | undefined {
   const owner = {
-    apiVersion: textAt(reference, "apiVersion") ?? "",
-    kind: textAt(reference, "kind") ?? "",
-    name: textAt(reference, "name") ?? "",
-    uid: textAt(reference, "uid") ?? "",
+    apiVersion: textAt(typed, "apiVersion") ?? "",
+    kind: textAt(typed, "kind") ?? "",
+    name: textAt(named, "name") ?? "",
+    uid: textAt(named, "uid") ?? "",
   };
   return owner.apiVersion !== "" && isOwner(owner) ? owner : undefined;
 }

@@ -7,11 +7,16 @@ import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
  * again: API servers judge a condition by the Pod as earlier webhooks left it.
  */
 export function refusingCopies(open: readonly RawObject[]): readonly RawObject[] {
-  return open.map((entry) => ({
+  return open.filter(injects).map((entry) => ({
     ...entry,
     failurePolicy: "Fail",
     matchConditions: [...objectsAt(entry, "matchConditions"), NOT_INJECTED_YET],
   }));
+}
+
+/** The other entries only check settings. */
+function injects(entry: RawObject): boolean {
+  return textAt(objectAt(objectAt(entry, "clientConfig"), "service"), "path") === "/mutate";
 }
 
 /** Whether API servers can trust whom every entry names. */

@@ -5,7 +5,7 @@ import { eventOf } from "../../../src/api-server/event-object.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../../src/injection/outcome.ts";
 import { PROBLEMS, type Problem, type ProblemCode } from "../../../src/policy/problem.ts";
 import { resolvePolicy } from "../../../src/policy/resolve.ts";
-import { notesOn, outcomeTeller } from "../../../src/webhook/cluster/event-notes.ts";
+import { notesOn, outcomeTeller, settingNotes } from "../../../src/webhook/cluster/event-notes.ts";
 import { anyText } from "../../any-text.ts";
 
 const OWNER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "u-1" };
@@ -135,4 +135,32 @@ test("every note on an outcome is sent", () => {
   tell(POD, "shop", outcome);
   expect(sent).toEqual(notesOn(POD, "shop", outcome));
   expect(sent).toHaveLength(2);
+});
+
+describe("a mistake in the settings of an object that is not injected", () => {
+  const metadata = { name: "shop", uid: "7" };
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata };
+
+  test("is an Event on the object", () => {
+    expect(settingNotes(namespace, "shop", [problem("unknown_label", "There is none.")])).toEqual([
+      {
+        namespace: "shop",
+        owner: { apiVersion: "v1", kind: "Namespace", name: "shop", uid: "7" },
+        type: "Warning",
+        reason: "UnknownLabel",
+        message: expect.stringContaining("There is none."),
+      },
+    ]);
+  });
+
+  test("of a Pod is one on its controller", () => {
+    expect(
+      settingNotes({ kind: "Pod", ...POD }, "shop", [problem("bad_value")]).map(({ owner }) => owner.kind),
+    ).toEqual(["ReplicaSet"]);
+  });
+
+  test("is none for an object that is not stored yet", () => {
+    const { uid: _none, ...unstored } = metadata;
+    expect(settingNotes({ ...namespace, metadata: unstored }, "shop", [problem("bad_value")])).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
-/** `POST /mutate`: body to verdict to answer, with the one place that counts and logs. */
+/** `POST /mutate` and `POST /settings`: from the body to the answer, with the one place that counts and logs. */
 
 import type { Server } from "node:https";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from "fastify";
 import {
   type AdmissionPorts,
   type AdmissionRules,
@@ -11,6 +11,7 @@ import {
   tooLargeVerdict,
   type Verdict,
 } from "./admit.ts";
+import { checkSettings } from "./check-settings.ts";
 import { bodyReader, type ReadBody, type RefusedBody } from "./intake/body-reader.ts";
 import { bufferStore } from "./intake/buffer-store.ts";
 import { hasClientCertificate } from "./intake/client-certificate.ts";
@@ -39,7 +40,7 @@ export type IntakePorts = {
   readonly leaving: () => boolean;
 };
 
-export type MutatePorts = AdmissionPorts &
+export type ReviewPorts = AdmissionPorts &
   IntakePorts & {
     readonly log: Log;
     readonly meters: Meters;
@@ -47,7 +48,7 @@ export type MutatePorts = AdmissionPorts &
     readonly nowMs: () => number;
   };
 
-export function addMutateRoute(app: FastifyInstance<Server>, rules: AdmissionRules, ports: MutatePorts): void {
+export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRules, ports: ReviewPorts): void {
   const finish = (reply: FastifyReply, verdict: Verdict, startMs: number): void => {
     const ms = ports.nowMs() - startMs;
     ports.meters.record(verdict.entry, verdict.problems, ms / 1000);
@@ -82,48 +83,60 @@ export function addMutateRoute(app: FastifyInstance<Server>, rules: AdmissionRul
     else readBody(payload, (body) => done(null, body));
   });
 
-  app.post<{ Body: ReadBody | undefined }>(
-    "/mutate",
-    {
-      bodyLimit: BODY_LIMIT_BYTES,
-      // Before the body, of which nothing is read.
-      onRequest: (request, reply, done) => {
-        if (!ports.needsCertificate || hasClientCertificate(request.raw.socket)) done();
-        else turnAway(reply, "no_certificate");
-      },
-      // What the framework itself refuses, and what slipped through everything else.
-      errorHandler: (error, _request, reply) => {
-        const refused = error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE";
-        finish(reply, refused ? wrongContentType() : faultVerdict(error), ports.nowMs());
-      },
+  const options: Omit<RouteShorthandOptions<Server>, "handler"> = {
+    bodyLimit: BODY_LIMIT_BYTES,
+    // Before the body, of which nothing is read.
+    onRequest: (request, reply, done) => {
+      if (!ports.needsCertificate || hasClientCertificate(request.raw.socket)) done();
+      else turnAway(reply, "no_certificate");
     },
-    async (request, reply) => {
-      const body = request.body;
-      if (body?.kind === "refused") {
-        turnAway(reply, body.why);
-        return reply;
-      }
-      const startMs = ports.nowMs();
-      const connection = ports.connectionOf(request.raw.socket);
-      connection?.answering();
-      try {
-        const bytes = body?.kind === "whole" ? body.bytes : 0;
-        await turns.begin(bytes);
-        const verdict = await verdictOn(body, rules, ports);
-        await turns.answer(bytes);
-        finish(reply, verdict, startMs);
-      } finally {
-        connection?.answered(reply.statusCode === 200);
-        if (body?.kind === "whole") body.leave();
-      }
+    // What the framework itself refuses, and what slipped through everything else.
+    errorHandler: (error, _request, reply) => {
+      const refused = error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE";
+      finish(reply, refused ? wrongContentType() : faultVerdict(error), ports.nowMs());
+    },
+  };
+
+  const answerWith = (answer: AnswerReview) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const body = request.body as ReadBody | undefined;
+    if (body?.kind === "refused") {
+      turnAway(reply, body.why);
       return reply;
-    },
+    }
+    const startMs = ports.nowMs();
+    const connection = ports.connectionOf(request.raw.socket);
+    connection?.answering();
+    try {
+      const bytes = body?.kind === "whole" ? body.bytes : 0;
+      await turns.begin(bytes);
+      const verdict = await verdictOn(body, answer);
+      await turns.answer(bytes);
+      finish(reply, verdict, startMs);
+    } finally {
+      connection?.answered(reply.statusCode === 200);
+      if (body?.kind === "whole") body.leave();
+    }
+    return reply;
+  };
+
+  const { profiles } = rules.config;
+  app.post(
+    "/mutate",
+    options,
+    answerWith((text) => admit(text, rules, ports)),
+  );
+  app.post(
+    "/settings",
+    options,
+    answerWith(async (text) => checkSettings(text, profiles, ports.reportSettings)),
   );
 }
 
-async function verdictOn(body: AnyBody, rules: AdmissionRules, ports: MutatePorts): Promise<Verdict> {
-  if (body === undefined) return admit("", rules, ports);
-  if (body.kind === "whole") return admit(body.text(), rules, ports);
+type AnswerReview = (text: string) => Promise<Verdict>;
+
+async function verdictOn(body: AnyBody, answer: AnswerReview): Promise<Verdict> {
+  if (body === undefined) return answer("");
+  if (body.kind === "whole") return answer(body.text());
   if (body.kind === "too-large") return tooLargeVerdict(BODY_LIMIT_BYTES);
   return malformedVerdict("cut_off", "The connection ended before the body did.");
 }

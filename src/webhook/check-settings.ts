@@ -1,0 +1,65 @@
+/** One review of an object that is not injected, such as a Namespace, to its answer: allowed, with a warning for each mistake. */
+
+import { problemsAroundPods, problemsOfPods } from "../injection/opt-in/object-problems.ts";
+import { warningTexts } from "../injection/review.ts";
+import { annotationsOf, labelsOf, podName } from "../kubernetes/pod.ts";
+import { podsIn } from "../kubernetes/pod-template.ts";
+import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
+import { INJECT } from "../policy/annotation-table.ts";
+import type { Problem } from "../policy/problem.ts";
+import type { Profiles } from "../policy/resolve.ts";
+import { faultVerdict, malformedVerdict, type ReportSettings, type Verdict } from "./admit.ts";
+import { readReview } from "./review-request.ts";
+
+export function checkSettings(text: string, profiles: Profiles, report: ReportSettings | undefined): Verdict {
+  const read = readReview(text);
+  if (read.kind === "malformed") return malformedVerdict(read.reason, read.message);
+  const { uid, namespace, object, dryRun } = read.request;
+  try {
+    const { around, inPods } = settingProblems(object ?? {}, profiles);
+    // The Pods of a template are reviewed as well, and get Events of their own.
+    const isPod = textAt(object, "kind") === "Pod";
+    if (object !== undefined && !dryRun) report?.(object, namespace, isPod ? inPods : around);
+    const problems = [...around, ...inPods];
+    const warnings = warningTexts(problems);
+    const response = { uid, allowed: true, ...(warnings.length === 0 ? {} : { warnings }) };
+    return {
+      status: 200,
+      body: JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response }),
+      entry: { outcome: "checked", reason: "none", mode: "none", dryRun },
+      problems: problems.map(({ code }) => code),
+      uid,
+      namespace,
+      pod: nameInLog(object),
+      fault: undefined,
+    };
+  } catch (fault) {
+    return { ...faultVerdict(fault), uid, namespace };
+  }
+}
+
+function nameInLog(object: RawObject | undefined): string {
+  return `${textAt(object, "kind") ?? "object"}/${textAt(objectAt(object, "metadata"), "name") ?? ""}`.slice(0, 253);
+}
+
+type SettingProblems = { readonly around: readonly Problem[]; readonly inPods: readonly Problem[] };
+
+function settingProblems(object: RawObject, profiles: Profiles): SettingProblems {
+  const kind = textAt(object, "kind") ?? "";
+  const apiVersion = textAt(object, "apiVersion") ?? "";
+  const bearer = { at: [], root: object, object, kind, apiVersion, pods: podsIn(object) };
+  return {
+    around: problemsAroundPods(bearer, profiles).map(({ problem }) => problem),
+    inPods: [
+      ...problemsOfPods(bearer, profiles).map(({ problem }) => problem),
+      ...(kind === "Pod" ? annotationOnly(object) : []),
+    ],
+  };
+}
+
+/** Selectors leave to this review only Pods that neither they nor their namespace label. */
+function annotationOnly(pod: RawObject): readonly Problem[] {
+  if (annotationsOf(pod)[INJECT] !== "enabled" || Object.hasOwn(labelsOf(pod), INJECT)) return [];
+  const message = "Set it as a label: selectors do not read annotations.";
+  return [{ code: "wrong_scope", where: `pod ${podName(pod)}, annotation ${INJECT}`, message }];
+}

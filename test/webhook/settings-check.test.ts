@@ -1,0 +1,113 @@
+/** `POST /settings`: objects that are not injected are always allowed, and their mistakes are reported. */
+import { describe, expect, test } from "vitest";
+import { eventually } from "../time/eventually.ts";
+import { JSON_HEADERS, POD, reviewText } from "./pod-review.ts";
+import { samplesOf, serverUnderTest } from "./server-under-test.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const namespace = (metadata: Fields): Fields => ({
+  operation: "UPDATE",
+  resource: { group: "", version: "v1", resource: "namespaces" },
+  object: { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", uid: "1", ...metadata } },
+});
+
+const workload = (kind: string, metadata: Fields, template: Fields): Fields => ({
+  resource: { group: "apps", version: "v1", resource: `${kind.toLowerCase()}s` },
+  object: {
+    apiVersion: "apps/v1",
+    kind,
+    metadata: { name: "web", uid: "2", ...metadata },
+    spec: { template: { metadata: template, spec: POD.spec } },
+  },
+});
+
+async function check(fields: Fields) {
+  const reported: (readonly [string, readonly string[]])[] = [];
+  const server = serverUnderTest({
+    reportSettings: (_object, where, problems) => reported.push([where, problems.map(({ code }) => code)]),
+  });
+  const answer = await server.app.inject({
+    method: "POST",
+    url: "/settings",
+    headers: JSON_HEADERS,
+    payload: reviewText(fields),
+  });
+  return { server, answer, response: answer.json().response, reported };
+}
+
+test.for<[string, Fields, readonly string[]]>([
+  [
+    "a namespace that opts in as another injector asks for it",
+    namespace({ labels: { "lastcall.dev/inject": "true" } }),
+    ['lastcall: namespace shop, label lastcall.dev/inject: Got "true", expected one of enabled, disabled.'],
+  ],
+  [
+    "a namespace that opts in by annotation",
+    namespace({ annotations: { "lastcall.dev/inject": "enabled" } }),
+    ["lastcall: namespace shop, annotation lastcall.dev/inject: Set it as a label: selectors do not read annotations."],
+  ],
+  [
+    "a Pod template with a misspelt annotation",
+    workload("Deployment", {}, { annotations: { "lastcall.dev/drian-delay": "5s" } }),
+    ['lastcall: pod of Deployment/web: There is no "lastcall.dev/drian-delay"; did you mean lastcall.dev/drain-delay?'],
+  ],
+  [
+    "an annotation beside the Pod template",
+    workload("StatefulSet", { annotations: { "lastcall.dev/drain-delay": "5s" } }, {}),
+    [
+      'lastcall: StatefulSet/web: "lastcall.dev/drain-delay" has no effect on the workload; set it on its Pod template.',
+    ],
+  ],
+  [
+    "a Pod that opts in by annotation",
+    { object: { ...POD, metadata: { ...POD.metadata, annotations: { "lastcall.dev/inject": "enabled" } } } },
+    ["lastcall: pod web-0, annotation lastcall.dev/inject: Set it as a label: selectors do not read annotations."],
+  ],
+  ["right settings", workload("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],
+  ["the deletion of anything", { operation: "DELETE", object: null }, []],
+])("%s is allowed, with its warnings", async ([, fields, warnings]) => {
+  const { answer, response } = await check(fields);
+  expect(answer.statusCode).toBe(200);
+  expect(response).toEqual({
+    uid: "705ab4f5-6393-11e8-b7cc-42010a800002",
+    allowed: true,
+    ...(warnings.length === 0 ? {} : { warnings }),
+  });
+});
+
+test("a Pod is never changed, though its label would choose it", async () => {
+  const labelled = { ...POD, metadata: { ...POD.metadata, labels: { "lastcall.dev/inject": "enabled" } } };
+  expect((await check({ object: labelled })).response).not.toHaveProperty("patch");
+});
+
+test("a review counts as checked, and its mistakes by code", async () => {
+  const { server } = await check(namespace({ labels: { "lastcall.dev/injct": "enabled" } }));
+  const metrics = await server.metrics();
+  expect(samplesOf(metrics, "lastcall_problems_total").get('{code="unknown_label"}')).toBe(1);
+  expect([...samplesOf(metrics, "lastcall_admissions_total").keys()]).toEqual([
+    '{outcome="checked",reason="none",mode="none",dry_run="false"}',
+  ]);
+  await eventually(() =>
+    expect(server.lines()[0]).toMatchObject({ outcome: "checked", pod: "Namespace/shop", problems: ["unknown_label"] }),
+  );
+});
+
+describe("an Event is reported", () => {
+  test("for a workload only about what its Pods do not have", async () => {
+    const settings = { annotations: { "lastcall.dev/mode": "hook" } };
+    const { reported } = await check(workload("Deployment", { annotations: { "lastcall.dev/port": "1" } }, settings));
+    expect(reported).toEqual([["shop", ["wrong_scope"]]]);
+  });
+
+  test("never for a dry run", async () => {
+    const { reported } = await check({ ...namespace({ labels: { "lastcall.dev/inject": "on" } }), dryRun: true });
+    expect(reported).toEqual([]);
+  });
+});
+
+test("a malformed review is no fault of this server", async () => {
+  const { app } = serverUnderTest();
+  const answer = await app.inject({ method: "POST", url: "/settings", headers: JSON_HEADERS, payload: "{" });
+  expect(answer.statusCode).toBe(400);
+});
