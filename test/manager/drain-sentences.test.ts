@@ -41,9 +41,10 @@ const stays =
     open(count, unfollowed);
 
 const CAME = "Released 65s after the trigger: the deadline came";
+const PRELOAD = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";
 const ADVICE =
-  " A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: " +
-  "a proxy driver, or the http driver and an app that answers Connection: close while draining.";
+  ` To send clients on kept connections away, set ${PRELOAD}the driver http or envoy; ` +
+  "to wait less for them, shorten lastcall.dev/drain-timeout.";
 const ONE = "10.0.0.1:40000 to port 8080 for 1.5s";
 const TWO = `${ONE}, 10.0.0.2:40000 to port 8080`;
 const TOO_MANY =
@@ -120,6 +121,12 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
     settings: { ...ONE_APP, driver: "http", drainUrl: "http://127.0.0.1/drain" },
     pod: stays(2),
     why: `${CAME} with 2 connections still open: ${TWO}.`,
+  },
+  {
+    says: "a client that stays although the app's processes are told to send it away",
+    settings: { ...ONE_APP, preload: "http1" },
+    pod: stays(1),
+    why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE.replace(PRELOAD, "")}`,
   },
   {
     says: "more connections than can be followed",

@@ -94,11 +94,14 @@ function whatStays(settings: DrainSettings, state: DrainState): string {
   if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
   if (seen.leftTotal === 0)
     return `before the traffic had been quiet for ${span(settings.quietPeriodMs)}.${tooMany(seen.unfollowed)}`;
-  const advice =
-    driver.counted === "nothing"
-      ? " A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: a proxy driver, or the http driver and an app that answers Connection: close while draining."
-      : "";
+  const advice = driver.counted === "nothing" ? remedies(settings) : "";
   return `with ${whoStays(seen.left, seen.leftTotal)}.${tooMany(seen.unfollowed)}${advice}`;
+}
+
+/** What keeps a client with a kept connection from using up the drain timeout again. */
+function remedies(settings: DrainSettings): string {
+  const preload = settings.preload === "disabled" ? "lastcall.dev/preload: http1 (for HTTP/1.1) or " : "";
+  return ` To send clients on kept connections away, set ${preload}the driver http or envoy; to wait less for them, shorten lastcall.dev/drain-timeout.`;
 }
 
 /** Whether these were quiet is not known. */
