@@ -12,6 +12,11 @@ export const OUTCOME_WORDS: Readonly<Record<DrainOutcome, string>> = {
   forced: "was stopped before its drain was over",
 };
 
+/** Drains that ended with work that may be lost. */
+export function isIncomplete(outcome: DrainOutcome): boolean {
+  return outcome === "blind" || outcome === "timeout" || outcome === "forced";
+}
+
 /** Each continues "told by …". */
 export const TRIGGER_WORDS: Readonly<Record<DrainTrigger, string>> = {
   none: "nothing",

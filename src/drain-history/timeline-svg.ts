@@ -23,11 +23,11 @@ const WHY_LINES = 9;
 /** Prefixed, because inside a page these names are the page's too. */
 const STYLE = `
 .lc-ground{fill:#fff}.lc-text{fill:#1a1a1a}.lc-faint{fill:#595959}.lc-grid{stroke:#ddd}
-.lc-mark{stroke:#c92a2a}.lc-mark-text{fill:#c92a2a}
+.lc-mark{stroke:#495057}.lc-mark-text{fill:#495057}.lc-fault{stroke:#c92a2a}.lc-fault-text{fill:#c92a2a}
 .lc-withdrawing{fill:#f08c00}.lc-deregistration{fill:#ae3ec9}.lc-draining{fill:#4c6ef5}.lc-holding{fill:#868e96}.lc-connection{fill:#2b8a3e}
 @media (prefers-color-scheme:dark){
 .lc-ground{fill:#16181c}.lc-text{fill:#ececec}.lc-faint{fill:#a8adb5}.lc-grid{stroke:#3a3f47}
-.lc-mark{stroke:#ff8787}.lc-mark-text{fill:#ff8787}
+.lc-mark{stroke:#ced4da}.lc-mark-text{fill:#ced4da}.lc-fault{stroke:#ff8787}.lc-fault-text{fill:#ff8787}
 .lc-withdrawing{fill:#ffc078}.lc-deregistration{fill:#da77f2}.lc-draining{fill:#91a7ff}.lc-holding{fill:#adb5bd}.lc-connection{fill:#69db7c}
 }
 `;
@@ -78,11 +78,13 @@ function barParts(bar: Bar, top: number, x: (ms: number) => number): readonly st
   ];
 }
 
-function momentParts({ atMs, label }: Moment, bottom: number, y: number, x: (ms: number) => number): readonly string[] {
+function momentParts(moment: Moment, bottom: number, y: number, x: (ms: number) => number): readonly string[] {
+  const { atMs, label, isFault = false } = moment;
+  const kind = isFault ? "lc-fault" : "lc-mark";
   const at = `${(atMs / 1_000).toFixed(2)} s`;
   return [
-    `<line class="lc-mark" x1="${x(atMs)}" y1="${TOP - 12}" x2="${x(atMs)}" y2="${bottom}"/>`,
-    text(MARGIN, y, "lc-mark-text", `${at}: ${cut(label, LINE_LIMIT)}`),
+    `<line class="${kind}" x1="${x(atMs)}" y1="${TOP - 12}" x2="${x(atMs)}" y2="${bottom}"/>`,
+    text(MARGIN, y, `${kind}-text`, `${at}: ${cut(label, LINE_LIMIT)}`),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** What a picture of a drain shows: bars and moments, in milliseconds since the trigger. Pure. */
 import type { DrainReport, OpenConnection } from "../contract/drain-report.ts";
 import type { DrainRecord } from "./drain-record.ts";
-import { releaseMs, TRIGGER_WORDS, wholeMs } from "./drain-words.ts";
+import { isIncomplete, releaseMs, TRIGGER_WORDS, wholeMs } from "./drain-words.ts";
 import { spanText } from "./span-text.ts";
 
 export type Bar = {
@@ -13,7 +13,12 @@ export type Bar = {
   readonly toMs: number;
 };
 
-export type Moment = { readonly atMs: number; readonly label: string };
+export type Moment = {
+  readonly atMs: number;
+  readonly label: string;
+  /** Work may have been lost here. */
+  readonly isFault?: boolean;
+};
 
 export type Timeline = {
   readonly endMs: number;
@@ -60,9 +65,13 @@ function momentsOf(report: DrainReport): readonly Moment[] {
   const outMs = Math.min(after, wholeMs(report));
   const outOfRotation = { atMs: outMs, label: outMs === 0 ? "out of rotation already" : "out of rotation" };
   const open = report.leftTotal === 1 ? "1 connection" : `${report.leftTotal} connections`;
-  const released = { atMs: releaseMs(report), label: `release, hooks answered, ${open} open` };
+  const released: Moment = {
+    atMs: releaseMs(report),
+    label: `release, hooks answered, ${open} open`,
+    isFault: isIncomplete(report.outcome),
+  };
   const done = { atMs: wholeMs(report), label: "done" };
-  const moments = [
+  const moments: Moment[] = [
     trigger,
     ...(after >= 0 ? [outOfRotation] : []),
     ...(deregistration + draining > 0 ? [withdrawn] : []),

@@ -1,5 +1,5 @@
 /** One JSON line per thing worth telling; the container runtime adds the time. */
-import type { DrainReport, PhaseName } from "../contract/drain-report.ts";
+import type { DrainOutcome, DrainReport, DrainTrigger, PhaseName } from "../contract/drain-report.ts";
 
 export type Log = (line: string) => void;
 
@@ -12,7 +12,8 @@ export function noteLine(speaker: Speaker, level: "info" | "warn", message: stri
 
 export type PhaseNews = {
   readonly phase: PhaseName;
-  readonly report: DrainReport;
+  readonly outcome: DrainOutcome;
+  readonly trigger: DrainTrigger;
   readonly sinceTriggerMs: number;
   /** Containers whose hooks wait for an answer. */
   readonly held: readonly string[];
@@ -23,8 +24,8 @@ export function phaseLine(speaker: Speaker, news: PhaseNews): string {
     level: "info",
     message: "drain phase",
     phase: news.phase,
-    outcome: news.report.outcome,
-    trigger: news.report.trigger,
+    outcome: news.outcome,
+    trigger: news.trigger,
     sinceTriggerMs: Math.round(news.sinceTriggerMs),
     held: news.held.join(","),
     pod: speaker.pod,

@@ -1,6 +1,6 @@
 /** Feeds the drain machine with events and time, and carries out what it asks for. Decides nothing. */
 
-import type { PhaseName } from "../contract/drain-report.ts";
+import type { DrainReport, PhaseName } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { performChainedHook } from "./calls/chained-hook-call.ts";
 import type { ChainedHook } from "./calls/original-hooks.ts";
@@ -8,6 +8,7 @@ import type { DrainAction, DrainEvent, Look } from "./drain/drain-event.ts";
 import { step } from "./drain/drain-machine.ts";
 import { drainReportOf } from "./drain/drain-report-of.ts";
 import { type DrainState, idleState } from "./drain/drain-state.ts";
+import { whyNow } from "./drain/drain-words.ts";
 import type { Farewell } from "./farewell.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
 import { rulesWith } from "./manager-driver.ts";
@@ -121,18 +122,22 @@ export function createRunner(parts: RunnerParts): Runner {
     else performChainedHook(hook, performed);
   };
 
-  const status = (): string => JSON.stringify(drainReportOf(state, nowMs(), parts.farewell.processes()));
+  const status = (): string => {
+    const atMs = nowMs();
+    const why = whyNow(rulesWith(parts.driver, settings), state, atMs);
+    const report: DrainReport = { ...drainReportOf(state, atMs, parts.farewell.processes()), why };
+    return JSON.stringify(report);
+  };
 
   /** By the state on entering: what else the step brought is told by the next line, whether or not it was the same step. */
   const tell = (phase: PhaseName, entered: DrainState): void => {
     const atMs = nowMs();
     const sinceTriggerMs = entered.triggeredAtMs < 0 ? 0 : atMs - entered.triggeredAtMs;
     const held = entered.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
-    const processes = parts.farewell.processes();
-    const report = drainReportOf(entered, atMs, processes);
-    parts.log(phaseLine(speaker, { phase, report, sinceTriggerMs, held }));
+    const { outcome, trigger } = entered;
+    parts.log(phaseLine(speaker, { phase, outcome, trigger, sinceTriggerMs, held }));
     if (phase !== "done") return;
-    const last = drainReportOf(state, atMs, processes);
+    const last = drainReportOf(state, atMs, parts.farewell.processes());
     parts.log(reportLine(speaker, last));
     if (state.triggeredAtMs >= 0) parts.relay.deliver(JSON.stringify(last));
   };

@@ -37,6 +37,12 @@ export const METRICS = {
     help: "Drains reported by managers, by how they ended.",
     labelNames: ["outcome"],
   },
+  incompleteDrains: {
+    type: "counter",
+    name: "lastcall_incomplete_drains_total",
+    help: "Reported drains that ended as blind or forced, by the namespace of their Pods; after 100 namespaces, others are counted as _other.",
+    labelNames: ["outcome", "pod_namespace"],
+  },
   drainPhase: {
     type: "histogram",
     name: "lastcall_drain_phase_seconds",

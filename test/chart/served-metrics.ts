@@ -15,6 +15,7 @@ import { clusterMeters } from "../../src/webhook/cluster/cluster-metrics.ts";
 import { addEnforcingGauge } from "../../src/webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../../src/webhook/metrics.ts";
 import { createLog } from "../../src/webhook/request-log.ts";
+import { someDrain, someReport } from "../drain-history/some-drain.ts";
 
 export type ServedMetric = {
   readonly labels: readonly string[];
@@ -68,7 +69,8 @@ function webhookRegistry(): Registry {
   sliceMeters(registry, () => 0);
   withdrawalMeters(registry, () => 0);
   identityTeller({ info: () => undefined, warn: () => undefined }, registry, () => true);
-  drainMeters(registry);
+  const drains = drainMeters(registry);
+  for (const outcome of ["blind", "forced"] as const) drains.drained(someDrain({ report: someReport({ outcome }) }));
   threadMeters(registry);
   addHeapMetric(registry);
   return registry;

@@ -32,7 +32,7 @@ test("the moments are trigger, withdrawal, release and end", () => {
   expect(timelineOf(someDrain({ report: LONG })).moments).toEqual([
     { atMs: 0, label: "trigger, told by the manager's preStop hook" },
     { atMs: 5_000, label: "withdrawal over" },
-    { atMs: 60_000, label: "release, hooks answered, 27 connections open" },
+    { atMs: 60_000, label: "release, hooks answered, 27 connections open", isFault: true },
     { atMs: 62_000, label: "done" },
   ]);
 });
@@ -66,7 +66,8 @@ test("the picture shows every phase, moment and connection, and the words of the
   }
   expect(svg.match(/<rect class="lc-(withdrawing|deregistration|draining|holding)"/g)).toHaveLength(4);
   expect(svg.match(/<rect class="lc-connection"/g)).toHaveLength(3);
-  expect(svg.match(/<line class="lc-mark"/g)).toHaveLength(4);
+  expect(svg.match(/<line class="lc-mark"/g)).toHaveLength(3);
+  expect(svg.match(/<line class="lc-fault"/g)).toHaveLength(1);
   expect(svg).toContain(LONG.why);
 });
 

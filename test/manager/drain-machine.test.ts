@@ -474,7 +474,7 @@ describe("what people read", () => {
   test("a timeout names the clients that stayed and what would send them away", () => {
     const played = play({ events: END, pod: busyUntil(999_999) });
     expect(played.state.why).toBe(
-      "Released 65s after the trigger: the deadline came with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: a proxy driver, or the http driver and an app that answers Connection: close while draining.",
+      "Released 65s after the trigger: the deadline came with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. To send clients on kept connections away, set lastcall.dev/preload: http1 (for HTTP/1.1) or the driver http or envoy; to wait less for them, shorten lastcall.dev/drain-timeout.",
     );
   });
 

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { OpenConnection } from "../../src/contract/drain-report.ts";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
+import { whyNow } from "../../src/manager/drain/drain-words.ts";
 import {
   busyUntil,
   hook,
@@ -41,9 +42,10 @@ const stays =
     open(count, unfollowed);
 
 const CAME = "Released 65s after the trigger: the deadline came";
+const PRELOAD = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";
 const ADVICE =
-  " A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: " +
-  "a proxy driver, or the http driver and an app that answers Connection: close while draining.";
+  ` To send clients on kept connections away, set ${PRELOAD}the driver http or envoy; ` +
+  "to wait less for them, shorten lastcall.dev/drain-timeout.";
 const ONE = "10.0.0.1:40000 to port 8080 for 1.5s";
 const TWO = `${ONE}, 10.0.0.2:40000 to port 8080`;
 const TOO_MANY =
@@ -122,6 +124,12 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
     why: `${CAME} with 2 connections still open: ${TWO}.`,
   },
   {
+    says: "a client that stays although the app's processes are told to send it away",
+    settings: { ...ONE_APP, preload: "http1" },
+    pod: stays(1),
+    why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE.replace(PRELOAD, "")}`,
+  },
+  {
     says: "more connections than can be followed",
     pod: stays(1, 7),
     why: `${CAME} with 1 connection still open: ${ONE}.${TOO_MANY}${ADVICE}`,
@@ -129,12 +137,12 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
   {
     says: "only connections that cannot be followed",
     pod: stays(0, 7),
-    why: `${CAME} before the traffic had been quiet for 2s.${TOO_MANY}`,
+    why: `${CAME} before 2s without traffic.${TOO_MANY}`,
   },
   {
     says: "traffic without a connection that stays",
     pod: (nowMs) => ({ ...QUIET, calm: false, lastEvidenceMs: nowMs }),
-    why: `${CAME} before the traffic had been quiet for 2s.`,
+    why: `${CAME} before 2s without traffic.`,
   },
   {
     says: "a request that stays",
@@ -162,7 +170,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
     settings: { ...HTTP, quietPeriodMs: 70_000 },
     pod: stays(1),
     active: () => 0,
-    why: `${CAME} before no request had been active for 70s.`,
+    why: `${CAME} before 70s without an active request.`,
   },
   {
     says: "a driver that cannot tell",
@@ -219,20 +227,20 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
   {
     says: "a Pod that is never withdrawn",
     events: [...END, relaySaid(200, "in", true, OFFERED)],
-    why: `${CAME} while the Pod was still in rotation: Service web still offers the Pod.`,
+    why: `${CAME} with the Pod still in rotation: Service web still offers the Pod.`,
   },
   {
     says: "a Pod that is never withdrawn, and its clients",
     events: [...END, relaySaid(200, "in", true, OFFERED)],
     pod: stays(2),
-    why: `${CAME} while the Pod was still in rotation: Service web still offers the Pod, with 2 connections still open: ${TWO}.`,
+    why: `${CAME} with the Pod still in rotation: Service web still offers the Pod, with 2 connections still open: ${TWO}.`,
   },
   {
     says: "a deadline that SIGTERM moved",
     settings: { ...ONE_APP, quietPeriodMs: 500 },
     events: [sigterm(50)],
     pod: (nowMs) => (nowMs < 200 ? open(1) : QUIET),
-    why: `Released 1.8s after the trigger: the deadline, shortened from 65s, came before the delays were over, with 1 connection still open: ${ONE}.`,
+    why: `Released 1.8s after the trigger: the deadline, shortened from 65s, came before the end of the delays, with 1 connection still open: ${ONE}.`,
   },
   {
     says: "a second SIGTERM",
@@ -243,4 +251,59 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
 
 test.for(SENTENCES)("of $says", ({ says: _, why, ...script }) => {
   expect(play({ events: END, ...script }).state.why).toBe(why);
+});
+
+const OFFERED_STILL = relaySaid(200, "in", true, OFFERED);
+const MORE = "Still draining, for at most 45s more,";
+const RUNNING: readonly (Partial<Script> & { readonly says: string; readonly atMs: number; readonly now: string })[] = [
+  {
+    says: "its delays",
+    ...{ atMs: 2_110, pod: stays(1) },
+    now: `Still draining, for at most 63s more, before the end of the delays, with 1 connection still open: ${ONE}.`,
+  },
+  {
+    says: "its withdrawal",
+    ...{ atMs: 12_110, events: [...END, OFFERED_STILL] },
+    now: "Still draining, for at most 53s more, with the Pod still in rotation: Service web still offers the Pod.",
+  },
+  {
+    says: "clients",
+    ...{ atMs: 20_110, pod: stays(2) },
+    now: `${MORE} with 2 connections still open: ${TWO}.${ADVICE}`,
+  },
+  {
+    says: "a quiet period",
+    ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, calm: false, lastEvidenceMs: nowMs }) },
+    now: `${MORE} before 2s without traffic.`,
+  },
+  {
+    says: "requests",
+    ...{ atMs: 20_110, settings: HTTP, pod: stays(1), active: () => 3 },
+    now: `${MORE} with 3 active requests.`,
+  },
+  {
+    says: "clients of the mesh",
+    ...{ atMs: 20_110, settings: LINKERD, pod: stays(1), active: () => 2 },
+    now: `${MORE} with 2 connections of clients to the mesh's proxy still open.`,
+  },
+  {
+    says: "the deadline",
+    ...{ atMs: 20_110, settings: { ...ONE_APP, drainedWhen: "deadline" } },
+    now: `${MORE} with no connection open.`,
+  },
+  {
+    says: "traffic that cannot be seen",
+    ...{ atMs: 20_110, pod: () => UNKNOWN },
+    now: `${MORE} and the traffic could not be observed: the dump failed.`,
+  },
+];
+
+test.for(RUNNING)("while a drain waits for $says", ({ says: _, atMs, now, ...script }) => {
+  const { state } = play({ events: END, untilMs: atMs, ...script });
+  expect(whyNow(script.settings ?? ONE_APP, state, atMs)).toBe(now);
+});
+
+test("once a drain has ended, its sentence stays", () => {
+  const { state } = play({ events: END });
+  expect(whyNow(ONE_APP, state, 999_999)).toBe(QUIET_END);
 });

@@ -115,7 +115,7 @@ describe("what a report says once the drain is over", () => {
     const pod: PodAt = (nowMs) => ({ ...QUIET, openConnections: nowMs < 200 ? 1 : 0 });
     const played = play({ settings: { ...ONE_APP, quietPeriodMs: 500 }, events: [sigterm(50)], pod });
     expect(played.state.why).toBe(
-      "Released 1.8s after the trigger: the deadline, shortened from 65s, came before the delays were over.",
+      "Released 1.8s after the trigger: the deadline, shortened from 65s, came before the end of the delays.",
     );
   });
 

@@ -75,7 +75,7 @@ describeOnClock("a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "names the connection that stayed when the deadline comes",
+    "names the connection that it waits for, and that stays when the deadline comes",
     onClock(async (clock) => {
       const manager = await startManager({
         build,
@@ -85,7 +85,14 @@ describeOnClock("a Pod's end", (build) => {
       const app = await startApp(manager.address, 8_080, clock);
       const request = app.slow(8_000).catch(() => {});
       await clock.wait(200);
-      await call(manager, `/${TOKEN}/drain`, "POST");
+      const drain = call(manager, `/${TOKEN}/drain`, "POST");
+      await clock.wait(600);
+      const running = await statusOf(manager);
+      expect(running).toMatchObject({ phase: "draining", outcome: "none", leftTotal: 1 });
+      expect(running["why"]).toMatch(
+        /^Still draining, for at most [0-9]+ms more, with 1 connection still open: .+ to port 8080/,
+      );
+      await drain;
       const report = await statusOf(manager);
       expect(report).toMatchObject({ outcome: "timeout", leftTotal: 1 });
       expect(report["why"]).toContain("to port 8080");

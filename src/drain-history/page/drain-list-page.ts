@@ -1,10 +1,10 @@
 /** The page of recent drains. Pure. */
 import type { DrainRecord } from "../drain-record.ts";
-import { wholeMs } from "../drain-words.ts";
+import { isIncomplete, wholeMs } from "../drain-words.ts";
 import { instantText } from "../instant-text.ts";
 import { escaped } from "../markup.ts";
 import { spanText } from "../span-text.ts";
-import { cell, heading, link, pageFrame, paragraph, table } from "./page-frame.ts";
+import { type Cell, cell, heading, link, pageFrame, paragraph, table } from "./page-frame.ts";
 
 export type DrainList = {
   /** Newest first. */
@@ -38,14 +38,14 @@ export function drainListPage({ drains, instance, namespace }: DrainList): strin
   ]);
 }
 
-function row(record: DrainRecord): readonly string[] {
+function row(record: DrainRecord): readonly Cell[] {
   const { report } = record;
   return [
     cell(instantText(record.endedAtMs), "when"),
     cell(link(`./?namespace=${encodeURIComponent(record.namespace)}`, record.namespace)),
     cell(link(`drains/${encodeURIComponent(record.id)}`, record.pod), "name"),
     cell(escaped(`${record.ownerKind} ${record.ownerName}`.trim()), "name"),
-    cell(report.outcome, report.outcome),
+    cell(report.outcome, isIncomplete(report.outcome) ? "fault" : ""),
     cell(spanText(wholeMs(report)), "number"),
     cell(String(report.leftTotal), "number"),
     cell(escaped(cut(report.why))),

@@ -10,12 +10,19 @@ const STYLE = `
 body{font:14px/1.45 sans-serif;margin:1.5rem auto;max-width:72rem;padding:0 1rem}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid #8884}
-td{overflow-wrap:anywhere}
+h1,p,td{overflow-wrap:anywhere}
 td.number,th.number{text-align:right;white-space:nowrap}
 td.when{white-space:nowrap}
 td.name{min-width:10rem}
 svg{max-width:100%;height:auto}
-.blind,.timeout,.forced{color:light-dark(#b02525,#ff8787)}
+.fault{color:light-dark(#b02525,#ff8787)}
+@media (max-width:48rem){
+thead{display:none}
+tr,td{display:block}
+tr{padding:.5rem 0;border-bottom:1px solid #8884}
+td,td.number{text-align:left;white-space:normal;padding:0;border:0}
+td::before{content:attr(data-column) ": ";opacity:.7}
+}
 `;
 
 /** @param contents markup whose texts are escaped already */
@@ -45,18 +52,24 @@ export function link(address: string, words: string): string {
   return `<a href="${escaped(address)}">${escaped(words)}</a>`;
 }
 
-/** Cells are markup. */
-export function table(names: readonly string[], rows: readonly (readonly string[])[]): string {
-  const row = (cells: readonly string[]): string => `<tr>${cells.join("")}</tr>`;
+export type Cell = { readonly markup: string; readonly kind: string };
+
+/** On a narrow screen each row is a list, and its cells show the names of their columns. */
+export function table(names: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const head = names.map((name) => `<th scope="col">${escaped(name)}</th>`);
+  const inRow = ({ markup, kind }: Cell, at: number): string => {
+    const style = kind === "" ? "" : ` class="${kind}"`;
+    return `<td${style} data-column="${escaped(names[at] ?? "")}">${markup}</td>`;
+  };
   return [
     "<table>",
-    `<thead>${row(names.map((name) => `<th>${escaped(name)}</th>`))}</thead>`,
-    `<tbody>${rows.map(row).join("\n")}</tbody>`,
+    `<thead><tr>${head.join("")}</tr></thead>`,
+    `<tbody>${rows.map((cells) => `<tr>${cells.map(inRow).join("")}</tr>`).join("\n")}</tbody>`,
     "</table>",
   ].join("\n");
 }
 
 /** @param kind name of a style; one of ours and never from outside */
-export function cell(markup: string, kind = ""): string {
-  return kind === "" ? `<td>${markup}</td>` : `<td class="${kind}">${markup}</td>`;
+export function cell(markup: string, kind = ""): Cell {
+  return { markup, kind };
 }

@@ -3,7 +3,6 @@ import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { lastMinuteDeadlineMs, plannedDeadlineMs } from "./deadline.ts";
 import { type DrainState, NOT_LOOKED } from "./drain-state.ts";
-import { DRAIN_RUNS } from "./drain-words.ts";
 import { heldAgain } from "./holds.ts";
 
 /**
@@ -27,6 +26,6 @@ export function begun(settings: DrainSettings, state: DrainState, trigger: Drain
     lookedAtMs: -1,
     lookedAtSockets: 0,
     listened: false,
-    why: DRAIN_RUNS,
+    why: "",
   };
 }

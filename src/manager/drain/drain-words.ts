@@ -11,7 +11,6 @@ import { plannedDeadlineMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
 import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
 
-export const DRAIN_RUNS = "The drain is running.";
 export const APPS_FINISHED =
   "No app container called its hook: they had finished, and only the manager was being stopped.";
 export const RESTARTED =
@@ -25,6 +24,13 @@ const NAMED = 3;
 export function whyDrained(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const took = `Released ${span(nowMs - state.triggeredAtMs)} after the trigger`;
   return `${took}: ${reason(settings, state)}.${rotation(state)}`;
+}
+
+/** Why the drain takes as long as it does; while it runs, who holds it up and for how long at most. */
+export function whyNow(settings: DrainSettings, state: DrainState, nowMs: number): string {
+  if (state.phase !== "withdrawing" && state.phase !== "draining") return state.why;
+  const start = `Still draining, for at most ${span(Math.max(0, state.deadlineMs - nowMs))} more,`;
+  return state.phase === "withdrawing" ? `${start} ${whatWithheld(state)}.` : `${start} ${whatStays(settings, state)}`;
 }
 
 /** Nothing in the Pod could be reached at any time of the drain. */
@@ -86,19 +92,27 @@ function whatStays(settings: DrainSettings, state: DrainState): string {
     return `with ${count(state.active, "connection")} of clients to the mesh's proxy still open.`;
   if (isCounted(criterion)) {
     if (state.active < 0) return "and the driver could not tell how many requests were active.";
-    if (state.active === 0) return `before no request had been active for ${span(settings.quietPeriodMs)}.`;
+    if (state.active === 0) return `before ${span(settings.quietPeriodMs)} without an active request.`;
     const requests = count(state.active, "active request");
     if (!driver.countsSessions) return `with ${requests}.`;
     return `with ${requests} or ${state.active === 1 ? "session" : "sessions"}.`;
   }
   if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
-  if (seen.leftTotal === 0)
-    return `before the traffic had been quiet for ${span(settings.quietPeriodMs)}.${tooMany(seen.unfollowed)}`;
-  const advice =
-    driver.counted === "nothing"
-      ? " A client that keeps sending on a kept connection leaves only when something that speaks HTTP tells it to: a proxy driver, or the http driver and an app that answers Connection: close while draining."
-      : "";
+  if (seen.leftTotal === 0) return notQuiet(settings, seen.unfollowed);
+  const advice = driver.counted === "nothing" ? remedies(settings) : "";
   return `with ${whoStays(seen.left, seen.leftTotal)}.${tooMany(seen.unfollowed)}${advice}`;
+}
+
+/** No connection stays, and traffic may still come. */
+function notQuiet(settings: DrainSettings, unfollowed: number): string {
+  if (criterionOf(settings) === "deadline") return "with no connection open.";
+  return `before ${span(settings.quietPeriodMs)} without traffic.${tooMany(unfollowed)}`;
+}
+
+/** What keeps a client with a kept connection from using up the drain timeout again. */
+function remedies(settings: DrainSettings): string {
+  const preload = settings.preload === "disabled" ? "lastcall.dev/preload: http1 (for HTTP/1.1) or " : "";
+  return ` To send clients on kept connections away, set ${preload}the driver http or envoy; to wait less for them, shorten lastcall.dev/drain-timeout.`;
 }
 
 /** Whether these were quiet is not known. */
@@ -112,7 +126,7 @@ function tooMany(unfollowed: number): string {
 function whatWithheld(state: DrainState): string {
   const seen = state.observation;
   const offered = state.relay.offered === "in" && state.relay.terminating;
-  const what = offered ? `while the Pod was still in rotation: ${state.relay.reason}` : "before the delays were over";
+  const what = offered ? `with the Pod still in rotation: ${state.relay.reason}` : "before the end of the delays";
   return seen.known && seen.leftTotal > 0 ? `${what}, with ${whoStays(seen.left, seen.leftTotal)}` : what;
 }
 

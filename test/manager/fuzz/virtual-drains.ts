@@ -64,7 +64,14 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
     if (action.kind === "count-active") hear({ kind: "active-counted", nowMs, active: 3, moved: false });
     if (action.kind !== "entered") return;
     const report = drainReportOf(state, nowMs, -1);
-    const news = { phase: action.phase, report, sinceTriggerMs: nowMs - state.triggeredAtMs, held: ["app"] };
+    const { outcome: ended, trigger } = action.at;
+    const news = {
+      phase: action.phase,
+      outcome: ended,
+      trigger,
+      sinceTriggerMs: nowMs - state.triggeredAtMs,
+      held: ["app"],
+    };
     said = said + phaseLine(speaker, news).length + reportLine(speaker, report).length;
     if (action.phase === "done") outcome = report.outcome;
   };

@@ -1,8 +1,10 @@
 import { connect } from "node:tls";
+import { Registry } from "prom-client";
 import { generate } from "selfsigned";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../../src/contract/drain-report.ts";
-import { CLIENT, someReport } from "../../drain-history/some-drain.ts";
+import { drainMeters, NAMESPACES_LIMIT } from "../../../src/relay/drains/drain-metrics.ts";
+import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { AUTHORIZATION, CLAIMS, drainsServer } from "./drains-server.ts";
 
 function notice(report: Partial<DrainReport> = {}, uid = "pod-1"): string {
@@ -45,6 +47,30 @@ test("every outcome, phase and reason of refusal is there before the first repor
     expect(text).toContain(`lastcall_drain_reports_refused_total{reason="${reason}"} 0`);
   }
   expect(text).toContain('lastcall_drain_phase_seconds_count{phase="deregistration"} 0');
+});
+
+test("a drain that was cut or blind is counted for its namespace, others are not", async () => {
+  const serving = drainsServer();
+  await post(serving, notice({ outcome: "forced" }, "a"));
+  await post(serving, notice({ outcome: "blind" }, "b"));
+  await post(serving, notice({ outcome: "timeout" }, "c"));
+  const text = await serving.registry.metrics();
+  expect(text.match(/^lastcall_incomplete_drains_total.*$/gm)).toEqual([
+    'lastcall_incomplete_drains_total{outcome="forced",pod_namespace="shop"} 1',
+    'lastcall_incomplete_drains_total{outcome="blind",pod_namespace="shop"} 1',
+  ]);
+});
+
+test("the namespaces of such drains are bounded", async () => {
+  const registry = new Registry();
+  const meters = drainMeters(registry);
+  const report = someReport({ outcome: "forced" });
+  for (let at = 0; at < NAMESPACES_LIMIT + 5; at += 1) meters.drained(someDrain({ namespace: `team-${at}`, report }));
+  meters.drained(someDrain({ namespace: "team-0", report }));
+  const lines = (await registry.metrics()).match(/^lastcall_incomplete_drains_total.*$/gm) ?? [];
+  expect(lines).toHaveLength(NAMESPACES_LIMIT + 1);
+  expect(lines[0]).toBe('lastcall_incomplete_drains_total{outcome="forced",pod_namespace="team-0"} 2');
+  expect(lines.at(-1)).toBe('lastcall_incomplete_drains_total{outcome="forced",pod_namespace="_other"} 5');
 });
 
 test("a restart is counted, and makes no drain look shorter", async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-runner.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
-import { lookAt, NO_BROWSER } from "./headless-browser.ts";
+import { evaluateAt, lookAt, NO_BROWSER } from "./headless-browser.ts";
 import { coloursOf } from "./png-pixels.ts";
 
 if (NO_BROWSER !== "") {
@@ -91,5 +91,34 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     expect(colours.get("#16181c") ?? 0).toBeGreaterThan(100_000);
     expect(colours.get("#ffc078") ?? 0).toBeGreaterThan(5_000);
     expect(colours.get("#f08c00")).toBeUndefined();
+  });
+
+  test.for(["", "drains/plain"])("nothing of the page at /%s is beside a screen of 360 pixels", async (path) => {
+    const widest = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll("body *")]
+      .map((one) => Math.ceil(one.getBoundingClientRect().right)))`;
+    expect(await evaluateAt(`${base}${path}`, 360, widest)).toBeLessThanOrEqual(360);
+  });
+
+  test("a narrow screen shows why each drain took as long as it did, under the name of its column", async () => {
+    const seen = `[...document.querySelectorAll("td:last-child")].map((one) => {
+      const { left, width, height } = one.getBoundingClientRect();
+      return { shown: left >= 0 && width > 200 && height > 0, name: getComputedStyle(one, "::before").content };
+    })`;
+    const why = { shown: true, name: `"why: "` };
+    expect(await evaluateAt(base, 360, seen)).toEqual([why, why]);
+  });
+
+  test("every heading of a table belongs to its column", async () => {
+    const scopes = `[...document.querySelectorAll("th")].map((one) => one.scope)`;
+    expect(await evaluateAt(base, 1_200, scopes)).toEqual(Array.from({ length: 8 }, () => "col"));
+  });
+
+  test("only what may have lost work is red: the release of a drain that was cut, and no other event", async () => {
+    const red = `[...document.querySelectorAll("svg text")]
+      .filter((one) => getComputedStyle(one).fill === "rgb(201, 42, 42)").map((one) => one.textContent)`;
+    expect(await evaluateAt(`${base}drains/plain`, 1_200, red)).toEqual([]);
+    expect(await evaluateAt(`${base}drains/evil`, 1_200, red)).toEqual([
+      "60.00 s: release, hooks answered, 27 connections open",
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 /** Debian's Chromium, one start per look; no package drives it. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,6 +21,81 @@ export type Look = {
   readonly screenshot: Buffer;
 };
 
+function flagsIn(folder: string): readonly string[] {
+  return [
+    "--headless",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--no-first-run",
+    // Only pages of this repository are opened, and the sandbox does not start for root or in a container.
+    "--no-sandbox",
+    `--user-data-dir=${join(folder, "profile")}`,
+  ];
+}
+
+/** Whatever it writes goes with the folder. */
+function environmentIn(folder: string): NodeJS.ProcessEnv {
+  return { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder };
+}
+
+/** The value of an expression in the page of a telephone: no window of a desktop is that narrow. */
+export async function evaluateAt(url: string, width: number, expression: string): Promise<unknown> {
+  const folder = await mkdtemp(join(tmpdir(), "lastcall-browser-"));
+  const args = [...flagsIn(folder), "--remote-debugging-port=0", "about:blank"];
+  const browser = spawn(PROGRAM ?? "", args, { env: environmentIn(folder), stdio: ["ignore", "ignore", "pipe"] });
+  const ended = once(browser, "exit");
+  try {
+    let text = "";
+    let address: string | undefined;
+    for await (const chunk of browser.stderr) {
+      text += String(chunk);
+      address = /ws:\/\/(\S+?)\/devtools/.exec(text)?.[1];
+      if (address !== undefined) break;
+    }
+    const targets = (await (await fetch(`http://${address}/json/list`)).json()) as readonly Target[];
+    const socket = new WebSocket(targets.find(({ type }) => type === "page")?.webSocketDebuggerUrl ?? "");
+    await once(socket, "open");
+    let lastId = 0;
+    const send = (method: string, params: object = {}): Promise<Record<string, unknown>> => {
+      lastId += 1;
+      const id = lastId;
+      socket.send(JSON.stringify({ id, method, params }));
+      return answerOf(socket, (message) => message["id"] === id);
+    };
+    await send("Page.enable");
+    await send("Emulation.setDeviceMetricsOverride", { width, height: 800, deviceScaleFactor: 1, mobile: true });
+    const loaded = answerOf(socket, ({ method }) => method === "Page.loadEventFired");
+    await send("Page.navigate", { url });
+    await loaded;
+    const answer = await send("Runtime.evaluate", { expression, returnByValue: true });
+    return (answer as { result: { result: { value: unknown } } }).result.result.value;
+  } finally {
+    browser.kill("SIGKILL");
+    await ended;
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+type Target = { readonly type: string; readonly webSocketDebuggerUrl: string };
+
+/** The first message of the browser that is looked for. */
+function answerOf(
+  socket: WebSocket,
+  isIt: (message: Record<string, unknown>) => boolean,
+): Promise<Record<string, unknown>> {
+  return new Promise((resolve) => {
+    const read = ({ data }: MessageEvent): void => {
+      const message = JSON.parse(String(data)) as Record<string, unknown>;
+      if (!isIt(message)) return;
+      socket.removeEventListener("message", read);
+      resolve(message);
+    };
+    socket.addEventListener("message", read);
+  });
+}
+
 export async function lookAt(url: string, scheme: "light" | "dark"): Promise<Look> {
   const folder = await mkdtemp(join(tmpdir(), "lastcall-browser-"));
   const picture = join(folder, "look.png");
@@ -27,24 +103,15 @@ export async function lookAt(url: string, scheme: "light" | "dark"): Promise<Loo
     const { stdout } = await promisify(execFile)(
       PROGRAM ?? "",
       [
-        "--headless",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--disable-background-networking",
-        "--disable-breakpad",
-        "--no-first-run",
-        // Only pages of this repository are opened, and the sandbox does not start for root or in a container.
-        "--no-sandbox",
-        `--user-data-dir=${join(folder, "profile")}`,
+        ...flagsIn(folder),
         "--window-size=1200,1400",
         `--blink-settings=preferredColorScheme=${scheme === "dark" ? 0 : 1}`,
         `--screenshot=${picture}`,
         "--dump-dom",
         url,
       ],
-      // Whatever it writes goes with the folder.
       {
-        env: { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder },
+        env: environmentIn(folder),
         timeout: 90_000,
         killSignal: "SIGKILL",
         maxBuffer: 16 * 1024 * 1024,
