@@ -4,31 +4,24 @@ import { StringDecoder } from "node:string_decoder";
 /** Longest line in characters: the API server stores objects of about 1.5 MiB, and JSON may double one. */
 export const LINE_LIMIT = 8 * 1024 * 1024;
 
-export type LineSplitter = {
-  /** The lines that this chunk completes. */
-  readonly push: (chunk: Buffer) => readonly string[];
-  /** What was begun and never ended; empty after a proper end. */
-  readonly rest: () => string;
-};
+/** The lines that this chunk completes. */
+export type CompleteLines = (chunk: Buffer) => readonly string[];
 
 /** @throws Error when a line exceeds the limit, so that no sender fills the memory by never ending one */
-export function splitLines(limit: number = LINE_LIMIT): LineSplitter {
+export function lineSplitter(limit: number = LINE_LIMIT): CompleteLines {
   const decoder = new StringDecoder("utf8");
   let begun = "";
-  return {
-    push: (chunk) => {
-      const text = decoder.write(chunk);
-      const parts = text.split("\n");
-      const last = parts.pop() ?? "";
-      if (parts.length === 0) {
-        begun += last;
-      } else {
-        parts[0] = begun + parts[0];
-        begun = last;
-      }
-      if (begun.length > limit) throw new Error(`a line of the watch is longer than ${limit} characters`);
-      return parts.filter((line) => line.trim() !== "");
-    },
-    rest: () => begun + decoder.end(),
+  return (chunk) => {
+    const text = decoder.write(chunk);
+    const parts = text.split("\n");
+    const last = parts.pop() ?? "";
+    if (parts.length === 0) {
+      begun += last;
+    } else {
+      parts[0] = begun + parts[0];
+      begun = last;
+    }
+    if (begun.length > limit) throw new Error(`a line of the watch is longer than ${limit} characters`);
+    return parts.filter((line) => line.trim() !== "");
   };
 }

@@ -7,7 +7,7 @@ import { type Listed, listAll } from "./list-pages.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import type { Store } from "./store.ts";
 import { readWatchEvent, versionOf } from "./watch-event.ts";
-import { splitLines } from "./watch-lines.ts";
+import { lineSplitter } from "./watch-lines.ts";
 
 export type Followed<T> = {
   readonly path: string;
@@ -127,10 +127,10 @@ async function watchFrom<T>(place: Place, followed: Followed<T>, { ports, signal
     timeoutSeconds: String(Math.ceil(leftMs / 1_000)),
     ...(followed.fieldSelector === undefined ? {} : { fieldSelector: followed.fieldSelector }),
   });
-  const lines = splitLines();
+  const completeLines = lineSplitter();
   let events = 0;
   const onChunk = (chunk: Buffer): void => {
-    for (const line of lines.push(chunk)) {
+    for (const line of completeLines(chunk)) {
       applyLine(line, place, followed.store);
       events += 1;
       place.saidMs = ports.nowMs();

@@ -5,8 +5,7 @@ export type PhaseName = "idle" | "withdrawing" | "draining" | "holding" | "done"
 /** `none` while no drain has ended; `blind` where it could not be seen whether it had. */
 export type DrainOutcome = "none" | "drained" | "blind" | "timeout" | "not-needed" | "restarted" | "forced";
 
-/** Only older managers say `two-hooks`: hooks alone begin no drain any more. */
-export type DrainTrigger = "none" | "hook" | "two-hooks" | "relay" | "sigterm";
+export type DrainTrigger = "none" | "hook" | "relay" | "sigterm";
 
 /** One connection that was still open when the drain ended. */
 export type OpenConnection = {

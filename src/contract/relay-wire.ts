@@ -45,8 +45,6 @@ export type WithdrawalLine = {
   readonly state: WithdrawalState;
   /** The slices, or the Pod itself where the relay may read it, say that it is being deleted. */
   readonly terminating: boolean;
-  /** How many Services were seen to offer the Pod. */
-  readonly services: number;
   /** A few words for the report: which Service, or why it is unknown. */
   readonly reason: string;
   /** The grace period this deletion really gives, where the relay may read Pods. */

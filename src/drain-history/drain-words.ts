@@ -21,7 +21,6 @@ export function isIncomplete(outcome: DrainOutcome): boolean {
 export const TRIGGER_WORDS: Readonly<Record<DrainTrigger, string>> = {
   none: "nothing",
   hook: "the manager's preStop hook",
-  "two-hooks": "the preStop hooks of two containers",
   relay: "the relay, which saw the Pod being deleted",
   sigterm: "SIGTERM",
 };

@@ -18,7 +18,7 @@ export type NoticeReading =
 
 export const OUTCOMES: readonly DrainOutcome[] = ["drained", "blind", "timeout", "not-needed", "restarted", "forced"];
 const PHASES: readonly PhaseName[] = ["idle", "withdrawing", "draining", "holding", "done"];
-const TRIGGERS: readonly DrainTrigger[] = ["none", "hook", "two-hooks", "relay", "sigterm"];
+const TRIGGERS: readonly DrainTrigger[] = ["none", "hook", "relay", "sigterm"];
 const PHASE_DURATIONS = ["withdrawing", "deregistration", "draining", "holding"] as const;
 
 /** In characters. The longest sentence of the manager names three clients by IPv6 and gives advice. */

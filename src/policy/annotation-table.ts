@@ -32,13 +32,11 @@ export type Row<T> = {
   /** The default in words, where the value itself would say nothing. */
   readonly fallbackShows?: string;
   readonly scopes: readonly Scope[];
-  readonly since: `${number}.${number}.${number}`;
   /** One sentence for the reference, present tense. */
   readonly summary: string;
 };
 
 const EVERYWHERE: readonly Scope[] = ["pod", "namespace", "cluster"];
-const SINCE = "0.1.0";
 
 export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> } = {
   inject: {
@@ -47,7 +45,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallback: "enabled",
     fallbackShows: "from the namespace",
     scopes: ["pod", "namespace"],
-    since: SINCE,
     summary:
       "Opts in or out; on a Pod as label or annotation, on a namespace as label. `disabled` on the Pod always wins.",
   },
@@ -56,7 +53,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: oneOf("auto", "sidecar", "native", "classic", "sleep"),
     fallback: "auto",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "What is added: the manager as native sidecar or classic container, or only a `sleep` hook.",
   },
   drainDelayMs: {
@@ -64,7 +60,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: durationMs,
     fallback: 5_000,
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "Shortest time the Pod keeps serving after it was told to end, for endpoint changes to reach every proxy.",
   },
   deregistrationDelayMs: {
@@ -72,7 +67,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: durationMs,
     fallback: 0,
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "Extra wait after endpoint withdrawal, for external load balancers.",
   },
   drainTimeoutMs: {
@@ -80,7 +74,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: durationMs,
     fallback: 60_000,
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "Longest time given to open work after the delays.",
   },
   quietPeriodMs: {
@@ -88,7 +81,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: durationMs,
     fallback: 2_000,
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "How long traffic must have been absent before it counts as gone.",
   },
   drainedWhen: {
@@ -96,7 +88,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: oneOf("auto", "quiet", "connections", "requests", "deadline"),
     fallback: "auto",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "What ends the drain. `auto`: no active requests where a driver counts them, else quiet.",
   },
   driver: {
@@ -104,7 +95,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: oneOf<DriverChoice>("auto", ...DRIVERS.map(({ name }) => name)),
     fallback: "auto",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "Who speaks to a proxy or app that can drain itself. `auto` recognises images and container names.",
   },
   driverUrl: {
@@ -113,7 +103,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallback: "",
     fallbackShows: "per driver",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "The proxy's admin address.",
   },
   drainUrl: {
@@ -122,7 +111,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallback: "",
     fallbackShows: "–",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "Driver `http`: POSTed once when draining starts.",
   },
   activeUrl: {
@@ -131,7 +119,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallback: "",
     fallbackShows: "–",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary:
       "Driver `http`: answers how many requests are active: a number, or after `#` a JSON pointer or a Prometheus sample.",
   },
@@ -141,7 +128,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallback: [],
     fallbackShows: "all TCP ports listening on a non-loopback address, minus ours",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "The only ports whose traffic counts.",
   },
   ignorePorts: {
@@ -150,7 +136,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallback: [],
     fallbackShows: "–",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "Ports whose traffic never counts.",
   },
   containers: {
@@ -159,7 +144,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallback: [],
     fallbackShows: "every regular container",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "Which containers get our preStop hook.",
   },
   preStop: {
@@ -167,7 +151,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: oneOf("auto", "keep", "chain", "replace"),
     fallback: "auto",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary:
       "What happens to a container's own preStop hook. `auto` replaces hooks that only sleep and keeps every other.",
   },
@@ -176,7 +159,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: unprivilegedPort,
     fallback: 17_890,
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "The manager's port; the next free declared one is taken when it collides.",
   },
   profile: {
@@ -185,7 +167,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallback: "",
     fallbackShows: "–",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary:
       "A named set of the values above: one that ships (`spot`, `dev`, `singleton`, `edge`, `long-work`), or of the cluster configuration.",
   },
@@ -195,7 +176,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallback: "auto",
     fallbackShows: "keeps the QoS class",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary: "Requests and limits of the manager.",
   },
   runAsUser: {
@@ -203,7 +183,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: runAsUser,
     fallback: "auto",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary:
       "The manager's user. `auto`: 65532, and none in a namespace of OpenShift, which assigns one. `unset`: none is written.",
   },
@@ -212,7 +191,6 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     codec: oneOf("disabled", "http1"),
     fallback: "disabled",
     scopes: EVERYWHERE,
-    since: SINCE,
     summary:
       "`http1`: the app's processes load a library, by LD_PRELOAD, that sends kept HTTP/1.1 clients away during the drain.",
   },

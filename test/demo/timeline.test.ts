@@ -25,7 +25,7 @@ const END: PodEnd = {
   ],
   summary: {
     outcome: "drained",
-    trigger: "two-hooks",
+    trigger: "relay",
     milliseconds: { withdrawing: 5_000, deregistration: 0, draining: 2_000, holding: 0 },
     left: [],
     leftTotal: 0,

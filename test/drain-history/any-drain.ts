@@ -21,7 +21,7 @@ export const anyDrain: fc.Arbitrary<DrainRecord> = fc.record({
     version: fc.constant(1),
     phase: fc.constantFrom("holding", "done"),
     outcome: fc.constantFrom(...OUTCOMES),
-    trigger: fc.constantFrom("none", "hook", "two-hooks", "relay", "sigterm"),
+    trigger: fc.constantFrom("none", "hook", "relay", "sigterm"),
     milliseconds: fc.record({ withdrawing: span, deregistration: span, draining: span, holding: span }),
     left: fc.array(fc.record({ local: text, peer: text, ageMs: span, state: text }), { maxLength: 20 }),
     leftTotal: fc.nat(),

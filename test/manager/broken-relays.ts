@@ -133,7 +133,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
   }),
   answering("writes what is no answer", (_, res) => {
     res.writeHead(200);
-    res.write('{"state":"in","terminating":"yes","services":1,"reason":""}\n');
+    res.write('{"state":"in","terminating":"yes","reason":""}\n');
   }),
   answering("writes no JSON", (_, res) => {
     res.writeHead(200);

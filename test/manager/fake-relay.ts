@@ -74,7 +74,6 @@ export function relayEnvironment(at: RelayAt, ca: Authority): Record<string, str
 export const line = (over: Partial<WithdrawalLine> = {}): WithdrawalLine => ({
   state: "in",
   terminating: true,
-  services: 1,
   reason: "",
   ...over,
 });

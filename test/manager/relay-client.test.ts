@@ -10,7 +10,7 @@ import { CLIENT, judging, listener, POD, reading, socket } from "./judge-room.ts
 import { inWords } from "./socket-lists.ts";
 
 const ASK: RelayDemand = { kind: "ask", floorEndMs: -1 };
-const SAID = 'said {"state":"in","terminating":true,"services":1,"reason":""}\n';
+const SAID = 'said {"state":"in","terminating":true,"reason":""}\n';
 
 /** A manager's side whose clients are played by the test. */
 function manager() {

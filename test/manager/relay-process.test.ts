@@ -81,7 +81,7 @@ describeBuilds("the relay's client", (build) => {
   });
 
   test.concurrent("passes on what the relay says, and ends with its input", async () => {
-    const relay = await startRelay({ first: line({ terminating: false, services: 3 }) });
+    const relay = await startRelay({ first: line({ terminating: false }) });
     const client = startClient(build, relay.env);
     await client.says(/^said /);
     relay.say(line({ state: "out", reason: "gone\u0007 \u2028from all", graceSeconds: 30 }));
@@ -89,7 +89,6 @@ describeBuilds("the relay's client", (build) => {
     expect(JSON.parse(word.slice(5))).toEqual({
       state: "out",
       terminating: true,
-      services: 1,
       reason: "gone from all",
       graceSeconds: 30,
     });

@@ -101,7 +101,6 @@ function restOf(line: string): string {
 export type WithdrawalStatus = {
   readonly offered: Offered;
   readonly terminating: boolean;
-  readonly services: number;
   /** Printable, and a few words long; why, where `offered` is unknown. */
   readonly reason: string;
   /** The Pod's real grace period in seconds; -1 when the relay may not know it. */
@@ -110,11 +109,11 @@ export type WithdrawalStatus = {
 
 const DEEPEST = 4;
 const LONGEST_REASON = 120;
-/** More Services or seconds than anybody has. */
+/** More seconds than any grace period has. */
 const MOST = 1_000_000_000;
 
 export function unknownStatus(reason: string): WithdrawalStatus {
-  return { offered: "unknown", terminating: false, services: 0, reason: shortReason(reason), graceSeconds: -1 };
+  return { offered: "unknown", terminating: false, reason: shortReason(reason), graceSeconds: -1 };
 }
 
 /** @returns undefined for a line that the relay would not write */
@@ -129,19 +128,16 @@ export function parseWithdrawalStatus(line: string): WithdrawalStatus | undefine
   if (!isRecord(value)) return undefined;
   const offered = offeredOf(value["state"]);
   const terminating = value["terminating"];
-  const services = wholeNumber(value["services"]);
   const reason = value["reason"];
-  if (offered === undefined || typeof terminating !== "boolean" || services < 0 || typeof reason !== "string")
-    return undefined;
+  if (offered === undefined || typeof terminating !== "boolean" || typeof reason !== "string") return undefined;
   const graceSeconds = wholeNumber(value["graceSeconds"]);
-  return { offered, terminating, services, reason: shortReason(reason), graceSeconds };
+  return { offered, terminating, reason: shortReason(reason), graceSeconds };
 }
 
 export function formatWithdrawalStatus(word: WithdrawalStatus): string {
   return JSON.stringify({
     state: word.offered,
     terminating: word.terminating,
-    services: word.services,
     reason: word.reason,
     graceSeconds: word.graceSeconds,
   });

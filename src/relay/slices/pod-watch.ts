@@ -4,15 +4,7 @@ import type { PodIdentity, Rotation } from "../../kubernetes/rotation/rotation.t
 import { rotationOf } from "../../kubernetes/rotation/rotation-of.ts";
 import type { NamespaceWatch } from "./namespace-watch.ts";
 import type { Asker } from "./slice-index.ts";
-import {
-  lineOf,
-  type Memory,
-  NO_MEMORY,
-  NO_POD_FACTS,
-  type PodFacts,
-  remember,
-  sameLine,
-} from "./withdrawal-answer.ts";
+import { lineOf, NO_POD_FACTS, type PodFacts, sameLine } from "./withdrawal-answer.ts";
 
 export type PodWatch = {
   readonly namespace: string;
@@ -36,7 +28,7 @@ const OUR_FAULT = "the relay failed to judge the slices";
 /** @param waiting why there is no watch yet, for the reason of the first line */
 export function watchOnePod(question: WithdrawalQuestion, { say, failed }: PodWatchPorts, waiting: string): PodWatch {
   const pod: PodIdentity = { name: question.pod, uid: question.uid, addresses: question.addresses };
-  let memory: Memory = NO_MEMORY;
+  let wasTerminating = false;
   let facts: PodFacts = NO_POD_FACTS;
   let attached: { readonly watch: NamespaceWatch; readonly asker: Asker } | undefined;
   let said: WithdrawalLine | undefined;
@@ -58,8 +50,8 @@ export function watchOnePod(question: WithdrawalQuestion, { say, failed }: PodWa
     const asker = attached?.asker;
     const rotation =
       asker === undefined || doubt !== undefined ? undefined : guarded(() => rotationOf(asker.slices(), pod));
-    if (rotation !== undefined) memory = remember(memory, rotation);
-    const line = lineOf({ rotation, doubt: doubt ?? OUR_FAULT, memory, facts });
+    wasTerminating ||= rotation?.terminating === true;
+    const line = lineOf({ rotation, doubt: doubt ?? OUR_FAULT, wasTerminating, facts });
     if (sameLine(said, line)) return;
     said = line;
     say(line);

@@ -17,7 +17,7 @@ export const RELAYS: readonly Scenario[] = [
     says: "the Pod is long out of rotation",
     play: async (world) => {
       const relay = await startRelay({
-        first: line({ state: "out", services: 2, reason: "shop" }),
+        first: line({ state: "out", reason: "shop" }),
         clock: world.clock,
       });
       await world.app();

@@ -9,8 +9,8 @@ import { createRandom, seedOf } from "./seeded-random.ts";
 /** A certificate has a name for each, so that the cable knows which number calls: a client says the name openly. */
 export const NUMBERS_OF_A_CABLE = 50;
 
-const WORD = '{"state":"in","terminating":true,"services":1,"reason":""}\n';
-const OUT = '{"state":"out","terminating":true,"services":0,"reason":"no Service offers the Pod"}\n';
+const WORD = '{"state":"in","terminating":true,"reason":""}\n';
+const OUT = '{"state":"out","terminating":true,"reason":"no Service offers the Pod"}\n';
 const STREAM = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 const ANSWERS = [

@@ -66,7 +66,7 @@ odd NaN
 const JSON_COUNT = '{"server":{"active":[1,2,{"n":3}],"a/b":{"c~d":4},"text":"5"},"é":6}';
 
 const RELAY_WORD =
-  '{"state":"in","terminating":true,"services":2,"reason":"Service web still offers the Pod \\u00e9","graceSeconds":30}';
+  '{"state":"in","terminating":true,"reason":"Service web still offers the Pod \\u00e9","graceSeconds":30}';
 /** The outer form of a certificate, which is all that is looked at: a SEQUENCE of 252 bytes. */
 const DER = Buffer.concat([Buffer.from([0x30, 0x82, 0, 0xfc]), Buffer.alloc(0xfc, 7)]).toString("base64");
 const RELAY_VARIABLES = `LASTCALL_RELAY_ADDRESS=[fd00::10]:443

@@ -194,7 +194,6 @@ describe("in a cluster whose Pods may be read", () => {
     expect(drainer.lines.at(-1)).toEqual({
       state: "out",
       terminating: false,
-      services: 0,
       reason: "no Service offers the Pod",
     });
   });

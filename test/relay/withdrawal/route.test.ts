@@ -256,7 +256,7 @@ describe("a flood", () => {
     await shows(answer, [IN]);
     answer.message.pause();
     const said = 200_000;
-    for (let line = 0; line < said; line += 1) relay.watchers[0]?.say({ ...IN, services: line });
+    for (let line = 0; line < said; line += 1) relay.watchers[0]?.say({ ...IN, reason: `line ${line}` });
     relay.watchers[0]?.say(OUT);
     await pause(50, "what the connection holds of it is written");
     answer.message.resume();

@@ -15,8 +15,8 @@ import { makeCertificate } from "../../../src/webhook/certificates/self-made.ts"
 
 const certificate = makeCertificate("lastcall", Date.now());
 
-export const IN: WithdrawalLine = { state: "in", terminating: false, services: 1, reason: "web" };
-export const OUT: WithdrawalLine = { state: "out", terminating: true, services: 1, reason: "web" };
+export const IN: WithdrawalLine = { state: "in", terminating: false, reason: "web" };
+export const OUT: WithdrawalLine = { state: "out", terminating: true, reason: "web" };
 
 export const QUESTION: WithdrawalQuestion = {
   namespace: "shop",
