@@ -7,6 +7,7 @@ FROM ${NODE_IMAGE} AS build
 RUN apt-get update && apt-get install -y --no-install-recommends binutils gcc libc6-dev musl-tools
 WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
+COPY tools tools
 RUN npm ci
 COPY LICENSE tsconfig.json ./
 COPY native native
