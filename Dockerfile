@@ -7,6 +7,7 @@ FROM ${NODE_IMAGE} AS build
 RUN apt-get update && apt-get install -y --no-install-recommends binutils gcc libc6-dev musl-tools
 WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
+COPY tools tools
 RUN npm ci
 COPY LICENSE tsconfig.json ./
 COPY native native
@@ -17,7 +18,7 @@ RUN npm run build:native && npm run build:preload && npm run bundle
 # The shutdown manager: one static binary.
 FROM scratch AS manager
 COPY --from=build /source/build/native/lastcall /lastcall
-COPY --from=build /source/build/native/lastcall-preload-x64.so /lastcall-preload.so
+COPY --from=build /source/build/native/lastcall-preload.so /lastcall-preload.so
 COPY --from=build /source/build/native/NOTICES.txt /NOTICES.txt
 USER 65532:65532
 ENTRYPOINT ["/lastcall"]
@@ -26,7 +27,7 @@ ENTRYPOINT ["/lastcall"]
 FROM ${NODE_IMAGE} AS manager-node
 COPY --from=build /source/build/release/manager/lastcall-manager.mjs /app/lastcall-manager.mjs
 COPY --from=build /source/release/manager-node-launcher /lastcall
-COPY --from=build /source/build/native/lastcall-preload-x64.so /lastcall-preload.so
+COPY --from=build /source/build/native/lastcall-preload.so /lastcall-preload.so
 COPY --from=build /source/node_modules/koffi /app/node_modules/koffi
 COPY --from=build /source/node_modules/@koromix /app/node_modules/@koromix
 USER 65532:65532

@@ -24,7 +24,7 @@ const TAG = "test";
 export async function buildImages(root: string, cache: string, registry = "localhost"): Promise<BuiltImages> {
   await bundleInto(join(root, "build/release"));
   await buildManager("x64");
-  await buildPreload("x64", join(root, "build/native/lastcall-preload-x64.so"));
+  await buildPreload("x64", join(root, "build/native/lastcall-preload.so"));
   const names = IMAGE_NAMES;
   const node = await nodeLayer(root);
   const images = await Promise.all(names.map((name) => makeImage(name, { root, registry, node })));

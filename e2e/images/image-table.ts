@@ -20,7 +20,7 @@ export const IMAGES = {
     base: "scratch",
     contents: [
       { from: "build/native/lastcall", to: "/lastcall" },
-      { from: "build/native/lastcall-preload-x64.so", to: "/lastcall-preload.so" },
+      { from: "build/native/lastcall-preload.so", to: "/lastcall-preload.so" },
       { from: "build/native/NOTICES.txt", to: "/NOTICES.txt" },
     ],
     bundles: [],
@@ -31,7 +31,7 @@ export const IMAGES = {
     contents: [
       { from: "build/release/manager/lastcall-manager.mjs", to: "/app/lastcall-manager.mjs" },
       { from: "release/manager-node-launcher", to: "/lastcall" },
-      { from: "build/native/lastcall-preload-x64.so", to: "/lastcall-preload.so" },
+      { from: "build/native/lastcall-preload.so", to: "/lastcall-preload.so" },
       { from: "node_modules/koffi", to: "/app/node_modules/koffi" },
       { from: "node_modules/@koromix", to: "/app/node_modules/@koromix" },
     ],

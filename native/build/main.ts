@@ -1,13 +1,13 @@
 /** `npm run build:native [-- --variant=NAME] [--into=FOLDER]`: the manager as one static binary. */
 import { buildManager } from "./build.ts";
 import { BuildError } from "./build-error.ts";
-import { VARIANTS, type VariantName } from "./variants.ts";
+import { shippedVariant, VARIANTS, type VariantName } from "./variants.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 64;
 
 const names = Object.keys(VARIANTS).join(", ");
-const asked = { variant: "x64", into: "" };
+const asked: { variant: string; into: string } = { variant: shippedVariant(process.arch), into: "" };
 for (const arg of process.argv.slice(2)) {
   const [, flag, value] = /^--(variant|into)=(.+)$/.exec(arg) ?? [];
   if (flag === "variant" && value !== undefined && isVariant(value)) asked.variant = value;

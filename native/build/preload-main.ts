@@ -1,8 +1,9 @@
 /** `npm run build:preload [-- --into=FOLDER]`: the preloaded library, for each processor that this host can compile for. */
+import { copyFileSync } from "node:fs";
 import { BuildError } from "./build-error.ts";
 import { missingPrograms } from "./host-programs.ts";
 import { outputFolder } from "./places.ts";
-import { buildPreload, PROCESSORS, type ProcessorName } from "./preload.ts";
+import { buildPreload, PROCESSOR_NAMES, type ProcessorName, processorOf } from "./preload.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 64;
@@ -15,11 +16,11 @@ if (into === undefined || more.length > 0) {
 }
 
 try {
-  for (const name of Object.keys(PROCESSORS) as ProcessorName[]) {
-    const missing = missingPrograms(PROCESSORS[name]);
+  for (const name of PROCESSOR_NAMES) {
+    const missing = missingPrograms(processorOf(name));
     // A host without the cross compiler still builds its own.
     if (missing.length > 0) process.stdout.write(`${name}: not built, the host lacks ${missing.join(" and ")}\n`);
-    else await build(name, `${outputFolder(into)}/lastcall-preload-${name}.so`);
+    else await build(name, outputFolder(into));
   }
 } catch (error) {
   if (!(error instanceof BuildError)) throw error;
@@ -27,7 +28,9 @@ try {
   process.exit(EXIT_FAILED);
 }
 
-async function build(name: ProcessorName, file: string): Promise<void> {
-  const built = await buildPreload(name, file);
+async function build(name: ProcessorName, folder: string): Promise<void> {
+  const built = await buildPreload(name, `${folder}/lastcall-preload-${name}.so`);
+  // The Dockerfile copies the library of the processor that it is built on.
+  if (name === process.arch) copyFileSync(built.file, `${folder}/lastcall-preload.so`);
   process.stdout.write(`${built.file}: ${built.bytes} bytes, sha256 ${built.sha256}, needs no other library\n`);
 }

@@ -7,22 +7,46 @@ import { demandPrograms } from "./host-programs.ts";
 import { PRELOAD } from "./places.ts";
 import { runProgram } from "./run-program.ts";
 
-type Processor = {
-  readonly compiler: string;
+type Target = {
+  /** On a host of another processor. */
+  readonly crossCompiler: string;
+  /** The Debian packages that bring it. */
+  readonly crossPackages: string;
   readonly compile: readonly string[];
+  /** As `readelf --file-header` names it. */
+  readonly machine: string;
+};
+
+const TARGETS = {
+  x64: {
+    crossCompiler: "x86_64-linux-gnu-gcc",
+    crossPackages: "gcc-x86-64-linux-gnu libc6-dev-amd64-cross",
+    compile: ["-fcf-protection=full"],
+    machine: "Advanced Micro Devices X86-64",
+  },
+  arm64: {
+    crossCompiler: "aarch64-linux-gnu-gcc",
+    crossPackages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    compile: ["-mbranch-protection=standard"],
+    machine: "AArch64",
+  },
+} as const satisfies Readonly<Record<string, Target>>;
+
+export type ProcessorName = keyof typeof TARGETS;
+export const PROCESSOR_NAMES = ["x64", "arm64"] as const satisfies readonly ProcessorName[];
+
+type Processor = Pick<Target, "compile" | "machine"> & {
+  readonly compiler: string;
+  /** Programs of the host, each with the Debian packages that bring it. */
   readonly needs: Readonly<Record<string, string>>;
 };
 
-export const PROCESSORS = {
-  x64: { compiler: "gcc", compile: ["-fcf-protection=full"], needs: { gcc: "gcc", readelf: "binutils" } },
-  arm64: {
-    compiler: "aarch64-linux-gnu-gcc",
-    compile: ["-mbranch-protection=standard"],
-    needs: { "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross", readelf: "binutils" },
-  },
-} as const satisfies Readonly<Record<string, Processor>>;
-
-export type ProcessorName = keyof typeof PROCESSORS;
+/** @param host its processor, as Node names it: its own compiler has no prefix */
+export function processorOf(name: ProcessorName, host: string = process.arch): Processor {
+  const { crossCompiler, crossPackages, compile, machine } = TARGETS[name];
+  const [compiler, brings] = name === host ? ["gcc", "gcc"] : [crossCompiler, crossPackages];
+  return { compiler, compile, machine, needs: { [compiler]: brings, readelf: "binutils" } };
+}
 
 /** Nothing of a C library: it may be glibc or musl, of any age, and the compiler must not put calls into one. */
 const FREESTANDING = ["-std=gnu11", "-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-builtin"];
@@ -42,7 +66,7 @@ export type BuiltPreload = { readonly file: string; readonly sha256: string; rea
  * @throws BuildError with what to do about it, also where the library would need another
  */
 export async function buildPreload(name: ProcessorName, file: string, flagSocket = ""): Promise<BuiltPreload> {
-  const processor: Processor = PROCESSORS[name];
+  const processor = processorOf(name);
   demandPrograms(processor);
   const sources = readdirSync(PRELOAD)
     .filter((source) => source.endsWith(".c"))
@@ -53,7 +77,10 @@ export async function buildPreload(name: ProcessorName, file: string, flagSocket
   const draft = mkdtempSync(`${file}-`);
   try {
     await runProgram(processor.compiler, [...flags, ...sources, "-o", `${draft}/library`], PRELOAD);
-    demandNothingNeeded(await runProgram("readelf", ["-W", "--dynamic", "--dyn-syms", `${draft}/library`], PRELOAD));
+    const elf = ["-W", "--file-header", "--dynamic", "--dyn-syms", `${draft}/library`];
+    const description = await runProgram("readelf", elf, PRELOAD);
+    demandMachine(description, processor.machine);
+    demandNothingNeeded(description);
     renameSync(`${draft}/library`, file);
   } finally {
     rmSync(draft, { recursive: true });
@@ -62,7 +89,13 @@ export async function buildPreload(name: ProcessorName, file: string, flagSocket
   return { file, sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length };
 }
 
-/** @param elf what readelf says of the dynamic section and symbols */
+/** @param elf the output of readelf for the file's header */
+export function demandMachine(elf: string, machine: string): void {
+  const found = /^ *Machine: +(.+)$/m.exec(elf)?.[1];
+  if (found !== machine) throw new BuildError(`the preloaded library is for ${found}, not for ${machine}`);
+}
+
+/** @param elf the output of readelf for the dynamic section and symbols */
 export function demandNothingNeeded(elf: string): void {
   if (elf.includes("(NEEDED)")) throw new BuildError(`the preloaded library needs another:\n${elf}`);
   const missing = [...elf.matchAll(/ (\w+) +DEFAULT +UND (\w+)/g)];

@@ -44,24 +44,31 @@ const STATIC = ["-static", "-s", "-Wl,--gc-sections", "-Wl,--build-id=none", "-W
 /** The kernel loads it at another address each time; musl's start file relocates it, so no loader is needed. */
 const POSITION_INDEPENDENT = ["-Wl,-pie", "-Wl,--no-dynamic-linker", "-Wl,-z,text"];
 
-/** Debian's place for musl's start files; the compiler's wrapper would take the ones that cannot relocate themselves. */
-const X64_LIBRARIES = "/usr/lib/x86_64-linux-musl";
-
-/** The one that ships. */
-const X64 = {
+/**
+ * The one that ships, on a host of its own processor.
+ *
+ * @param libraries Debian's place for musl's start files; the compiler's wrapper would take the ones that cannot relocate
+ *   themselves
+ */
+const shipped = (libraries: string, compile: readonly string[]) => ({
   output: "lastcall",
   compiler: "musl-gcc",
-  compile: [...DIALECT, "-DSCR_MUSL", ...SMALL, ...HARDENED],
+  compile: [...DIALECT, "-DSCR_MUSL", ...SMALL, ...HARDENED, ...compile],
   link: [
     "-nostartfiles",
-    `${X64_LIBRARIES}/rcrt1.o`,
-    `${X64_LIBRARIES}/crti.o`,
+    `${libraries}/rcrt1.o`,
+    `${libraries}/crti.o`,
     ...STATIC,
     ...POSITION_INDEPENDENT,
-    `${X64_LIBRARIES}/crtn.o`,
+    `${libraries}/crtn.o`,
   ],
   needs: { "musl-gcc": "musl-tools", ar: "binutils" },
-} as const;
+});
+
+/** Atomics without calls into a glibc helper that asks the processor first. */
+const PLAIN_ATOMICS = "-mno-outline-atomics";
+
+const X64 = shipped("/usr/lib/x86_64-linux-musl", []);
 
 /** Calls of the C library that tell the time, wait for it, read what the kernel has timed, or start what does. */
 const TIMED = [
@@ -103,6 +110,8 @@ export const VARIANTS = {
     link: ["-fsanitize=address,undefined", "-lm"],
     needs: { gcc: "gcc", ar: "binutils" },
   },
+  /** For images that are built on arm64. It was never built there; `arm64` is the same source from the cross compiler. */
+  "arm64-host": shipped("/usr/lib/aarch64-linux-musl", [PLAIN_ATOMICS]),
   /** Debian's cross compiler brings no musl, so its own headers and start files are turned off and musl's are named. */
   arm64: {
     output: "lastcall-arm64",
@@ -115,8 +124,7 @@ export const VARIANTS = {
       "-nostdinc",
       `-isystem${ARM64_MUSL}/include/aarch64-linux-musl`,
       "-isystem/usr/lib/gcc-cross/aarch64-linux-gnu/12/include",
-      // Atomics without calls into a glibc helper that asks the processor first.
-      "-mno-outline-atomics",
+      PLAIN_ATOMICS,
     ],
     link: [
       "-nostdlib",
@@ -138,3 +146,8 @@ export const VARIANTS = {
 } as const satisfies Readonly<Record<string, Variant>>;
 
 export type VariantName = keyof typeof VARIANTS;
+
+/** @param host its processor, as Node names it */
+export function shippedVariant(host: string): VariantName {
+  return host === "arm64" ? "arm64-host" : "x64";
+}

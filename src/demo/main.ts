@@ -1,5 +1,5 @@
 /** `lastcall demo`: reads what was asked, chooses a network, runs, tells, and leaves nothing behind. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,6 +40,10 @@ export async function main(args: readonly string[]): Promise<number> {
     return EXIT_OK;
   }
   if (problems.length > 0) return complain(problems);
+  if (!existsSync(LASTCALL)) {
+    process.stderr.write("lastcall demo: runs in a clone of the repository only: npm ci && npm run demo\n");
+    return EXIT_FAILED;
+  }
   if (inside) return runHere(options, () => createNamespaceNetwork());
   const offer = options.network === "loopback" ? undefined : offerNamespaces();
   if (offer?.possible === true) {

@@ -18,18 +18,18 @@ function mayRead(resource: string): string {
 
 export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   LastcallDrainsTimeOut: [
-    "npx lastcall drains | grep timeout          # the Pods, and who stayed connected",
+    "lastcall drains | grep timeout          # the Pods, and who stayed connected",
     `${NOTES},reason=DrainTimeout --all-namespaces`,
     "kubectl exec --namespace NAMESPACE POD --container lastcall -- /lastcall status   # of a drain that runs",
   ],
   LastcallDrainsForced: [
-    "npx lastcall drains --namespace NAMESPACE | grep forced",
+    "lastcall drains --namespace NAMESPACE | grep forced",
     `${NOTES} --namespace NAMESPACE`,
     "kubectl get nodes                            # one that shut down is NotReady or gone",
     log("relay"),
   ],
   LastcallDrainsBlind: [
-    "npx lastcall drains --namespace NAMESPACE | grep blind",
+    "lastcall drains --namespace NAMESPACE | grep blind",
     "kubectl logs --namespace NAMESPACE POD --container lastcall | head    # what keeps the manager from the sockets",
     "kubectl get pod POD --namespace NAMESPACE --output=jsonpath='{.spec.runtimeClassName} {..seccompProfile}'",
   ],

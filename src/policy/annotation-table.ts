@@ -1,5 +1,8 @@
 /**
- * Every annotation lastcall reads, and nothing about it anywhere else.
+ * Every annotation that lastcall reads: name, codec, default, scopes and text.
+ *
+ * A row is not the whole of a setting. The field stands in `pod-policy.ts` and the list in `resolve.ts`; a value for the
+ * manager also in `drain-settings.ts`, `flag-values.ts` and `serve-flags.ts` of the contract and in `settings.ts` of the plan.
  *
  * Readers of this table: the resolver (validation, defaults, origin), the reference page, the JSON schema of the
  * cluster defaults, and the flags of the command line. A field of `PodPolicy` without a row does not compile.

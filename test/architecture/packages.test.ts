@@ -1,31 +1,40 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { EXCEPTIONS, ROOMS } from "./rooms.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
-  readonly dependencies: Record<string, string>;
-  readonly devDependencies: Record<string, string>;
-  readonly optionalDependencies: Record<string, string>;
-};
-const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+const manifest = JSON.parse(read("package.json"));
+const tools = JSON.parse(read("tools/package.json"));
+const readme = read("README.md");
+
+const nameOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? "";
+const runTime = [
+  ...new Set([...Object.values(ROOMS).flatMap(({ npm }) => npm), ...Object.values(EXCEPTIONS).flat()].map(nameOf)),
+].sort();
 
 test("every run-time package has one line of reason in the README", () => {
-  const missing = Object.keys(manifest.dependencies).filter((name) => !readme.includes(`- \`${name}\`: `));
+  const missing = runTime.filter((name) => !readme.includes(`- \`${name}\`: `));
   expect(missing).toEqual([]);
 });
 
 test("the README gives no reason for a package that is not there", () => {
   const section = readme.slice(readme.indexOf("## Packages"));
   const listed = [...section.matchAll(/^- `([^`]+)`: /gm)].map((match) => match[1]);
-  expect(listed.sort()).toEqual(Object.keys(manifest.dependencies).sort());
+  expect(listed.sort()).toEqual(runTime);
+});
+
+test("the bundle holds every run-time package, so an installation brings no other package", () => {
+  expect(Object.keys(manifest).filter((key) => /ependencies$/.test(key))).toEqual(["devDependencies"]);
+  expect(runTime.filter((name) => !(name in manifest.devDependencies))).toEqual([]);
 });
 
 test("every version is exact", () => {
-  const versions = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies };
+  const versions: Record<string, string> = { ...manifest.devDependencies, ...tools.optionalDependencies };
   expect(Object.entries(versions).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
 test("the lock file names no registry", () => {
-  expect(readFileSync(join(ROOT, "package-lock.json"), "utf8")).not.toContain('"resolved"');
+  expect(read("package-lock.json")).not.toMatch(/"resolved": "(?!tools")/);
 });

