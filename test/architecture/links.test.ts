@@ -55,3 +55,11 @@ test("anchors are those of the repository's host", () => {
     "# A `code` word\n## When lastcall's namespace was deleted\n## Twice\n## Twice\n```\n# no heading\n```\n";
   expect([...anchorsOf(page)]).toEqual(["a-code-word", "when-lastcalls-namespace-was-deleted", "twice", "twice-1"]);
 });
+
+/** The name is not ours at the npm registry, so npx could run another project's program. */
+test("no page runs the command through npx", () => {
+  const users = pagesBelow(".").filter((page) =>
+    /^npx lastcall|`npx lastcall [a-z]/m.test(readFileSync(join(ROOT, page), "utf8")),
+  );
+  expect(users).toEqual([]);
+});
