@@ -1,5 +1,6 @@
 /** Opens the port, and says in words why it cannot. */
 import { Fault } from "../fault.ts";
+import { LISTENING } from "./intake/more-listeners.ts";
 import type { WebhookServer } from "./server.ts";
 
 export type ListeningAddress = { readonly host: string; readonly port: number };
@@ -18,15 +19,15 @@ export async function listen(app: WebhookServer, host: string, port: number): Pr
 
 async function openPort(app: WebhookServer, host: string, port: number): Promise<void> {
   if (host !== "") {
-    await app.listen({ host, port });
+    await app.listen({ ...LISTENING, host, port });
     return;
   }
   try {
-    await app.listen({ host: "::", port });
+    await app.listen({ ...LISTENING, host: "::", port });
   } catch (error) {
     // A node without IPv6 has no such address.
     if (!["EAFNOSUPPORT", "EADDRNOTAVAIL"].includes(codeOf(error))) throw error;
-    await app.listen({ host: "0.0.0.0", port });
+    await app.listen({ ...LISTENING, host: "0.0.0.0", port });
   }
 }
 

@@ -65,7 +65,7 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     reply.send(`${sentence}\n`);
   };
 
-  const turns = sharedTurns();
+  const turns = sharedTurns(ports.nowMs);
   const limits = { keepBytes: BODY_LIMIT_BYTES, discardBytes: DISCARD_LIMIT_BYTES };
   const readBody = bodyReader({
     limits,
@@ -87,8 +87,12 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     bodyLimit: BODY_LIMIT_BYTES,
     // Before the body, of which nothing is read.
     onRequest: (request, reply, done) => {
-      if (!ports.needsCertificate || hasClientCertificate(request.raw.socket)) done();
-      else turnAway(reply, "no_certificate");
+      if (ports.needsCertificate && !hasClientCertificate(request.raw.socket)) {
+        turnAway(reply, "no_certificate");
+        return;
+      }
+      ports.connectionOf(request.raw.socket)?.asking();
+      done();
     },
     // What the framework itself refuses, and what slipped through everything else.
     errorHandler: (error, _request, reply) => {
@@ -108,7 +112,7 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     connection?.answering();
     try {
       const bytes = body?.kind === "whole" ? body.bytes : 0;
-      await turns.begin(bytes);
+      await turns.begin(bytes, request.raw.socket.remoteAddress ?? "");
       const verdict = await verdictOn(body, answer);
       await turns.answer(bytes);
       finish(reply, verdict, startMs);

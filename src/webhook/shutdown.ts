@@ -1,4 +1,5 @@
 /** How the server leaves: it is drained as it drains others. */
+import type { CloseListeners } from "./intake/more-listeners.ts";
 import type { Log } from "./request-log.ts";
 import type { WebhookServer } from "./server.ts";
 
@@ -6,6 +7,8 @@ export type Leaving = {
   readonly drainDelayMs: number;
   readonly log: Log;
   readonly sleep: (ms: number) => Promise<void>;
+  /** Closes the other listeners on the port; resolves when their connections have ended. */
+  readonly closeListeners?: CloseListeners;
   /** Ends what would be open without end, once no new connection comes. */
   readonly onClosing?: () => void;
 };
@@ -22,7 +25,7 @@ export async function leave(app: WebhookServer, how: Leaving): Promise<void> {
   how.log.info({ drainDelayMs: how.drainDelayMs }, "told to stop, still serving");
   await how.sleep(how.drainDelayMs);
   how.log.info("no longer listening");
-  const closed = app.close().then(() => "closed" as const);
+  const closed = Promise.all([app.close(), how.closeListeners?.()]).then(() => "closed" as const);
   how.onClosing?.();
   const late = how.sleep(FINISH_LIMIT_MS).then(() => "late" as const);
   if ((await Promise.race([closed, late])) === "late") {

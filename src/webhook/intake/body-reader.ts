@@ -96,7 +96,13 @@ function readDeclared(
     if (held !== undefined && isOurs) store.giveBack(held);
     held = undefined;
   };
-  const place = shelf.take({ nowMs: nowMs(), isKnown }, (why) => {
+  const from = {
+    nowMs: nowMs(),
+    isKnown,
+    isSmall: declared <= LARGE_BYTES,
+    address: source.socket?.remoteAddress ?? "",
+  };
+  const place = shelf.take(from, (why) => {
     letGo();
     settle({ kind: "refused", why });
   });

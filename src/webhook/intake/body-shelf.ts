@@ -1,7 +1,8 @@
 /**
- * The memory of all bodies between their first byte and their answer: one bound for all of them. Where it is reached the body
- * that began first is cut, because it has had the most time; an honest one is there within milliseconds. Bodies of strangers
- * go before those of connections that have had a review answered.
+ * The memory of all large bodies between their first byte and their answer: one bound for all of them, and half of it for one
+ * address. Where it is reached the body that began first is cut, because it has had the most time; an honest one is there within
+ * milliseconds. Bodies of strangers go before those of connections that have had a review answered. Small bodies are not cut for
+ * room: the number of connections bounds them.
  */
 
 /** Why a body was cut. */
@@ -30,7 +31,12 @@ export type Place = {
   readonly leave: () => void;
 };
 
-export type Beginning = { readonly nowMs: number; readonly isKnown: boolean };
+export type Beginning = {
+  readonly nowMs: number;
+  readonly isKnown: boolean;
+  readonly isSmall: boolean;
+  readonly address: string;
+};
 
 export type BodyShelf = {
   readonly take: (from: Beginning, cut: (why: Cut) => void) => Place;
@@ -45,58 +51,75 @@ type Body = {
   receivedBytes: number;
   heldBytes: number;
   readonly beganMs: number;
+  readonly address: string;
   /** Where it is while it is not whole. */
   readonly among: Set<Body>;
   readonly cut: (why: Cut) => void;
 };
 
-export function bodyShelf(limitBytes: number = SHELF_BYTES): BodyShelf {
+/** @param addressBytes the most that one address may take */
+export function bodyShelf(limitBytes: number = SHELF_BYTES, addressBytes: number = limitBytes / 2): BodyShelf {
   // Each in the order of their beginnings.
   const strangers = new Set<Body>();
   const known = new Set<Body>();
+  const small = new Set<Body>();
+  const heldBy = new Map<string, number>();
   let heldBytes = 0;
 
+  const hold = (body: Body, bytes: number): void => {
+    const change = bytes - body.heldBytes;
+    body.heldBytes = bytes;
+    heldBytes += change;
+    const ofAddress = (heldBy.get(body.address) ?? 0) + change;
+    if (ofAddress === 0) heldBy.delete(body.address);
+    else heldBy.set(body.address, ofAddress);
+  };
   const drop = (body: Body): void => {
     body.among.delete(body);
-    heldBytes -= body.heldBytes;
-    body.heldBytes = 0;
+    hold(body, 0);
   };
   const cut = (body: Body, why: Cut): void => {
     drop(body);
     body.cut(why);
   };
-  const makeRoom = (): void => {
-    while (heldBytes > limitBytes) {
-      const [oldest] = strangers.size > 0 ? strangers : known;
+  const oldest = (mayBe: (body: Body) => boolean): Body | undefined => {
+    for (const bodies of [strangers, known]) for (const body of bodies) if (mayBe(body)) return body;
+    return undefined;
+  };
+  const makeRoom = (address: string): void => {
+    for (;;) {
+      const isGreedy = (heldBy.get(address) ?? 0) > addressBytes;
+      if (!isGreedy && heldBytes <= limitBytes) return;
+      const victim = oldest((body) => !isGreedy || body.address === address);
       // All of them are whole, and only wait for their turn.
-      if (oldest === undefined) return;
-      cut(oldest, "bodies_full");
+      if (victim === undefined) return;
+      cut(victim, "bodies_full");
     }
   };
 
   return {
-    take: ({ nowMs, isKnown }, onCut) => {
-      const among = isKnown ? known : strangers;
-      const body: Body = { receivedBytes: 0, heldBytes: 0, beganMs: nowMs, among, cut: onCut };
+    take: ({ nowMs, isKnown, isSmall, address }, onCut) => {
+      const among = isSmall ? small : isKnown ? known : strangers;
+      const body: Body = { receivedBytes: 0, heldBytes: 0, beganMs: nowMs, address, among, cut: onCut };
       among.add(body);
       return {
         grow: (receivedBytes, held) => {
           if (!among.has(body)) return;
           body.receivedBytes = receivedBytes;
-          heldBytes += held - body.heldBytes;
-          body.heldBytes = held;
-          makeRoom();
+          if (isSmall) return;
+          hold(body, held);
+          makeRoom(address);
         },
         whole: () => among.delete(body),
         leave: () => drop(body),
       };
     },
     look: (nowMs) => {
-      for (const body of [...strangers, ...known]) {
+      for (const body of [...strangers, ...known, ...small]) {
         if (isTooSlow(body.receivedBytes, nowMs - body.beganMs)) cut(body, "slow_body");
       }
     },
     heldBytes: () => heldBytes,
-    unfinished: () => strangers.size + known.size,
+    unfinished: () => strangers.size + known.size + small.size,
   };
 }

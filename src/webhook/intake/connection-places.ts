@@ -1,11 +1,14 @@
 /**
- * Which connection has to go when there are too many. A stranger, which has had no review answered, goes before one that
- * has; one that is being answered never goes. No I/O: tests give it plain objects.
+ * Which connection is closed when there are too many. First those of the address that has the most; of one address, and where no
+ * address has many: strangers, which have had no review answered, before known ones, and both before one whose request is
+ * arriving. A connection that is being answered is never closed. No I/O: tests give it plain objects.
  */
 
 export type Closable = { readonly destroy: () => void };
 
 export type Connection = {
+  /** The head of a request arrived. */
+  readonly asking: () => void;
   /** Work for it is under way here, until {@link Connection.answered}. */
   readonly answering: () => void;
   /** @param isReview an admission review was answered with a verdict */
@@ -16,7 +19,7 @@ export type Connection = {
 };
 
 export type ConnectionPlaces = {
-  /** Another one has to go for it where there are too many, or it goes itself. */
+  /** Another one is closed for it where there are too many, or it is closed itself. */
   readonly add: (socket: Closable, address: string) => Connection;
   readonly open: () => number;
 };
@@ -27,64 +30,75 @@ export type ConnectionPlaces = {
  */
 export const CONNECTION_LIMIT = 1_024;
 
-/** An address that idles on more than this share of all places loses its own before any other does. */
-const SHARE_OF_ADDRESS = 1 / 4;
+/** More than the 25 that an API server keeps: an address beyond it may lose its own. */
+export const ADDRESS_SHARE = 32;
 
-type Entry = { readonly socket: Closable; readonly address: string; underWay: number; isKnown: boolean };
+type Stage = "stranger" | "known" | "asking";
+type Entry = { readonly socket: Closable; readonly address: string; underWay: number; isKnown: boolean; asks: boolean };
 
-export function connectionPlaces(onCut: () => void, limit: number = CONNECTION_LIMIT): ConnectionPlaces {
-  const idle = idleConnections(limit * SHARE_OF_ADDRESS);
+export function connectionPlaces(
+  onCut: () => void,
+  limit: number = CONNECTION_LIMIT,
+  addressShare: number = ADDRESS_SHARE,
+): ConnectionPlaces {
+  const waiting = waitingConnections(addressShare);
   /** Set aside: no search passes them. */
   const busy = new Set<Entry>();
-  const leave = (entry: Entry): void => {
-    busy.delete(entry);
-    idle.take(entry);
+  const changed = (entry: Entry, change: () => void): void => {
+    waiting.take(entry);
+    change();
+    if (!busy.has(entry)) waiting.enter(entry);
   };
   return {
     add: (socket, address) => {
-      const entry: Entry = { socket, address, underWay: 0, isKnown: false };
-      idle.enter(entry);
-      if (idle.size() + busy.size > limit) {
-        const victim = idle.nextToGo(entry);
-        idle.take(victim);
+      const entry: Entry = { socket, address, underWay: 0, isKnown: false, asks: false };
+      waiting.enter(entry);
+      if (waiting.size() + busy.size > limit) {
+        const victim = waiting.nextToGo(entry);
+        waiting.take(victim);
         onCut();
         victim.socket.destroy();
       }
       return {
+        asking: () => {
+          if (waiting.has(entry)) changed(entry, () => (entry.asks = true));
+        },
         answering: () => {
           entry.underWay += 1;
           if (entry.underWay > 1) return;
-          idle.take(entry);
+          waiting.take(entry);
           busy.add(entry);
         },
         answered: (isReview) => {
           entry.isKnown ||= isReview;
+          entry.asks = false;
           entry.underWay -= 1;
           // It may have closed meanwhile.
-          if (entry.underWay === 0 && busy.delete(entry)) idle.enter(entry);
+          if (entry.underWay === 0 && busy.delete(entry)) waiting.enter(entry);
         },
-        closed: () => leave(entry),
+        closed: () => {
+          busy.delete(entry);
+          waiting.take(entry);
+        },
         isKnown: () => entry.isKnown,
       };
     },
-    open: () => idle.size() + busy.size,
+    open: () => waiting.size() + busy.size,
   };
 }
 
-type IdleConnections = {
+type WaitingConnections = {
   readonly enter: (entry: Entry) => void;
   readonly take: (entry: Entry) => void;
+  readonly has: (entry: Entry) => boolean;
   readonly size: () => number;
   readonly nextToGo: (newest: Entry) => Entry;
 };
 
-/** @param mostOfAddress how many one address may have before its own go first */
-function idleConnections(mostOfAddress: number): IdleConnections {
-  /** The oldest first. */
-  const strangers = new Set<Entry>();
-  /** The least recently used first. */
-  const known = new Set<Entry>();
-  /** How many of both each address has. */
+function waitingConnections(addressShare: number): WaitingConnections {
+  /** In this order they are closed; within each the one that entered first. */
+  const stages: Readonly<Record<Stage, Set<Entry>>> = { stranger: new Set(), known: new Set(), asking: new Set() };
+  const inOrder = [stages.stranger, stages.known, stages.asking];
   const heldBy = new Map<string, number>();
 
   const count = (address: string, change: number): void => {
@@ -92,29 +106,44 @@ function idleConnections(mostOfAddress: number): IdleConnections {
     if (held === 0) heldBy.delete(address);
     else heldBy.set(address, held);
   };
-  const firstOf = (address: string): Entry | undefined => {
-    for (const entry of strangers) if (entry.address === address) return entry;
-    for (const entry of known) if (entry.address === address) return entry;
+  const first = (stages: readonly Set<Entry>[], mayGo: (entry: Entry) => boolean): Entry | undefined => {
+    for (const stage of stages) for (const entry of stage) if (mayGo(entry)) return entry;
     return undefined;
   };
-  const greedy = (): Entry | undefined => {
-    for (const [address, held] of heldBy) if (held > mostOfAddress) return firstOf(address);
-    return undefined;
+  const greediest = (): string | undefined => {
+    let most = addressShare;
+    let found: string | undefined;
+    for (const [address, held] of heldBy) {
+      if (held <= most) continue;
+      most = held;
+      found = address;
+    }
+    return found;
   };
 
   return {
     enter: (entry) => {
-      (entry.isKnown ? known : strangers).add(entry);
+      stages[stageOf(entry)].add(entry);
       count(entry.address, 1);
     },
     take: (entry) => {
-      if (known.delete(entry) || strangers.delete(entry)) count(entry.address, -1);
+      if (inOrder.some((stage) => stage.delete(entry))) count(entry.address, -1);
     },
-    size: () => strangers.size + known.size,
+    has: (entry) => inOrder.some((stage) => stage.has(entry)),
+    size: () => stages.stranger.size + stages.known.size + stages.asking.size,
+    // The newest is a stranger itself, and goes only when no other can.
     nextToGo: (newest) => {
-      // The newest is a stranger itself, and goes only when no other can.
-      const [oldest] = strangers.size > 1 ? strangers : known;
-      return greedy() ?? oldest ?? newest;
+      const address = greediest();
+      const victim = first(
+        inOrder,
+        (entry) => entry !== newest && (address === undefined || entry.address === address),
+      );
+      return victim ?? newest;
     },
   };
+}
+
+function stageOf({ asks, isKnown }: Entry): Stage {
+  if (asks) return "asking";
+  return isKnown ? "known" : "stranger";
 }

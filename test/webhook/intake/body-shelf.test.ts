@@ -1,12 +1,18 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bodyShelf, type Cut, isTooSlow, LEAST_BYTES_PER_SECOND } from "../../../src/webhook/intake/body-shelf.ts";
+import {
+  type Beginning,
+  bodyShelf,
+  type Cut,
+  isTooSlow,
+  LEAST_BYTES_PER_SECOND,
+} from "../../../src/webhook/intake/body-shelf.ts";
 
-function shelfWithLog(limitBytes = 1_000) {
-  const shelf = bodyShelf(limitBytes);
+function shelfWithLog(limitBytes = 1_000, addressBytes = limitBytes) {
+  const shelf = bodyShelf(limitBytes, addressBytes);
   const cuts: string[] = [];
-  const take = (name: string, nowMs = 0, isKnown = false) =>
-    shelf.take({ nowMs, isKnown }, (why: Cut) => cuts.push(`${name} ${why}`));
+  const take = (name: string, nowMs = 0, isKnown = false, more: Partial<Beginning> = {}) =>
+    shelf.take({ nowMs, isKnown, isSmall: false, address: name, ...more }, (why: Cut) => cuts.push(`${name} ${why}`));
   return { shelf, cuts, take };
 }
 
@@ -39,6 +45,27 @@ describe("room", () => {
     whole.leave();
     take("newest").grow(1_000, 1_000);
     expect(cuts).toHaveLength(1);
+  });
+
+  test("a small body is never cut for room, and takes none", () => {
+    const { shelf, cuts, take } = shelfWithLog();
+    const small = take("small", 0, false, { isSmall: true });
+    small.grow(10, 10);
+    const whole = take("whole");
+    whole.grow(500, 500);
+    whole.whole();
+    take("large").grow(600, 600);
+    expect(cuts).toEqual(["large bodies_full"]);
+    expect(shelf.heldBytes()).toBe(500);
+    small.leave();
+  });
+
+  test("one address takes its share of the room at most", () => {
+    const { shelf, cuts, take } = shelfWithLog(1_000, 500);
+    for (const name of ["a", "b", "c"]) take(name, 0, true, { address: "10.0.0.9" }).grow(250, 250);
+    expect(cuts).toEqual(["a bodies_full"]);
+    take("other", 0, true, { address: "10.0.0.1" }).grow(500, 500);
+    expect([cuts.length, shelf.heldBytes()]).toEqual([1, 1_000]);
   });
 
   test("whatever comes and goes, the limit is kept while bodies are unfinished, and nothing is left at the end", () => {

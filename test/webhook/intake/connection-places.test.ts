@@ -3,13 +3,15 @@ import { expect, test } from "vitest";
 import { type Connection, connectionPlaces } from "../../../src/webhook/intake/connection-places.ts";
 
 const LIMIT = 8;
+const ADDRESS_SHARE = 2;
 
 function places() {
   const cut: string[] = [];
   let counted = 0;
-  const table = connectionPlaces(() => {
+  const onCut = (): void => {
     counted += 1;
-  }, LIMIT);
+  };
+  const table = connectionPlaces(onCut, LIMIT, ADDRESS_SHARE);
   const add = (name: string, address: string = name): Connection =>
     table.add({ destroy: () => cut.push(name) }, address);
   const addMany = (count: number, prefix: string, address?: string) =>
@@ -59,7 +61,7 @@ test("a connection that is being answered never goes, and where all are, the new
   expect(cut).toEqual(["new"]);
 });
 
-test("an address on more than a quarter of all places loses its own first", () => {
+test("the address with the most connections loses its own first, known ones too", () => {
   const { cut, add, addMany } = places();
   addMany(2, "old");
   addMany(LIMIT - 2, "greedy", "10.0.0.9");
@@ -75,12 +77,35 @@ test("an API server's newcomer outlives any number of strangers of one address t
   expect(cut).not.toContain("api-server");
 });
 
+test("known connections of several addresses cannot displace an API server that connects", () => {
+  const { cut, add } = places();
+  for (const address of ["10.0.0.7", "10.0.0.8", "10.0.0.9"])
+    for (let index = 0; index < 3; index += 1) knownOne(add(`${address}/${index}`, address));
+  add("api-server", "10.0.0.1");
+  add("another", "10.0.0.1");
+  for (let index = 0; index < LIMIT; index += 1) knownOne(add(`again${index}`, "10.0.0.9"));
+  expect(cut).not.toContain("api-server");
+  expect(cut).not.toContain("another");
+});
+
+test("a connection whose request arrives goes after the others of its address, and is not safe for ever", () => {
+  const { cut, add, addMany } = places();
+  const asking = knownOne(add("asking", "10.0.0.9"));
+  asking.asking();
+  const known = ["k0", "k1", "k2"].map((name) => knownOne(add(name, "10.0.0.9")));
+  expect(known).toHaveLength(3);
+  addMany(LIMIT - 3, "new");
+  expect(cut).toEqual(["k0"]);
+  for (let index = 0; index < LIMIT; index += 1) add(`a${index}`, "10.0.0.9").asking();
+  expect(cut).toContain("asking");
+});
+
 type Live = { readonly connection: Connection; underWay: number };
 
 /** Connections that come, ask, are answered and close, and the table's own idea of them. */
 function crowd() {
   const live: Live[] = [];
-  const table = connectionPlaces(() => undefined, LIMIT);
+  const table = connectionPlaces(() => undefined, LIMIT, ADDRESS_SHARE);
   const remove = (one: Live): unknown => live.splice(live.indexOf(one), 1);
   return {
     live,

@@ -1,31 +1,32 @@
 import { expect, test } from "vitest";
 import { LARGE_BYTES, LARGE_TURN_BYTES, sharedTurns } from "../../../src/webhook/intake/turn-runner.ts";
 
+const ADDRESS = "10.0.0.1";
 const SMALL = 4_000;
 const LARGE = LARGE_BYTES + 1;
 
 test("callers that ask before the turn begins share it, and run in the order of asking", async () => {
-  const { begin } = sharedTurns();
+  const { begin } = sharedTurns(() => 0);
   const seen: string[] = [];
-  const first = begin(SMALL).then(() => seen.push("first"));
+  const first = begin(SMALL, ADDRESS).then(() => seen.push("first"));
   // A callback of the network: it comes before the turn, whatever it asks for comes with it.
   process.nextTick(() => {
     seen.push("read");
-    void begin(SMALL).then(() => seen.push("second"));
+    void begin(SMALL, ADDRESS).then(() => seen.push("second"));
   });
   await first;
-  await begin(SMALL);
+  await begin(SMALL, ADDRESS);
   expect(seen).toEqual(["read", "first", "second"]);
 });
 
 test("a caller that asks during a turn gets the next one and does not wait for ever", async () => {
-  const { begin } = sharedTurns();
+  const { begin } = sharedTurns(() => 0);
   const seen: string[] = [];
-  await begin(SMALL).then(() => {
-    void begin(SMALL).then(() => seen.push("next"));
+  await begin(SMALL, ADDRESS).then(() => {
+    void begin(SMALL, ADDRESS).then(() => seen.push("next"));
     void Promise.resolve().then(() => seen.push("this"));
   });
-  await begin(SMALL);
+  await begin(SMALL, ADDRESS);
   expect(seen).toEqual(["this", "next"]);
 });
 
@@ -35,7 +36,7 @@ async function admit(
   { name, bytes = LARGE, lookUp }: { name: string; bytes?: number; lookUp?: Promise<void> },
   seen: string[],
 ): Promise<void> {
-  await begin(bytes);
+  await begin(bytes, ADDRESS);
   seen.push(`${name} begins`);
   if (lookUp !== undefined) await lookUp;
   await answer(bytes);
@@ -43,14 +44,14 @@ async function admit(
 }
 
 test("large ones of a turn run one after the other, and their answers leave together", async () => {
-  const turns = sharedTurns();
+  const turns = sharedTurns(() => 0);
   const seen: string[] = [];
   await Promise.all(["a", "b", "c"].map((name) => admit(turns, { name }, seen)));
   expect(seen).toEqual(["a begins", "b begins", "c begins", "a leaves", "b leaves", "c leaves"]);
 });
 
 test("an ordinary one waits for one turn of large ones at most, and no turn takes more when it has its bytes", async () => {
-  const turns = sharedTurns();
+  const turns = sharedTurns(() => 0);
   const seen: string[] = [];
   const first = admit(turns, { name: "a", bytes: LARGE_TURN_BYTES }, seen);
   const others = ["b", "c"].map((name) => admit(turns, { name, bytes: LARGE_TURN_BYTES / 2 }, seen));
@@ -64,7 +65,7 @@ test("an ordinary one waits for one turn of large ones at most, and no turn take
 });
 
 test("a large one that waits for a look-up keeps neither its turn nor another's answer", async () => {
-  const turns = sharedTurns();
+  const turns = sharedTurns(() => 0);
   const seen: string[] = [];
   let found = (): void => {};
   const lookUp = new Promise<void>((resolve) => {
@@ -76,4 +77,29 @@ test("a large one that waits for a look-up keeps neither its turn nor another's 
   found();
   await slow;
   expect(seen.at(-1)).toBe("slow leaves");
+});
+
+test("addresses take turns, however many callers one of them has", async () => {
+  for (const bytes of [SMALL, LARGE]) {
+    const { begin } = sharedTurns(() => 0);
+    const seen: string[] = [];
+    const call = (name: string, address: string) => begin(bytes, address).then(() => seen.push(name));
+    await Promise.all([..."abcd"].map((name) => call(name, "10.0.0.9")).concat(call("other", "10.0.0.2")));
+    expect(seen).toEqual(["a", "other", "b", "c", "d"]);
+  }
+});
+
+test("a turn ends after 5 ms, and sockets are served before the next", async () => {
+  let nowMs = 0;
+  const { begin } = sharedTurns(() => nowMs);
+  const seen: string[] = [];
+  const work = (name: string) =>
+    begin(SMALL, ADDRESS).then(() => {
+      nowMs += 2;
+      seen.push(name);
+    });
+  const all = [..."abcdef"].map(work);
+  setImmediate(() => seen.push("sockets"));
+  await Promise.all(all);
+  expect(seen).toEqual(["a", "b", "c", "sockets", "d", "e", "f"]);
 });

@@ -1,0 +1,29 @@
+/** Items that wait, taken from one address after the other, so that no address waits for all items of another. */
+
+export type FairQueue<T> = {
+  readonly push: (address: string, item: T) => void;
+  readonly shift: () => T | undefined;
+  readonly isEmpty: () => boolean;
+};
+
+export function fairQueue<T>(): FairQueue<T> {
+  /** The address whose turn is next comes first. */
+  const waiting = new Map<string, T[]>();
+  return {
+    push: (address, item) => {
+      const items = waiting.get(address);
+      if (items === undefined) waiting.set(address, [item]);
+      else items.push(item);
+    },
+    shift: () => {
+      for (const [address, items] of waiting) {
+        const item = items.shift();
+        waiting.delete(address);
+        if (items.length > 0) waiting.set(address, items);
+        return item;
+      }
+      return undefined;
+    },
+    isEmpty: () => waiting.size === 0,
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * Further listeners on the server's port. Node accepts one connection per listener in each turn of its loop, so with one listener
+ * 700 waiting clients are in front of an API server, and of the kubelet's probes. Linux spreads connections among them.
+ */
+import type { Server as HttpsServer } from "node:https";
+import { createServer, type Server } from "node:net";
+
+const LISTENERS = process.platform === "linux" ? 16 : 1;
+/** All of them together hold 2 048. Beyond it the kernel drops a handshake, and the client repeats it after a second. */
+const QUEUE_PER_LISTENER = 128;
+
+/** For the first listener too. */
+export const LISTENING = { reusePort: LISTENERS > 1, backlog: QUEUE_PER_LISTENER } as const;
+
+/** Resolves when none listens any more and all connections that came by them have ended. */
+export type CloseListeners = () => Promise<void>;
+
+/** @param at the address on which `server` listens */
+export async function moreListeners(server: HttpsServer, at: { host: string; port: number }): Promise<CloseListeners> {
+  const others: Server[] = [];
+  while (others.length < LISTENERS - 1) others.push(await another(server, at));
+  return async () => {
+    await Promise.all(others.map((other) => new Promise((resolve) => other.close(resolve))));
+  };
+}
+
+function another(server: HttpsServer, { host, port }: { host: string; port: number }): Promise<Server> {
+  // Node documents this event as the way to hand a connection to a TLS server.
+  const other = createServer({ noDelay: true }, (socket) => void server.emit("connection", socket));
+  return new Promise((resolve, reject) => {
+    other.once("error", reject);
+    other.listen({ ...LISTENING, host, port }, () => resolve(other));
+  });
+}
