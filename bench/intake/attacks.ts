@@ -1,6 +1,7 @@
 /** What a stranger may do to the webhook's port, each as a life of one connection that begins again when it is closed. */
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect } from "node:tls";
+import { reviewBytes } from "../admission-reviews.ts";
 
 export type Attack = {
   readonly says: string;
@@ -8,6 +9,8 @@ export type Attack = {
   /** New ones at most in a second, so that the attacker's own start is no pause. */
   readonly perSecond: number;
   readonly tls: boolean;
+  /** How many addresses of loopback they come from. */
+  readonly addresses?: number;
   /** Called once the connection stands; answers what is to be repeated, and after how many milliseconds. */
   readonly begin: (socket: Socket) => { readonly everyMs: number; readonly again: () => void } | undefined;
 };
@@ -15,6 +18,31 @@ export type Attack = {
 const POST = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
 const LIMIT_BYTES = 7 * 1024 * 1024;
 const ALL_BUT_ONE = Buffer.alloc(LIMIT_BYTES - 1, " ");
+const SMALL = reviewBytes("small");
+/** Valid, and as large as the server reads: a Pod with one long annotation. */
+const LARGE = largeReview(7_200_000);
+
+function largeReview(bytes: number): Buffer {
+  const review = JSON.parse(SMALL.toString());
+  const { metadata } = review.request.object;
+  metadata.annotations = { ...metadata.annotations, note: "x".repeat(bytes - SMALL.length) };
+  return Buffer.from(JSON.stringify(review));
+}
+
+function post(socket: Socket, body: Buffer): void {
+  socket.write(`${POST}content-length: ${body.length}\r\n\r\n`);
+  socket.write(body);
+}
+
+/** The next review as soon as one is answered. */
+function postForEver(socket: Socket, body: Buffer): undefined {
+  socket.on("data", (chunk: Buffer) => {
+    if (chunk.includes("HTTP/1.1 ")) post(socket, body);
+  });
+  post(socket, body);
+  return undefined;
+}
+
 /** 1 000 chunks of one byte each. */
 const CHUNKS = "1\r\nx\r\n".repeat(1_000);
 
@@ -74,16 +102,67 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
       return { everyMs: 20, again: () => socket.write("x-more: and more\r\n") };
     },
   },
+  reviews: {
+    says: "100 connections of one address send valid reviews without a pause",
+    connections: 100,
+    perSecond: 100,
+    tls: true,
+    begin: (socket) => postForEver(socket, SMALL),
+  },
+  plain: {
+    says: "700 connections send one byte and wait",
+    connections: 700,
+    perSecond: 700,
+    tls: false,
+    begin: (socket) => {
+      socket.write("x");
+      return undefined;
+    },
+  },
+  known: {
+    says: "1 100 connections of 6 addresses send a valid review every 3 s",
+    connections: 1_100,
+    perSecond: 400,
+    tls: true,
+    addresses: 6,
+    begin: (socket) => {
+      post(socket, SMALL);
+      return { everyMs: 3_000, again: () => post(socket, SMALL) };
+    },
+  },
+  large: {
+    says: "8 connections of one address send valid reviews of 7.2 MB without a pause",
+    connections: 8,
+    perSecond: 8,
+    tls: true,
+    begin: (socket) => {
+      post(socket, SMALL);
+      let isFirst = true;
+      socket.on("data", (chunk: Buffer) => {
+        if (!chunk.includes("HTTP/1.1 ")) return;
+        if (isFirst || chunk.includes(" 200 ")) post(socket, LARGE);
+        isFirst = false;
+      });
+      return undefined;
+    },
+  },
+};
+
+/** Several at a time. */
+export const TOGETHER: Readonly<Record<string, readonly string[]>> = {
+  "reviews+plain": ["reviews", "plain"],
+  all: ["reviews", "plain", "known", "large", "parked", "trickle"],
 };
 
 export type AttackTally = { opened: number; closed: number };
 
 /** Until the process ends. */
-export function attack({ connections, perSecond, tls, begin }: Attack, port: number, tally: AttackTally): void {
+export function attack(of: Attack, port: number, tally: AttackTally): void {
+  const { connections, perSecond, tls, addresses = 1, begin } = of;
   let wanted = connections;
   const open = (): void => {
     tally.opened += 1;
-    const where = { host: "127.0.0.1", port };
+    const where = { host: "127.0.0.1", port, localAddress: `127.0.1.${1 + (tally.opened % addresses)}` };
     const socket = tls ? connect({ ...where, rejectUnauthorized: false }) : connectTcp(where);
     let repeat: NodeJS.Timeout | undefined;
     socket.once(tls ? "secureConnect" : "connect", () => {

@@ -12,7 +12,7 @@ import { reviewBytes } from "../admission-reviews.ts";
 import { mostResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 import type { AskOrder, AskResult } from "./asker.ts";
-import { ATTACKS, type AttackTally } from "./attacks.ts";
+import { ATTACKS, type AttackTally, TOGETHER } from "./attacks.ts";
 
 const HERE = import.meta.dirname;
 const PER_SECOND = 20;
@@ -81,7 +81,7 @@ async function round(place: Place, kind: string): Promise<void> {
     attacker.kill("SIGTERM");
     const tally: AttackTally = JSON.parse((await told).split("\n")[1] ?? "{}");
     const lines = [
-      `${kind}: ${ATTACKS[kind]?.says}; opened ${tally.opened}, closed ${tally.closed}`,
+      `${kind}: ${(TOGETHER[kind] ?? [kind]).map((name) => ATTACKS[name]?.says).join(", ")}; opened ${tally.opened}, closed ${tally.closed}`,
       `  without: ${timesOf(control)}`,
       `  beside:  ${timesOf(seen)}`,
       `  most resident memory: ${bytes === undefined ? "the server has ended" : `${(bytes / 1e6).toFixed(0)} MB`}`,
@@ -101,7 +101,7 @@ function timesOf({ answered, failures, medianMs, worstMs }: AskResult): string {
 
 const words = process.argv.slice(2);
 const program = words.find((word) => word.startsWith("--program="))?.slice("--program=".length);
-const kinds = words.filter((word) => word in ATTACKS);
+const kinds = words.filter((word) => word in ATTACKS || word in TOGETHER);
 const folder = mkdtempSync(join(tmpdir(), "lastcall-intake-"));
 try {
   const made = await makeCertificate("lastcall", Date.now());
@@ -111,7 +111,8 @@ try {
   writeFileSync(join(folder, "small.json"), reviewBytes("small"));
   const place = { folder, program: program ?? join(HERE, "../../src/lastcall.ts") };
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
-  for (const kind of kinds.length === 0 ? Object.keys(ATTACKS) : kinds) await round(place, kind);
+  for (const kind of kinds.length === 0 ? [...Object.keys(ATTACKS), ...Object.keys(TOGETHER)] : kinds)
+    await round(place, kind);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
