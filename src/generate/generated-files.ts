@@ -9,6 +9,7 @@ import { alertReference } from "./alert-reference.ts";
 import { annotationReference } from "./annotation-reference.ts";
 import { unreleasedChanges } from "./changelog.ts";
 import { chartPolicyComment } from "./chart-policy-comment.ts";
+import { chartCopyCondition } from "./chart-copy-condition.ts";
 import { chartShippedProfiles } from "./chart-shipped-profiles.ts";
 import { chartValuesSchema } from "./chart-values-schema.ts";
 import { configSchema } from "./config-schema.ts";
@@ -85,6 +86,7 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   { path: "docs/config.schema.json", render: () => `${JSON.stringify(configSchema(), null, 2)}\n` },
   { path: "charts/lastcall/values.schema.json", render: () => `${JSON.stringify(chartValuesSchema(), null, 2)}\n` },
   { path: "charts/lastcall/templates/_profiles.tpl", render: chartShippedProfiles },
+  { path: "charts/lastcall/templates/_copies.tpl", render: chartCopyCondition },
   {
     path: "charts/lastcall/values.yaml",
     render: (current) => replaceBetween(current, YAML_MARKS, chartPolicyComment()),

@@ -26,7 +26,8 @@ export function canBeCalled(entries: readonly RawObject[]): boolean {
   );
 }
 
-const NOT_INJECTED_YET = {
+/** A policy of the chart refuses copies with any other condition. */
+export const NOT_INJECTED_YET = {
   name: "not-injected-yet",
   expression: `!has(object.metadata.annotations) || !('${STATUS_ANNOTATION}' in object.metadata.annotations)`,
 };
