@@ -364,7 +364,7 @@ describe("a release on a real API server", () => {
             endpoints: [{ addresses: [web.address], conditions: { ready: true }, targetRef: target }],
           });
           await becomes("in");
-          expect(asking.last()).toMatchObject({ terminating: false, services: 1 });
+          expect(asking.last()).toMatchObject({ terminating: false });
           const ending = { ready: false, serving: true, terminating: true };
           await ask("PATCH", `${SLICES}/web-abc`, [{ op: "replace", path: "/endpoints/0/conditions", value: ending }]);
           await eventually(() => expect(asking.last()?.terminating).toBe(true));
