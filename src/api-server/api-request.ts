@@ -1,4 +1,4 @@
-/** The two ways of asking the API server, as function types, and what it says when it refuses. */
+/** The two ways of asking the API server, as function types, and the errors of an answer that cannot be used. */
 
 export type ApiQuestion = {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
@@ -7,6 +7,8 @@ export type ApiQuestion = {
   /** JSON; with PATCH a list of RFC 6902 operations. */
   readonly body?: string;
   readonly limitMs: number;
+  /** Largest answer that is read; without it the runner's own limit. */
+  readonly limitBytes?: number;
   /** Ends the wait for the answer. */
   readonly signal?: AbortSignal;
 };
@@ -18,7 +20,7 @@ export type ApiAnswer = {
   readonly retryAfterMs?: number;
 };
 
-/** Rejects when no whole answer came within the limit; a refusal is an answer. */
+/** Rejects when no whole answer came within the limits, with AnswerTooLarge for its size; a refusal is an answer. */
 export type AskApi = (question: ApiQuestion) => Promise<ApiAnswer>;
 
 export type ApiStream = {
@@ -37,6 +39,13 @@ export type ApiStream = {
  * @throws ApiRefusal when the status is not 200; Error when the connection broke or `onChunk` threw
  */
 export type StreamApi = (stream: ApiStream) => Promise<void>;
+
+export class AnswerTooLarge extends Error {
+  constructor(limitBytes: number) {
+    super(`the answer is larger than ${limitBytes} bytes`);
+    this.name = "AnswerTooLarge";
+  }
+}
 
 export class ApiRefusal extends Error {
   readonly status: number;

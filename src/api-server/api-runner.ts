@@ -2,10 +2,10 @@
 import { Agent as HttpAgent, type IncomingMessage, request as overHttp, type RequestOptions } from "node:http";
 import { Agent, request as overHttps } from "node:https";
 import type { KubeConfig } from "@kubernetes/client-node";
-import { type ApiAnswer, ApiRefusal, type AskApi, type StreamApi } from "./api-request.ts";
+import { AnswerTooLarge, type ApiAnswer, ApiRefusal, type AskApi, type StreamApi } from "./api-request.ts";
 import { retryAfterMs } from "./retry-delay.ts";
 
-/** Largest answer in bytes: a page of objects of at most 1.5 MiB each, most of them far smaller. */
+/** Largest answer in bytes where a question sets no other limit. */
 const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /** A peer that vanished without a word is noticed after this and the kernel's probes, in milliseconds. */
@@ -59,10 +59,13 @@ export function apiRunner(connection: KubeConfig): ApiRunner {
   };
 
   return {
-    ask: async ({ method, path, body, limitMs, signal: stop }) => {
+    ask: async ({ method, path, body, limitMs, limitBytes, signal: stop }) => {
       const limit = AbortSignal.timeout(Math.ceil(limitMs));
       const signal = stop === undefined ? limit : AbortSignal.any([limit, stop]);
-      return within(signal, send(method, path, signal, body).then(readWhole));
+      return within(
+        signal,
+        send(method, path, signal, body).then((answer) => readWhole(answer, limitBytes)),
+      );
     },
     stream: async ({ path, limitMs, signal, onOpen, onChunk }) => {
       const limit = AbortSignal.timeout(Math.ceil(limitMs));
@@ -97,12 +100,13 @@ export function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-export async function readWhole(answer: IncomingMessage): Promise<ApiAnswer> {
+/** @throws AnswerTooLarge, and the rest of the answer is not read */
+export async function readWhole(answer: IncomingMessage, limitBytes = ANSWER_LIMIT_BYTES): Promise<ApiAnswer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer) {
     bytes += (chunk as Buffer).length;
-    if (bytes > ANSWER_LIMIT_BYTES) throw new Error(`the answer is larger than ${ANSWER_LIMIT_BYTES} bytes`);
+    if (bytes > limitBytes) throw new AnswerTooLarge(limitBytes);
     chunks.push(chunk as Buffer);
   }
   const read = { status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") };

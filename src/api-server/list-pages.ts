@@ -1,7 +1,8 @@
 /** One kind of object, whole: page after page, each reduced to what is kept before the next is read. */
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import { ApiRefusal, type AskApi } from "./api-request.ts";
-import { type Keep, keyOf } from "./store.ts";
+import { AnswerTooLarge, ApiRefusal, type AskApi } from "./api-request.ts";
+import { afterPage, afterTooLarge, PAGE_LIMIT_BYTES } from "./page-size.ts";
+import { type Keep, keyOf, type NewEntries } from "./store.ts";
 
 /** For one page, in milliseconds. */
 const PAGE_LIMIT_MS = 30_000;
@@ -17,9 +18,13 @@ export type Listed<T> = {
 export type ListQuestion<T> = {
   readonly path: string;
   readonly fieldSelector?: string | undefined;
-  /** Objects per page. Parsing a page holds up admissions, so large objects want small pages. */
+  /**
+   * Most objects per page. Parsing a page holds up admissions, so large objects want small pages; a page that is too
+   * large is requested again with fewer objects.
+   */
   readonly pageSize: number;
   readonly keep: Keep<T>;
+  readonly newEntries?: NewEntries<T> | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -38,10 +43,12 @@ export async function listAll<T>(ask: AskApi, question: ListQuestion<T>): Promis
 }
 
 async function listPaged<T>(ask: AskApi, question: ListQuestion<T>, pageSize: number): Promise<Listed<T>> {
-  const objects = new Map<string, T>();
+  const objects = question.newEntries?.() ?? new Map<string, T>();
   let next = "";
+  let size = pageSize;
   for (;;) {
-    const page = await onePage(ask, pathOf(question, pageSize, next), question.signal);
+    const { page, bytes, size: readSize } = await fittingPage(ask, question, size, next);
+    size = afterPage(readSize, { bytes, full: pageSize });
     for (const object of objectsAt(page, "items")) {
       const value = question.keep(object);
       if (value !== undefined) objects.set(keyOf(object), value);
@@ -60,10 +67,32 @@ function pathOf(question: ListQuestion<unknown>, pageSize: number, next: string)
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-async function onePage(ask: AskApi, path: string, signal: AbortSignal): Promise<RawObject> {
-  const answer = await ask({ method: "GET", path, limitMs: PAGE_LIMIT_MS, signal });
+type Page = { readonly page: RawObject; readonly bytes: number };
+
+/** The API server's `continue` names a version and a key, so the size of a page may change within a list. */
+async function fittingPage<T>(
+  ask: AskApi,
+  question: ListQuestion<T>,
+  pageSize: number,
+  next: string,
+): Promise<Page & { readonly size: number }> {
+  for (let size = pageSize; ; ) {
+    try {
+      return { ...(await onePage(ask, pathOf(question, size, next), size, question.signal)), size };
+    } catch (error) {
+      const smaller = error instanceof AnswerTooLarge ? afterTooLarge(size) : undefined;
+      if (smaller === undefined) throw error;
+      size = smaller;
+    }
+  }
+}
+
+async function onePage(ask: AskApi, path: string, size: number, signal: AbortSignal): Promise<Page> {
+  // A whole list in one answer has no smaller form, so only the runner limits it.
+  const limit = size === 0 ? {} : { limitBytes: PAGE_LIMIT_BYTES };
+  const answer = await ask({ method: "GET", path, limitMs: PAGE_LIMIT_MS, ...limit, signal });
   if (answer.status !== 200) throw new ApiRefusal(answer.status, path, answer.retryAfterMs);
   const page: unknown = JSON.parse(answer.text);
   if (!isRawObject(page) || !Array.isArray(page["items"] ?? [])) throw new Error(`the answer to ${path} is no list`);
-  return page;
+  return { page, bytes: Buffer.byteLength(answer.text) };
 }

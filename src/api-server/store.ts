@@ -4,6 +4,9 @@ import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 /** The part of an object that is worth its memory; `undefined` when nothing of it is. */
 export type Keep<T> = (object: RawObject) => T | undefined;
 
+/** An empty map for entries; a list is gathered in one as well, so that a limit holds while a list is read. */
+export type NewEntries<T> = () => Map<string, T>;
+
 export type Store<T> = {
   readonly entries: ReadonlyMap<string, T>;
   /** Rises with every change, so that summaries are made once per change. */
@@ -13,10 +16,13 @@ export type Store<T> = {
   readonly put: (object: RawObject) => void;
   readonly remove: (object: RawObject) => void;
   readonly keep: Keep<T>;
+  /** Without it a list is gathered in a plain map. */
+  readonly newEntries?: NewEntries<T>;
 };
 
-export function createStore<T>(keep: Keep<T>): Store<T> {
-  const entries = new Map<string, T>();
+/** @param newEntries a map with limits where tenants decide how many objects there are */
+export function createStore<T>(keep: Keep<T>, newEntries: NewEntries<T> = () => new Map()): Store<T> {
+  const entries = newEntries();
   let generation = 0;
   const remove = (object: RawObject): void => {
     if (entries.delete(keyOf(object))) generation += 1;
@@ -25,6 +31,7 @@ export function createStore<T>(keep: Keep<T>): Store<T> {
     entries,
     generation: () => generation,
     keep,
+    newEntries,
     replace: (objects) => {
       entries.clear();
       for (const [key, value] of objects) entries.set(key, value);
@@ -47,6 +54,11 @@ export function keyOf(object: RawObject): string {
   const namespace = textAt(metadata, "namespace") ?? "";
   const name = textAt(metadata, "name") ?? "";
   return namespace === "" ? name : `${namespace}/${name}`;
+}
+
+/** Of a key; empty for what has no namespace. */
+export function namespaceOf(key: string): string {
+  return key.slice(0, Math.max(0, key.indexOf("/")));
 }
 
 /** Makes a summary once per generation of a store. */

@@ -1,8 +1,8 @@
 /** Bytes of a watch to its lines. A chunk may end anywhere, inside a letter too. */
 import { StringDecoder } from "node:string_decoder";
 
-/** Longest line in characters: the API server stores objects of about 1.5 MiB, and JSON may double one. */
-export const LINE_LIMIT = 8 * 1024 * 1024;
+/** Longest line in characters: the API server stores objects of about 1.5 MiB, and JSON may write a byte as six characters. */
+export const LINE_LIMIT = 10 * 1024 * 1024;
 
 /** The lines that this chunk completes. */
 export type CompleteLines = (chunk: Buffer) => readonly string[];

@@ -102,7 +102,8 @@ async function listAndWatch<T>(
 
 async function listInto<T>(followed: Followed<T>, { ports, signal }: Surroundings): Promise<Place> {
   const { path, fieldSelector, pageSize, store, relistMs } = followed;
-  const listed: Listed<T> = await listAll(ports.ask, { path, fieldSelector, pageSize, keep: store.keep, signal });
+  const { keep, newEntries } = store;
+  const listed: Listed<T> = await listAll(ports.ask, { path, fieldSelector, pageSize, keep, newEntries, signal });
   store.replace(listed.objects);
   ports.onListed();
   // Somewhat sooner, at random: caches and replicas that started together drift apart.

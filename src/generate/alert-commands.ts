@@ -60,5 +60,5 @@ export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     log("caBundle"),
     "kubectl get mutatingwebhookconfiguration drain.lastcall.dev --output=yaml --show-managed-fields | grep -E 'caBundle|manager:'",
   ],
-  LastcallClusterUnknown: [log("watch|list"), mayRead("namespaces"), mayRead("nodes"), mayRead("limitranges")],
+  LastcallClusterUnknown: [log("cannot be read"), ...["namespaces", "nodes", "limitranges", "events"].map(mayRead)],
 };

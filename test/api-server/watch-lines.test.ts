@@ -26,3 +26,12 @@ test("a line that never ends is an error before it fills the memory", () => {
   completeLines(Buffer.alloc(100, "a"));
   expect(() => completeLines(Buffer.from("a"))).toThrow("longer than 100");
 });
+
+test("the largest object that an API server stores fits in a line, though JSON writes each of its bytes as six characters", () => {
+  const line = JSON.stringify({ type: "ADDED", object: { message: "\u0001".repeat(1.5 * 1024 * 1024) } });
+  const completeLines = lineSplitter();
+  const half = line.length / 2;
+  expect(completeLines(Buffer.from(line.slice(0, half)))).toEqual([]);
+  expect(completeLines(Buffer.from(line.slice(half)))).toEqual([]);
+  expect(completeLines(Buffer.from("\n")).map((whole) => whole.length)).toEqual([line.length]);
+});

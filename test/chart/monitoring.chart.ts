@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { ALERT_COMMANDS } from "../../src/generate/alert-commands.ts";
 import { type Question, readPromql, type Selector } from "./promql.ts";
 import { at, CHART, listOf, ofKind, only, render } from "./rendering.ts";
 import { type ServedMetric, servedMetrics } from "./served-metrics.ts";
@@ -85,6 +86,13 @@ test("every alert says how bad it is, what happened and what to do, with labels 
     for (const [, label = ""] of (annotations["description"] ?? "").matchAll(/\$labels\.([a-z_]+)/g))
       expect(question.aggregates ? question.groupings.includes(label) : isKnown(question, label)).toBe(true);
   }
+});
+
+test("the alert about old knowledge has a command for the right to read each cache", () => {
+  const caches = [...(served.get("lastcall_cache_stale")?.values.get("cache") ?? [])];
+  expect(caches).toContain("events");
+  const commands = ALERT_COMMANDS["LastcallClusterUnknown"] ?? [];
+  expect(caches.filter((cache) => !commands.some((command) => command.includes(`can-i list ${cache} `)))).toEqual([]);
 });
 
 test("everything that can be watched about drains and the relay is on the dashboard", () => {

@@ -23,7 +23,7 @@ import type { Log } from "../request-log.ts";
 import { type CacheName, clusterMeters } from "./cluster-metrics.ts";
 import { outcomeTeller, settingsReporter, type TellOutcome } from "./event-notes.ts";
 import { factsOf } from "./facts-of.ts";
-import { isInForce, keepPullEvent, PULL_EVENTS, pullTroubles } from "./image-pulls.ts";
+import { isInForce, keepPullEvent, newPullEvents, PULL_EVENTS, pullTroubles } from "./image-pulls.ts";
 import { byNamespace, keepLimitRange } from "./limit-ranges.ts";
 import { type KeptAnnotations, keepNamespace } from "./namespace-annotations.ts";
 import { namespaceArrivals } from "./namespace-arrivals.ts";
@@ -95,7 +95,7 @@ export function startCluster(parts: ClusterParts): Cluster {
   };
   const nodes = createStore(keepNode);
   const limitRanges = createStore(keepLimitRange);
-  const pulls = createStore(keepPullEvent(parts.base.managerImage));
+  const pulls = createStore(keepPullEvent(parts.base.managerImage, Date.now), newPullEvents);
   const stores: Readonly<Record<CacheName, Pick<Store<unknown>, "entries">>> = {
     namespaces,
     nodes,

@@ -3,9 +3,11 @@ import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { afterEach, expect, test, vi } from "vitest";
 import { STALE_AFTER_MS } from "../../../src/api-server/freshness.ts";
+import { PAGE_LIMIT_BYTES } from "../../../src/api-server/page-size.ts";
 import { startCluster } from "../../../src/webhook/cluster/cluster-runner.ts";
 import { createLog } from "../../../src/webhook/request-log.ts";
 import { fakeApiServer } from "../../api-server/fake-api-server.ts";
+import { eventually } from "../../time/eventually.ts";
 import { FACTS } from "../server-under-test.ts";
 
 afterEach(() => {
@@ -72,4 +74,36 @@ test("a namespace for which nodes cannot pull the manager's image is known, and 
     }
   }
   await server.close();
+});
+
+test("Events that cannot be read are shown as stale and logged, and the other caches are not", async () => {
+  const server = await fakeApiServer();
+  const metadata = { name: "web-0.1", namespace: "shop" };
+  server.put("/api/v1/events", { metadata, message: "x".repeat(PAGE_LIMIT_BYTES) });
+  const registry = new Registry();
+  const lines: string[] = [];
+  const output = new PassThrough().on("data", (line) => lines.push(String(line)));
+  const cluster = startCluster({
+    connection: server.connection,
+    base: FACTS,
+    asksVersion: false,
+    watchesPulls: true,
+    log: createLog("warn", output),
+    registry,
+  });
+  const staleCaches = async (): Promise<readonly string[]> =>
+    [...(await registry.metrics()).matchAll(/^lastcall_cache_stale\{cache="([a-z]+)"\} 1$/gm)].map(
+      ([, cache = ""]) => cache,
+    );
+  try {
+    await eventually(async () => expect(await staleCaches()).toEqual(["events"]));
+    await eventually(() =>
+      expect(lines.join("")).toMatch(/"cache":"events","why":"the answer is larger than 16777216 bytes"/),
+    );
+    server.put("/api/v1/events", { metadata, message: "" });
+    await eventually(async () => expect(await staleCaches()).toEqual([]));
+  } finally {
+    await cluster.stop();
+    await server.close();
+  }
 });

@@ -1,0 +1,58 @@
+/** A map with a limit per namespace and in all; a namespace never displaces an entry of a smaller one. */
+import { namespaceOf } from "../../api-server/store.ts";
+
+export type EntryLimits<T> = {
+  readonly perNamespace: number;
+  readonly total: number;
+  /** Decides which entry of a namespace is the oldest, and goes first. */
+  readonly timeOf: (entry: T) => number;
+};
+
+/** `set` may remove an entry, also the one that was just set. */
+export class LimitedEntries<T> extends Map<string, T> {
+  readonly #limits: EntryLimits<T>;
+  readonly #keys = new Map<string, Set<string>>();
+
+  constructor(limits: EntryLimits<T>) {
+    super();
+    this.#limits = limits;
+  }
+
+  override set(key: string, value: T): this {
+    super.set(key, value);
+    const namespace = namespaceOf(key);
+    const keys = this.#keys.get(namespace) ?? new Set();
+    this.#keys.set(namespace, keys.add(key));
+    if (keys.size > this.#limits.perNamespace) this.#dropOldest(keys);
+    if (this.size > this.#limits.total) this.#dropOldest(this.#largestOr(keys));
+    return this;
+  }
+
+  override delete(key: string): boolean {
+    const namespace = namespaceOf(key);
+    const keys = this.#keys.get(namespace);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#keys.delete(namespace);
+    return super.delete(key);
+  }
+
+  override clear(): void {
+    this.#keys.clear();
+    super.clear();
+  }
+
+  /** Among namespaces of the same size the one that has grown: it must not displace its equals. */
+  #largestOr(grown: ReadonlySet<string>): ReadonlySet<string> {
+    let largest = grown;
+    for (const keys of this.#keys.values()) if (keys.size > largest.size) largest = keys;
+    return largest;
+  }
+
+  #dropOldest(keys: ReadonlySet<string>): void {
+    const timeOf = (key: string): number => {
+      const entry = this.get(key);
+      return entry === undefined ? Number.NEGATIVE_INFINITY : this.#limits.timeOf(entry);
+    };
+    this.delete([...keys].reduce((oldest, key) => (timeOf(key) < timeOf(oldest) ? key : oldest)));
+  }
+}

@@ -1,0 +1,47 @@
+/** How the pages of a list follow the size of its objects. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { afterPage, afterTooLarge, PAGE_LIMIT_BYTES } from "../../src/api-server/page-size.ts";
+
+test("a page that is too large is halved, down to one object and no further", () => {
+  const sizes: (number | undefined)[] = [250];
+  while (sizes.at(-1) !== undefined) sizes.push(afterTooLarge(sizes.at(-1) ?? 0));
+  expect(sizes).toEqual([250, 125, 62, 31, 15, 7, 3, 1, undefined]);
+});
+
+test("a whole list in one answer has no smaller page", () => {
+  expect(afterTooLarge(0)).toBeUndefined();
+  expect(afterPage(0, { bytes: 1, full: 0 })).toBe(0);
+});
+
+test.for([
+  { page: "that fits twice", size: 7, bytes: PAGE_LIMIT_BYTES / 2, next: 14 },
+  { page: "that fits once", size: 7, bytes: PAGE_LIMIT_BYTES / 2 + 1, next: 7 },
+  { page: "of full size", size: 250, bytes: 1_000, next: 250 },
+  { page: "of more than half the full size", size: 200, bytes: 1_000, next: 250 },
+])("after a page $page the next one has $next objects", ({ size, bytes, next }) => {
+  expect(afterPage(size, { bytes, full: 250 })).toBe(next);
+});
+
+test("any mixture of objects that a page of one can hold is read whole, with few requests in vain", () => {
+  const objects = fc.array(fc.integer({ min: 1, max: PAGE_LIMIT_BYTES }), { maxLength: 300 });
+  fc.assert(
+    fc.property(objects, fc.integer({ min: 1, max: 300 }), (sizes, full) => {
+      let read = 0;
+      let size = full;
+      let tooLarge = 0;
+      while (read < sizes.length) {
+        const bytes = sizes.slice(read, read + size).reduce((sum, each) => sum + each, 0);
+        if (bytes > PAGE_LIMIT_BYTES) {
+          tooLarge += 1;
+          size = afterTooLarge(size) ?? Number.NaN;
+          continue;
+        }
+        read += size;
+        size = afterPage(size, { bytes, full });
+      }
+      expect(size).not.toBeNaN();
+      expect(tooLarge).toBeLessThanOrEqual(sizes.length + 9);
+    }),
+  );
+});

@@ -1,0 +1,75 @@
+/** What a tenant's Events cost: the memory that they keep, and the number of entries. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { createStore } from "../../../src/api-server/store.ts";
+import { keepPullEvent, newPullEvents, pullTroubles } from "../../../src/webhook/cluster/image-pulls.ts";
+
+const IMAGE = "registry.example/lastcall-manager:0.1.0";
+const NOW_MS = Date.parse("2026-11-23T12:00:00Z");
+const MESSAGE_BYTES = 200_000;
+
+const newStore = () =>
+  createStore(
+    keepPullEvent(IMAGE, () => NOW_MS),
+    newPullEvents,
+  );
+
+/** Parsed from JSON, as it comes from the API server: every string is memory of its own. */
+function event(namespace: string, name: number, padding = 0): Record<string, unknown> {
+  const message = `Failed to pull image "${IMAGE}": ${String(name).padEnd(padding, "x")}`;
+  const lastTimestamp = new Date(NOW_MS).toISOString();
+  return JSON.parse(
+    JSON.stringify({
+      metadata: { namespace, name: `web.${name}` },
+      reason: "Failed",
+      message,
+      lastTimestamp,
+      count: 3,
+    }),
+  );
+}
+
+test("200 Events of 200 KB leave nothing of their messages but the start", () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = runInNewContext("gc");
+  const store = newStore();
+  const heapBytes = (): number => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = heapBytes();
+  // Each in a namespace of its own: the limit of a namespace must not hide what an entry keeps.
+  for (let at = 0; at < 200; at += 1) store.put(event(`shop-${at}`, at, MESSAGE_BYTES));
+  const grown = heapBytes() - before;
+  expect(store.entries.size).toBe(200);
+  expect([...store.entries.values()].every(({ message }) => message.length === 300)).toBe(true);
+  // bound: of memory. The messages are 40 MB, what is kept of them is 0.2 MB; the rest is room for the test's own.
+  expect(grown).toBeLessThan(20_000_000);
+});
+
+test("a namespace with 100 000 Events has eight entries, and those of another namespace stay", () => {
+  const store = newStore();
+  store.put(event("other", 0));
+  const flood = event("shop", 0);
+  for (let at = 0; at < 100_000; at += 1) store.put({ ...flood, metadata: { namespace: "shop", name: `web.${at}` } });
+  expect(store.entries.size).toBe(9);
+  expect([...pullTroubles(store.entries).keys()].sort()).toEqual(["other", "shop"]);
+});
+
+test("Events of a whole cluster are 2 000 entries, and a namespace that comes last still counts", () => {
+  const store = newStore();
+  const flood = event("shop", 0);
+  const listed = store.newEntries?.() ?? new Map();
+  for (let at = 0; at < 10_000; at += 1) {
+    const metadata = { namespace: `shop-${at % 1_000}`, name: `web.${at}` };
+    const kept = store.keep({ ...flood, metadata });
+    if (kept !== undefined) listed.set(`${metadata.namespace}/${metadata.name}`, kept);
+  }
+  expect(listed.size).toBe(2_000);
+  store.replace(listed);
+  store.put(event("last", 0));
+  expect(store.entries.size).toBe(2_000);
+  expect(pullTroubles(store.entries).has("last")).toBe(true);
+  expect(pullTroubles(store.entries).size).toBe(1_001);
+});
