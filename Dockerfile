@@ -13,7 +13,8 @@ COPY LICENSE tsconfig.json ./
 COPY native native
 COPY release release
 COPY src src
-RUN npm run build:native && npm run build:preload && npm run bundle
+# Not by npm scripts, which put the Node of an npm package before the base image's.
+RUN node native/build/main.ts && node native/build/preload-main.ts && node release/main.ts
 
 # The shutdown manager: one static binary.
 FROM scratch AS manager

