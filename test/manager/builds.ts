@@ -27,8 +27,7 @@ export const CLOCKED_NATIVE_BUILD: Build = { ...NATIVE_BUILD, command: inject("c
 
 /** One group of cases per build; process cases wait for real time on a machine that others use too. */
 export function describeBuilds(title: string, cases: (build: Build) => void, builds = BUILDS): void {
-  for (const build of builds)
-    if (build.command !== "") describe(`${title} (${build.name} build)`, { timeout: 60_000 }, () => cases(build));
+  for (const build of builds) if (build.command !== "") describe(`${title} (${build.name} build)`, () => cases(build));
 }
 
 /** For cases that need both at once. */

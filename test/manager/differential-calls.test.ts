@@ -9,7 +9,7 @@ import { endManagers } from "./manager-process.ts";
 
 afterAll(endManagers);
 
-describeBoth("both builds do the same", { timeout: 60_000 }, () => {
+describeBoth("both builds do the same", () => {
   describe("with an app that is spoken to", () => {
     test.concurrent.for([...DRIVERS])("when there is $says", (scenario) => compare(scenario));
   });

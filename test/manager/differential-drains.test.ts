@@ -10,7 +10,7 @@ import { endManagers } from "./manager-process.ts";
 afterAll(endRelays);
 afterAll(endManagers);
 
-describeBoth("both builds do the same", { timeout: 60_000 }, () => {
+describeBoth("both builds do the same", () => {
   // The longest first.
   describe("with a relay", () => {
     test.concurrent.for([...RELAYS])("when $says", (scenario) => compare(scenario));
