@@ -1,11 +1,8 @@
 /** A process of its own that attacks a port until it is ended, and then says in one line how often it was closed. */
-import { setPriority } from "node:os";
 import { ATTACKS, type AttackTally, attack, TOGETHER } from "./attacks.ts";
 
 const [kind = "", port = ""] = process.argv.slice(2);
 const chosen = (TOGETHER[kind] ?? [kind]).map((name) => ATTACKS[name]);
-// On another machine it would take no time from the server.
-setPriority(19);
 const tally: AttackTally = { opened: 0, closed: 0 };
 for (const one of chosen) {
   if (one === undefined) throw new Error(`there is no attack ${kind}`);

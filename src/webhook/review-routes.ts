@@ -108,16 +108,19 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
       return reply;
     }
     const startMs = ports.nowMs();
-    const connection = ports.connectionOf(request.raw.socket);
-    connection?.answering();
+    const { socket } = request.raw;
+    const connection = ports.connectionOf(socket);
+    const bytes = body?.kind === "whole" ? body.bytes : 0;
+    await turns.begin(bytes, socket.remoteAddress ?? "");
     try {
-      const bytes = body?.kind === "whole" ? body.bytes : 0;
-      await turns.begin(bytes, request.raw.socket.remoteAddress ?? "");
+      // It may have been closed while it waited, and nobody reads an answer.
+      if (socket.destroyed) return reply.hijack();
+      connection?.answering();
       const verdict = await verdictOn(body, answer);
       await turns.answer(bytes);
       finish(reply, verdict, startMs);
-    } finally {
       connection?.answered(reply.statusCode === 200);
+    } finally {
       if (body?.kind === "whole") body.leave();
     }
     return reply;
