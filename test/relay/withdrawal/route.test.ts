@@ -325,7 +325,8 @@ describe("the end of a stream", () => {
     const answer = await relay.ask();
     await shows(answer, [IN]);
     answer.leave();
-    await eventually(() => expect(closed).toEqual([undefined]));
+    await eventually(() => expect(closed).toHaveLength(1));
+    expect(closed).toEqual([undefined]);
   });
 
   test.for([
@@ -336,6 +337,7 @@ describe("the end of a stream", () => {
     relay.watchers[0]?.say(OUT);
     await shows(answer, [IN, OUT]);
     await end();
-    await eventually(() => expect(closed).toEqual([undefined]));
+    await eventually(() => expect(closed).toHaveLength(1));
+    expect(closed).toEqual([undefined]);
   });
 });
