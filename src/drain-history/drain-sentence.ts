@@ -1,6 +1,6 @@
 /** A drain in words: what became of it, how long it took and who asked, why, and what stayed open. Pure. */
-import type { DrainReport, OpenConnection } from "../contract/drain-report.ts";
-import type { DrainRecord } from "./drain-record.ts";
+import type { OpenConnection } from "../contract/drain-report.ts";
+import type { DrainRecord, RecordedReport } from "./drain-record.ts";
 import { OUTCOME_WORDS, releaseMs, TRIGGER_WORDS } from "./drain-words.ts";
 import { spanText } from "./span-text.ts";
 
@@ -19,13 +19,13 @@ export function drainSentence(record: DrainRecord): string {
   return [...sentences, stayed(report)].filter((part) => part !== "").join(" ");
 }
 
-function told(report: DrainReport): string {
+function told(report: RecordedReport): string {
   if (report.trigger === "none") return "";
   return ` ${spanText(releaseMs(report))} after it was told by ${TRIGGER_WORDS[report.trigger]}`;
 }
 
 /** What the manager's own words name already is not said twice. */
-function stayed({ left, leftTotal, why }: DrainReport): string {
+function stayed({ left, leftTotal, why }: RecordedReport): string {
   const [first] = left;
   if (leftTotal === 0 || (first !== undefined && why.includes(first.peer))) return "";
   const connections = leftTotal === 1 ? "1 connection was" : `${leftTotal} connections were`;

@@ -1,8 +1,9 @@
 /** What the words of a report mean, for people. Pure. */
-import type { DrainOutcome, DrainReport, DrainTrigger, Farewell } from "../contract/drain-report.ts";
+import type { DrainTrigger, Farewell } from "../contract/drain-report.ts";
+import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 
 /** Each continues "Pod web-1 …". */
-export const OUTCOME_WORDS: Readonly<Record<DrainOutcome, string>> = {
+export const OUTCOME_WORDS: Readonly<Record<RecordedOutcome, string>> = {
   none: "is still draining",
   drained: "drained",
   blind: "was released without being able to see its traffic",
@@ -10,11 +11,12 @@ export const OUTCOME_WORDS: Readonly<Record<DrainOutcome, string>> = {
   "not-needed": "had nothing to drain",
   restarted: "was taken for a restart of its containers, so nothing was drained",
   forced: "was stopped before its drain was over",
+  lost: "lost its manager in the middle of its drain",
 };
 
 /** Drains that ended with work that may be lost. */
-export function isIncomplete(outcome: DrainOutcome): boolean {
-  return outcome === "blind" || outcome === "timeout" || outcome === "forced";
+export function isIncomplete(outcome: RecordedOutcome): boolean {
+  return outcome === "blind" || outcome === "timeout" || outcome === "forced" || outcome === "lost";
 }
 
 /** Each continues "told by …". */
@@ -46,11 +48,11 @@ export function farewellWords({ processes, connections }: Farewell): string {
 }
 
 /** Milliseconds from the trigger to the release of the app's hooks. */
-export function releaseMs({ milliseconds }: DrainReport): number {
+export function releaseMs({ milliseconds }: RecordedReport): number {
   return milliseconds.withdrawing + milliseconds.deregistration + milliseconds.draining;
 }
 
 /** Milliseconds from the trigger to the end. */
-export function wholeMs(report: DrainReport): number {
+export function wholeMs(report: RecordedReport): number {
   return releaseMs(report) + report.milliseconds.holding;
 }

@@ -8,15 +8,23 @@ import {
   type PhaseDurations,
   type PhaseName,
 } from "../contract/drain-report.ts";
-import type { DrainNotice } from "../contract/relay-wire.ts";
+import type { DrainNotice, RelayedPod } from "../contract/relay-wire.ts";
+import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 import { plainText } from "./plain-text.ts";
 
 /** `problem` is one sentence for the sender: the place, the value, and what would be right. */
-export type NoticeReading =
-  | { readonly ok: true; readonly notice: DrainNotice }
+export type NoticeReading = Reading<DrainNotice>;
+
+/** The same out of a record, which a replica wrote. */
+export type RecordReading = Reading<RelayedPod & { readonly report: RecordedReport }>;
+
+type Reading<Notice> =
+  | { readonly ok: true; readonly notice: Notice }
   | { readonly ok: false; readonly problem: string };
 
 export const OUTCOMES: readonly DrainOutcome[] = ["drained", "blind", "timeout", "not-needed", "restarted", "forced"];
+/** Those of records: a replica adds one to those of managers. */
+export const RECORDED_OUTCOMES: readonly RecordedOutcome[] = [...OUTCOMES, "lost"];
 const PHASES: readonly PhaseName[] = ["idle", "withdrawing", "draining", "holding", "done"];
 const TRIGGERS: readonly DrainTrigger[] = ["none", "hook", "relay", "sigterm"];
 const PHASE_DURATIONS = ["withdrawing", "deregistration", "draining", "holding"] as const;
@@ -46,13 +54,27 @@ class Refusal extends Error {}
 
 /** Unknown fields are passed over: a newer manager may say more. */
 export function readNotice(value: unknown): NoticeReading {
+  return readWith(value, OUTCOMES);
+}
+
+export function readRecordedNotice(value: unknown): RecordReading {
+  return readWith(value, RECORDED_OUTCOMES);
+}
+
+type NoticeOf<Outcome> = RelayedPod & { readonly report: ReportOf<Outcome> };
+type ReportOf<Outcome> = Omit<DrainReport, "outcome"> & { readonly outcome: Outcome };
+
+function readWith<Outcome extends RecordedOutcome>(
+  value: unknown,
+  outcomes: readonly Outcome[],
+): Reading<NoticeOf<Outcome>> {
   try {
     const fields = fieldsOf(value, "the notice");
     const notice = {
       namespace: matching(fields, "namespace", NAMESPACE, "the name of a namespace"),
       pod: matching(fields, "pod", POD, "the name of a Pod"),
       uid: matching(fields, "uid", UID, "the uid of a Pod"),
-      report: reportOf(fieldsOf(own(fields, "report"), "report")),
+      report: reportOf(fieldsOf(own(fields, "report"), "report"), outcomes),
     };
     return { ok: true, notice };
   } catch (error) {
@@ -61,7 +83,7 @@ export function readNotice(value: unknown): NoticeReading {
   }
 }
 
-function reportOf(report: Fields): DrainReport {
+function reportOf<Outcome extends RecordedOutcome>(report: Fields, outcomes: readonly Outcome[]): ReportOf<Outcome> {
   if (own(report, "version") !== 1) throw refusal("report.version", own(report, "version"), "1");
   const left = connectionsOf(own(report, "left"));
   const leftTotal = wholeUpTo(report, "leftTotal", LEFT_TOTAL_LIMIT, "report.leftTotal");
@@ -69,7 +91,7 @@ function reportOf(report: Fields): DrainReport {
   return {
     version: 1,
     phase: oneOf(report, "phase", PHASES),
-    outcome: oneOf(report, "outcome", OUTCOMES),
+    outcome: oneOf(report, "outcome", outcomes),
     trigger: oneOf(report, "trigger", TRIGGERS),
     milliseconds: durationsOf(fieldsOf(own(report, "milliseconds"), "report.milliseconds")),
     left,

@@ -1,6 +1,6 @@
 /** What a picture of a drain shows: bars and moments, in milliseconds since the trigger. Pure. */
-import type { DrainReport, OpenConnection } from "../contract/drain-report.ts";
-import type { DrainRecord } from "./drain-record.ts";
+import type { OpenConnection } from "../contract/drain-report.ts";
+import type { DrainRecord, RecordedReport } from "./drain-record.ts";
 import { isIncomplete, releaseMs, TRIGGER_WORDS, wholeMs } from "./drain-words.ts";
 import { spanText } from "./span-text.ts";
 
@@ -37,7 +37,7 @@ export function timelineOf({ report }: DrainRecord): Timeline {
   };
 }
 
-function phaseBars({ milliseconds }: DrainReport): readonly Bar[] {
+function phaseBars({ milliseconds, outcome }: RecordedReport): readonly Bar[] {
   let fromMs = 0;
   const bar = (kind: keyof typeof milliseconds): Bar => {
     const took = milliseconds[kind];
@@ -46,6 +46,8 @@ function phaseBars({ milliseconds }: DrainReport): readonly Bar[] {
     fromMs = toMs;
     return placed;
   };
+  // Later phases of a lost drain never came.
+  if (outcome === "lost") return [bar("withdrawing")];
   return [bar("withdrawing"), bar("deregistration"), bar("draining"), bar("holding")];
 }
 
@@ -57,7 +59,8 @@ function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: num
   return { kind: "connection", label: peer, detail: `to port ${port}, ${state}, ${age}`, fromMs, toMs: endMs };
 }
 
-function momentsOf(report: DrainReport): readonly Moment[] {
+function momentsOf(report: RecordedReport): readonly Moment[] {
+  if (report.outcome === "lost") return lostMoments(report);
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
   const trigger = { atMs: 0, label: `trigger, told by ${TRIGGER_WORDS[report.trigger]}` };
   const withdrawn = { atMs: withdrawing, label: "withdrawal over" };
@@ -79,4 +82,12 @@ function momentsOf(report: DrainReport): readonly Moment[] {
     ...(holding > 0 ? [done] : []),
   ];
   return moments.sort((one, other) => one.atMs - other.atMs);
+}
+
+/** The trigger and the open connections are unknown: only the relay's side of the drain is. */
+function lostMoments(report: RecordedReport): readonly Moment[] {
+  return [
+    { atMs: 0, label: "first request to the relay" },
+    { atMs: releaseMs(report), label: "manager died, hooks failed", isFault: true },
+  ];
 }

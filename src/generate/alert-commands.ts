@@ -33,6 +33,11 @@ export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     "kubectl logs --namespace NAMESPACE POD --container lastcall | head    # what keeps the manager from the sockets",
     "kubectl get pod POD --namespace NAMESPACE --output=jsonpath='{.spec.runtimeClassName} {..seccompProfile}'",
   ],
+  LastcallDrainsLost: [
+    "lastcall drains --namespace NAMESPACE | grep lost    # the Pods, with exit code and reason",
+    `${NOTES},reason=DrainLost --namespace NAMESPACE`,
+    "kubectl get pods --namespace NAMESPACE --output=jsonpath='{range .items[*]}{.metadata.name} {..lastState.terminated.reason}{\"\\n\"}{end}'",
+  ],
   LastcallRelayCannotWatch: [log("endpointslice"), mayRead("endpointslices.discovery.k8s.io")],
   LastcallRelayHasNoIdentity: [log("lastcall-relay"), `kubectl get secret lastcall-relay ${IN}`],
   LastcallRelayDoesNotAnswer: [log("relay"), PODS, `kubectl top pods ${IN}`],

@@ -9,6 +9,7 @@ const DRAINS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
   blind: "the manager could not see whether the traffic of a Pod was gone, and released it; the message says why",
   timeout: "the drain of a Pod ended at its deadline; the message names who stayed connected",
   forced: "the manager was told to stop before the drain of its Pod had ended",
+  lost: "the manager of a Pod died in the middle of the drain; the message has the exit code",
 };
 
 export function eventReference(): string {

@@ -34,13 +34,13 @@ export const METRICS = {
   drains: {
     type: "counter",
     name: "lastcall_drains_total",
-    help: "Drains reported by managers, by how they ended.",
+    help: "Drains reported by managers, and drains found lost, by how they ended.",
     labelNames: ["outcome"],
   },
   incompleteDrains: {
     type: "counter",
     name: "lastcall_incomplete_drains_total",
-    help: "Reported drains that ended as blind or forced, by the namespace of their Pods; after 100 namespaces, others are counted as _other.",
+    help: "Drains that ended as blind, forced or lost, by the namespace of their Pods; after 100 namespaces, others are counted as _other.",
     labelNames: ["outcome", "pod_namespace"],
   },
   drainPhase: {

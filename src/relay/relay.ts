@@ -1,17 +1,21 @@
 /** Puts the relay together: who it is, what it watches, what it answers, and what it shows. */
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Registry } from "prom-client";
+import type { AskApi } from "../api-server/api-request.ts";
 import { apiRunner } from "../api-server/api-runner.ts";
 import type { SendNote } from "../api-server/event-sender.ts";
 import { secretStore } from "../api-server/secret-store.ts";
 import { drainMeters } from "./drains/drain-metrics.ts";
 import { createDrainRing, type DrainRing } from "./drains/drain-ring.ts";
+import { type RecordPorts, recordDrain } from "./drains/record-drain.ts";
 import { addDrainsRoute } from "./drains/route.ts";
 import type { RelayIdentity } from "./identity/identity.ts";
 import { runIdentity } from "./identity/identity-runner.ts";
 import { IDENTITY_TOOLS } from "./identity/identity-tools.ts";
 import { credentialCheck } from "./identity/relay-access.ts";
 import { createRelayLimits } from "./limits/relay-limits.ts";
+import { lostReport } from "./lost/lost-drain.ts";
+import { createLostDrains, type LostDrains, NO_LOST_DRAINS } from "./lost/lost-drains.ts";
 import { type AdminListen, openAdmin } from "./page/admin-runner.ts";
 import { openPort } from "./port/open-port.ts";
 import { relayServer } from "./relay-server.ts";
@@ -70,18 +74,10 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
   const { watchPod } = slices;
   const app = relayServer(log, known.contextFor);
   const limits = createRelayLimits();
-  addWithdrawalRoute(app, { checkCredential, watchPod, limits, clock: REAL_CLOCK, registry });
-  addDrainsRoute(app, {
-    checkCredential,
-    limits,
-    ring,
-    meters: drainMeters(registry),
-    tell: parts.tellDrain,
-    nowMs,
-    wallMs,
-    newId: parts.newId,
-    log,
-  });
+  const recording = { ring, meters: drainMeters(registry), tell: parts.tellDrain, newId: parts.newId, log };
+  const lost = readsPods ? lostDrains(ask, recording) : NO_LOST_DRAINS;
+  addWithdrawalRoute(app, { checkCredential, watchPod, lost, limits, clock: REAL_CLOCK, wallMs, registry });
+  addDrainsRoute(app, { ...recording, checkCredential, limits, onReport: lost.reported, nowMs, wallMs });
   await app.ready();
   await showDrains(parts, ring);
   return {
@@ -96,6 +92,17 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
       app.server.closeAllConnections();
     },
   };
+}
+
+function lostDrains(ask: AskApi, recording: RecordPorts): LostDrains {
+  return createLostDrains({
+    ask,
+    clock: REAL_CLOCK,
+    onLost: (drain, end) => {
+      const { pod, claims, brokeAtMs } = drain;
+      recordDrain({ pod, claims, endedAtMs: brokeAtMs, report: lostReport(drain, end) }, recording);
+    },
+  });
 }
 
 /** A port in use must not keep the relay from serving. */

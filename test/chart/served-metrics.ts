@@ -70,7 +70,8 @@ function webhookRegistry(): Registry {
   withdrawalMeters(registry, () => 0);
   identityTeller({ info: () => undefined, warn: () => undefined }, registry, () => true);
   const drains = drainMeters(registry);
-  for (const outcome of ["blind", "forced"] as const) drains.drained(someDrain({ report: someReport({ outcome }) }));
+  for (const outcome of ["blind", "forced", "lost"] as const)
+    drains.drained(someDrain({ report: { ...someReport(), outcome } }));
   threadMeters(registry);
   addHeapMetric(registry);
   return registry;

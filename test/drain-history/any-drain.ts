@@ -1,7 +1,7 @@
 /** Drains as hostile as their types allow: what a picture or page must survive no matter who made the record. */
 import fc from "fast-check";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
-import { OUTCOMES } from "../../src/drain-history/read-notice.ts";
+import { RECORDED_OUTCOMES } from "../../src/drain-history/read-notice.ts";
 
 const text = fc.oneof(
   fc.string({ maxLength: 1_200 }),
@@ -20,7 +20,7 @@ export const anyDrain: fc.Arbitrary<DrainRecord> = fc.record({
   report: fc.record({
     version: fc.constant(1),
     phase: fc.constantFrom("holding", "done"),
-    outcome: fc.constantFrom(...OUTCOMES),
+    outcome: fc.constantFrom(...RECORDED_OUTCOMES),
     trigger: fc.constantFrom("none", "hook", "relay", "sigterm"),
     milliseconds: fc.record({ withdrawing: span, deregistration: span, draining: span, holding: span }),
     left: fc.array(fc.record({ local: text, peer: text, ageMs: span, state: text }), { maxLength: 20 }),

@@ -10,6 +10,7 @@ import {
 } from "../../src/contract/relay-wire.ts";
 import { CA_LIFE_MS, keptOf, missingFrom, type RelayIdentity } from "../../src/relay/identity/identity.ts";
 import { createRelayLimits } from "../../src/relay/limits/relay-limits.ts";
+import { FOLLOWED_LIMIT } from "../../src/relay/lost/lost-drains.ts";
 import { CONNECTION_LIMIT } from "../../src/relay/port/tls-server.ts";
 import { SLICE_PACE } from "../../src/relay/slices/pace.ts";
 import { HEAP_LIMIT_MIB } from "../../src/relay/thread/thread-runner.ts";
@@ -51,6 +52,10 @@ test("open questions of a replica, a namespace and a Pod", () => {
   expect(row("open questions")).toContain(`${ofPod} for one Pod`);
   const values = readFileSync(join(ROOT, "charts/lastcall/values.yaml"), "utf8");
   expect(values).toContain(`${shown(all.streams())} are the most it takes`);
+});
+
+test("Pods followed for a lost drain", () => {
+  expect(row("Pods followed")).toContain(`${shown(FOLLOWED_LIMIT)} per replica`);
 });
 
 test("pulses, and requests of a namespace", () => {

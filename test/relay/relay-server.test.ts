@@ -2,6 +2,7 @@
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { createRelayLimits } from "../../src/relay/limits/relay-limits.ts";
+import { NO_LOST_DRAINS } from "../../src/relay/lost/lost-drains.ts";
 import { relayServer } from "../../src/relay/relay-server.ts";
 import { addWithdrawalRoute } from "../../src/relay/withdrawal/route.ts";
 
@@ -13,7 +14,15 @@ function built(checkCredential: () => undefined) {
   );
   const clock = { nowMs: () => 0, sleep: async () => undefined, every: () => () => undefined };
   const watchPod = () => () => undefined;
-  addWithdrawalRoute(app, { checkCredential, watchPod, limits: createRelayLimits(), clock, registry: new Registry() });
+  addWithdrawalRoute(app, {
+    checkCredential,
+    watchPod,
+    lost: NO_LOST_DRAINS,
+    limits: createRelayLimits(),
+    clock,
+    wallMs: () => 0,
+    registry: new Registry(),
+  });
   return { app, told };
 }
 

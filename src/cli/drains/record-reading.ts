@@ -1,7 +1,7 @@
 /** Drain records out of JSON of unknown shape. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { plainText } from "../../drain-history/plain-text.ts";
-import { readNotice } from "../../drain-history/read-notice.ts";
+import { readNotice, readRecordedNotice } from "../../drain-history/read-notice.ts";
 import { type RawObject, textAt, valueAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 
 /** The last moment a date can name. */
@@ -13,7 +13,7 @@ const NAME_LIMIT = 253;
 /** @returns `undefined` for what is no record of version 1 */
 export function readDrainRecord(value: RawObject): DrainRecord | undefined {
   const id = textAt(value, "id") ?? "";
-  const told = readNotice(value);
+  const told = readRecordedNotice(value);
   if (!told.ok || !/^[A-Za-z0-9-]{1,64}$/.test(id)) return undefined;
   const { namespace, pod, uid, report } = told.notice;
   const ownerKind = plainText(textAt(value, "ownerKind") ?? "", NAME_LIMIT);

@@ -47,7 +47,7 @@ function row(record: DrainRecord): readonly Cell[] {
     cell(escaped(`${record.ownerKind} ${record.ownerName}`.trim()), "name"),
     cell(report.outcome, isIncomplete(report.outcome) ? "fault" : ""),
     cell(spanText(wholeMs(report)), "number"),
-    cell(String(report.leftTotal), "number"),
+    cell(report.outcome === "lost" ? "unknown" : String(report.leftTotal), "number"),
     cell(escaped(cut(report.why))),
   ];
 }

@@ -28,7 +28,7 @@ function facts(record: DrainRecord): string {
   const rows: readonly (readonly [string, string])[] = [
     ["ended", instantText(record.endedAtMs)],
     ["outcome", report.outcome],
-    ["told by", TRIGGER_WORDS[report.trigger]],
+    ["told by", report.outcome === "lost" ? "unknown" : TRIGGER_WORDS[report.trigger]],
     ["owner", `${record.ownerKind} ${record.ownerName}`.trim()],
     ["Pod uid", record.uid],
     ["decided by", report.witness],

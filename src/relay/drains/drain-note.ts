@@ -1,8 +1,7 @@
 /** What the owner of a drained Pod hears of it. Pure. */
 import { isOwner, NOTE_LIMIT, type Note } from "../../api-server/event-note.ts";
-import type { DrainOutcome } from "../../contract/drain-report.ts";
 import type { CredentialClaims } from "../../contract/relay-wire.ts";
-import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import type { DrainRecord, RecordedOutcome } from "../../drain-history/drain-record.ts";
 import { drainSentence } from "../../drain-history/drain-sentence.ts";
 import { plainText } from "../../drain-history/plain-text.ts";
 
@@ -14,7 +13,8 @@ export const DRAIN_EVENTS = {
   blind: { type: "Warning", reason: "DrainBlind" },
   timeout: { type: "Warning", reason: "DrainTimeout" },
   forced: { type: "Warning", reason: "DrainForced" },
-} as const satisfies Partial<Record<DrainOutcome, Telling>>;
+  lost: { type: "Warning", reason: "DrainLost" },
+} as const satisfies Partial<Record<RecordedOutcome, Telling>>;
 
 /** A credential says no version of the API; an Event about another kind does without. */
 const API_VERSIONS: ReadonlyMap<string, string> = new Map([
@@ -28,7 +28,7 @@ const API_VERSIONS: ReadonlyMap<string, string> = new Map([
 
 /** The owner comes from the credential, which this server signed, and never from the report. */
 export function noteOn(record: DrainRecord, claims: CredentialClaims): Note | undefined {
-  const tellings: Readonly<Partial<Record<DrainOutcome, Telling>>> = DRAIN_EVENTS;
+  const tellings: Readonly<Partial<Record<RecordedOutcome, Telling>>> = DRAIN_EVENTS;
   const telling = tellings[record.report.outcome];
   const owner = {
     apiVersion: API_VERSIONS.get(claims.ownerKind) ?? "",

@@ -33,6 +33,8 @@ export function createDrainRing(limit: number): DrainRing {
       namespaces.set(record.namespace, list);
       const at = list.findLastIndex((one) => isSameDrain(one, record));
       const before = list[at];
+      // A report is worth more than what was found out without one.
+      if (before !== undefined && record.report.outcome === "lost") return "told-again";
       if (before !== undefined) {
         list.splice(at, 1);
         list.push({ ...record, id: before.id });

@@ -1,31 +1,28 @@
 /** `POST /v1/drains`: a manager's last words about its drain. */
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { SendNote } from "../../api-server/event-sender.ts";
-import { type CredentialClaims, DRAINS_PATH, RELAY_BODY_LIMIT_BYTES } from "../../contract/relay-wire.ts";
-import type { DrainRecord } from "../../drain-history/drain-record.ts";
-import { plainText } from "../../drain-history/plain-text.ts";
+import {
+  type CredentialClaims,
+  DRAINS_PATH,
+  RELAY_BODY_LIMIT_BYTES,
+  type RelayedPod,
+} from "../../contract/relay-wire.ts";
 import { readNotice } from "../../drain-history/read-notice.ts";
 import type { CheckCredential } from "../credential-check.ts";
 import type { RelayLimits } from "../limits/relay-limits.ts";
-import type { DrainMeters, Refused } from "./drain-metrics.ts";
-import { noteOn } from "./drain-note.ts";
-import type { DrainRing } from "./drain-ring.ts";
+import type { Refused } from "./drain-metrics.ts";
+import { type RecordPorts, recordDrain } from "./record-drain.ts";
 
-export type DrainsPorts = {
+export type DrainsPorts = RecordPorts & {
   readonly checkCredential: CheckCredential;
   /** Shared with the other routes of the relay: a report that cannot be read has cost its namespace a request too. */
   readonly limits: Pick<RelayLimits, "mayAsk">;
-  readonly ring: DrainRing;
-  readonly meters: DrainMeters;
-  /** Tells an owner; never throws and never waits. */
-  readonly tell: SendNote;
+  /** Before the report is recorded. */
+  readonly onReport: (pod: RelayedPod) => void;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
   /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
-  /** For a drain: unique among replicas; letters, digits and dashes, at most 64. */
-  readonly newId: () => string;
   readonly log: DrainsLog;
 };
 
@@ -33,9 +30,6 @@ export type DrainsLog = {
   readonly info: (keys: object, sentence: string) => void;
   readonly error: (keys: object, sentence: string) => void;
 };
-
-/** In characters; no name in the API is longer. */
-const OWNER_LIMIT = 253;
 
 type Refusal = { readonly status: number; readonly reason: Refused; readonly sentence: string };
 
@@ -115,25 +109,13 @@ function take(body: unknown, claims: CredentialClaims, ports: DrainsPorts): Refu
   if (json === undefined) return NOT_JSON;
   const reading = readNotice(json);
   if (!reading.ok) return { status: 400, reason: "malformed", sentence: reading.problem };
-  const { namespace, pod, uid, report } = reading.notice;
+  const { namespace, report } = reading.notice;
   if (namespace !== claims.namespace) {
     const sentence = `The credential speaks for namespace ${claims.namespace} and not for ${namespace}.`;
     return { status: 403, reason: "namespace", sentence };
   }
-  // The API server had not checked the owner yet when the credential was made.
-  const ownerKind = plainText(claims.ownerKind, OWNER_LIMIT);
-  const ownerName = plainText(claims.ownerName, OWNER_LIMIT);
-  const endedAtMs = ports.wallMs();
-  const record: DrainRecord = { id: ports.newId(), namespace, pod, uid, ownerKind, ownerName, endedAtMs, report };
-  if (ports.ring.add(record) === "told-again") return undefined;
-  ports.meters.drained(record);
-  const { outcome, trigger, milliseconds, leftTotal, relay, why } = report;
-  ports.log.info(
-    { id: record.id, namespace, pod, outcome, trigger, milliseconds, leftTotal, relay, why },
-    "drain reported",
-  );
-  const note = noteOn(record, claims);
-  if (note !== undefined) ports.tell(note);
+  ports.onReport(reading.notice);
+  recordDrain({ pod: reading.notice, claims, endedAtMs: ports.wallMs(), report }, ports);
   return undefined;
 }
 

@@ -6,10 +6,13 @@ import {
   type CredentialClaims,
   RELAY_BODY_LIMIT_BYTES,
   WITHDRAWAL_PATH,
+  type WithdrawalLine,
   type WithdrawalQuestion,
 } from "../../contract/relay-wire.ts";
 import type { CheckCredential } from "../credential-check.ts";
 import type { RelayLimits } from "../limits/relay-limits.ts";
+import type { BrokenDrain } from "../lost/lost-drain.ts";
+import type { LostDrains } from "../lost/lost-drains.ts";
 import type { Clock } from "../slices/clock.ts";
 import type { WatchPod } from "../slices/slice-watches.ts";
 import { readQuestion } from "./question.ts";
@@ -20,10 +23,20 @@ import { withdrawalMeters } from "./withdrawal-meters.ts";
 export type WithdrawalPorts = {
   readonly checkCredential: CheckCredential;
   readonly watchPod: WatchPod;
+  readonly lost: Pick<LostDrains, "opened" | "closed">;
   /** Shared with the other routes of the relay. */
   readonly limits: RelayLimits;
   readonly clock: Clock;
+  /** Wall clock, milliseconds. */
+  readonly wallMs: () => number;
   readonly registry: Registry;
+};
+
+type Asked = {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly question: WithdrawalQuestion;
+  readonly speaker: CredentialClaims;
 };
 
 /** To be called before the server listens. Open streams end when the server begins to close. */
@@ -44,12 +57,25 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
     reply.send(`${message}\n`);
   };
 
-  const answer = (request: FastifyRequest, reply: FastifyReply, question: WithdrawalQuestion): void => {
+  const answer = ({ request, reply, question, speaker }: Asked): void => {
     const refusal = limits.beginStream(question);
     if (refusal !== undefined) {
       refuse(reply, refusal);
       return;
     }
+    const openedAtMs = ports.wallMs();
+    let last: WithdrawalLine | undefined;
+    let wasEndedHere = false;
+    const endedHere = (end: () => void) => () => {
+      wasEndedHere = true;
+      end();
+    };
+    /** `undefined` where the stream did not break in the middle of a drain. */
+    const broken = (): BrokenDrain | undefined => {
+      if (wasEndedHere || last?.terminating !== true) return undefined;
+      const { state, graceSeconds = 0 } = last;
+      return { pod: question, claims: speaker, openedAtMs, brokeAtMs: ports.wallMs(), state, graceSeconds };
+    };
     reply.hijack();
     const { raw } = reply;
     raw.on("error", () => undefined);
@@ -58,17 +84,22 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
     const stream = board.open(
       {
         write: (text, taken) => raw.write(text, (error) => (error ? undefined : taken(clock.nowMs()))),
-        end: () => raw.end(),
-        cut: () => request.raw.socket.destroy(),
+        end: endedHere(() => raw.end()),
+        cut: endedHere(() => request.raw.socket.destroy()),
       },
       pulses,
     );
-    const leave = ports.watchPod(question, (line) => stream.say(`${JSON.stringify(line)}\n`));
+    ports.lost.opened(question);
+    const leave = ports.watchPod(question, (line) => {
+      last = line;
+      stream.say(`${JSON.stringify(line)}\n`);
+    });
     const close = (): void => {
       leave();
       stream.closed();
       if (pulses) limits.endPulse(question.namespace);
       limits.endStream(question);
+      ports.lost.closed(question, broken());
     };
     if (raw.destroyed) close();
     else raw.once("close", close);
@@ -102,9 +133,11 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
       },
       async (request, reply) => {
         const read = readQuestion(request.body ?? "");
+        const speaker = claims.get(request);
         if (!read.ok) refuse(reply, "malformed", read.message);
-        else if (read.question.namespace !== claims.get(request)?.namespace) refuse(reply, "foreign_namespace");
-        else answer(request, reply, read.question);
+        else if (speaker === undefined || read.question.namespace !== speaker.namespace)
+          refuse(reply, "foreign_namespace");
+        else answer({ request, reply, question: read.question, speaker });
         return reply;
       },
     );

@@ -18,8 +18,9 @@ test.for([
   { outcome: "timeout", type: "Warning", reason: "DrainTimeout" },
   { outcome: "forced", type: "Warning", reason: "DrainForced" },
   { outcome: "blind", type: "Warning", reason: "DrainBlind" },
+  { outcome: "lost", type: "Warning", reason: "DrainLost" },
 ] as const)("the owner hears of a Pod that ended as $outcome: $type $reason", ({ outcome, type, reason }) => {
-  const note = noteOn(someDrain({ report: someReport({ outcome }) }), CLAIMS);
+  const note = noteOn(someDrain({ report: { ...someReport(), outcome } }), CLAIMS);
   expect(note).toMatchObject({ namespace: "shop", type, reason });
   expect(note?.owner).toEqual({ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "owner-1" });
   expect(note?.message).toContain("Pod web-7d9f-abcde");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createDrainRing, SAME_DRAIN_MS } from "../../../src/relay/drains/drain-ring.ts";
-import { someDrain } from "../../drain-history/some-drain.ts";
+import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 
 function drain(id: string, namespace: string, endedAtMs: number, uid = id) {
   return someDrain({ id, namespace, endedAtMs, uid });
@@ -76,4 +76,15 @@ test("no matter who reports what, the ring keeps to its limit, and no namespace 
       expect(times).toEqual(times.toSorted((a, b) => b - a));
     }),
   );
+});
+
+test("a drain found lost never takes the place of a report, and a report takes its place", () => {
+  const ring = createDrainRing(10);
+  const lost = { ...someReport(), outcome: "lost" } as const;
+  ring.add(drain("a", "shop", 0, "pod"));
+  expect(ring.add({ ...drain("b", "shop", 1, "pod"), report: lost })).toBe("told-again");
+  expect(ring.find("a")?.report.outcome).toBe("drained");
+  ring.add({ ...drain("c", "shop", 2, "other"), report: lost });
+  ring.add(drain("d", "shop", 3, "other"));
+  expect(ring.find("c")?.report.outcome).toBe("drained");
 });

@@ -37,10 +37,30 @@ test("a report is remembered, counted, logged and told to the owner, and answere
   expect(await serving.metric('lastcall_drain_connections_left_bucket{le="50"}')).toMatch(/ 1$/);
 });
 
+test("a report that can be read ends the search for a lost drain, and no other does", async () => {
+  const reported: string[] = [];
+  const serving = drainsServer({ onReport: ({ uid }) => reported.push(uid) });
+  await post(serving, "nonsense");
+  await post(serving, notice({}, "pod-2").replace('"shop"', '"other"'));
+  expect(reported).toEqual([]);
+  await post(serving, notice({}, "pod-2"));
+  expect(reported).toEqual(["pod-2"]);
+});
+
+test("a lost drain is counted, and makes no drain look shorter", async () => {
+  const registry = new Registry();
+  drainMeters(registry).drained(someDrain({ report: { ...someReport(), outcome: "lost" } }));
+  const text = await registry.metrics();
+  expect(text).toContain('lastcall_drains_total{outcome="lost"} 1');
+  expect(text).toContain('lastcall_incomplete_drains_total{outcome="lost",pod_namespace="shop"} 1');
+  expect(text).toContain('lastcall_drain_phase_seconds_count{phase="withdrawing"} 0');
+  expect(text).toContain("lastcall_drain_connections_left_count 0");
+});
+
 test("every outcome, phase and reason of refusal is there before the first report", async () => {
   const { registry } = drainsServer();
   const text = await registry.metrics();
-  for (const outcome of ["drained", "blind", "timeout", "not-needed", "restarted", "forced"]) {
+  for (const outcome of ["drained", "blind", "timeout", "not-needed", "restarted", "forced", "lost"]) {
     expect(text).toContain(`lastcall_drains_total{outcome="${outcome}"} 0`);
   }
   for (const reason of ["credential", "namespace", "rate_limited", "too_large", "malformed"]) {

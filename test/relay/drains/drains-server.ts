@@ -41,6 +41,7 @@ export function drainsServer(changes: Partial<DrainsPorts> = {}, https: { cert?:
     ring,
     meters: drainMeters(registry),
     tell: (note) => notes.push(note),
+    onReport: () => undefined,
     nowMs: () => 0,
     wallMs: () => clock.wallMs,
     newId: () => {

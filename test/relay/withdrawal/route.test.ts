@@ -1,10 +1,20 @@
 /** `POST /v1/withdrawal` for those who behave and those who attack. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RELAY_BODY_LIMIT_BYTES } from "../../../src/contract/relay-wire.ts";
+import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
 import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";
-import { type Answer, AUTHORIZED, IN, OUT, QUESTION, type StreamingRelay, streamingRelay } from "./streaming-relay.ts";
+import {
+  type Answer,
+  AUTHORIZED,
+  IN,
+  OUT,
+  QUESTION,
+  type StreamingRelay,
+  streamingRelay,
+  WALL_MS,
+} from "./streaming-relay.ts";
 
 let relay: StreamingRelay;
 
@@ -275,4 +285,59 @@ test("who is gone before the body was whole is not watched for", async () => {
   socket.destroy();
   await eventually(async () => expect(await relay.connections()).toBe(0));
   expect([relay.watchers, await streams()]).toEqual([[], 0]);
+});
+
+describe("the end of a stream", () => {
+  let closed: (BrokenDrain | undefined)[];
+  let opened: string[];
+  let wallMs: number;
+
+  beforeEach(async () => {
+    await relay.close();
+    closed = [];
+    opened = [];
+    wallMs = WALL_MS;
+    const lost = {
+      opened: ({ uid }: { readonly uid: string }) => opened.push(uid),
+      closed: (_pod: object, drain: BrokenDrain | undefined) => closed.push(drain),
+      reported: () => undefined,
+    };
+    relay = await streamingRelay({ lost, wallMs: () => wallMs });
+  });
+
+  test("by a client whose connection is destroyed in a drain is passed on with its times and the last line", async () => {
+    const answer = await relay.ask();
+    relay.watchers[0]?.say({ ...OUT, graceSeconds: 30 });
+    await shows(answer, [IN, { ...OUT, graceSeconds: 30 }]);
+    wallMs += 1_500;
+    answer.leave();
+    await eventually(() => expect(closed).toHaveLength(1));
+    expect(closed[0]).toMatchObject({
+      openedAtMs: WALL_MS,
+      brokeAtMs: WALL_MS + 1_500,
+      state: "out",
+      graceSeconds: 30,
+    });
+    expect([closed[0]?.pod, closed[0]?.claims.namespace, opened]).toEqual([QUESTION, "shop", ["uid-1"]]);
+  });
+
+  test("of a Pod that does not terminate is no drain that broke", async () => {
+    const answer = await relay.ask();
+    await shows(answer, [IN]);
+    answer.leave();
+    await eventually(() => expect(closed).toHaveLength(1));
+    expect(closed).toEqual([undefined]);
+  });
+
+  test.for([
+    { says: "after a day", end: () => relay.turn(24 * 60 * 60_000) },
+    { says: "as it stops", end: () => relay.end() },
+  ])("by the relay $says is no drain that broke", async ({ end }) => {
+    const answer = await relay.ask();
+    relay.watchers[0]?.say(OUT);
+    await shows(answer, [IN, OUT]);
+    await end();
+    await eventually(() => expect(closed).toHaveLength(1));
+    expect(closed).toEqual([undefined]);
+  });
 });

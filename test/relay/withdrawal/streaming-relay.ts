@@ -8,10 +8,13 @@ import Fastify from "fastify";
 import { Registry } from "prom-client";
 import type { CredentialClaims, WithdrawalLine, WithdrawalQuestion } from "../../../src/contract/relay-wire.ts";
 import { createRelayLimits, type RelayLimits } from "../../../src/relay/limits/relay-limits.ts";
+import { type LostDrains, NO_LOST_DRAINS } from "../../../src/relay/lost/lost-drains.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
 import type { WatchPod } from "../../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../../src/relay/withdrawal/route.ts";
 import { makeCertificate } from "../../../src/webhook/certificates/self-made.ts";
+
+export const WALL_MS = 1_795_000_000_000;
 
 const certificate = makeCertificate("lastcall", Date.now());
 
@@ -82,6 +85,8 @@ export type RelayChoices = {
   readonly limits?: Partial<RelayLimits>;
   readonly requestTimeoutMs?: number;
   readonly clock?: Clock;
+  readonly lost?: LostDrains;
+  readonly wallMs?: () => number;
 };
 
 export const AUTHORIZED = { authorization: credentialFor("shop"), "content-type": "application/json" };
@@ -110,6 +115,8 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
     watchPod: choices.watchPod ?? watchPod,
     limits: { ...createRelayLimits(choices.streamsLimit), ...choices.limits },
     clock: choices.clock ?? time.clock,
+    lost: choices.lost ?? NO_LOST_DRAINS,
+    wallMs: choices.wallMs ?? (() => WALL_MS),
     registry,
   });
   await app.listen({ host: "127.0.0.1", port: 0 });

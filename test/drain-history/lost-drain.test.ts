@@ -1,0 +1,53 @@
+/** A drain whose manager died, in every form that people see. Only its begin, its length and the cause are known. */
+import { describe, expect, test } from "vitest";
+import { drainsInText } from "../../src/cli/drains/drain-text.ts";
+import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
+import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
+import { drainListPage } from "../../src/drain-history/page/drain-list-page.ts";
+import { drainPage } from "../../src/drain-history/page/drain-page.ts";
+import { readNotice } from "../../src/drain-history/read-notice.ts";
+import { terminalTimeline } from "../../src/drain-history/terminal-timeline.ts";
+import { timelineOf } from "../../src/drain-history/timeline.ts";
+import { someDrain, someReport } from "./some-drain.ts";
+
+const LOST: DrainRecord = someDrain({
+  report: {
+    ...someReport({ phase: "withdrawing", trigger: "none", witness: "none" }),
+    outcome: "lost",
+    milliseconds: { withdrawing: 1_200, deregistration: 0, draining: 0, holding: 0 },
+    why: "Container lastcall ended with exit code 137.",
+  },
+});
+
+describe("a lost drain", () => {
+  test("is read out of the records of a replica", () => {
+    expect(drainsInText(JSON.stringify({ drains: [LOST] }))).toEqual({ drains: [LOST], unread: 0, isKnown: true });
+  });
+
+  test("is refused in the report of a manager", () => {
+    expect(readNotice(LOST)).toEqual({ ok: false, problem: expect.stringContaining('report.outcome: "lost" is not') });
+  });
+
+  test("has a sentence without a trigger", () => {
+    expect(drainSentence(LOST)).toBe(
+      "Pod web-7d9f-abcde lost its manager in the middle of its drain. Container lastcall ended with exit code 137.",
+    );
+  });
+
+  test("has one bar, which ends with a fault", () => {
+    const { bars, moments } = timelineOf(LOST);
+    expect(bars.map(({ kind, toMs }) => [kind, toMs])).toEqual([["withdrawing", 1_200]]);
+    expect(moments).toEqual([
+      { atMs: 0, label: "first request to the relay" },
+      { atMs: 1_200, label: "manager died, hooks failed", isFault: true },
+    ]);
+    expect(terminalTimeline(LOST, 80).join("\n")).not.toContain("release");
+  });
+
+  test("has no count of open connections and no trigger on the pages", () => {
+    expect(drainListPage({ drains: [LOST], instance: "a", namespace: undefined })).toContain(
+      '<td class="number" data-column="left open">unknown</td>',
+    );
+    expect(drainPage(LOST)).toContain('<td data-column="fact">told by</td><td data-column="value">unknown</td>');
+  });
+});

@@ -1,0 +1,72 @@
+/** When the end of a manager proves that its drain was lost, and how such a drain is reported. */
+import { describe, expect, test } from "vitest";
+import type { ApiAnswer } from "../../../src/api-server/api-request.ts";
+import { isLost, lostReport } from "../../../src/relay/lost/lost-drain.ts";
+import { readManagerEnd } from "../../../src/relay/lost/manager-end.ts";
+import { BROKE_AT, BROKEN, podAnswer } from "./broken-drain.ts";
+
+const SECOND = 1_000;
+
+describe("a drain is lost", () => {
+  test.for([
+    { says: "killed as its stream broke", exitCode: 137, afterMs: 0, lost: true },
+    { says: "killed, with its end cut to a whole second", exitCode: 137, afterMs: -999, lost: true },
+    {
+      says: "aborted for want of memory, on a node whose clock is late",
+      exitCode: 134,
+      afterMs: -3 * SECOND,
+      lost: true,
+    },
+    { says: "killed on a node whose clock is early", exitCode: 137, afterMs: SECOND, lost: true },
+  ])("whose manager was $says", ({ exitCode, afterMs, lost }) => {
+    expect(isLost(BROKEN, { exitCode, reason: "", endedAtMs: BROKE_AT + afterMs })).toBe(lost);
+  });
+
+  test.for([
+    { says: "ended by itself", exitCode: 0, afterMs: 0 },
+    { says: "was stopped with open holds, and reported it", exitCode: 3, afterMs: 0 },
+    { says: "was killed after its wait for the withdrawal", exitCode: 137, afterMs: SECOND + 1 },
+    { says: "was killed long before", exitCode: 137, afterMs: -3 * SECOND - 1 },
+  ])("but not one whose manager $says", ({ exitCode, afterMs }) => {
+    expect(isLost(BROKEN, { exitCode, reason: "", endedAtMs: BROKE_AT + afterMs })).toBe(false);
+  });
+});
+
+describe("the end of a manager is read", () => {
+  const END = { exitCode: 137, reason: "OOMKilled", finishedAt: "2026-11-18T11:06:40Z" };
+
+  test.for([{ list: "initContainerStatuses" }, { list: "containerStatuses" }] as const)("from $list", ({ list }) => {
+    const end = { exitCode: 137, reason: "OOMKilled", endedAtMs: Date.UTC(2026, 10, 18, 11, 6, 40) };
+    expect(readManagerEnd(podAnswer({ terminated: END }, { list }), "uid-1")).toEqual({ kind: "ended", end });
+  });
+
+  const other: ApiAnswer = { status: 200, text: JSON.stringify({ metadata: { uid: "uid-2" } }) };
+  test.for([
+    { says: "runs", answer: podAnswer({ running: {} }), kind: "open" },
+    { says: "was started again", answer: podAnswer({ running: {} }, { lastState: { terminated: END } }), kind: "open" },
+    { says: "ended in a Pod that lives on", answer: podAnswer({ terminated: END }, { deleted: false }), kind: "open" },
+    { says: "is another container", answer: podAnswer({ terminated: END }, { name: "app" }), kind: "open" },
+    { says: "ended at an unknown time", answer: podAnswer({ terminated: { exitCode: 137 } }), kind: "unreadable" },
+    { says: "is in another Pod of that name", answer: other, kind: "gone" },
+    { says: "is gone with its Pod", answer: { status: 404, text: "" }, kind: "gone" },
+    { says: "may not be read", answer: { status: 403, text: "{}" }, kind: "unreadable" },
+    { says: "is nonsense", answer: { status: 200, text: "[" }, kind: "unreadable" },
+  ])("as $kind where it $says", ({ answer, kind }) => {
+    expect(readManagerEnd(answer, "uid-1")).toEqual({ kind });
+  });
+});
+
+test("the report has the length of the stream, the cause, and a remedy", () => {
+  const report = lostReport(BROKEN, { exitCode: 137, reason: "OOMKilled", endedAtMs: BROKE_AT });
+  expect(report).toMatchObject({ outcome: "lost", phase: "withdrawing", relay: "withdrawn" });
+  expect(report.milliseconds).toEqual({ withdrawing: 4_000, deregistration: 0, draining: 0, holding: 0 });
+  expect(report.why).toContain("exit code 137 (OOMKilled) ");
+  expect(report.why).toContain("memory limit");
+});
+
+test("a reason with control characters is cleaned, and a clock that was set back gives no negative length", () => {
+  const end = { exitCode: 137, reason: "a\u001b[2J", endedAtMs: BROKE_AT };
+  const report = lostReport({ ...BROKEN, openedAtMs: BROKE_AT + 5 }, end);
+  expect(report.why).toContain("(a?[2J)");
+  expect(report.milliseconds.withdrawing).toBe(0);
+});

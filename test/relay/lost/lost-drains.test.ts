@@ -1,0 +1,146 @@
+/** Drains whose stream broke, followed on a clock that the test moves. */
+import { beforeEach, describe, expect, test } from "vitest";
+import type { ApiAnswer } from "../../../src/api-server/api-request.ts";
+import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
+import { createLostDrains, FOLLOWED_LIMIT, type LostDrains } from "../../../src/relay/lost/lost-drains.ts";
+import { BROKEN, KILLED, podAnswer, RUNNING } from "./broken-drain.ts";
+
+const GONE: ApiAnswer = { status: 404, text: "" };
+const { pod } = BROKEN;
+
+let answer: ApiAnswer | Error;
+let asked: string[];
+let lost: { readonly uid: string; readonly exitCode: number }[];
+let drains: LostDrains;
+let turn: (ms: number) => Promise<void>;
+let looks: Set<() => void>;
+
+beforeEach(() => {
+  let nowMs = 0;
+  answer = RUNNING;
+  asked = [];
+  lost = [];
+  looks = new Set();
+  turn = async (ms) => {
+    for (let left = ms; left > 0; left -= 500) {
+      nowMs += 500;
+      for (const look of [...looks]) look();
+      for (let round = 0; round < 10; round += 1) await Promise.resolve();
+    }
+  };
+  drains = createLostDrains({
+    ask: async ({ path }) => {
+      asked.push(path);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    clock: {
+      nowMs: () => nowMs,
+      sleep: async () => undefined,
+      every: (_ms, look) => {
+        looks.add(look);
+        return () => looks.delete(look);
+      },
+    },
+    onLost: (drain, { exitCode }) => lost.push({ uid: drain.pod.uid, exitCode }),
+  });
+});
+
+function breaks(drain: BrokenDrain = BROKEN): void {
+  drains.opened(drain.pod);
+  drains.closed(drain.pod, drain);
+}
+
+/** The kubelet shows the end of the manager for a moment, then the Pod is gone. */
+async function showsDeath(): Promise<void> {
+  await turn(5_000);
+  answer = KILLED;
+  await turn(1_000);
+  answer = GONE;
+}
+
+describe("a drain whose stream broke", () => {
+  test("is lost once its Pod showed that the manager was killed, after a grace for reports on their way", async () => {
+    breaks();
+    await showsDeath();
+    await turn(8_500);
+    expect(lost).toEqual([]);
+    await turn(1_000);
+    expect(lost).toEqual([{ uid: "uid-1", exitCode: 137 }]);
+    await turn(60_000);
+    expect([lost.length, looks.size]).toEqual([1, 0]);
+    expect(asked[0]).toBe("/api/v1/namespaces/shop/pods/web-1?resourceVersion=0");
+  });
+
+  test("is not lost when its report arrives within the grace", async () => {
+    breaks();
+    await showsDeath();
+    drains.reported(pod);
+    await turn(60_000);
+    expect(lost).toEqual([]);
+  });
+
+  test("is not lost when the same Pod asks again", async () => {
+    breaks();
+    await showsDeath();
+    drains.opened(pod);
+    await turn(60_000);
+    expect(lost).toEqual([]);
+  });
+
+  test("is not lost while the Pod has another stream, and is followed from the end of the last one", async () => {
+    drains.opened(pod);
+    breaks();
+    answer = KILLED;
+    await turn(60_000);
+    expect([lost, asked]).toEqual([[], []]);
+    drains.closed(pod, BROKEN);
+    await turn(60_000);
+    expect(lost).toHaveLength(1);
+  });
+
+  test("is not lost without proof: its report may have reached another replica", async () => {
+    breaks();
+    await turn(10_000);
+    answer = GONE;
+    await turn(60_000);
+    expect([lost, looks.size]).toEqual([[], 0]);
+  });
+
+  test.for([
+    { says: "ended by itself", exitCode: 0, finishedAt: "2026-11-18T11:06:40Z" },
+    { says: "was killed after its wait for the withdrawal", exitCode: 137, finishedAt: "2026-11-18T11:06:42Z" },
+  ])("is not lost when the manager $says, and its Pod is not read again", async ({ exitCode, finishedAt }) => {
+    breaks();
+    answer = podAnswer({ terminated: { exitCode, finishedAt } });
+    await turn(60_000);
+    expect([lost, asked.length]).toEqual([[], 1]);
+  });
+
+  test("is followed while the API server fails, until the kubelet must have ended the Pod", async () => {
+    breaks();
+    answer = new Error("no answer");
+    await turn(60_000);
+    expect(asked).toHaveLength(120);
+    await turn(60_000);
+    expect([asked.length, lost, looks.size]).toEqual([179, [], 0]);
+  });
+});
+
+test("a stream that ended outside of a drain, or by the relay, is not followed", async () => {
+  drains.opened(pod);
+  drains.closed(pod, undefined);
+  answer = KILLED;
+  await turn(60_000);
+  expect([lost, asked]).toEqual([[], []]);
+});
+
+test("Pods are read 25 at a time in turn, and beyond 1 000 the one read longest ago is given up", async () => {
+  for (let at = 0; at <= FOLLOWED_LIMIT; at += 1)
+    breaks({ ...BROKEN, pod: { ...pod, pod: `web-${at}`, uid: `${at}` } });
+  await turn(500);
+  expect(asked).toHaveLength(25);
+  await turn(20_000);
+  expect(new Set(asked).size).toBe(FOLLOWED_LIMIT);
+  expect(asked.some((path) => path.includes("/web-0?"))).toBe(false);
+});
