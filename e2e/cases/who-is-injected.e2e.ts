@@ -41,8 +41,10 @@ describe("who is injected", () => {
         expect(answers.map(isInjected)).toEqual(
           asked.map(({ label, annotation }) => expected(wish, label, annotation)),
         );
-        // A Pod that opted out has nothing to be told.
-        expect(warnings).toEqual([]);
+        // A Pod that opted out has nothing to be told; one that only an annotation opts in has.
+        expect(warnings).toEqual(
+          wish === "enabled" ? [] : [expect.stringContaining(`annotation ${KEY}: Set it as a label`)],
+        );
       });
     });
   }

@@ -14,8 +14,9 @@ export function shellScriptOf(command: readonly unknown[]): string | undefined {
   const [program, ...rest] = command;
   if (typeof program !== "string" || !SHELL.test(program)) return undefined;
   const flag = rest.findIndex((word) => typeof word !== "string" || !/^[-+]/.test(word) || /^-[a-z]*c$/.test(word));
-  const script = rest[flag + 1];
-  return flag >= 0 && /^-[a-z]*c$/.test(String(rest[flag])) && typeof script === "string" ? script : undefined;
+  const [option, script] = [rest[flag], rest[flag + 1]];
+  const isScript = typeof option === "string" && /^-[a-z]*c$/.test(option) && typeof script === "string";
+  return isScript ? script : undefined;
 }
 
 /** Only of scripts that go straight from top to bottom: what runs in a branch may not run at all. */

@@ -113,7 +113,7 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     const bytes = body?.kind === "whole" ? body.bytes : 0;
     await turns.begin(bytes, socket.remoteAddress ?? "");
     try {
-      // It may have been closed while it waited, and nobody reads an answer.
+      // A connection that was closed while its review waited gets no answer.
       if (socket.destroyed) return reply.hijack();
       connection?.answering();
       const verdict = await verdictOn(body, answer);

@@ -119,3 +119,7 @@ describe("an ingress is told to wait", () => {
     );
   });
 });
+
+test("a command with an object that has no text is no shell's script", () => {
+  expect(shellScriptOf(["sh", { toString: [] }, "sleep 5"])).toBeUndefined();
+});
