@@ -5,10 +5,24 @@ import type { WebhookServer } from "./server.ts";
 
 export type ListeningAddress = { readonly host: string; readonly port: number };
 
-/** An empty host means every address, of IPv6 too where the node has it. @throws Fault ERR_LISTEN_FAILED. */
-export async function listen(app: WebhookServer, host: string, port: number): Promise<ListeningAddress> {
+/**
+ * An empty host means every address, of IPv6 too where the node has it.
+ *
+ * @param demandFree rejects when another socket has the port
+ * @throws Fault ERR_LISTEN_FAILED
+ */
+export async function listen(
+  app: WebhookServer,
+  host: string,
+  port: number,
+  demandFree: (host: string, port: number) => Promise<void>,
+): Promise<ListeningAddress> {
+  const open = async (at: string): Promise<void> => {
+    await demandFree(at, port);
+    await app.listen({ ...LISTENING, host: at, port });
+  };
   try {
-    await openPort(app, host, port);
+    await openPort(open, host);
   } catch (error) {
     throw new Fault("ERR_LISTEN_FAILED", sentenceFor(codeOf(error), host, port), error);
   }
@@ -17,17 +31,14 @@ export async function listen(app: WebhookServer, host: string, port: number): Pr
   return { host: address.address, port: address.port };
 }
 
-async function openPort(app: WebhookServer, host: string, port: number): Promise<void> {
-  if (host !== "") {
-    await app.listen({ ...LISTENING, host, port });
-    return;
-  }
+async function openPort(open: (host: string) => Promise<void>, host: string): Promise<void> {
+  if (host !== "") return open(host);
   try {
-    await app.listen({ ...LISTENING, host: "::", port });
+    await open("::");
   } catch (error) {
     // A node without IPv6 has no such address.
     if (!["EAFNOSUPPORT", "EADDRNOTAVAIL"].includes(codeOf(error))) throw error;
-    await app.listen({ ...LISTENING, host: "0.0.0.0", port });
+    await open("0.0.0.0");
   }
 }
 

@@ -11,7 +11,7 @@ import { certificateFor } from "./certificates/choose.ts";
 import { renewal } from "./certificates/renewal.ts";
 import { helpText, readSettings } from "./config.ts";
 import { readClientCa } from "./intake/client-ca-file.ts";
-import { moreListeners } from "./intake/more-listeners.ts";
+import { demandFreePort, moreListeners } from "./intake/more-listeners.ts";
 import { listen } from "./listen.ts";
 import { logLines } from "./log-lines.ts";
 import { createMeters, type Meters, withMore } from "./metrics.ts";
@@ -79,7 +79,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
       { ...source.current(), clientCa },
     );
     releaseStartupMemory();
-    const address = await listen(app, settings.host, settings.port);
+    const address = await listen(app, settings.host, settings.port, demandFreePort);
     const closeListeners = await moreListeners(app.server, address);
     log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
     const renew = renewal({ source, use: (pair) => renewCertificate(app, { ...pair, clientCa }), log });

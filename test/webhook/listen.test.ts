@@ -8,6 +8,7 @@ import type { WebhookServer } from "../../src/webhook/server.ts";
 
 /** A host on which listening fails at some addresses. */
 type Refusals = Readonly<Record<string, string>>;
+const FREE = async (): Promise<void> => undefined;
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
 function webhookOn(refusals: Refusals, given: unknown = undefined) {
@@ -42,7 +43,7 @@ describe.for([
     "the webhook",
     async (refusals: Refusals, host: string) => {
       const { app, asked } = webhookOn(refusals);
-      await listen(app, host, 8_443);
+      await listen(app, host, 8_443, FREE);
       return asked.map((one) => one.split(" ")[0]);
     },
   ],
@@ -83,7 +84,7 @@ test.for([
   ["", "EMFILE", "port 8443: EMFILE"],
 ] as const)("the webhook at %j that meets %s says: %s", async ([host, code, words]) => {
   const { app } = webhookOn({ "::": code, [host]: code });
-  await expect(listen(app, host, 8_443)).rejects.toMatchObject({
+  await expect(listen(app, host, 8_443, FREE)).rejects.toMatchObject({
     code: "ERR_LISTEN_FAILED",
     message: `${START}${words}`,
   });
@@ -103,10 +104,10 @@ test("a port on loopback falls back to IPv6 where the node has no IPv4, and to n
 });
 
 test("both tell the address they were given", async () => {
-  expect(await listen(webhookOn({}).app, "10.0.0.9", 0)).toEqual({ host: "10.0.0.9", port: 8_443 });
+  expect(await listen(webhookOn({}).app, "10.0.0.9", 0, FREE)).toEqual({ host: "10.0.0.9", port: 8_443 });
   expect(await openPort(relayOn({}).server, "relay port", "", 0)).toBe(8_444);
   for (const given of [null, "/run/a.sock"]) {
-    await expect(listen(webhookOn({}, given).app, "", 0)).rejects.toThrow("no address was assigned");
+    await expect(listen(webhookOn({}, given).app, "", 0, FREE)).rejects.toThrow("no address was assigned");
     await expect(openPort(relayOn({}, given).server, "relay port", "", 0)).rejects.toThrow("no address was assigned");
   }
 });

@@ -12,6 +12,20 @@ const QUEUE_PER_LISTENER = 128;
 /** For the first listener too. */
 export const LISTENING = { reusePort: LISTENERS > 1, backlog: QUEUE_PER_LISTENER } as const;
 
+/**
+ * Rejects when another socket listens on the port: two programs that share ports by `reusePort` would each get a part of the
+ * connections, and neither an error.
+ */
+export async function demandFreePort(host: string, port: number): Promise<void> {
+  if (port === 0) return;
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once("error", reject);
+    probe.listen({ host, port }, resolve);
+  });
+  await new Promise((resolve) => probe.close(resolve));
+}
+
 /** Resolves when none listens any more and all connections that came by them have ended. */
 export type CloseListeners = () => Promise<void>;
 
