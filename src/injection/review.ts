@@ -30,20 +30,36 @@ export function isSurprising(reason: SkipReason): boolean {
   return SURPRISING.includes(reason);
 }
 
+/** The answer that changes nothing, with a warning for each problem. */
+export function allowedText(uid: string, problems: readonly Problem[]): string {
+  return JSON.stringify(allowed(uid, shown(problems.map(warningText))));
+}
+
+function allowed(uid: string, warnings: readonly string[]): AdmissionReview {
+  return { ...REVIEW, response: { uid, allowed: true, ...warningField(warnings) } };
+}
+
+const REVIEW = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" } as const;
+
+function warningField(warnings: readonly string[]): { readonly warnings?: readonly string[] } {
+  return warnings.length === 0 ? {} : { warnings };
+}
+
 /** One answer for every outcome, so that uid, status and base64 cannot be forgotten. */
 export function toReview(uid: string, outcome: Outcome): AdmissionReview {
   const warnings = warningsOf(outcome);
-  const told = warnings.length === 0 ? {} : { warnings };
-  const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" } as const;
   switch (outcome.kind) {
     case "refused": {
       const status = { code: REFUSED_STATUS, message: outcome.message };
-      return { ...review, response: { uid, allowed: false, status, ...told } };
+      return { ...REVIEW, response: { uid, allowed: false, status, ...warningField(warnings) } };
     }
     case "unchanged":
-      return { ...review, response: { uid, allowed: true, ...told } };
+      return allowed(uid, warnings);
     case "patched":
-      return { ...review, response: { uid, allowed: true, patchType: "JSONPatch", patch: patchOf(outcome), ...told } };
+      return {
+        ...REVIEW,
+        response: { uid, allowed: true, patchType: "JSONPatch", patch: patchOf(outcome), ...warningField(warnings) },
+      };
   }
 }
 
@@ -70,10 +86,6 @@ export function warningsOf(outcome: Outcome): readonly string[] {
       ? [`lastcall: not injected: ${SKIP_REASONS[outcome.reason]}`]
       : [];
   return shown([...skipped, ...outcome.explanation.problems.map(warningText)]);
-}
-
-export function warningTexts(problems: readonly Problem[]): readonly string[] {
-  return shown(problems.map(warningText));
 }
 
 function warningText({ where, message }: Problem): string {

@@ -2,7 +2,7 @@
 import type { GiveRelayAccess } from "../contract/relay-access.ts";
 import type { ClusterFacts, injectPod, Randomness } from "../injection/inject.ts";
 import type { Outcome } from "../injection/outcome.ts";
-import { reviewText } from "../injection/review.ts";
+import { allowedText, reviewText } from "../injection/review.ts";
 import type { RawObject } from "../kubernetes/raw-json.ts";
 import type { ClusterConfig } from "../policy/cluster-config.ts";
 import type { Problem } from "../policy/problem.ts";
@@ -102,9 +102,7 @@ function verdictBase(request: ReviewRequest): Omit<Verdict, "status" | "body" | 
 
 function passedVerdict(request: ReviewRequest): Verdict {
   const entry: Entry = { outcome: "skipped", reason: NOT_A_POD_CREATION, mode: "none", dryRun: request.dryRun };
-  const response = { uid: request.uid, allowed: true };
-  const body = JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response });
-  return { ...verdictBase(request), status: 200, body, entry };
+  return { ...verdictBase(request), status: 200, body: allowedText(request.uid, []), entry };
 }
 
 function entryOf(outcome: Outcome, dryRun: boolean): Entry {

@@ -1,8 +1,8 @@
 /** One review of an object that is not injected, such as a Namespace, to its answer: allowed, with a warning for each mistake. */
-
 import { problemsAroundPods, problemsOfPods } from "../injection/opt-in/object-problems.ts";
-import { warningTexts } from "../injection/review.ts";
-import { annotationsOf, labelsOf, podName } from "../kubernetes/pod.ts";
+import { optsInByAnnotation } from "../injection/opt-in/selection.ts";
+import { allowedText } from "../injection/review.ts";
+import { podName } from "../kubernetes/pod.ts";
 import { podsIn } from "../kubernetes/pod-template.ts";
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import { INJECT } from "../policy/annotation-table.ts";
@@ -21,11 +21,9 @@ export function checkSettings(text: string, profiles: Profiles, report: ReportSe
     const isPod = textAt(object, "kind") === "Pod";
     if (object !== undefined && !dryRun) report?.(object, namespace, isPod ? inPods : around);
     const problems = [...around, ...inPods];
-    const warnings = warningTexts(problems);
-    const response = { uid, allowed: true, ...(warnings.length === 0 ? {} : { warnings }) };
     return {
       status: 200,
-      body: JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response }),
+      body: allowedText(uid, problems),
       entry: { outcome: "checked", reason: "none", mode: "none", dryRun },
       problems: problems.map(({ code }) => code),
       uid,
@@ -59,7 +57,7 @@ function settingProblems(object: RawObject, profiles: Profiles): SettingProblems
 
 /** Selectors leave to this review only Pods that neither they nor their namespace label. */
 function annotationOnly(pod: RawObject): readonly Problem[] {
-  if (annotationsOf(pod)[INJECT] !== "enabled" || Object.hasOwn(labelsOf(pod), INJECT)) return [];
+  if (!optsInByAnnotation(pod)) return [];
   const message = "Set it as a label: selectors do not read annotations.";
   return [{ code: "wrong_scope", where: `pod ${podName(pod)}, annotation ${INJECT}`, message }];
 }

@@ -10,7 +10,7 @@ export type ReviewRequest = {
   readonly dryRun: boolean;
   /** The Pod to be created; `undefined` when the request is about anything else. */
   readonly pod: object | undefined;
-  /** What is created or changed; `undefined` when nothing is. */
+  /** The object that is created or changed; `undefined` for a deletion. */
   readonly object: RawObject | undefined;
   /** Name or generateName, for the log only. */
   readonly podName: string;

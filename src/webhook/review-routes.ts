@@ -94,7 +94,7 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
       ports.connectionOf(request.raw.socket)?.asking();
       done();
     },
-    // What the framework itself refuses, and what slipped through everything else.
+    // Refusals of the framework, and faults that nothing else caught.
     errorHandler: (error, _request, reply) => {
       const refused = error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE";
       finish(reply, refused ? wrongContentType() : faultVerdict(error), ports.nowMs());

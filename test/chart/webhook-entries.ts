@@ -1,6 +1,5 @@
 /** The entries of a release's webhook configuration: those that inject, and those that only check settings. */
-import type { LabelSelector, Labels } from "./label-selector.ts";
-import { selects } from "./label-selector.ts";
+import { type LabelSelector, type Labels, selects } from "./label-selector.ts";
 import { at, listOf, type Manifest, only } from "./rendering.ts";
 
 export type Entry = {

@@ -1,4 +1,4 @@
-/** Whether the selectors of a release choose a Pod: the rule of the chart's `_selectors.tpl`, which a test compares. */
+/** Decides as the selectors of a release do (the chart's `_selectors.tpl`; a test compares both) whether a Pod is injected. */
 import { annotationsOf, labelsOf } from "../../kubernetes/pod.ts";
 import { type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { INJECT, REVISION } from "../../policy/annotation-table.ts";
@@ -35,6 +35,11 @@ export function selectionOf(pod: RawObject, namespaceLabels: RawObject | undefin
   return { kind: "not-selected", because: optInProblem(pod, own, inNamespace) };
 }
 
+/** Selectors read labels, so this Pod is injected only if its namespace opts in. */
+export function optsInByAnnotation(pod: RawObject): boolean {
+  return annotationsOf(pod)[INJECT] === "enabled" && !Object.hasOwn(labelsOf(pod), INJECT);
+}
+
 /** The Pod's revision counts, or else the namespace's; a release without one wants neither. */
 function revisionProblem(pod: RawObject, namespace: RawObject | undefined, { revision }: Release): string | undefined {
   if (revision === undefined) return undefined;
@@ -51,7 +56,7 @@ function revisionProblem(pod: RawObject, namespace: RawObject | undefined, { rev
 function optInProblem(pod: RawObject, own: string | undefined, inNamespace: string | undefined): string {
   const remedy = `set the label ${INJECT}: enabled on the Pod template or the namespace`;
   if (own !== undefined) return `label ${INJECT} of the Pod is ${quote(own)}; ${remedy}`;
-  if (textAt(annotationsOf(pod), INJECT) === "enabled")
+  if (optsInByAnnotation(pod))
     return `${INJECT}: enabled is an annotation of the Pod, and selectors read labels; ${remedy}`;
   if (inNamespace !== undefined) return `label ${INJECT} of the namespace is ${quote(inNamespace)}; ${remedy}`;
   return `neither the Pod nor its namespace has the label ${INJECT}: enabled`;

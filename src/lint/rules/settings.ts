@@ -5,8 +5,7 @@ import {
   problemsAroundPods,
   problemsOfPods,
 } from "../../injection/opt-in/object-problems.ts";
-import { ANY_RELEASE, selectionOf } from "../../injection/opt-in/selection.ts";
-import { annotationsOf, labelsOf } from "../../kubernetes/pod.ts";
+import { ANY_RELEASE, optsInByAnnotation, selectionOf } from "../../injection/opt-in/selection.ts";
 import type { PodPlace } from "../../kubernetes/pod-template.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import { INJECT } from "../../policy/annotation-table.ts";
@@ -50,7 +49,7 @@ function annotationOnly(
   { pod, path }: PodPlace,
   namespaceLabels: RawObject | undefined,
 ): readonly Omit<Violation, "at">[] {
-  if (annotationsOf(pod)[INJECT] !== "enabled" || Object.hasOwn(labelsOf(pod), INJECT)) return [];
+  if (!optsInByAnnotation(pod)) return [];
   const selection = selectionOf(pod, namespaceLabels, ANY_RELEASE);
   if (selection.kind !== "not-selected") return [];
   const message = `This Pod is not injected: ${selection.because}.`;

@@ -109,7 +109,7 @@ function notQuiet(settings: DrainSettings, unfollowed: number): string {
   return `before ${span(settings.quietPeriodMs)} without traffic.${tooMany(unfollowed)}`;
 }
 
-/** What keeps a client with a kept connection from using up the drain timeout again. */
+/** Settings with which a client on a kept connection does not use up the drain timeout. */
 function remedies(settings: DrainSettings): string {
   const preload = settings.preload === "disabled" ? "lastcall.dev/preload: http1 (for HTTP/1.1) or " : "";
   return ` To send clients on kept connections away, set ${preload}the driver http or envoy; to wait less for them, shorten lastcall.dev/drain-timeout.`;

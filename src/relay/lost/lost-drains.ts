@@ -4,6 +4,7 @@
  */
 import type { AskApi } from "../../api-server/api-request.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
+import { podPath } from "../pod-answer.ts";
 import type { Clock } from "../slices/clock.ts";
 import { type BrokenDrain, isLost } from "./lost-drain.ts";
 import { type EndReading, type ManagerEnd, readManagerEnd } from "./manager-end.ts";
@@ -59,10 +60,9 @@ export function createLostDrains({ ask, clock, onLost }: LostDrainsParts): LostD
   let endLooks: (() => void) | undefined;
 
   const read = async (key: string, one: Followed): Promise<void> => {
-    const { namespace, pod, uid } = one.drain.pod;
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}?resourceVersion=0`;
-    const reading = await ask({ method: "GET", path, limitMs: ANSWER_LIMIT_MS }).then(
-      (answer) => readManagerEnd(answer, uid),
+    const { pod } = one.drain;
+    const reading = await ask({ method: "GET", path: podPath(pod), limitMs: ANSWER_LIMIT_MS }).then(
+      (answer) => readManagerEnd(answer, pod.uid),
       (): EndReading => ({ kind: "unreadable" }),
     );
     if (followed.get(key) !== one) return;

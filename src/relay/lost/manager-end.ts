@@ -1,7 +1,8 @@
 /** Reads how the manager of a Pod ended out of an API server's answer about that Pod. Pure. */
 import type { ApiAnswer } from "../../api-server/api-request.ts";
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
-import { isRawObject, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { type PodAnswer, readPodObject } from "../pod-answer.ts";
 
 export type ManagerEnd = {
   readonly exitCode: number;
@@ -15,30 +16,21 @@ export type EndReading =
   | { readonly kind: "ended"; readonly end: ManagerEnd }
   /** The status shows no end yet: a kubelet writes it when the last container has stopped. */
   | { readonly kind: "open" }
-  /** Deleted, or another Pod has its name now. */
-  | { readonly kind: "gone" }
-  | { readonly kind: "unreadable" };
-
-const OK = 200;
-const NOT_FOUND = 404;
+  | Exclude<PodAnswer, { readonly kind: "pod" }>;
 
 /** As a sidecar the manager is an init container, in classic mode one of the containers. */
 const STATUS_LISTS = ["initContainerStatuses", "containerStatuses"] as const;
 
 export function readManagerEnd(answer: ApiAnswer, uid: string): EndReading {
-  if (answer.status === NOT_FOUND) return { kind: "gone" };
-  if (answer.status !== OK) return { kind: "unreadable" };
-  const pod = parsed(answer.text);
-  const metadata = objectAt(pod, "metadata");
-  if (metadata === undefined) return { kind: "unreadable" };
-  if (textAt(metadata, "uid") !== uid) return { kind: "gone" };
-  if (textAt(metadata, "deletionTimestamp") === undefined) return { kind: "open" };
-  const status = objectAt(pod, "status");
+  const read = readPodObject(answer, uid);
+  if (read.kind !== "pod") return read;
+  if (!read.isDeleted) return { kind: "open" };
+  const status = objectAt(read.pod, "status");
   const manager = STATUS_LISTS.flatMap((list) => objectsAt(status, list)).find(
     (container) => textAt(container, "name") === MANAGER_CONTAINER,
   );
   // Not lastState: a manager that was started again has a drain of its own, and reports it.
-  const terminated = objectAt(objectAt(manager ?? {}, "state"), "terminated");
+  const terminated = objectAt(objectAt(manager, "state"), "terminated");
   return terminated === undefined ? { kind: "open" } : endOf(terminated);
 }
 
@@ -47,13 +39,4 @@ function endOf(terminated: RawObject): EndReading {
   const endedAtMs = Date.parse(textAt(terminated, "finishedAt") ?? "");
   if (exitCode === undefined || Number.isNaN(endedAtMs)) return { kind: "unreadable" };
   return { kind: "ended", end: { exitCode, reason: textAt(terminated, "reason") ?? "", endedAtMs } };
-}
-
-function parsed(text: string): RawObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRawObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

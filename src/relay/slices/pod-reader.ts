@@ -2,6 +2,7 @@
 import type { AskApi } from "../../api-server/api-request.ts";
 import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
+import { podPath } from "../pod-answer.ts";
 import type { Clock } from "./clock.ts";
 import { readPodAnswer } from "./pod-facts.ts";
 import type { PodFacts } from "./withdrawal-answer.ts";
@@ -30,12 +31,15 @@ export function createPodReader(ask: AskApi, clock: Clock): { readonly read: Rea
   let endLooks: (() => void) | undefined;
 
   const look = async (job: Job): Promise<void> => {
-    const { namespace, pod, uid } = job.pod;
     // Any version will do: what is older than the deletion is asked for again.
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}?resourceVersion=0`;
-    const question = { method: "GET", path, limitMs: ANSWER_LIMIT_MS, signal: stopped.signal } as const;
+    const question = {
+      method: "GET",
+      path: podPath(job.pod),
+      limitMs: ANSWER_LIMIT_MS,
+      signal: stopped.signal,
+    } as const;
     const reading = await ask(question).then(
-      (answer) => readPodAnswer(answer, uid),
+      (answer) => readPodAnswer(answer, job.pod.uid),
       () => ({ kind: "unreadable" as const }),
     );
     if (!wanted.has(job)) return;

@@ -1,8 +1,8 @@
 /**
  * The memory of all large bodies between their first byte and their answer: one bound for all of them, and half of it for one
  * address. Where it is reached the body that began first is cut, because it has had the most time; an honest one is there within
- * milliseconds. Bodies of strangers go before those of connections that have had a review answered. Small bodies are not cut for
- * room: the number of connections bounds them.
+ * milliseconds. Bodies of unknown clients go before those of connections that have had a review answered. Small bodies are
+ * not cut for room: the number of connections bounds them.
  */
 
 /** Why a body was cut. */
@@ -60,7 +60,7 @@ type Body = {
 /** @param addressBytes the most that one address may take */
 export function bodyShelf(limitBytes: number = SHELF_BYTES, addressBytes: number = limitBytes / 2): BodyShelf {
   // Each in the order of their beginnings.
-  const strangers = new Set<Body>();
+  const unknown = new Set<Body>();
   const known = new Set<Body>();
   const small = new Set<Body>();
   const heldBy = new Map<string, number>();
@@ -83,7 +83,7 @@ export function bodyShelf(limitBytes: number = SHELF_BYTES, addressBytes: number
     body.cut(why);
   };
   const oldest = (mayBe: (body: Body) => boolean): Body | undefined => {
-    for (const bodies of [strangers, known]) for (const body of bodies) if (mayBe(body)) return body;
+    for (const bodies of [unknown, known]) for (const body of bodies) if (mayBe(body)) return body;
     return undefined;
   };
   const makeRoom = (address: string): void => {
@@ -99,7 +99,7 @@ export function bodyShelf(limitBytes: number = SHELF_BYTES, addressBytes: number
 
   return {
     take: ({ nowMs, isKnown, isSmall, address }, onCut) => {
-      const among = isSmall ? small : isKnown ? known : strangers;
+      const among = isSmall ? small : isKnown ? known : unknown;
       const body: Body = { receivedBytes: 0, heldBytes: 0, beganMs: nowMs, address, among, cut: onCut };
       among.add(body);
       return {
@@ -115,11 +115,11 @@ export function bodyShelf(limitBytes: number = SHELF_BYTES, addressBytes: number
       };
     },
     look: (nowMs) => {
-      for (const body of [...strangers, ...known, ...small]) {
+      for (const body of [...unknown, ...known, ...small]) {
         if (isTooSlow(body.receivedBytes, nowMs - body.beganMs)) cut(body, "slow_body");
       }
     },
     heldBytes: () => heldBytes,
-    unfinished: () => strangers.size + known.size + small.size,
+    unfinished: () => unknown.size + known.size + small.size,
   };
 }

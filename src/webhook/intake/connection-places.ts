@@ -1,7 +1,7 @@
 /**
- * Which connection is closed when there are too many. First those of the address that has the most; of one address, and where no
- * address has many: strangers, which have had no review answered, before known ones, and both before one whose request is
- * arriving. A connection that is being answered is never closed. No I/O: tests give it plain objects.
+ * Chooses the connection that is closed when there are too many: one of the address with the most, or of any address where none
+ * has many. A client is unknown until one of its reviews is answered, and goes before a known one; a connection whose request is
+ * arriving goes last. A connection that is being answered is never closed. No I/O: tests give it plain objects.
  */
 
 export type Closable = { readonly destroy: () => void };
@@ -33,7 +33,7 @@ export const CONNECTION_LIMIT = 1_024;
 /** More than the 25 that an API server keeps: an address beyond it may lose its own. */
 export const ADDRESS_SHARE = 32;
 
-type Stage = "stranger" | "known" | "asking";
+type Stage = "unknown" | "known" | "asking";
 type Entry = { readonly socket: Closable; readonly address: string; underWay: number; isKnown: boolean; asks: boolean };
 
 export function connectionPlaces(
@@ -97,8 +97,8 @@ type WaitingConnections = {
 
 function waitingConnections(addressShare: number): WaitingConnections {
   /** In this order they are closed; within each the one that entered first. */
-  const stages: Readonly<Record<Stage, Set<Entry>>> = { stranger: new Set(), known: new Set(), asking: new Set() };
-  const inOrder = [stages.stranger, stages.known, stages.asking];
+  const stages: Readonly<Record<Stage, Set<Entry>>> = { unknown: new Set(), known: new Set(), asking: new Set() };
+  const inOrder = [stages.unknown, stages.known, stages.asking];
   const heldBy = new Map<string, number>();
 
   const count = (address: string, change: number): void => {
@@ -130,8 +130,8 @@ function waitingConnections(addressShare: number): WaitingConnections {
       if (inOrder.some((stage) => stage.delete(entry))) count(entry.address, -1);
     },
     has: (entry) => inOrder.some((stage) => stage.has(entry)),
-    size: () => stages.stranger.size + stages.known.size + stages.asking.size,
-    // The newest is a stranger itself, and goes only when no other can.
+    size: () => stages.unknown.size + stages.known.size + stages.asking.size,
+    // The newest is unknown too, and is closed only where no other can be.
     nextToGo: (newest) => {
       const address = greediest();
       const victim = first(
@@ -145,5 +145,5 @@ function waitingConnections(addressShare: number): WaitingConnections {
 
 function stageOf({ asks, isKnown }: Entry): Stage {
   if (asks) return "asking";
-  return isKnown ? "known" : "stranger";
+  return isKnown ? "known" : "unknown";
 }

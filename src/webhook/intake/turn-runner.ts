@@ -29,8 +29,8 @@ const LOOPS_BETWEEN_LARGE_TURNS = 4;
 /**
  * An admission runs through so much code that bringing it into the processor's caches costs three times what running
  * it does, and reading the next request drives it out again. Requests that wait at the same time share that cost; one
- * that comes alone waits for nothing. Large ones have turns of their own, as many as are short of its bytes and one at least,
- * each answered before the next is parsed: only one is in memory as objects. Their answers leave together, because waking
+ * that comes alone waits for nothing. Large reviews have turns of their own, each with one review at least
+ * and as many as fit its bytes. Each is answered before the next is parsed, so only one is in memory as objects. Their answers leave together, because waking
  * a client between two of them costs more than the answer. Addresses take turns, whatever each of them sends.
  *
  * @param nowMs monotonic milliseconds
