@@ -79,7 +79,6 @@ const TIMED = [
   "timerfd_settime",
   "socket",
   "close",
-  "send",
   "recv",
   "posix_spawnp",
 ];

@@ -27,8 +27,8 @@ export const NEVER_MS = -1;
 
 type Line = { readonly follower: Follower; readonly socket: Socket; answer: () => void };
 
-/** @param history what a newcomer is told first */
-export async function listenForFollowers(name: string, history: () => string): Promise<Followers> {
+/** @param time what a newcomer is told first */
+export async function listenForFollowers(name: string, time: () => string): Promise<Followers> {
   const lines = new Set<Line>();
   const endings = new Map<number, Promise<unknown>>();
   let awaited = 0;
@@ -43,7 +43,7 @@ export async function listenForFollowers(name: string, history: () => string): P
     const words: Readonly<Record<string, (first?: string, second?: string) => void>> = {
       hello: (itsPid) => {
         pid = Number(itsPid);
-        socket.write(`${history()}begin\n`);
+        socket.write(`${time()}begin\n`);
         lines.add(line);
       },
       ready: () => {

@@ -7,14 +7,13 @@ import childProcess from "node:child_process";
 import { registerHooks, syncBuiltinESMExports } from "node:module";
 import { connect, Socket } from "node:net";
 
-/** Where the clock was moved to, and from when on by the kernel's clock, in milliseconds. */
-const steps = [];
+let clockMs = 0;
 const timers = new Map();
 let sequence = 0;
 let events = 0;
 let running = false;
 
-const nowMs = () => steps.at(-1).virtualMs;
+const nowMs = () => clockMs;
 
 /** What the manager learns from outside comes by these. */
 const EVENTS = /^(TCP|TLS|PIPE|SIGNAL|PROCESS)/;
@@ -103,7 +102,7 @@ if (name !== undefined) {
   passOn(line);
   // Modules are read beside the event loop, so only the program knows when it has started.
   const ready = () => line.write("ready\n");
-  globalThis.lastcallTestClock = { nowMs, steps, ready };
+  globalThis.lastcallTestClock = { nowMs, ready, beforeStep: undefined };
 }
 
 /** The relay's client follows the same clock, whatever environment it is given. */
@@ -119,14 +118,15 @@ function passOn(line) {
   syncBuiltinESMExports();
 }
 
-function obey([word, first, second], line, begun) {
+function obey([word, toMs], line, begun) {
   if (word === "begin") {
     running = true;
     begun();
   } else if (word === "sync") realImmediate(() => realImmediate(() => answer(line)));
   else if (word === "run") runDueTimers();
   else {
-    steps.push({ virtualMs: Number(first), realMs: Number(second) });
+    globalThis.lastcallTestClock?.beforeStep?.();
+    clockMs = Number(toMs);
     if (running) line.write("set\n");
   }
 }
@@ -166,7 +166,7 @@ function takeOver() {
   redirectLibc();
 }
 
-/** The ages in the kernel's tables are by the kernel's clock: `node-libc.ts` is read through a translation of them. */
+/** The ages in the kernel's tables are by the kernel's clock: `node-libc-on-clock.mjs` stands in front of `node-libc.ts`. */
 function redirectLibc() {
   registerHooks({
     resolve: (specifier, context, next) =>

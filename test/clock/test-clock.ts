@@ -4,15 +4,16 @@
  * as long as its programs compute, and none of them can be late.
  *
  * The programs ask for it by an abstract Unix socket (`on-node.mjs`, `native-clock.c`), line by line: `hello PID` is
- * answered by every step so far and `begin`, and followed by `ready` once the program has started; `at VIRTUAL REAL` moves
- * the clock and is answered by `set`; `run` lets the timers run that are due, once every program has the time; `sync` is
- * answered, when nothing is ready any more, by `idle EVENTS DUE`. `spawn` announces a program that follows the clock too,
- * `unborn` takes that back.
+ * answered by the time and `begin`, and followed by `ready` once the program has started; `at MS` moves the clock, once the
+ * program has dated what its sockets did since the last step, and is answered by `set`; `run` lets the timers run that are
+ * due, once every program has the time; `sync` is answered, when nothing is ready any more, by `idle EVENTS DUE`. `spawn`
+ * announces a program that follows the clock too, `unborn` takes that back.
  */
+import { subscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
 import { pause } from "../time/pause.ts";
 import { type Followers, listenForFollowers, NEVER_MS } from "./followers.ts";
 import { undelivered } from "./kernel-backlog.ts";
-import { lastTickMs, TICK_MS } from "./kernel-ticks.ts";
 
 export type TestClock = {
   /** What a program needs to follow it. */
@@ -37,36 +38,28 @@ const START_MS = 1_000_000;
 const QUIET_TURNS = 3;
 /** Of the test's own event loop in each turn: its apps and its clients are there. */
 const OWN_TURNS = 8;
-/**
- * Ticks of the kernel's clock between traffic and a step: an age that it tells may be one too many or too few, so a step that
- * begins in the middle of them has no doubt on which side of it traffic was.
- */
-const TICKS_APART = 3;
 /** Quiet turns without any timer, a pause after each, after which nothing will come. */
 const FORLORN_TURNS = 500;
+const FORLORN_PAUSE_MS = 20;
 /** Longer than any story. What repeats for ever would otherwise move the clock for ever. */
 const LONGEST_STORY_MS = 3_600_000;
 
 const LOOK_MS = 20;
+
+/** The kernel would keep a small write back until it has heard of the last one, for up to 40 ms of its own time. */
+for (const channel of ["net.client.socket", "net.server.socket"])
+  subscribe(channel, (message) => (message as { readonly socket: Socket }).socket.setNoDelay());
 
 let made = 0;
 
 export async function createTestClock(): Promise<TestClock> {
   made += 1;
   const name = `lastcall-clock-${process.pid}-${made}`;
-  let history = "";
   let nowMs = START_MS;
   let timers: readonly { readonly dueMs: number; readonly what: () => void }[] = [];
 
-  const step = (toMs: number): string => {
-    nowMs = toMs;
-    const fromMs = lastTickMs() - (TICKS_APART / 2) * TICK_MS;
-    const words = `at ${toMs} ${fromMs.toFixed(3)}\n`;
-    history += words;
-    return words;
-  };
-  step(START_MS);
-  const followers = await listenForFollowers(name, () => history);
+  const time = () => `at ${nowMs}\n`;
+  const followers = await listenForFollowers(name, time);
 
   /** @returns whether nothing happened in it, and nothing is on its way */
   const quietTurn = async (): Promise<boolean> => {
@@ -77,15 +70,9 @@ export async function createTestClock(): Promise<TestClock> {
     return quiet && followers.awaited() === 0 && undelivered() === 0;
   };
 
-  /** Until nothing happens any more. @returns whether nothing happened at all */
-  const settle = async (): Promise<boolean> => {
-    let still = true;
-    for (let quiet = 0; quiet < QUIET_TURNS; ) {
-      const stays = await quietTurn();
-      quiet = stays ? quiet + 1 : 0;
-      still = still && stays;
-    }
-    return still;
+  /** Until nothing happens any more. */
+  const settle = async (): Promise<void> => {
+    for (let quiet = 0; quiet < QUIET_TURNS; ) quiet = (await quietTurn()) ? quiet + 1 : 0;
   };
 
   const nextMs = (): number => {
@@ -94,39 +81,29 @@ export async function createTestClock(): Promise<TestClock> {
     return planned.length === 0 ? NEVER_MS : Math.min(...planned);
   };
 
-  /** Whether there may have been traffic since the last step: a timer alone, such as a look at the sockets, makes none. */
-  let hadTraffic = true;
-
   /** The programs' timers come first, then what they bring about, then the test's. */
   const move = async (toMs: number): Promise<void> => {
-    await followers.ask(step(Math.max(toMs, nowMs)));
+    nowMs = Math.max(toMs, nowMs);
+    await followers.ask(time());
     followers.tell("run\n");
-    const still = await settle();
+    await settle();
     const due = timers.filter(({ dueMs }) => dueMs <= nowMs).toSorted((one, other) => one.dueMs - other.dueMs);
     timers = timers.filter(({ dueMs }) => dueMs > nowMs);
     for (const { what } of due) what();
-    hadTraffic = !still || due.length > 0;
-  };
-
-  /** @returns whether what the kernel has timed by now is clearly before a step, with nothing since */
-  const isApart = async (): Promise<boolean> => {
-    const fromMs = lastTickMs();
-    await pause((TICKS_APART + 1) * TICK_MS, "the kernel's clock has its own ticks");
-    return (await settle()) && lastTickMs() - fromMs >= TICKS_APART * TICK_MS;
   };
 
   let forlornTurns = 0;
   const advance = async (): Promise<void> => {
-    const still = await settle();
-    hadTraffic = hadTraffic || !still;
-    if (hadTraffic && !(await isApart())) return;
+    await settle();
     const dueMs = nextMs();
     forlornTurns = dueMs === NEVER_MS ? forlornTurns + 1 : 0;
     if (forlornTurns > FORLORN_TURNS || nowMs - START_MS > LONGEST_STORY_MS)
       throw new Error(
         `at ${nowMs - START_MS} ms nothing is left to wait for; ${followers.all().length} programs follow`,
       );
-    if (dueMs !== NEVER_MS) await move(dueMs);
+    if (dueMs === NEVER_MS)
+      await pause(FORLORN_PAUSE_MS, "what the test computes beside its event loop takes its time");
+    else await move(dueMs);
   };
 
   const after: TestClock["after"] = (ms, what) => {
