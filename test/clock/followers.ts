@@ -5,8 +5,6 @@ import { createServer, type Socket } from "node:net";
 import { eventually } from "../time/eventually.ts";
 
 export type Follower = {
-  /** Things it was told by others since its start; a running total. */
-  readonly events: () => number;
   /** When its next timer is due; {@link NEVER_MS} where it has none. */
   readonly dueMs: () => number;
 };
@@ -20,6 +18,8 @@ export type Followers = {
   readonly follow: (pid: number, ended: Promise<unknown>) => void;
   /** Those that have been started and are not ready, or have hung up and not ended. */
   readonly awaited: () => number;
+  /** What has come to them from others, their starts and their ends so far; a running total. */
+  readonly changes: () => number;
   readonly end: () => Promise<void>;
 };
 
@@ -32,32 +32,35 @@ export async function listenForFollowers(name: string, time: () => string): Prom
   const lines = new Set<Line>();
   const endings = new Map<number, Promise<unknown>>();
   let awaited = 0;
+  let changes = 0;
+  const changeAwaited = (by: number): void => {
+    awaited += by;
+    changes += 1;
+  };
 
   const open = (socket: Socket): void => {
     let pid = 0;
     let isReady = false;
     let events = 0;
     let dueMs = NEVER_MS;
-    const follower = { events: () => events, dueMs: () => dueMs };
+    const follower = { dueMs: () => dueMs };
     const line: Line = { follower, socket, answer: () => {} };
     const words: Readonly<Record<string, (first?: string, second?: string) => void>> = {
       hello: (itsPid) => {
         pid = Number(itsPid);
         socket.write(`${time()}begin\n`);
         lines.add(line);
+        changeAwaited(0);
       },
       ready: () => {
         isReady = true;
-        awaited -= 1;
+        changeAwaited(-1);
       },
-      spawn: () => {
-        awaited += 1;
-      },
-      unborn: () => {
-        awaited -= 1;
-      },
+      spawn: () => changeAwaited(1),
+      unborn: () => changeAwaited(-1),
       set: () => line.answer(),
       idle: (itsEvents, itsDueMs) => {
+        changes += Number(itsEvents) - events;
         events = Number(itsEvents);
         dueMs = Number(itsDueMs);
         line.answer();
@@ -74,10 +77,8 @@ export async function listenForFollowers(name: string, time: () => string): Prom
     socket.on("close", () => {
       lines.delete(line);
       line.answer();
-      if (isReady) awaited += 1;
-      void (endings.get(pid) ?? gone(pid)).then(() => {
-        awaited -= 1;
-      });
+      if (isReady) changeAwaited(1);
+      void (endings.get(pid) ?? gone(pid)).then(() => changeAwaited(-1));
     });
   };
 
@@ -101,10 +102,11 @@ export async function listenForFollowers(name: string, time: () => string): Prom
       for (const { socket } of lines) socket.write(words);
     },
     follow: (pid, ended) => {
-      awaited += 1;
+      changeAwaited(1);
       endings.set(pid, ended);
     },
     awaited: () => awaited,
+    changes: () => changes,
     end: async () => {
       for (const { socket } of lines) socket.destroy();
       server.close();

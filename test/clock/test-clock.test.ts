@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { expect, test } from "vitest";
 import { createTestClock, type TestClock } from "./test-clock.ts";
 
@@ -110,5 +110,33 @@ test("where nothing could bring the end any more, the test is told", async () =>
   const clock = await createTestClock();
   const never = new Promise<void>(() => {});
   await expect(clock.runUntil(never)).rejects.toThrow("at 0 ms nothing is left to wait for; 0 programs follow");
+  await clock.end();
+});
+
+test("turns that began before a program had started are none of its quiet turns", async () => {
+  const clock = await createTestClock();
+  clock.every(1, () => {});
+  const ANSWERS: Readonly<Record<string, string>> = { begin: "ready\n", sync: "idle 0 -1\n", run: "" };
+  const heard: string[] = [];
+  // A program of this thread, so that it starts within the own turns of one of the clock's.
+  const starts = async () => {
+    const ended = Promise.withResolvers<void>();
+    const moved = Promise.withResolvers<void>();
+    clock.follow(process.pid, ended.promise);
+    const socket = connect(`\0${clock.environment["LASTCALL_TEST_CLOCK"]}`);
+    socket.write(`hello ${process.pid}\n`);
+    socket.on("data", (chunk: Buffer) => {
+      for (const word of chunk.toString().match(/^[a-z]+/gm) ?? []) {
+        if (word === "run") moved.resolve();
+        socket.write(ANSWERS[word] ?? (heard.length > 1 ? "set\n" : ""));
+        heard.push(word);
+      }
+    });
+    await moved.promise;
+    socket.destroy();
+    ended.resolve();
+  };
+  await clock.runUntil(starts());
+  expect(heard.slice(0, 7)).toEqual(["at", "begin", "sync", "sync", "sync", "at", "run"]);
   await clock.end();
 });
