@@ -62,17 +62,21 @@ const MAY_BE_MISSING = ["__errno_location", "dlsym", "environ"];
 export type BuiltPreload = { readonly file: string; readonly sha256: string; readonly bytes: number };
 
 /**
- * @param flagSocket another abstract name than the manager's, for tests
+ * @param macros of its source that tests set otherwise
  * @throws BuildError with what to do about it, also where the library would need another
  */
-export async function buildPreload(name: ProcessorName, file: string, flagSocket = ""): Promise<BuiltPreload> {
+export async function buildPreload(
+  name: ProcessorName,
+  file: string,
+  macros: Readonly<Record<string, string>> = {},
+): Promise<BuiltPreload> {
   const processor = processorOf(name);
   demandPrograms(processor);
   const sources = readdirSync(PRELOAD)
     .filter((source) => source.endsWith(".c"))
     .sort();
-  const socket = flagSocket === "" ? [] : [`-DFLAG_SOCKET="${flagSocket}"`];
-  const flags = [...FREESTANDING, ...STRICT, ...SMALL, ...SHARED, ...LINK, ...processor.compile, ...socket];
+  const others = Object.entries(macros).map(([macro, value]) => `-D${macro}=${value}`);
+  const flags = [...FREESTANDING, ...STRICT, ...SMALL, ...SHARED, ...LINK, ...processor.compile, ...others];
   mkdirSync(dirname(file), { recursive: true });
   const draft = mkdtempSync(`${file}-`);
   try {

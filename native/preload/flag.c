@@ -1,11 +1,10 @@
-/* Asks the manager for its page, once, when the process starts. Whatever is not as it should be: no page. */
+/* Asks the manager for its page. Whatever is not as it should be: no page. */
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 #include <linux/poll.h>
 #include "flag.h"
 #include "system.h"
 
-#define ANSWER_NANOSECONDS 100000000
 #define PAGE_BYTES 4096
 #define STREAM_CLOEXEC_NONBLOCK (1 | O_CLOEXEC | O_NONBLOCK)
 #define SWITCH "LASTCALL_PRELOAD=off"
@@ -15,7 +14,7 @@ const struct flag_page NO_PAGE;
 /* Not on a stack: the compiler would fetch memcpy for it. */
 static const struct { unsigned short family; char name[sizeof FLAG_SOCKET]; } ADDRESS = {SOCKET_UNIX, "\0" FLAG_SOCKET};
 
-static int is_off(void) {
+int flag_is_off(void) {
   if (!&environ || !environ) return 1;
   for (char **entry = environ; *entry; entry++)
     for (int i = 0; (*entry)[i] == SWITCH[i]; i++)
@@ -24,13 +23,13 @@ static int is_off(void) {
 }
 
 /* The descriptor that the manager sends, or a negative number. */
-static long receive(long from) {
+static long receive(long from, long within_ns) {
   char byte;
   struct { bytes_t bytes; int level, type, fd, filler; } control = {0, 0, 0, -1, 0};
   struct iovec part = {&byte, 1};
   struct msghdr message = {0, 0, &part, 1, &control, sizeof control, 0};
   struct poll_one one = {(int)from, POLLIN, 0};
-  struct wait_time limit = {0, ANSWER_NANOSECONDS};
+  struct wait_time limit = {within_ns / 1000000000, within_ns % 1000000000};
   if (SYS(__NR_ppoll, &one, 1, &limit, 0, 0) != 1) return -1;
   if (SYS(__NR_recvmsg, from, &message, MSG_CLOEXEC) != 1) return -1;
   return control.bytes == 20 && control.level == SOL_SOCKET && control.type == 1 ? control.fd : -1;
@@ -46,13 +45,12 @@ static const struct flag_page *map(long fd) {
   return page->mark == FLAG_MARK && page->port_count <= FLAG_PORTS ? page : &NO_PAGE;
 }
 
-const struct flag_page *flag_ask(void) {
+const struct flag_page *flag_ask(long within_ns) {
   const struct flag_page *page = &NO_PAGE;
-  if (is_off()) return page;
   long from = SYS(__NR_socket, SOCKET_UNIX, STREAM_CLOEXEC_NONBLOCK, 0);
   if (from < 0) return page;
   if (SYS(__NR_connect, from, &ADDRESS, 2 + sizeof FLAG_SOCKET) == 0) {
-    long fd = receive(from);
+    long fd = receive(from, within_ns);
     if (fd >= 0) page = map(fd), SYS(__NR_close, fd);
   }
   SYS(__NR_close, from);

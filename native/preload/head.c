@@ -57,18 +57,31 @@ enum request head_of_request(const u8 *p, bytes_t n, bytes_t *body_left) {
   return REQUEST_UNSURE;
 }
 
-enum answer head_of_answer(const u8 *p, bytes_t n, bytes_t *line_end) {
+/* No body, whatever the head says of its length. */
+static int has_no_body(const u8 *status) { return starts(status, 3, "204", 0) || starts(status, 3, "304", 0); }
+
+enum answer head_of_answer(const u8 *p, bytes_t n, struct answer_head *head) {
   if (n < 13 || !starts(p, n, "HTTP/1.1 ", 0) || p[12] != ' ') return ANSWER_LEAVE;
   for (int i = 9; i < 12; i++)
     if (p[i] < '0' || p[i] > '9') return ANSWER_LEAVE;
   if (starts(p + 9, 3, "101", 0)) return ANSWER_SWITCHED;
   if (p[9] < '1' || p[9] > '5') return ANSWER_LEAVE;
   bytes_t line = next_line(p, n, 0), at = line;
+  int lengths = 0;
+  *head = (struct answer_head){line, 0, -1};
   while (at) {
     bytes_t end = next_line(p, n, at);
     if (end && end == at + 2 && p[9] == '1') return end == n ? ANSWER_INTERIM : ANSWER_LEAVE;
-    if (end && end == at + 2) return *line_end = line, ANSWER_FINAL;
+    if (end && end == at + 2) {
+      if (has_no_body(p + 9)) head->length = 0;
+      head->end = end;
+      return ANSWER_FINAL;
+    }
     if (end && starts(p + at, end - at, "upgrade:", 1)) return ANSWER_LEAVE;
+    if (end && starts(p + at, end - at, "content-length:", 1))
+      head->length = lengths++ ? -1 : length_of(p + at + 15, end - at - 15);
+    /* Its chunks go before a length. */
+    if (end && starts(p + at, end - at, "transfer-encoding:", 1)) head->length = -1, lengths++;
     at = end;
   }
   return ANSWER_LEAVE;

@@ -13,5 +13,8 @@ enum answer { ANSWER_LEAVE, ANSWER_INTERIM, ANSWER_FINAL, ANSWER_SWITCHED };
 /* What a read begins with; for REQUEST_ONE, *body_left is what is still to come of its body. */
 enum request head_of_request(const u8 *p, bytes_t n, bytes_t *body_left);
 
-/* What a write begins with; for ANSWER_FINAL, *line_end is where the status line has ended. */
-enum answer head_of_answer(const u8 *p, bytes_t n, bytes_t *line_end);
+/* Where the status line and the whole head have ended, and the bytes of the body; -1 where the head does not tell. */
+struct answer_head { bytes_t line_end, end; long long length; };
+
+/* What a write begins with; *head is of an ANSWER_FINAL only. */
+enum answer head_of_answer(const u8 *p, bytes_t n, struct answer_head *head);

@@ -3,10 +3,7 @@
  * is. From then on the next answer on each HTTP/1.1 connection of a drain port says `Connection: close`, and its client
  * goes. No C library is needed, nothing is allocated, locked or started; in any doubt nothing is changed.
  */
-#include <asm/ioctls.h>
-#include <linux/poll.h>
-#include "flag.h"
-#include "state.h"
+#include "connection.h"
 #include "system.h"
 
 #define SHOWN __attribute__((visibility("default")))
@@ -14,6 +11,12 @@
 #define PARTS 64
 #define GATHERED_BYTES 2048
 #define ELSEWHERE (-4096L)
+/* At the start, and in a call of the app where a manager has died: a new one may not be there yet. Tests have others. */
+#ifndef FIRST_ANSWER_NS
+#define FIRST_ANSWER_NS 100000000L
+#define NEXT_ANSWER_NS 5000000L
+#define ASK_AGAIN_SECONDS 10
+#endif
 
 extern void *dlsym(void *, const char *) __attribute__((weak));
 extern int *__errno_location(void) __attribute__((weak));
@@ -21,6 +24,8 @@ extern int *__errno_location(void) __attribute__((weak));
 static const struct flag_page *page = &NO_PAGE;
 static struct talk talks[DESCRIPTORS];
 
+/* Bytes are counted from the start on: only a connection that was followed since it began is ever touched. */
+#define IS_COUNTED(fd) (page != &NO_PAGE && (unsigned)(fd) < DESCRIPTORS)
 #define IS_ON(fd) (__builtin_expect(page->mode == FLAG_CLOSE, 0) && (unsigned)(fd) < DESCRIPTORS)
 
 static long result(long r) {
@@ -32,7 +37,9 @@ static long result(long r) {
 /* The C library's call, or that of another preloaded library behind this one; the kernel's own where there is none. */
 #define CALL(name, number, ...) \
   (next_##name ? next_##name(__VA_ARGS__) : (__typeof__(next_##name(__VA_ARGS__)))result(SYS(number, __VA_ARGS__)))
-#define TELL_OR(telling, call) ({ long told = IS_ON(fd) ? telling : ELSEWHERE; told == ELSEWHERE ? call : told; })
+/* A count of 0 is a write of bytes that cannot be seen. */
+#define TELL_OR(v, count, flags, call) \
+  ({ long told = IS_ON(fd) ? tell(fd, v, count, flags) : ELSEWHERE; told == ELSEWHERE ? wrote(fd, v, count, call) : told; })
 #define CALLS(EACH) \
   EACH(long, write, (int, const void *, bytes_t)) EACH(long, writev, (int, const struct iovec *, int)) \
   EACH(long, send, (int, const void *, bytes_t, int)) EACH(long, sendmsg, (int, const struct msghdr *, int)) \
@@ -41,52 +48,26 @@ static long result(long r) {
   EACH(long, read, (int, void *, bytes_t)) EACH(long, readv, (int, const struct iovec *, int)) \
   EACH(long, recv, (int, void *, bytes_t, int)) EACH(long, recvmsg, (int, struct msghdr *, int)) \
   EACH(long, recvfrom, (int, void *, bytes_t, int, void *, unsigned *)) \
-  EACH(int, accept, (int, void *, unsigned *)) EACH(int, accept4, (int, void *, unsigned *, int)) EACH(int, close, (int))
+  EACH(int, accept, (int, void *, unsigned *)) EACH(int, accept4, (int, void *, unsigned *, int)) EACH(int, close, (int)) \
+  EACH(int, prctl, (int, unsigned long, unsigned long, unsigned long, unsigned long))
 #define DECLARE(type, name, parameters) static type (*next_##name) parameters;
 #define FIND(type, name, parameters) next_##name = (__typeof__(next_##name))dlsym((void *)-1L, #name);
 CALLS(DECLARE)
 
-static int is_drain_port(int fd) {
-  struct { unsigned short family; u8 port[2], rest[124]; } local;
-  int bytes = sizeof local, protocol = 0, size = sizeof protocol;
-  if (SYS(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) || protocol != PROTOCOL_TCP) return 0;
-  if (SYS(__NR_getsockname, fd, &local, &bytes)) return 0;
-  if (local.family != SOCKET_INET && local.family != SOCKET_INET6) return 0;
-  for (int i = 0; i < page->port_count; i++)
-    if (page->ports[i] == (local.port[0] << 8 | local.port[1])) return 1;
-  return 0;
-}
-
-/* Neither a request that waits to be read nor an answer that is still on its way. */
-static int is_calm(int fd) {
-  int unread = 1, unsent = 1;
-  return !SYS(__NR_ioctl, fd, FIONREAD, &unread) && !SYS(__NR_ioctl, fd, TIOCOUTQ, &unsent) && !unread && !unsent;
-}
-
-/*
- * An empty send queue takes a first line and the farewell whole, unless the kernel is out of memory. Who writes next is
- * not known, so what is missing goes now or the connection ends: half of a line must not be taken for an answer.
- */
-static void finish(int fd, bytes_t missing) {
-  struct poll_one one = {fd, POLLOUT, 0};
-  struct wait_time limit = {1, 0};
-  SYS(__NR_ppoll, &one, 1, &limit, 0, 0);
-  long sent = SYS(__NR_sendto, fd, FAREWELL + FAREWELL_BYTES - missing, missing, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent != (long)missing) SYS(__NR_shutdown, fd, 2);
-}
+struct sight { const u8 *p; bytes_t bytes; };
 
 /* A head may lie in many parts. Nothing behind its end is touched: a body may be a file that is no longer there. */
-static __attribute__((noinline)) bytes_t line_in(struct talk *talk, const struct iovec *v, bytes_t count, bytes_t all) {
-  u8 head[GATHERED_BYTES];
+static __attribute__((noinline)) struct sight sight_of(u8 room[GATHERED_BYTES], const struct iovec *v, bytes_t count) {
   bytes_t n = 0;
-  if (count == 1 || v->iov_len >= GATHERED_BYTES) return talk_write(talk, v->iov_base, v->iov_len, all);
+  if (count == 0 || count > PARTS) return (struct sight){0, 0};
+  if (count == 1 || v->iov_len >= GATHERED_BYTES) return (struct sight){v->iov_base, v->iov_len};
   for (bytes_t i = 0, ends = 0; i < count; i++)
     for (bytes_t k = 0; k < v[i].iov_len && n < GATHERED_BYTES && ends < 4; k++) {
-      head[n] = ((const u8 *)v[i].iov_base)[k];
-      ends = head[n] == "\r\n\r\n"[ends] ? ends + 1 : head[n] == '\r';
+      room[n] = ((const u8 *)v[i].iov_base)[k];
+      ends = room[n] == "\r\n\r\n"[ends] ? ends + 1 : room[n] == '\r';
       n++;
     }
-  return talk_write(talk, head, n, all);
+  return (struct sight){room, n};
 }
 
 static bytes_t with_farewell(struct iovec *to, const struct iovec *v, bytes_t count, bytes_t line) {
@@ -100,67 +81,89 @@ static bytes_t with_farewell(struct iovec *to, const struct iovec *v, bytes_t co
   return n;
 }
 
-/*
- * What the caller gets when the write was done here, with the farewell in it; otherwise it is done elsewhere. A count of 0
- * is a write of bytes that cannot be seen.
- */
-static long tell(int fd, const struct iovec *v, bytes_t count, int flags) {
+/* What the caller gets when the write was done here, with the farewell in it; otherwise it is done elsewhere. */
+static __attribute__((noinline)) long tell(int fd, const struct iovec *v, bytes_t count, int flags) {
+  u8 room[GATHERED_BYTES];
   struct iovec parts[PARTS + 2];
-  bytes_t all = 0, missing;
-  if (count - 1 >= PARTS) return talk_write(&talks[fd], 0, 0, 1), ELSEWHERE;
-  for (bytes_t i = 0; i < count; i++) all += v[i].iov_len;
-  bytes_t line = line_in(&talks[fd], v, count, all);
+  bytes_t missing;
+  struct sight sight = sight_of(room, v, count);
+  bytes_t line = talk_line(&talks[fd], sight.p, sight.bytes);
   if (!line || flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE)) return ELSEWHERE;
-  if (!is_calm(fd) || !is_drain_port(fd)) return ELSEWHERE;
+  if (!is_drain_port(fd, page) || !is_followed(fd, &talks[fd])) return ELSEWHERE;
   struct msghdr message = {0, 0, parts, with_farewell(parts, v, count, line), 0, 0, 0};
   long sent = CALL(sendmsg, __NR_sendmsg, fd, &message, flags);
   if (sent <= 0) return sent;
+  talks[fd].phase = PHASE_NEVER;
   bytes_t taken = sent_for_caller((bytes_t)sent, line, &missing);
-  if (missing) finish(fd, missing);
+  if (missing) finish_farewell(fd, missing);
   return (long)taken;
 }
 
-static long tell_bytes(int fd, const void *p, bytes_t n, int flags) {
-  struct iovec part = {(void *)p, n};
-  return tell(fd, &part, 1, flags);
+static __attribute__((noinline)) void follow_write(int fd, const struct iovec *v, bytes_t count, bytes_t all) {
+  u8 room[GATHERED_BYTES];
+  struct sight sight = sight_of(room, v, count);
+  talk_wrote(&talks[fd], sight.p, sight.bytes < all ? sight.bytes : all, all);
 }
 
-static long heard(int fd, const void *p, bytes_t room, int flags, long n) {
-  if (n <= 0 || !IS_ON(fd) || flags & MSG_PEEK) return n;
+static inline long wrote(int fd, const struct iovec *v, bytes_t count, long n) {
+  if (n <= 0 || !IS_COUNTED(fd)) return n;
+  talks[fd].sent += (bytes_t)n;
+  if (IS_ON(fd)) follow_write(fd, v, count, (bytes_t)n);
+  return n;
+}
+
+/* A manager that was started again has a page of its own. Two threads may both ask: each gets it. */
+static __attribute__((noinline)) void ask_again(void) {
+  static long due_seconds;
+  struct wait_time now = {0, 0};
+  SYS(__NR_clock_gettime, CLOCK_MONOTONIC_COARSE, &now);
+  if (now.seconds < due_seconds) return;
+  due_seconds = now.seconds + ASK_AGAIN_SECONDS;
+  const struct flag_page *newer = flag_ask(NEXT_ANSWER_NS);
+  if (newer != &NO_PAGE) page = newer;
+}
+
+static inline long heard(int fd, const void *p, bytes_t room, int flags, long n) {
+  if (n <= 0 || !IS_COUNTED(fd) || flags & MSG_PEEK) return n;
   bytes_t all = (bytes_t)n, seen = flags & MSG_TRUNC ? 0 : all < room ? all : room;
-  return talk_read(&talks[fd], p, seen, all), n;
+  talks[fd].received += all;
+  if (__builtin_expect(page->owner & FLAG_OWNER_DIED, 0)) ask_again();
+  if (IS_ON(fd)) talk_read(&talks[fd], p, seen, all);
+  return n;
 }
 
 static int begins(int fd) {
-  if (IS_ON(fd)) talks[fd].phase = PHASE_UNKNOWN;
+  if (IS_COUNTED(fd)) talks[fd] = (struct talk){0};
   return fd;
 }
 
 /* Looked up once, at the start: later it could be in a signal handler or between fork and exec. */
 __attribute__((constructor)) static void start(void) {
   if (dlsym) { CALLS(FIND) }
-  page = flag_ask();
+  if (!flag_is_off()) page = flag_ask(FIRST_ANSWER_NS);
 }
 
+#define WHOLE(p, n) (&(struct iovec){(void *)(p), n})
+
 SHOWN long write(int fd, const void *p, bytes_t n) {
-  return TELL_OR(tell_bytes(fd, p, n, 0), CALL(write, __NR_write, fd, p, n));
+  return TELL_OR(WHOLE(p, n), 1, 0, CALL(write, __NR_write, fd, p, n));
 }
 SHOWN long send(int fd, const void *p, bytes_t n, int flags) {
-  return TELL_OR(tell_bytes(fd, p, n, flags), CALL(send, __NR_sendto, fd, p, n, flags));
+  return TELL_OR(WHOLE(p, n), 1, flags, CALL(send, __NR_sendto, fd, p, n, flags));
 }
 SHOWN long sendto(int fd, const void *p, bytes_t n, int flags, const void *to, unsigned bytes) {
-  return TELL_OR(to ? tell(fd, 0, 0, 0) : tell_bytes(fd, p, n, flags), CALL(sendto, __NR_sendto, fd, p, n, flags, to, bytes));
+  return TELL_OR(WHOLE(p, n), !to, flags, CALL(sendto, __NR_sendto, fd, p, n, flags, to, bytes));
 }
 SHOWN long writev(int fd, const struct iovec *v, int count) {
-  return TELL_OR(tell(fd, v, (bytes_t)count, 0), CALL(writev, __NR_writev, fd, v, count));
+  return TELL_OR(v, (bytes_t)count, 0, CALL(writev, __NR_writev, fd, v, count));
 }
 SHOWN long sendmsg(int fd, const struct msghdr *m, int flags) {
   bytes_t count = IS_ON(fd) && !m->name && !m->control_bytes ? m->count : 0;
-  return TELL_OR(tell(fd, m->parts, count, flags), CALL(sendmsg, __NR_sendmsg, fd, m, flags));
+  return TELL_OR(m->parts, count, flags, CALL(sendmsg, __NR_sendmsg, fd, m, flags));
 }
 /* A file's bytes are a body: whatever was asked has its head already. */
 SHOWN long sendfile(int fd, int from, long *at, bytes_t n) {
-  return TELL_OR(tell(fd, 0, 0, 0), CALL(sendfile, __NR_sendfile, fd, from, at, n));
+  return TELL_OR(0, 0, 0, CALL(sendfile, __NR_sendfile, fd, from, at, n));
 }
 SHOWN long sendfile64(int fd, int from, long *at, bytes_t n) { return sendfile(fd, from, at, n); }
 
@@ -192,3 +195,9 @@ SHOWN int accept4(int fd, void *who, unsigned *bytes, int flags) {
   return begins(CALL(accept4, __NR_accept4, fd, who, bytes, flags));
 }
 SHOWN int close(int fd) { return begins(fd), CALL(close, __NR_close, fd); }
+
+/* A process that bars itself from most calls of the kernel could be ended by ours. */
+SHOWN int prctl(int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+  if (what == PR_SET_SECCOMP) page = &NO_PAGE;
+  return CALL(prctl, __NR_prctl, what, a, b, c, d);
+}

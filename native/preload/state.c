@@ -5,26 +5,43 @@
 #define LONGEST_LINE 128
 
 void talk_read(struct talk *talk, const u8 *p, bytes_t seen, bytes_t all) {
-  if (talk->phase == PHASE_NEVER || all == 0) return;
-  if (talk->phase == PHASE_ASKED) {
-    /* A client that asks again before its answer pipelines: a farewell might come when a later request was taken. */
-    if (all > talk->body_left) talk->phase = PHASE_NEVER;
-    else talk->body_left -= all;
+  if (talk->phase == PHASE_NEVER || talk->phase == PHASE_UNSURE || all == 0) return;
+  if (talk->phase == PHASE_ASKED && all <= talk->left) {
+    talk->left -= all;
     return;
   }
-  enum request is = head_of_request(p, seen, &talk->body_left);
-  if (is == REQUEST_NEVER) talk->phase = PHASE_NEVER;
-  if (is == REQUEST_ONE && seen == all) talk->phase = PHASE_ASKED;
+  /* A client that asks again before its answer has ended pipelines: what is written next may belong to either request. */
+  int is_pipelined = talk->phase == PHASE_ASKED || talk->phase == PHASE_ANSWERING;
+  enum request is = is_pipelined ? REQUEST_NEVER : head_of_request(p, seen, &talk->left);
+  talk->phase = is == REQUEST_NEVER ? PHASE_NEVER : is == REQUEST_ONE && seen == all ? PHASE_ASKED : PHASE_UNSURE;
 }
 
-bytes_t talk_write(struct talk *talk, const u8 *p, bytes_t seen, bytes_t all) {
-  bytes_t line = 0;
-  if (talk->phase == PHASE_NEVER || all == 0) return 0;
-  enum answer is = head_of_answer(p, seen, &line);
-  if (is == ANSWER_INTERIM && seen == all) return 0;
-  int answers = talk->phase == PHASE_ASKED && talk->body_left == 0;
-  talk->phase = is == ANSWER_SWITCHED ? PHASE_NEVER : PHASE_UNKNOWN;
-  return answers && is == ANSWER_FINAL && line <= LONGEST_LINE ? line : 0;
+bytes_t talk_line(const struct talk *talk, const u8 *p, bytes_t seen) {
+  struct answer_head head;
+  if (talk->phase != PHASE_ASKED || talk->left > 0) return 0;
+  return head_of_answer(p, seen, &head) == ANSWER_FINAL && head.line_end <= LONGEST_LINE ? head.line_end : 0;
+}
+
+static void count_answer(struct talk *talk, bytes_t bytes) {
+  talk->phase = bytes > talk->left ? PHASE_NEVER : bytes == talk->left ? PHASE_IDLE : PHASE_ANSWERING;
+  talk->left -= bytes;
+}
+
+void talk_wrote(struct talk *talk, const u8 *p, bytes_t seen, bytes_t all) {
+  struct answer_head head;
+  if (talk->phase == PHASE_NEVER || all == 0) return;
+  if (talk->phase == PHASE_ANSWERING) return count_answer(talk, all);
+  enum answer is = head_of_answer(p, seen, &head);
+  if (talk->phase == PHASE_UNKNOWN && is != ANSWER_SWITCHED) return;
+  int is_asked = talk->phase == PHASE_ASKED || talk->phase == PHASE_UNSURE;
+  if (is_asked && is == ANSWER_INTERIM && seen == all) return;
+  /* An answer whose end is not known has none: whatever is read from now on may have been asked before it. */
+  if (!is_asked || is != ANSWER_FINAL || head.length < 0) {
+    talk->phase = PHASE_NEVER;
+    return;
+  }
+  talk->left = (bytes_t)head.length;
+  count_answer(talk, all - head.end);
 }
 
 bytes_t sent_for_caller(bytes_t sent, bytes_t line, bytes_t *missing) {

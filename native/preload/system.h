@@ -8,7 +8,8 @@ struct msghdr {
   void *name; unsigned name_bytes; struct iovec *parts; bytes_t count; void *control; bytes_t control_bytes; int flags;
 };
 enum { MSG_PEEK = 2, MSG_TRUNC = 32, MSG_DONTWAIT = 64, MSG_NOSIGNAL = 0x4000, MSG_MORE = 0x8000, MSG_CLOEXEC = 1 << 30 };
-enum { SOCKET_UNIX = 1, SOCKET_INET = 2, SOCKET_INET6 = 10, SOL_SOCKET = 1, SO_PROTOCOL = 38, PROTOCOL_TCP = 6 };
+enum { SOCKET_UNIX = 1, SOCKET_INET = 2, SOCKET_INET6 = 10, SOL_SOCKET = 1, SO_PROTOCOL = 38, PROTOCOL_TCP = 6, TCP_INFO = 11 };
+enum { CLOCK_MONOTONIC_COARSE = 6, PR_SET_SECCOMP = 22 };
 struct poll_one { int fd; short wanted, got; };
 struct wait_time { long seconds, nanoseconds; };
 

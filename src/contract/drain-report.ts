@@ -26,8 +26,10 @@ export type PhaseDurations = {
 
 /** What is known of the clients that were to be sent away by the app's own answers. `left` says who stayed. */
 export type Farewell = {
-  /** That have the library and asked for the page, since the manager's start. */
+  /** That have the library and the manager's page, since the manager's start. */
   readonly processes: number;
+  /** That asked for the page and could not be given it: their clients are waited for. Older managers leave it out. */
+  readonly missed?: number | undefined;
   /** Connections that were open when their processes were told; -1 before, and where they could not be seen. */
   readonly connections: number;
 };

@@ -40,11 +40,12 @@ export function relayWords(relay: string): string {
 }
 
 /** What became of the clients that the app's own answers were to send away. */
-export function farewellWords({ processes, connections }: Farewell): string {
-  if (processes === 0) return "no process has loaded the library";
+export function farewellWords({ processes, missed = 0, connections }: Farewell): string {
+  const unreached = missed === 0 ? "" : `; ${missed} more could not be reached`;
+  if (processes === 0) return `no process has loaded the library${unreached}`;
   const loaded = processes === 1 ? "1 process has" : `${processes} processes have`;
   const told = connections < 0 ? "none was told yet, as far as is known" : `${connections} connections were open then`;
-  return `${loaded} loaded the library; ${told}`;
+  return `${loaded} loaded the library${unreached}; ${told}`;
 }
 
 /** Milliseconds from the trigger to the release of the app's hooks. */

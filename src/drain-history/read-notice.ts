@@ -124,7 +124,9 @@ function farewellOf(report: Fields): Pick<DrainReport, "farewell"> {
       ? -1
       : wholeUpTo(fields, "connections", LEFT_TOTAL_LIMIT, "report.farewell.connections");
   const processes = wholeUpTo(fields, "processes", LEFT_TOTAL_LIMIT, "report.farewell.processes");
-  return { farewell: { processes, connections } };
+  if (own(fields, "missed") === undefined) return { farewell: { processes, connections } };
+  const missed = wholeUpTo(fields, "missed", LEFT_TOTAL_LIMIT, "report.farewell.missed");
+  return { farewell: { processes, missed, connections } };
 }
 
 function durationsOf(fields: Fields): PhaseDurations {

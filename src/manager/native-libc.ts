@@ -13,6 +13,7 @@ declare function cUnmapStart(): number;
 declare function cFlagOpen(socket: Uint8Array): number;
 declare function cFlagClose(ports: Uint8Array): number;
 declare function cFlagGiven(): number;
+declare function cFlagMissed(): number;
 
 export const nativeLibc: Libc = {
   available: true,
@@ -39,6 +40,7 @@ export const nativeFlagPage: FlagPage = {
     cFlagClose(Buffer.from(ports.join(",")));
   },
   given: () => cFlagGiven(),
+  missed: () => cFlagMissed(),
 };
 
 /** Three quarters of what an idle manager has in memory is code that ran once. */

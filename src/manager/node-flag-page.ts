@@ -22,13 +22,19 @@ const FLAG_PORTS = 64;
 const MODE_AT = 4;
 const COUNT_AT = 5;
 const PORTS_AT = 6;
+const OWNER_AT = 136;
+/** Three words of the kernel's list of robust futexes, and its one entry. */
+const LIST_AT = 144;
+const ENTRY_AT = 168;
+const LIST_BYTES = 24;
+const SET_ROBUST_LIST: Readonly<Record<string, number>> = { x64: 273, arm64: 99 };
 
 /** @returns a page that cannot be opened when koffi or the library cannot be loaded. */
 export function loadNodeFlagPage(): FlagPage {
   try {
     return bindPage();
   } catch {
-    return { open: () => ENOSYS, close: () => {}, given: () => 0 };
+    return { open: () => ENOSYS, close: () => {}, given: () => 0, missed: () => 0 };
   }
 }
 
@@ -46,8 +52,23 @@ function bindPage(): FlagPage {
     ...{ control: "void *", controlBytes: "size_t", flags: "int" },
   });
   const send = library.func("intptr_t sendmsg(int fd, message *one, int flags)");
+  const call = library.func("long syscall(long number, uintptr_t list, size_t bytes)");
   let page: DataView | undefined;
   let given = 0;
+  let missed = 0;
+
+  /**
+   * The kernel marks the page when this process ends, however it ends: processes that have it then ask the next manager.
+   * Its list stands in the page too, which outlives the memory of a process that is killed for want of it.
+   */
+  const markAtTheEnd = (mapped: DataView, at: bigint): void => {
+    mapped.setUint32(OWNER_AT, process.pid, true);
+    mapped.setBigUint64(ENTRY_AT, at + BigInt(LIST_AT), true);
+    mapped.setBigUint64(LIST_AT, at + BigInt(ENTRY_AT), true);
+    mapped.setBigInt64(LIST_AT + 8, BigInt(OWNER_AT - ENTRY_AT), true);
+    const number = SET_ROBUST_LIST[process.arch];
+    if (number !== undefined) call(number, at + BigInt(LIST_AT), LIST_BYTES);
+  };
 
   const give = (to: number, fd: number): void => {
     const rights = rightsOf(fd);
@@ -62,6 +83,7 @@ function bindPage(): FlagPage {
       flags: 0,
     };
     if (Number(send(to, message, MSG_DONTWAIT_NOSIGNAL)) === 1) given = given + 1;
+    else missed = missed + 1;
   };
 
   return {
@@ -71,6 +93,7 @@ function bindPage(): FlagPage {
       const at = map(null, PAGE_BYTES, PROT_READ_WRITE, MAP_SHARED, fd, 0);
       if (Number(control(fd, F_ADD_SEALS, "int", SEAL_SEAL_SHRINK_GROW_FUTURE_WRITE)) !== 0) return koffi.errno();
       page = new DataView(koffi.view(at, PAGE_BYTES));
+      markAtTheEnd(page, koffi.address(at));
       page.setUint32(0, FLAG_MARK, true);
       const server = createServer((asking) => {
         give(numberOf(asking), fd);
@@ -91,6 +114,7 @@ function bindPage(): FlagPage {
       page.setUint8(MODE_AT, FLAG_CLOSE);
     },
     given: () => given,
+    missed: () => missed,
   };
 }
 

@@ -49,6 +49,8 @@ export type FlagPage = {
   readonly close: (ports: readonly number[]) => void;
   /** Processes that have got the page; a running total. */
   readonly given: () => number;
+  /** Processes that asked and could not be given it; a running total. The kernel bounds descriptors that are under way. */
+  readonly missed: () => number;
 };
 
 /** Monotonic milliseconds from an arbitrary start. Never the wall clock: that one jumps. */

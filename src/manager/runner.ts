@@ -125,7 +125,10 @@ export function createRunner(parts: RunnerParts): Runner {
   const status = (): string => {
     const atMs = nowMs();
     const why = whyNow(rulesWith(parts.driver, settings), state, atMs);
-    const report: DrainReport = { ...drainReportOf(state, atMs, parts.farewell.processes()), why };
+    const report: DrainReport = {
+      ...drainReportOf(state, atMs, parts.farewell.processes(), parts.farewell.missed()),
+      why,
+    };
     return JSON.stringify(report);
   };
 
@@ -137,7 +140,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const { outcome, trigger } = entered;
     parts.log(phaseLine(speaker, { phase, outcome, trigger, sinceTriggerMs, held }));
     if (phase !== "done") return;
-    const last = drainReportOf(state, atMs, parts.farewell.processes());
+    const last = drainReportOf(state, atMs, parts.farewell.processes(), parts.farewell.missed());
     parts.log(reportLine(speaker, last));
     if (state.triggeredAtMs >= 0) parts.relay.deliver(JSON.stringify(last));
   };

@@ -206,7 +206,7 @@ describe("how long a drain lasts", () => {
   test("the deregistration delay follows the drain delay and is reported by itself", () => {
     const played = play({ settings: { ...ONE_APP, deregistrationDelayMs: 7_000 }, events: END });
     expect(played.answered.get(1)).toBe(110 + 12_000);
-    expect(drainReportOf(played.state, 999_999, -1).milliseconds).toEqual({
+    expect(drainReportOf(played.state, 999_999, -1, 0).milliseconds).toEqual({
       withdrawing: 5_000,
       deregistration: 7_000,
       draining: 0,
@@ -397,7 +397,7 @@ describe("what the relay adds", () => {
     const played = play({ events: [...END, relaySaid(200, "in", true), relaySaid(9_100, "unknown", false)] });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(9_100);
     expect(played.answered.get(1)).toBeLessThanOrEqual(9_350);
-    const { withdrawing, draining } = drainReportOf(played.state, 20_000, -1).milliseconds;
+    const { withdrawing, draining } = drainReportOf(played.state, 20_000, -1, 0).milliseconds;
     expect(withdrawing).toBe(9_100 - 110);
     expect(draining).toBeLessThanOrEqual(250);
   });
@@ -483,7 +483,7 @@ describe("what people read", () => {
   });
 
   test("a report before any drain is empty", () => {
-    expect(drainReportOf(idleState([]), 5_000, -1)).toMatchObject({
+    expect(drainReportOf(idleState([]), 5_000, -1, 0)).toMatchObject({
       phase: "idle",
       outcome: "none",
       milliseconds: { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 },

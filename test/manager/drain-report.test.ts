@@ -14,7 +14,7 @@ const took = (withdrawing: number, deregistration: number, draining: number, hol
 });
 
 test("before any drain there is nothing to tell", () => {
-  expect(drainReportOf(IDLE, 1_000_000, -1)).toEqual({
+  expect(drainReportOf(IDLE, 1_000_000, -1, 0)).toEqual({
     ...{ version: 1, phase: "idle", outcome: "none", trigger: "none" },
     milliseconds: took(0, 0, 0, 0),
     ...{ left: [], leftTotal: 0, witness: "none" },
@@ -50,7 +50,7 @@ test.for<[string, Partial<DrainState>, number, PhaseDurations]>([
   ["one that was over at once", { ...AT_ZERO, holdingFromMs: 0, doneAtMs: 0 }, 99_000, took(0, 0, 0, 0)],
   ["one with fractions of milliseconds", { triggeredAtMs: 0.4 }, 10.1, took(10, 0, 0, 0)],
 ])("the phases of %s", ([, over, nowMs, milliseconds]) => {
-  expect(drainReportOf({ ...IDLE, ...over }, nowMs, -1).milliseconds).toEqual(milliseconds);
+  expect(drainReportOf({ ...IDLE, ...over }, nowMs, -1, 0).milliseconds).toEqual(milliseconds);
 });
 
 const knows = (over: Partial<RelayKnows>): RelayKnows => ({ ...IDLE.relay, ...over });
@@ -68,7 +68,7 @@ test.for<[Partial<DrainState>, string, number]>([
 ])(
   "of a relay of which the drain remembers %j it says %j, withdrawn after %d ms",
   ([over, relay, withdrawnAfterMs]) => {
-    expect(drainReportOf({ ...IDLE, triggeredAtMs: 1_000, ...over }, 9_000, -1)).toMatchObject({
+    expect(drainReportOf({ ...IDLE, triggeredAtMs: 1_000, ...over }, 9_000, -1, 0)).toMatchObject({
       relay,
       withdrawnAfterMs,
     });
@@ -79,16 +79,21 @@ const client = (at: number) => ({ local: "10.0.0.5:8080", peer: `10.0.0.9:${at}`
 const crowded = { ...QUIET, left: Array.from({ length: LEFT_LIMIT + 5 }, (_, at) => client(at)), leftTotal: 900 };
 
 test("names as many open connections as a report holds, and counts all", () => {
-  const report = drainReportOf({ ...IDLE, triggeredAtMs: 0, observation: crowded }, 10, -1);
+  const report = drainReportOf({ ...IDLE, triggeredAtMs: 0, observation: crowded }, 10, -1, 0);
   expect(report).toMatchObject({ left: crowded.left.slice(0, LEFT_LIMIT), leftTotal: 900, witness: "netlink" });
   expect(JSON.stringify(report)).not.toContain("unfollowed");
 });
 
 test("says how many clients were to be sent away, and nothing of it where no process can be told", () => {
   const state = { ...IDLE, triggeredAtMs: 0, drainingFromMs: 5, openAtDraining: 20 };
-  expect(drainReportOf(state, 10, 3).farewell).toEqual({ processes: 3, connections: 20 });
-  expect(drainReportOf(IDLE, 10, 0).farewell).toEqual({ processes: 0, connections: -1 });
-  expect(JSON.stringify(drainReportOf(state, 10, -1))).not.toContain("farewell");
+  expect(drainReportOf(state, 10, 3, 0).farewell).toEqual({ processes: 3, missed: 0, connections: 20 });
+  expect(drainReportOf(state, 10, 3, 1).farewell).toEqual({
+    processes: 3,
+    missed: 1,
+    connections: 20,
+  });
+  expect(drainReportOf(IDLE, 10, 0, 0).farewell).toEqual({ processes: 0, missed: 0, connections: -1 });
+  expect(JSON.stringify(drainReportOf(state, 10, -1, 0))).not.toContain("farewell");
 });
 
 test("remembers how many connections were open when the draining began", () => {
@@ -100,19 +105,19 @@ test("remembers how many connections were open when the draining began", () => {
 
 test("counts the connections that could not be followed", () => {
   const observation = { ...crowded, unfollowed: 3 };
-  expect(drainReportOf({ ...IDLE, triggeredAtMs: 0, observation }, 10, -1)).toMatchObject({ unfollowed: 3 });
+  expect(drainReportOf({ ...IDLE, triggeredAtMs: 0, observation }, 10, -1, 0)).toMatchObject({ unfollowed: 3 });
 });
 
 test("tells what was seen when the drain ended, whatever later looks see", () => {
   const state = { ...IDLE, triggeredAtMs: 0, observation: QUIET, seenAtEnd: crowded };
-  expect(drainReportOf(state, 10, -1).leftTotal).toBe(0);
-  expect(drainReportOf({ ...state, holdingFromMs: 0 }, 10, -1).leftTotal).toBe(900);
+  expect(drainReportOf(state, 10, -1, 0).leftTotal).toBe(0);
+  expect(drainReportOf({ ...state, holdingFromMs: 0 }, 10, -1, 0).leftTotal).toBe(900);
 });
 
 test("a drain that was played tells the same", () => {
   const events = [hook(100, 1), ownHook(110, 2), relaySaid(2_110, "out", true)];
   const { state } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
-  expect(drainReportOf(state, 60_000, -1)).toMatchObject({
+  expect(drainReportOf(state, 60_000, -1, 0)).toMatchObject({
     ...{ phase: "done", outcome: "drained", trigger: "hook", relay: "withdrawn", withdrawnAfterMs: 2_000 },
     milliseconds: took(5_000, 3_000, 0, 0),
   });

@@ -89,7 +89,7 @@ describe("what a report says once the drain is over", () => {
     const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
     const neighbours = (nowMs: number) => ({ known: true, others: nowMs < 70_000, sharedUser: false });
     const played = play({ settings: MESH, events: [...END, hook(120, 3, "istio-proxy")], pod, neighbours });
-    const report = drainReportOf(played.state, 80_000, -1);
+    const report = drainReportOf(played.state, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "timeout", leftTotal: 1 });
     expect(report.left).toHaveLength(1);
   });
@@ -99,7 +99,7 @@ describe("what a report says once the drain is over", () => {
     const events = [...END, hook(120, 3, "istio-proxy"), sigterm(9_000)];
     const played = play({ settings: MESH, events, neighbours });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 9_000 });
-    const report = drainReportOf(played.state, 80_000, -1);
+    const report = drainReportOf(played.state, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "drained" });
     expect(report.milliseconds).toMatchObject({ withdrawing: 5_000, draining: 0, holding: 3_900 });
   });
@@ -129,7 +129,7 @@ describe("what a report says once the drain is over", () => {
   test("is in whole milliseconds, whatever the clock gives", () => {
     const events = [ownHook(100.123, 2), hook(110.456, 1)];
     const played = play({ events, pod: busyUntil(7_000.789), lateMs: 0.33 });
-    const report = drainReportOf(played.state, 9_999.99, -1);
+    const report = drainReportOf(played.state, 9_999.99, -1, 0);
     expect(Object.values(report.milliseconds).every(Number.isInteger)).toBe(true);
     expect(report.why).not.toMatch(/[0-9]\.[0-9]{2}/);
   });

@@ -44,7 +44,7 @@ describe("a relay that is lost and comes back", () => {
 
   test("leaves in the report what it knew, and that it was lost", () => {
     const played = play({ settings: SETTINGS, events: [...END, said(2_100, "out"), said(10_000, "unknown")] });
-    const report = drainReportOf(played.state, 90_000, -1);
+    const report = drainReportOf(played.state, 90_000, -1, 0);
     expect(report).toMatchObject({ relay: "unknown: words", withdrawnAfterMs: 2_000 });
     expect(report.why).toContain("The Pod was out of rotation after 2s, and nothing more was heard of it (words).");
   });

@@ -5,7 +5,7 @@
 #include "../../native/preload/head.h"
 
 struct request_case { const char *bytes; enum request is; bytes_t body_left; };
-struct answer_case { const char *bytes; enum answer is; };
+struct answer_case { const char *bytes; enum answer is; long long length; };
 
 static const struct request_case REQUESTS[] = {
   {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", REQUEST_ONE, 0},
@@ -25,12 +25,17 @@ static const struct request_case REQUESTS[] = {
   {"GET / HTTP/1.1\n\r\n\r\n", REQUEST_UNSURE, 0},
 };
 static const struct answer_case ANSWERS[] = {
-  {"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", ANSWER_FINAL}, {"HTTP/1.1 503 \r\n\r\n", ANSWER_FINAL},
-  {"HTTP/1.1 100 Continue\r\n\r\n", ANSWER_INTERIM}, {"HTTP/1.1 101 Switching\r\n\r\n", ANSWER_SWITCHED},
-  {"HTTP/1.1 200 OK\r\nUpgrade: h2c\r\n\r\n", ANSWER_LEAVE}, {"HTTP/1.1 200 OK\r\nA: b\r\n", ANSWER_LEAVE},
-  {"HTTP/1.0 200 OK\r\n\r\n", ANSWER_LEAVE}, {"x HTTP/1.1 200 OK\r\n\r\n", ANSWER_LEAVE},
-  {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", ANSWER_LEAVE},
-  {"HTTP/1.1 2000 OK\r\n\r\n", ANSWER_LEAVE}, {"HTTP/1.1 600 No\r\n\r\n", ANSWER_LEAVE},
+  {"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", ANSWER_FINAL, -1}, {"HTTP/1.1 503 \r\n\r\n", ANSWER_FINAL, -1},
+  {"HTTP/1.1 200 OK\r\ncontent-LENGTH: 4\r\n\r\nbody", ANSWER_FINAL, 4},
+  {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n", ANSWER_FINAL, -1},
+  {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n", ANSWER_FINAL, -1},
+  {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n", ANSWER_FINAL, -1},
+  {"HTTP/1.1 304 Not Modified\r\nContent-Length: 4\r\n\r\n", ANSWER_FINAL, 0}, {"HTTP/1.1 204 No\r\n\r\n", ANSWER_FINAL, 0},
+  {"HTTP/1.1 100 Continue\r\n\r\n", ANSWER_INTERIM, 0}, {"HTTP/1.1 101 Switching\r\n\r\n", ANSWER_SWITCHED, 0},
+  {"HTTP/1.1 200 OK\r\nUpgrade: h2c\r\n\r\n", ANSWER_LEAVE, 0}, {"HTTP/1.1 200 OK\r\nA: b\r\n", ANSWER_LEAVE, 0},
+  {"HTTP/1.0 200 OK\r\n\r\n", ANSWER_LEAVE, 0}, {"x HTTP/1.1 200 OK\r\n\r\n", ANSWER_LEAVE, 0},
+  {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", ANSWER_LEAVE, 0},
+  {"HTTP/1.1 2000 OK\r\n\r\n", ANSWER_LEAVE, 0}, {"HTTP/1.1 600 No\r\n\r\n", ANSWER_LEAVE, 0},
 };
 
 /* A copy of exactly n bytes, so that the address sanitizer sees a read behind them. */
@@ -38,9 +43,10 @@ static void damage(const char *bytes, bytes_t n) {
   u8 *copy = malloc(n ? n : 1);
   memcpy(copy, bytes, n);
   for (int turn = 0; turn < 200; turn++) {
-    bytes_t line = 0, left = 0;
+    bytes_t left = 0;
+    struct answer_head head = {0, 0, 0};
     head_of_request(copy, n, &left);
-    if (head_of_answer(copy, n, &line) == ANSWER_FINAL && (line < 2 || line > n || copy[line - 1] != '\n')) abort();
+    if (head_of_answer(copy, n, &head) == ANSWER_FINAL && (head.line_end < 2 || head.end > n || copy[head.line_end - 1] != '\n')) abort();
     if (n) copy[(bytes_t)rand() % n] = (u8)rand();
   }
   free(copy);
@@ -56,8 +62,9 @@ int main(void) {
   }
   for (bytes_t i = 0; i < sizeof ANSWERS / sizeof *ANSWERS; i++) {
     const char *bytes = ANSWERS[i].bytes;
-    bytes_t line = 0;
-    if (head_of_answer((const u8 *)bytes, strlen(bytes), &line) != ANSWERS[i].is) return printf("answer: %s\n", bytes), 1;
+    struct answer_head head = {0, 0, 0};
+    enum answer is = head_of_answer((const u8 *)bytes, strlen(bytes), &head);
+    if (is != ANSWERS[i].is || (is == ANSWER_FINAL && head.length != ANSWERS[i].length)) return printf("answer: %s\n", bytes), 1;
     for (bytes_t n = 0; n <= strlen(bytes); n++) damage(bytes, n);
   }
   return 0;

@@ -12,6 +12,11 @@ const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const BODY = "HTTP/1.1 200 OK\r\n\r\n";
 const SERVER = join(import.meta.dirname, "servers/node-http.ts");
 const CLIENTS = 5;
+/** Of no other program on this host: the kernel counts by it. */
+const USER = 64_137;
+
+if (process.getuid?.() !== 0)
+  process.stdout.write("descriptors that are under way are not tried: only root may start programs of other users\n");
 
 test("the manager listens where the library asks", () => {
   const header = readFileSync(join(import.meta.dirname, "../../native/preload/flag.h"), "utf8");
@@ -23,7 +28,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
   let scene: Scene;
   let manager: Manager;
   beforeAll(async () => {
-    scene = await openScene("x64", `${FLAG_SOCKET}/${address}`);
+    scene = await openScene({ socket: `${FLAG_SOCKET}/${address}` });
   });
   afterEach(async () => {
     manager.kill("SIGKILL");
@@ -54,6 +59,37 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
       expect(report).toMatchObject({ outcome: "drained", leftTotal: 0, farewell: { connections: CLIENTS } });
       expect(report.farewell.processes).toBeGreaterThan(0);
     });
+
+    test("is asked again by processes that knew one that was killed", async () => {
+      manager = await startManager({ build, address, flags });
+      await scene.start([process.execPath, SERVER, address, String(PORT)], address);
+      const client = await scene.connect(address);
+      await client.ask(GET, BODY);
+      manager.kill("SIGKILL");
+      await manager.ended;
+      manager = await startManager({ build, address, flags });
+      await client.ask(GET, BODY);
+      const drained = call(manager, `/${TOKEN}/drain`, "POST");
+      while (!(await client.ask(GET, BODY)).includes(FAREWELL));
+      client.close();
+      expect(JSON.parse((await drained).body)).toMatchObject({ outcome: "drained", farewell: { processes: 1 } });
+    });
+
+    test.skipIf(process.getuid?.() !== 0).for([
+      { hardLimit: 20_000, pages: "mode 0, ports, sealed", farewell: { processes: 1, missed: 0 } },
+      { hardLimit: 1_024, pages: "no page", farewell: { processes: 0, missed: 1 } },
+    ])(
+      "among processes of its user that keep 1,100 descriptors under way, with up to $hardLimit files: $pages",
+      async ({ hardLimit, pages, farewell }) => {
+        const asUser = ["setpriv", `--reuid=${USER}`, `--regid=${USER}`, "--clear-groups"];
+        const limited = ["prlimit", `--nofile=1024:${hardLimit}`, ...asUser];
+        manager = await startManager({ build, address, flags, wrapper: limited });
+        const flood = await scene.floods([...asUser, scene.compile("flood.c", "gcc"), "1100"]);
+        expect(scene.runs(scene.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(pages);
+        expect(await statusOf(manager)).toMatchObject({ farewell });
+        flood.kill("SIGKILL");
+      },
+    );
 
     test("gives the page to processes of any time, and none of them can write to it", async () => {
       manager = await startManager({ build, address, flags });

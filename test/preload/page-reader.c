@@ -29,6 +29,7 @@ int main(int count, char **words) {
     return 0;
   }
   int fd = receive(from);
+  if (fd < 0) return printf("no page"), 0;
   const struct flag_page *page = mmap(0, sizeof *page, PROT_READ, MAP_SHARED, fd, 0);
   if (page == MAP_FAILED || page->mark != FLAG_MARK) return 1;
   printf("mode %d, ports", page->mode);

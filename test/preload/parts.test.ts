@@ -6,6 +6,7 @@ import { afterAll, expect, inject, test } from "vitest";
 import { compileSanitized } from "./sanitized.ts";
 
 const CONVERSATIONS = 60_000;
+const ANSWERS = 1_000_000;
 
 const hasCompiler = spawnSync("gcc", ["--version"]).status === 0;
 const reason = "the preloaded library's parts are not tried: the host lacks gcc (Debian: apt-get install gcc)";
@@ -31,5 +32,16 @@ test.skipIf(!hasCompiler)(
     const ran = run("shim-cases", [String(inject("seed")), String(CONVERSATIONS)]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });
     expect(ran.stdout).toMatch(/^[1-9][0-9]+ told, [1-9][0-9]* ended\n$/);
+  },
+);
+
+test.skipIf(!hasCompiler)(
+  "bodies that look like answers stay as they are, whatever calls write them and whenever clients pipeline",
+  () => {
+    const ran = run("answer-cases", [String(inject("seed")), String(ANSWERS)]);
+    expect(ran).toMatchObject({ status: 0, stderr: "" });
+    expect(
+      Number(/^([0-9]+) answers, [1-9][0-9]* told, [1-9][0-9]* ended\n$/.exec(ran.stdout)?.[1]),
+    ).toBeGreaterThanOrEqual(ANSWERS);
   },
 );

@@ -26,6 +26,8 @@ export type Scene = {
   /** Without a name for the same socket a process finds no manager. */
   openManager(settings?: ManagerSettings): Promise<Manager>;
   start(command: readonly string[], address: string, env?: Readonly<Record<string, string>>): Promise<ChildProcess>;
+  /** Starts a program that prints when it is where it should be. */
+  floods(command: readonly string[]): Promise<ChildProcess>;
   connect(address: string): Promise<Client>;
   /** Ends what was started and connected since the last time. */
   endAll(): Promise<void>;
@@ -41,13 +43,22 @@ export type Manager = {
   flip(mode: string): Promise<void>;
 };
 
-/** @param socket of another manager than the stand-in */
-export async function openScene(
-  processor: ProcessorName = "x64",
-  socket = `lastcall/test/${randomUUID()}`,
-): Promise<Scene> {
+/** As long as a busy host needs to let the manager answer, and at once again where it has died. */
+const PATIENT = { FIRST_ANSWER_NS: "60000000000L", NEXT_ANSWER_NS: "60000000000L", ASK_AGAIN_SECONDS: "0" };
+
+export type SceneSettings = {
+  readonly processor?: ProcessorName;
+  /** Of another manager than the stand-in. */
+  readonly socket?: string;
+  /** With the time limits that are released. */
+  readonly isImpatient?: boolean;
+};
+
+export async function openScene(settings: SceneSettings = {}): Promise<Scene> {
+  const { processor = "x64", socket = `lastcall/test/${randomUUID()}`, isImpatient = false } = settings;
   const folder = mkdtempSync(join(tmpdir(), "lastcall-preload-"));
-  const library = (await buildPreload(processor, join(folder, "preload.so"), socket)).file;
+  const macros = { FLAG_SOCKET: `"${socket}"`, ...(isImpatient ? {} : PATIENT) };
+  const library = (await buildPreload(processor, join(folder, "preload.so"), macros)).file;
   let started: ChildProcess[] = [];
   let clients: Client[] = [];
   const scene: Scene = {
@@ -89,6 +100,12 @@ export async function openScene(
       const child = spawn(program, args, { cwd: folder, env: { PATH, LD_PRELOAD: library, ...env }, stdio: "ignore" });
       started.push(child);
       await eventually(async () => (await Client.connect(address)).close());
+      return child;
+    },
+    async floods([program = "", ...args]) {
+      const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
+      started.push(child);
+      await once(child.stdout, "data");
       return child;
     },
     async connect(address) {

@@ -112,7 +112,7 @@ describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", 
   test.skipIf(missing.includes(ARM64_COMPILER) || missing.includes("qemu-aarch64"))(
     "for arm64 does the same",
     async () => {
-      const arm64 = await openScene("arm64");
+      const arm64 = await openScene({ processor: "arm64" });
       try {
         const address = ownAddress();
         const server = arm64.compile("servers/calls.c", ARM64_COMPILER);

@@ -1,125 +1,8 @@
 /*
- * Random conversations through the whole library on a made-up kernel: reads cut anywhere, answers cut into parts, short
- * writes and EAGAIN at any byte. What comes out, without the farewells where one may be, must be what went in.
+ * Random conversations through the whole library, HTTP or not: answers cut into parts, anywhere.
  * Arguments: a seed and the number of conversations. Prints how many answers had a farewell; fails with what differs.
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "../../native/preload/system.h"
-
-static long made_up(long n, long a, long b, long c, long d, long e, long f);
-#define raw_call made_up
-/* The library's calls beside those of the C library that this program uses itself. */
-#define write shim_write
-#define writev shim_writev
-#define send shim_send
-#define sendto shim_sendto
-#define sendmsg shim_sendmsg
-#define sendfile shim_sendfile
-#define sendfile64 shim_sendfile64
-#define read shim_read
-#define readv shim_readv
-#define recv shim_recv
-#define recvfrom shim_recvfrom
-#define recvmsg shim_recvmsg
-#define __read_chk shim_read_chk
-#define __recv_chk shim_recv_chk
-#define accept shim_accept
-#define accept4 shim_accept4
-#define close shim_close
-#define dlsym no_dlsym
-#include "../../native/preload/preload.c"
-
-enum { FD = 7, PORT = 8080, ROOM = 1 << 16 };
-
-static struct flag_page manager = {FLAG_MARK, FLAG_CLOSE, 1, {PORT}};
-const struct flag_page NO_PAGE;
-const struct flag_page *flag_ask(void) { return &manager; }
-
-static u8 in[ROOM], out[ROOM], meant[ROOM], may_be_told[ROOM];
-static bytes_t in_bytes, in_at, out_bytes, meant_bytes;
-static int unsent, is_ended, cuts;
-static unsigned long long state;
-
-static unsigned below(unsigned n) {
-  state = state * 6364136223846793005ull + 1442695040888963407ull;
-  return (unsigned)(state >> 33) % n;
-}
-
-static long take(const struct iovec *v, bytes_t count) {
-  bytes_t all = 0, taken;
-  if (is_ended) return -EPIPE;
-  if (below(8) == 0) return -EAGAIN;
-  for (bytes_t i = 0; i < count; i++) all += v[i].iov_len;
-  taken = all && below(3) == 0 ? 1 + below((unsigned)(all < 60 || below(2) ? all : 60)) : all;
-  bytes_t left = taken;
-  for (bytes_t i = 0; i < count && left; i++) {
-    bytes_t part = v[i].iov_len < left ? v[i].iov_len : left;
-    memcpy(out + out_bytes, v[i].iov_base, part), out_bytes += part, left -= part;
-  }
-  return (long)taken;
-}
-
-static long give(const struct iovec *v, bytes_t count) {
-  bytes_t start = in_at, wish = 1 + below(4) * 400;
-  if (in_at == in_bytes) return -EAGAIN;
-  for (bytes_t i = 0; i < count && wish; i++)
-    for (bytes_t k = 0; k < v[i].iov_len && wish && in_at < in_bytes; k++, wish--) ((u8 *)v[i].iov_base)[k] = in[in_at++];
-  return (long)(in_at - start);
-}
-
-static long made_up(long n, long a, long b, long c, long d, long e, long f) {
-  const struct msghdr *message = (const void *)b;
-  struct iovec part = {(void *)b, (bytes_t)c};
-  (void)a, (void)d, (void)e, (void)f;
-  if (n == __NR_write || n == __NR_sendto) return take(&part, 1);
-  if (n == __NR_writev) return take((void *)b, (bytes_t)c);
-  if (n == __NR_sendmsg) return take(message->parts, message->count);
-  if (n == __NR_read || n == __NR_recvfrom) return give(&part, 1);
-  if (n == __NR_readv) return give((void *)b, (bytes_t)c);
-  if (n == __NR_recvmsg) return give(message->parts, message->count);
-  if (n == __NR_ioctl) return *(int *)c = b == FIONREAD ? (int)(in_bytes - in_at) : unsent, 0;
-  if (n == __NR_getsockopt) return *(int *)d = PROTOCOL_TCP, 0;
-  if (n == __NR_getsockname) return memcpy((void *)b, "\2\0\x1f\x90", 4), 0;
-  if (n == __NR_shutdown) return is_ended = 1, cuts++, 0;
-  if (n == __NR_ppoll || n == __NR_close) return 0;
-  printf("a call that no kernel was made up for: %ld\n", n), exit(1);
-}
-
-static void read_some(void) {
-  u8 bytes[ROOM];
-  struct iovec parts[2] = {{bytes, 300 + below(3000)}, {bytes + 8192, 4096}};
-  struct msghdr message = {0, 0, parts, 2, 0, 0, 0};
-  switch (below(5)) {
-    case 0: shim_read(FD, bytes, 4096); break;
-    case 1: shim_recv(FD, bytes, 4096, 0); break;
-    case 2: shim_readv(FD, parts, 2); break;
-    case 3: shim_recvmsg(FD, &message, 0); break;
-    default: shim_recvfrom(FD, bytes, 4096, 0, 0, 0);
-  }
-}
-
-/* One call with the bytes in up to nine parts, any of them empty; whole in the first where `is_whole`. */
-static long write_once(const u8 *p, bytes_t n, int is_whole) {
-  struct iovec parts[9];
-  bytes_t count = 1 + below(9), at = 0;
-  for (bytes_t i = 0; i < count; i++) {
-    bytes_t most = i == count - 1 || is_whole ? n - at : (n - at) / (1 + below(4));
-    bytes_t bytes = is_whole || i == count - 1 ? most : below((unsigned)most + 1);
-    parts[i] = (struct iovec){(u8 *)p + at, bytes}, at += bytes;
-  }
-  struct msghdr message = {0, 0, parts, count, 0, 0, 0};
-  switch (below(5)) {
-    case 0: return shim_write(FD, p, n);
-    case 1: return shim_send(FD, p, n, MSG_NOSIGNAL);
-    case 2: return shim_sendto(FD, p, n, 0, 0, 0);
-    case 3: return shim_writev(FD, parts, (int)count);
-    default: return shim_sendmsg(FD, &message, MSG_NOSIGNAL);
-  }
-}
+#include "shim.h"
 
 /* As servers do: again from where the last write ended. */
 static void write_all(const u8 *p, bytes_t n) {
@@ -143,38 +26,24 @@ static const char *const PIECES[] = {
   "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n", "HTTP/1.0 200 OK\r\n\r\n", "5\r\nHTTP/1.1 200 OK\r\n\r\n",
   "HTTP/1.1 200 OK\r\nContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "data: x\n\n", "HTTP/1.1 200 OK\r\nA: b\r\n", "\r\n",
 };
-#define ANY(list) list[below(sizeof list / sizeof *list)]
 
 static void converse(void) {
-  in_bytes = in_at = out_bytes = meant_bytes = 0, is_ended = 0;
-  shim_close(FD);
+  open_connection();
   for (unsigned turn = 0; turn < 8; turn++) {
     const char *request = ANY(REQUESTS), *piece = ANY(PIECES);
-    memcpy(in + in_bytes, request, strlen(request)), in_bytes += strlen(request);
+    receive(request);
     for (unsigned reads = 1 + below(3); reads; reads--) read_some();
     unsent = below(6) == 0;
     int is_first = 1;
     for (unsigned writes = 1 + below(3); writes; writes--, piece = ANY(PIECES)) {
-      const char *end = strstr(piece, "\r\n");
-      int is_head = !strncmp(piece, "HTTP/1.1 ", 9) && piece[9] != '1';
-      if (is_head && is_first) may_be_told[meant_bytes + (bytes_t)(end - piece) + 2] = 1;
+      /* A short write may end with the interim answer. */
+      const char *head = strncmp(piece, INTERIM, sizeof INTERIM - 1) ? piece : piece + sizeof INTERIM - 1;
+      int is_head = !strncmp(head, "HTTP/1.1 ", 9) && head[9] != '1';
+      if (is_head && is_first) may_be_told[meant_bytes + (bytes_t)(strstr(head, "\r\n") - piece) + 2] = 1;
       if (strcmp(piece, INTERIM)) is_first = 0;
       write_all((const u8 *)piece, strlen(piece));
     }
   }
-}
-
-/* How many farewells there are; -1 where the rest is not what was meant. */
-static int farewells(void) {
-  int found = 0;
-  bytes_t i = 0, o = 0;
-  while (o < out_bytes) {
-    if (may_be_told[i] && out_bytes - o >= FAREWELL_BYTES && !memcmp(out + o, FAREWELL, FAREWELL_BYTES)) o += FAREWELL_BYTES, found++;
-    /* An ended connection may end within a farewell, and nowhere else. */
-    else if (is_ended && may_be_told[i] && out_bytes - o < FAREWELL_BYTES && !memcmp(out + o, FAREWELL, out_bytes - o)) return found;
-    else if (i >= meant_bytes || out[o++] != meant[i++]) return -1;
-  }
-  return is_ended || i == meant_bytes ? found : -1;
 }
 
 int main(int count, char **words) {
@@ -182,7 +51,6 @@ int main(int count, char **words) {
   if (count < 3) return 2;
   state = strtoull(words[1], 0, 10);
   for (long turn = 0; turn < atol(words[2]); turn++) {
-    memset(may_be_told, 0, meant_bytes + 1);
     converse();
     int found = farewells();
     if (found < 0) return printf("conversation %ld\nmeant: %.*s\ncame: %.*s\n", turn, (int)meant_bytes, meant, (int)out_bytes, out), 1;

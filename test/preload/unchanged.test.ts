@@ -75,13 +75,15 @@ describe.skipIf(!hasCompiler)("the preloaded library changes nothing", () => {
 
   test("in a process whose manager does not answer, which starts all the same", async () => {
     const address = ownAddress();
-    const manager = await scene.openManager();
+    const impatient = await openScene({ isImpatient: true });
+    const manager = await impatient.openManager();
     manager.process.kill("SIGSTOP");
-    await scene.start(nodeServer(address), address);
+    await impatient.start(nodeServer(address), address);
     manager.process.kill("SIGCONT");
     await manager.flip(MODE.close);
     expect(manager.pages()).toBe(0);
-    expect(await (await scene.connect(address)).ask(GET, BODY)).not.toContain(FAREWELL);
+    expect(await (await impatient.connect(address)).ask(GET, BODY)).not.toContain(FAREWELL);
+    await impatient.close();
   });
 
   test("for a client of HTTP/1.0", async () => {

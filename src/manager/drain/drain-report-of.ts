@@ -3,8 +3,11 @@ import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../../contrac
 import type { DrainState } from "./drain-state.ts";
 import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
 
-/** @param processes that asked for the flag page; -1 where there is none */
-export function drainReportOf(state: DrainState, nowMs: number, processes: number): DrainReport {
+/**
+ * @param processes that have the flag page; -1 where there is none
+ * @param missed those that asked for it and could not be given it
+ */
+export function drainReportOf(state: DrainState, nowMs: number, processes: number, missed: number): DrainReport {
   const seen = state.holdingFromMs < 0 ? state.observation : state.seenAtEnd;
   return {
     version: 1,
@@ -18,7 +21,7 @@ export function drainReportOf(state: DrainState, nowMs: number, processes: numbe
     why: state.why,
     relay: relayVerdictOf(state),
     withdrawnAfterMs: withdrawnAfterMs(state),
-    farewell: processes < 0 ? undefined : { processes, connections: state.openAtDraining },
+    farewell: processes < 0 ? undefined : { processes, missed, connections: state.openAtDraining },
     unfollowed: seen.known && seen.unfollowed > 0 ? seen.unfollowed : undefined,
   };
 }

@@ -60,10 +60,10 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
 
   const perform = (action: DrainAction): void => {
     if (action.kind === "learn-kubelet") judge.learnKubelet(action.address);
-    if (action.kind === "answer") said = said + JSON.stringify(drainReportOf(state, nowMs, -1)).length;
+    if (action.kind === "answer") said = said + JSON.stringify(drainReportOf(state, nowMs, -1, 0)).length;
     if (action.kind === "count-active") hear({ kind: "active-counted", nowMs, active: 3, moved: false });
     if (action.kind !== "entered") return;
-    const report = drainReportOf(state, nowMs, -1);
+    const report = drainReportOf(state, nowMs, -1, 0);
     const { outcome: ended, trigger } = action.at;
     const news = {
       phase: action.phase,

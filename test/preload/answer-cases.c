@@ -1,0 +1,101 @@
+/*
+ * Servers that keep to HTTP, and bodies that look like answers: stored ones, in pieces of their own. Heads, bodies and reads
+ * by calls that the library does not see, through another descriptor too; clients that pipeline after the flip; a flip at
+ * any time. Arguments: a seed and the number of answers. Prints how many had a farewell; fails with what differs.
+ */
+#include "shim.h"
+
+#define STORED "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+#define MOST_REQUESTS 32
+
+static const char *const REQUESTS[] = {
+  "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST /p HTTP/1.1\r\nContent-Length: 5\r\n\r\nabcde",
+  "POST /p HTTP/1.1\r\nContent-Length: 18\r\n\r\nGET / HTTP/1.1\r\n\r\n", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n",
+  "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n",
+};
+
+static bytes_t ends[MOST_REQUESTS], asked, answered;
+/* How many calls in a hundred the library does not see; none on most connections. */
+static unsigned unseen;
+
+static void ask(void) {
+  receive(ANY(REQUESTS));
+  ends[asked++] = in_bytes;
+}
+
+/* After the flip, and not while an answer from before it is under way: those are not known. */
+static void pipeline(int is_known) {
+  while (is_known && manager.mode == FLAG_CLOSE && asked < MOST_REQUESTS - 8 && below(6) == 0) ask();
+}
+
+static void read_until(bytes_t end) {
+  u8 bytes[ROOM];
+  struct iovec part = {bytes, 4096};
+  while (in_at < end)
+    if (below(100) < unseen) give(&part, 1);
+    else read_some();
+}
+
+static void write_piece(const u8 *p, bytes_t n) {
+  memcpy(meant + meant_bytes, p, n), meant_bytes += n;
+  unsigned way = below(100) < unseen ? 1 + below(2) : 0;
+  while (n && !is_ended) {
+    struct iovec part = {(u8 *)p, n};
+    long taken = way == 0 ? write_once(p, n, below(3) == 0) : way == 1 ? take(&part, 1) : shim_write(FD + 1, p, n);
+    if (taken > 0) p += taken, n -= (bytes_t)taken;
+  }
+}
+
+static void answer(void) {
+  char head[640], body[400] = "";
+  int is_flipped = manager.mode == FLAG_CLOSE, is_chunked = below(4) == 0, is_empty = below(8) == 0;
+  unsigned pieces = is_empty ? 0 : 1 + below(5);
+  if (below(8) == 0) write_piece((const u8 *)"HTTP/1.1 100 Continue\r\n\r\n", 25);
+  for (unsigned i = 0; i < pieces; i++) strcat(body, is_chunked ? "26\r\n" STORED "\r\n" : STORED);
+  if (is_chunked) strcat(body, "0\r\n\r\n");
+  int n = is_chunked ? sprintf(head, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    : is_empty && below(2) ? sprintf(head, "HTTP/1.1 304 Not Modified\r\n\r\n")
+    : sprintf(head, "HTTP/1.1 404 Not Found\r\nContent-Length: %zu\r\n\r\n", strlen(body));
+  may_be_told[meant_bytes + (bytes_t)(strstr(head, "\r\n") - head) + 2] = 1;
+  if (below(3) == 0) strcat(head, body), write_piece((u8 *)head, strlen(head)), body[0] = 0;
+  else write_piece((u8 *)head, (bytes_t)n);
+  for (const char *at = body; *at;) {
+    /* Pieces that begin with a stored head, or anywhere. */
+    const char *next = strstr(at + 1, "HTTP/1.1");
+    bytes_t piece = below(4) == 0 ? 1 + below((unsigned)strlen(at)) : next ? (bytes_t)(next - at) : strlen(at);
+    if (asked == answered + 1 && below(20) == 0) manager.mode = FLAG_CLOSE;
+    pipeline(is_flipped);
+    if (below(2)) read_until(in_bytes);
+    write_piece((const u8 *)at, piece), at += piece;
+  }
+}
+
+static void converse(void) {
+  open_connection(), shim_close(FD + 1);
+  asked = answered = 0;
+  manager.mode = below(2) ? FLAG_CLOSE : FLAG_WAIT;
+  unseen = below(3) ? 0 : 1 + below(60);
+  while (answered < 8 && !is_ended) {
+    if (asked == answered) ask();
+    pipeline(1);
+    read_until(ends[answered]);
+    unsent = below(6) == 0;
+    answer(), answered++;
+    if (asked == answered && below(8) == 0) manager.mode = FLAG_CLOSE;
+  }
+}
+
+int main(int count, char **words) {
+  long told = 0, answers = 0;
+  if (count < 3) return 2;
+  state = strtoull(words[1], 0, 10);
+  start();
+  while (answers < atol(words[2])) {
+    converse();
+    int found = farewells();
+    if (found < 0) return printf("after %ld answers\nmeant: %.*s\ncame: %.*s\n", answers, (int)meant_bytes, meant, (int)out_bytes, out), 1;
+    told += found, answers += (long)answered;
+  }
+  printf("%ld answers, %ld told, %d ended\n", answers, told, cuts);
+  return 0;
+}
