@@ -1,5 +1,6 @@
 /** Which notes become Events, and when: each once in a while, none from a flooding sender. Time is an argument. */
 import type { Note } from "./event-note.ts";
+import { keyedBuckets } from "./keyed-buckets.ts";
 import { type Bucket, type BucketSize, fullBucket, takeToken } from "./token-bucket.ts";
 
 /** The same about the same owner is told again after this, with the number of times since. */
@@ -23,14 +24,12 @@ type Standing = { readonly firstMs: number; readonly count: number; readonly sen
 /** Answers for each note in turn. `nowMs` is monotonic. */
 export function eventLimits(): (note: Note, nowMs: number) => Telling {
   const standing = new Map<string, Standing>();
-  const namespaces = new Map<string, Bucket>();
+  const namespaces = keyedBuckets(PER_NAMESPACE, REMEMBERED_LIMIT);
   let overall: Bucket | undefined;
 
   const mayTell = (namespace: string, nowMs: number): boolean => {
-    const own = takeToken(namespaces.get(namespace) ?? fullBucket(PER_NAMESPACE, nowMs), PER_NAMESPACE, nowMs);
-    remember(namespaces, namespace, own.bucket);
     // A namespace that has none left takes none of the others'.
-    if (!own.taken) return false;
+    if (!namespaces.take(namespace, nowMs)) return false;
     const all = takeToken(overall ?? fullBucket(OVERALL, nowMs), OVERALL, nowMs);
     overall = all.bucket;
     return all.taken;

@@ -1,14 +1,24 @@
 /** The manager on Node: `node src/manager/node-main.ts serve --port=…`. */
+import type { Server } from "node:http";
 import { loadNodeFlagPage } from "./node-flag-page.ts";
 import { loadNodeLibc } from "./node-libc.ts";
 import { loadNodePortGuard } from "./node-port-guard.ts";
+import { answerLikeNative } from "./node-server.ts";
 import { processOutside } from "./process-outside.ts";
 import { runManager } from "./program.ts";
 
 const self = [process.execPath, process.argv[1] ?? ""];
+const guard = loadNodePortGuard();
+const portGuard = {
+  ...guard,
+  attach: (server: Server) => {
+    guard.attach(server);
+    answerLikeNative(server);
+  },
+};
 const build = {
   libc: loadNodeLibc(),
-  portGuard: loadNodePortGuard(),
+  portGuard,
   flagPage: loadNodeFlagPage(),
   self,
   onIdle: () => {},

@@ -169,9 +169,9 @@ export async function statusOf(manager: { readonly address: string }): Promise<R
 }
 
 /** A bare connection to the manager. Errors are part of what is tried, so they only end it. */
-export function dial(manager: { readonly address: string }, port = PORT): Promise<Socket> {
+export function dial(manager: { readonly address: string }, port = PORT, allowHalfOpen = false): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: manager.address, port });
+    const socket = connect({ host: manager.address, port, allowHalfOpen });
     socket.on("error", reject);
     socket.on("connect", () => resolve(socket));
   });

@@ -26,6 +26,7 @@ describeBuilds("bytes on the manager's port", (build) => {
     expect((await meanwhile).status).toBe(200);
     expect(await statusOf(manager)).toMatchObject({ phase: "idle", trigger: "none" });
     expect({ statuses: seen.statuses, rest: seen.rest }).toEqual({ statuses: expected, rest: "" });
+    if (request.inOrder === true) expect(seen.error).toBe("");
   }
 
   test.concurrent.for([...WELL_MEANT])("$says is answered by the contract", (request) => judge(request));

@@ -1,5 +1,6 @@
 /** What one Pod, one namespace, and all together may take of the relay. Time is an argument. Pure. */
-import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
+import { keyedBuckets } from "../../api-server/keyed-buckets.ts";
+import type { BucketSize } from "../../api-server/token-bucket.ts";
 import { fairShare } from "./fair-share.ts";
 
 /** Each open stream holds a TLS connection, some 75 KB. Half are what 5 000 drains in one namespace need. */
@@ -35,20 +36,13 @@ export type RelayLimits = {
 };
 
 export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLimits {
-  const requests = new Map<string, Bucket>();
+  const requests = keyedBuckets(REQUESTS_PER_NAMESPACE, REMEMBERED_LIMIT);
   const streams = fairShare(streamsLimit);
   const pulses = fairShare(PULSES_LIMIT);
   const perPod = new Map<string, number>();
 
   return {
-    mayAsk: (namespace, nowMs) => {
-      const before = requests.get(namespace) ?? fullBucket(REQUESTS_PER_NAMESPACE, nowMs);
-      const { bucket, taken } = takeToken(before, REQUESTS_PER_NAMESPACE, nowMs);
-      requests.delete(namespace);
-      requests.set(namespace, bucket);
-      if (requests.size > REMEMBERED_LIMIT) forgetOldest(requests);
-      return taken;
-    },
+    mayAsk: requests.take,
     beginStream: (owner) => {
       const own = perPod.get(podOf(owner)) ?? 0;
       if (own >= STREAMS_PER_POD) return "pod_streams";
@@ -70,9 +64,4 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
 
 function podOf({ namespace, uid }: StreamOwner): string {
   return `${namespace}/${uid}`;
-}
-
-function forgetOldest(map: Map<string, unknown>): void {
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
 }

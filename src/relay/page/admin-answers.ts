@@ -12,7 +12,12 @@ export type AdminParts = {
   readonly instance: string;
 };
 
-export type Answer = { readonly status: number; readonly type: string; readonly body: string };
+export type Answer = {
+  readonly status: number;
+  readonly type: string;
+  /** Written when it is called: only an answer with status 200 takes time. */
+  readonly body: () => string;
+};
 
 /** @param target path and query as they came */
 export type AdminAnswers = (method: string, target: string) => Answer;
@@ -34,7 +39,7 @@ export function adminAnswers({ drains, instance }: AdminParts): AdminAnswers {
 
   const json = (namespace: string | undefined): Answer => {
     const head = `{"version":1,"instance":${JSON.stringify(instance)},"drains":[`;
-    return ok("application/json", `${head}${drains.list(namespace).map(jsonOf).join(",")}]}\n`);
+    return ok("application/json", () => `${head}${drains.list(namespace).map(jsonOf).join(",")}]}\n`);
   };
 
   const list = (path: string, query: string): Answer => {
@@ -43,7 +48,7 @@ export function adminAnswers({ drains, instance }: AdminParts): AdminAnswers {
       return sentenceAnswer(400, "namespace: what was given is not the name of a namespace.");
     }
     if (path === "/drains.json") return json(namespace);
-    return ok(HTML, drainListPage({ drains: drains.list(namespace), instance, namespace }));
+    return ok(HTML, () => drainListPage({ drains: drains.list(namespace), instance, namespace }));
   };
 
   const one = (path: string): Answer => {
@@ -51,7 +56,7 @@ export function adminAnswers({ drains, instance }: AdminParts): AdminAnswers {
     if (id === undefined) return sentenceAnswer(404, "There are GET /, /drains.json, /drains/ID and /drains/ID.svg.");
     const record = drains.find(id);
     if (record === undefined) return sentenceAnswer(404, `Replica ${instance} remembers no drain with this id.`);
-    return picture === undefined ? ok(HTML, drainPage(record)) : ok(SVG, timelineSvg(record));
+    return picture === undefined ? ok(HTML, () => drainPage(record)) : ok(SVG, () => timelineSvg(record));
   };
 
   return (method, target) => {
@@ -64,9 +69,9 @@ export function adminAnswers({ drains, instance }: AdminParts): AdminAnswers {
 }
 
 export function sentenceAnswer(status: number, words: string): Answer {
-  return { status, type: TEXT, body: `${words}\n` };
+  return { status, type: TEXT, body: () => `${words}\n` };
 }
 
-function ok(type: string, body: string): Answer {
+function ok(type: string, body: () => string): Answer {
   return { status: 200, type, body };
 }

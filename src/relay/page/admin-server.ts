@@ -1,7 +1,7 @@
 /** The admin port: recent drains as JSON for the command line and as small pages. Plain HTTP, reading only. */
 import { createServer, type Server, type ServerResponse } from "node:http";
-import { type BucketSize, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
 import { PAGE_POLICY } from "../../drain-history/page/page-frame.ts";
+import { adminLimits } from "../limits/admin-limits.ts";
 import { type AdminParts, type Answer, adminAnswers, sentenceAnswer } from "./admin-answers.ts";
 import { adminConnections } from "./admin-connections.ts";
 
@@ -14,10 +14,7 @@ export type AdminPorts = AdminParts & {
 const REQUEST_LIMIT_MS = 5_000;
 /** Without a byte in either direction; in milliseconds. */
 const SILENCE_LIMIT_MS = 10_000;
-/** A whole list may take milliseconds in which no Pod that drains is told anything: then at most ten a second. */
-const ANSWERS: BucketSize = { most: 20, refillMs: 100 };
-
-const TOO_OFTEN = sentenceAnswer(429, "Too many requests: ten a second are answered.");
+const TOO_OFTEN = sentenceAnswer(429, "Too many requests: five a second are answered for each client address.");
 
 const HEADERS = {
   "content-security-policy": PAGE_POLICY,
@@ -32,7 +29,7 @@ const HEADERS = {
 /** Does not listen yet; see `admin-runner.ts`. */
 export function adminServer(ports: AdminPorts): Server {
   const answers = adminAnswers(ports);
-  let bucket = fullBucket(ANSWERS, ports.nowMs());
+  const mayRead = adminLimits();
   const limits = {
     headersTimeout: REQUEST_LIMIT_MS,
     requestTimeout: REQUEST_LIMIT_MS,
@@ -42,9 +39,10 @@ export function adminServer(ports: AdminPorts): Server {
   const connections = adminConnections();
   const server = createServer(limits, ({ method = "", url = "", socket }, response) => {
     connections.asked(socket);
-    const { bucket: rest, taken } = takeToken(bucket, ANSWERS, ports.nowMs());
-    bucket = rest;
-    send(response, taken ? answers(method, url) : TOO_OFTEN);
+    const answer = answers(method, url);
+    // A refusal such as 404 or 405 is a short sentence, which costs no more than the one of TOO_OFTEN.
+    const isFree = answer.status !== 200;
+    send(response, isFree || mayRead(socket.remoteAddress ?? "", ports.nowMs()) ? answer : TOO_OFTEN);
   });
   server.setTimeout(SILENCE_LIMIT_MS);
   server.on("connection", connections.add);
@@ -52,7 +50,7 @@ export function adminServer(ports: AdminPorts): Server {
 }
 
 function send(response: ServerResponse, { status, type, body }: Answer): void {
-  const bytes = Buffer.from(body);
+  const bytes = Buffer.from(body());
   const form = { "content-type": type, "content-length": bytes.length };
   response.writeHead(status, { ...HEADERS, ...form, ...(status === 405 ? { allow: "GET, HEAD" } : {}) });
   response.end(bytes);

@@ -1,13 +1,16 @@
 /** One bare conversation with the manager's port: bytes there, and what came back until the connection was gone. */
 
+import type { Socket } from "node:net";
 import { pause } from "../../time/pause.ts";
-import { dial } from "../manager-process.ts";
+import { dial, PORT } from "../manager-process.ts";
 
 export type Sent = {
   /** Latin-1 text; several pieces go one after the other. */
   readonly pieces: readonly string[];
   /** Ends the sending side after the last piece, or resets the connection. */
   readonly ending?: "half-close" | "reset";
+  /** Sent twice when the other side has ended its half, which is after the answer. */
+  readonly late?: string;
   /** For a HEAD request, whose answer names a length and has no body. */
   readonly bodyless?: boolean;
 };
@@ -24,7 +27,7 @@ export type Exchange = {
 const PIECE_PAUSE_MS = 20;
 
 export async function exchange(address: string, sent: Sent): Promise<Exchange> {
-  const socket = await dial({ address });
+  const socket = await dial({ address }, PORT, sent.late !== undefined);
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
   let error = "";
@@ -32,6 +35,7 @@ export async function exchange(address: string, sent: Sent): Promise<Exchange> {
   socket.on("error", (cause: NodeJS.ErrnoException) => {
     error = cause.code ?? cause.message;
   });
+  socket.on("end", () => void sendLate(socket, sent.late));
   const gone = new Promise<void>((resolve) => socket.on("close", () => resolve()));
   for (const piece of sent.pieces) {
     if (socket.destroyed) break;
@@ -42,6 +46,13 @@ export async function exchange(address: string, sent: Sent): Promise<Exchange> {
   if (sent.ending === "reset") socket.resetAndDestroy();
   await gone;
   return { ...answersIn(Buffer.concat(chunks).toString("latin1"), sent.bodyless ?? false), error };
+}
+
+async function sendLate(socket: Socket, late: string | undefined): Promise<void> {
+  if (late === undefined) return;
+  socket.write(late, "latin1");
+  await pause(PIECE_PAUSE_MS, "a reset by the other side arrives before the second piece");
+  socket.end(late, "latin1");
 }
 
 function answersIn(text: string, bodyless: boolean): { statuses: number[]; rest: string } {

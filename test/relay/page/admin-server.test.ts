@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterEach, describe, expect, test } from "vitest";
@@ -269,20 +270,66 @@ test("a thousand drains with all their text are answers of bounded size, and the
   expect(page.match(/<tr>/g)).toHaveLength(201);
 });
 
-test("twenty requests at once are answered and then ten a second, so that lists hold up nothing else", async () => {
-  const clock = { nowMs: 0 };
-  const server = adminServer({ drains: createDrainRing(1), instance: "web-1", nowMs: () => clock.nowMs });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  const status = async (): Promise<number> => (await fetch(`http://127.0.0.1:${port}/`)).status;
-  for (let times = 0; times < 20; times += 1) expect(await status()).toBe(200);
-  expect(await status()).toBe(429);
-  clock.nowMs = 99;
-  expect(await status()).toBe(429);
-  clock.nowMs = 200;
-  expect([await status(), await status(), await status()]).toEqual([200, 200, 429]);
-  server.closeAllConnections();
-  server.close();
+describe("requests of one client address", () => {
+  type Limited = { readonly port: number; readonly clock: { nowMs: number } };
+
+  async function limited(use: (limited: Limited) => Promise<void>): Promise<void> {
+    const clock = { nowMs: 0 };
+    const server = adminServer({ drains: createDrainRing(1), instance: "web-1", nowMs: () => clock.nowMs });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    await use({ port: typeof address === "object" && address !== null ? address.port : 0, clock });
+    server.closeAllConnections();
+    server.close();
+  }
+
+  type Asked = { readonly from?: string; readonly path?: string; readonly method?: string };
+
+  function status(port: number, { from = "127.0.0.1", path = "/", method = "GET" }: Asked = {}): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const sent = request({ host: "127.0.0.1", port, localAddress: from, path, method, agent: false }, (answer) => {
+        answer.resume();
+        answer.on("end", () => resolve(answer.statusCode ?? 0));
+      });
+      sent.on("error", reject);
+      sent.end();
+    });
+  }
+
+  test("are answered twenty at once and then five a second", () =>
+    limited(async ({ port, clock }) => {
+      for (let times = 0; times < 20; times += 1) expect(await status(port)).toBe(200);
+      expect(await status(port)).toBe(429);
+      clock.nowMs = 199;
+      expect(await status(port)).toBe(429);
+      clock.nowMs = 400;
+      expect([await status(port), await status(port), await status(port)]).toEqual([200, 200, 429]);
+    }));
+
+  test.for(["/", "/drains.json", "/drains/zz", "/nothing"])(
+    "forty a second for %s, take none of another address's",
+    (path) =>
+      limited(async ({ port, clock }) => {
+        const operator: number[] = [];
+        for (let at = 0; at < 120; at += 1) {
+          clock.nowMs += 25;
+          await status(port, { path });
+          if (at % 10 === 9) operator.push(await status(port, { from: "127.0.0.2" }));
+        }
+        expect(operator).toEqual(Array.from({ length: 12 }, () => 200));
+      }),
+  );
+
+  test.for([
+    { path: "/nothing", status: 404 },
+    { path: "/drains/zz", status: 404 },
+    { path: "/?namespace=%3C", status: 400 },
+    { method: "POST", status: 405 },
+  ])("that are answered $status take no token", ({ status: expected, ...asked }) =>
+    limited(async ({ port }) => {
+      for (let times = 0; times < 30; times += 1) expect(await status(port, asked)).toBe(expected);
+      expect(await status(port)).toBe(200);
+    }),
+  );
 });

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { keyedBuckets } from "../../src/api-server/keyed-buckets.ts";
+
+const SIZE = { most: 2, refillMs: 100 };
+
+test("a key that uses up its tokens takes none of another's", () => {
+  const buckets = keyedBuckets(SIZE, 10);
+  expect([1, 2, 3].map(() => buckets.take("greedy", 0))).toEqual([true, true, false]);
+  expect([1, 2, 3].map(() => buckets.take("modest", 0))).toEqual([true, true, false]);
+  expect([1, 2].map(() => buckets.take("greedy", 100))).toEqual([true, false]);
+});
+
+test("a bucket is forgotten when it is full again, and not before", () => {
+  const buckets = keyedBuckets(SIZE, 10);
+  for (const key of ["a", "b", "c"]) buckets.take(key, 0);
+  buckets.take("a", 50);
+  expect(buckets.kept()).toBe(3);
+  buckets.take("d", 199);
+  expect(buckets.kept()).toBe(4);
+  buckets.take("d", 200);
+  expect(buckets.kept()).toBe(2);
+});
+
+test("beyond the limit the bucket used longest ago starts over, and no other", () => {
+  const buckets = keyedBuckets(SIZE, 2);
+  for (const key of ["a", "a", "b", "b", "a", "c"]) buckets.take(key, 0);
+  expect(buckets.kept()).toBe(2);
+  expect(buckets.take("a", 0)).toBe(false);
+  expect(buckets.take("b", 0)).toBe(true);
+});
+
+test("a hundred thousand keys are kept in bounded memory", () => {
+  const buckets = keyedBuckets(SIZE, 1_000);
+  let most = 0;
+  for (let at = 0; at < 100_000; at += 1) {
+    buckets.take(`${at}`, at / 1_000);
+    most = Math.max(most, buckets.kept());
+  }
+  expect(most).toBe(1_000);
+});
