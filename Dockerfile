@@ -4,7 +4,22 @@ ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim@sha256:d6aa754f16b31
 
 # Everything is compiled here; nothing of this stage but its results goes into an image.
 FROM ${NODE_IMAGE} AS build
-RUN apt-get update && apt-get install -y --no-install-recommends binutils gcc libc6-dev musl-tools
+# Debian as it was at this time, so that a later build gets the same compiler, and the same bytes. It is not before the base
+# image's own packages, which would have to be downgraded. Signatures are checked; a snapshot outlives its Valid-Until.
+ARG DEBIAN_SNAPSHOT=20261124T000000Z
+RUN rm -f /etc/apt/sources.list.d/* \
+    && echo "deb [check-valid-until=no] http://snapshot.debian.org/archive/debian/${DEBIAN_SNAPSHOT} bookworm main" \
+      > /etc/apt/sources.list \
+    && echo "deb [check-valid-until=no] http://snapshot.debian.org/archive/debian-security/${DEBIAN_SNAPSHOT} bookworm-security main" \
+      >> /etc/apt/sources.list \
+    && apt-get -o Acquire::Retries=5 update && apt-get -o Acquire::Retries=5 install -y --no-install-recommends \
+      binutils=2.40-2 \
+      gcc=4:12.2.0-3 \
+      gcc-12=12.2.0-14+deb12u1 \
+      libc6-dev=2.36-9+deb12u14 \
+      libgcc-12-dev=12.2.0-14+deb12u1 \
+      musl-dev=1.2.3-1 \
+      musl-tools=1.2.3-1
 WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
 COPY tools tools
