@@ -28,14 +28,18 @@ COPY LICENSE tsconfig.json ./
 COPY native native
 COPY release release
 COPY src src
+# The SBOM takes the base image and Debian's versions from it.
+COPY Dockerfile Dockerfile
 # Not by npm scripts, which put the Node of an npm package before the base image's.
-RUN node native/build/main.ts && node native/build/preload-main.ts && node release/main.ts
+RUN node native/build/main.ts && node native/build/preload-main.ts && node release/main.ts \
+    && node release/sbom/main.ts
 
 # The shutdown manager: one static binary.
 FROM scratch AS manager
 COPY --from=build /source/build/native/lastcall /lastcall
 COPY --from=build /source/build/native/lastcall-preload.so /lastcall-preload.so
 COPY --from=build /source/build/native/NOTICES.txt /NOTICES.txt
+COPY --from=build /source/build/sbom/manager.cdx.json /sbom.cdx.json
 USER 65532:65532
 ENTRYPOINT ["/lastcall"]
 
@@ -46,12 +50,14 @@ COPY --from=build /source/release/manager-node-launcher /lastcall
 COPY --from=build /source/build/native/lastcall-preload.so /lastcall-preload.so
 COPY --from=build /source/node_modules/koffi /app/node_modules/koffi
 COPY --from=build /source/node_modules/@koromix /app/node_modules/@koromix
+COPY --from=build /source/build/sbom/manager-node.cdx.json /sbom.cdx.json
 USER 65532:65532
 ENTRYPOINT ["/lastcall"]
 
 # The admission webhook.
 FROM ${NODE_IMAGE} AS webhook
 COPY --from=build /source/build/release/lastcall /app
+COPY --from=build /source/build/sbom/webhook.cdx.json /sbom.cdx.json
 ENV NODE_ENV=production
 USER 65532:65532
 # V8 would keep twice as much room for what lives for one admission, and let its heap grow further between two collections:
