@@ -51,7 +51,7 @@ async function onNode(facts: DockerfileFacts, program: BundledProgram, beside: r
 }
 
 /** The folders of the packages that a bundle has code of. */
-export async function packagesIn(program: BundledProgram): Promise<readonly string[]> {
+async function packagesIn(program: BundledProgram): Promise<readonly string[]> {
   const sources = await sourcesOf(program);
   const folders = sources.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
   return [...new Set(folders)].sort();
