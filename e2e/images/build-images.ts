@@ -4,6 +4,7 @@ import { build as bundle } from "esbuild";
 import { buildManager } from "../../native/build/build.ts";
 import { buildPreload } from "../../native/build/preload.ts";
 import { bundleInto } from "../../release/bundle.ts";
+import { writeSboms } from "../../release/sbom/images.ts";
 import { writeArchive } from "./archive-file.ts";
 import { type Image, type Layer, makeLayer } from "./docker-archive.ts";
 import { type Content, treeEntries } from "./file-tree.ts";
@@ -25,6 +26,7 @@ export async function buildImages(root: string, cache: string, registry = "local
   await bundleInto(join(root, "build/release"));
   await buildManager("x64");
   await buildPreload("x64", join(root, "build/native/lastcall-preload.so"));
+  await writeSboms(join(root, "build/sbom"));
   const names = IMAGE_NAMES;
   const node = await nodeLayer(root);
   const images = await Promise.all(names.map((name) => makeImage(name, { root, registry, node })));

@@ -22,6 +22,7 @@ export const IMAGES = {
       { from: "build/native/lastcall", to: "/lastcall" },
       { from: "build/native/lastcall-preload.so", to: "/lastcall-preload.so" },
       { from: "build/native/NOTICES.txt", to: "/NOTICES.txt" },
+      { from: "build/sbom/manager.cdx.json", to: "/sbom.cdx.json" },
     ],
     bundles: [],
     entrypoint: ["/lastcall"],
@@ -34,13 +35,17 @@ export const IMAGES = {
       { from: "build/native/lastcall-preload.so", to: "/lastcall-preload.so" },
       { from: "node_modules/koffi", to: "/app/node_modules/koffi" },
       { from: "node_modules/@koromix", to: "/app/node_modules/@koromix" },
+      { from: "build/sbom/manager-node.cdx.json", to: "/sbom.cdx.json" },
     ],
     bundles: [],
     entrypoint: ["/lastcall"],
   },
   "lastcall-webhook": {
     base: "node",
-    contents: [{ from: "build/release/lastcall", to: "/app" }],
+    contents: [
+      { from: "build/release/lastcall", to: "/app" },
+      { from: "build/sbom/webhook.cdx.json", to: "/sbom.cdx.json" },
+    ],
     bundles: [],
     entrypoint: [
       NODE,

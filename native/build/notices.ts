@@ -1,23 +1,30 @@
 /** The licences of everything that is linked into the binary, in one file beside it. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { BuildError } from "./build-error.ts";
+import { LINKED_PARTS, type LinkedPart, MUSL_NOTICE, runtimeVersion } from "./linked-parts.ts";
 import { ROOT } from "./places.ts";
 
-type Part = { readonly name: string; readonly text: (tree: string) => string };
-
-const PARTS: readonly Part[] = [
-  { name: "lastcall", text: () => whole(`${ROOT}/LICENSE`) },
-  { name: "scriptc runtime 0.1.7", text: (tree) => whole(`${tree}/LICENSE`) },
-  { name: "quickjs-ng (regular expressions, numbers)", text: (tree) => whole(`${tree}/vendor/quickjs-ng/LICENSE`) },
-  { name: "Ryu (numbers)", text: (tree) => whole(`${tree}/vendor/ryu/LICENSE-Boost`) },
-  { name: "Mbed TLS 3.6.7 (linked only where TLS is used)", text: (tree) => whole(`${tree}/vendor/mbedtls/LICENSE`) },
-  { name: "libucontext (stacks)", text: (tree) => firstComment(`${tree}/src/scr_musl.c`) },
-  { name: "musl", text: () => whole(`${ROOT}/native/licences/musl.txt`) },
-];
-
+/** @param tree the runtime. @throws BuildError where a licence is missing or the table names another version */
 export function writeNotices(file: string, tree: string): void {
-  const parts = PARTS.map(({ name, text }) => `== ${name} ==\n\n${text(tree).trim()}\n`);
-  writeFileSync(file, parts.join("\n\n"));
+  const parts = [
+    { title: "lastcall", text: whole(`${ROOT}/LICENSE`) },
+    { title: `scriptc runtime ${runtimeVersion()}`, text: whole(`${tree}/LICENSE`) },
+    ...LINKED_PARTS.map((part) => ({ title: titleOf(part), text: noticeOf(part, tree) })),
+    { title: "musl", text: whole(MUSL_NOTICE) },
+  ];
+  writeFileSync(file, parts.map(({ title, text }) => `== ${title} ==\n\n${text.trim()}\n`).join("\n\n"));
+}
+
+function titleOf({ name, version, use }: LinkedPart): string {
+  return `${name} ${version}${use === undefined ? "" : ` (${use})`}`;
+}
+
+function noticeOf({ name, version, notice, proof }: LinkedPart, tree: string): string {
+  if (!whole(`${tree}/${proof.file}`).includes(proof.text))
+    throw new BuildError(
+      `native/build/linked-parts.ts: ${name} ${version}: ${proof.file} names another version; renew the table`,
+    );
+  return notice.isComment === true ? firstComment(`${tree}/${notice.file}`) : whole(`${tree}/${notice.file}`);
 }
 
 function whole(file: string): string {

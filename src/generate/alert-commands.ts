@@ -57,6 +57,11 @@ export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     `kubectl get podmonitors,servicemonitors ${IN}`,
   ],
   LastcallNotEnforcing: [ENFORCE, log("failing closed")],
+  LastcallEnforcementBlockedByQuota: [
+    "kubectl describe resourcequotas --namespace default    # or your selfTest.namespace; Used has reached Hard",
+    log("exceeded quota|failed quota|insufficient quota"),
+    ENFORCE,
+  ],
   LastcallAdmissionsFail: [log('"level":50'), PODS],
   LastcallAdmissionsSlow: [`kubectl top pods ${IN}`, PODS],
   LastcallCertificateExpires: [log("certificate"), `kubectl get secrets,certificates ${IN}`],

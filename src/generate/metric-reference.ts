@@ -8,7 +8,7 @@ import { threadMeters } from "../relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../relay/withdrawal/withdrawal-meters.ts";
 import { addAuthorityGauges, eventLog } from "../webhook/certificates/authority/event-log.ts";
 import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
-import { addEnforcingGauge } from "../webhook/enforcement/enforcement-runner.ts";
+import { addEnforcementGauges } from "../webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../webhook/metrics.ts";
 import type { Log } from "../webhook/request-log.ts";
 import { code, markdownTable } from "./markdown-table.ts";
@@ -20,7 +20,7 @@ export function webhookMetricReference(): string {
   const { registry } = createMeters();
   eventLog(SILENT, registry);
   addAuthorityGauges(registry, () => ({ isInSync: false, leafValidUntilMs: undefined, signer: undefined }));
-  addEnforcingGauge(registry, () => false);
+  addEnforcementGauges(registry, () => ({ isEnforcing: false, why: "", reason: "none" }));
   clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
   return metricTable(registry);
 }

@@ -88,6 +88,12 @@ export const METRICS = {
     help: "1 while API servers refuse Pods when no webhook answers; 0 until injection is proven. Only with failurePolicy Fail.",
     labelNames: [],
   },
+  enforcementBlocked: {
+    type: "gauge",
+    name: "lastcall_enforcement_blocked",
+    help: "1 for the reason why enforcement is not active yet: quota when a ResourceQuota in selfTest.namespace refuses the dry-run Pod, else other; the log names it. Only with failurePolicy Fail.",
+    labelNames: ["reason"],
+  },
   residentMemory: {
     type: "gauge",
     name: "process_resident_memory_bytes",

@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { LINKED_PARTS } from "../../native/build/linked-parts.ts";
+import { missingPins } from "./apt-pins.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
@@ -29,6 +31,15 @@ describe("the Dockerfile", () => {
     expect(commands.join()).toContain("node native/build/main.ts");
   });
 
+  test("installs Debian's packages by exact version, from the archive as it was at one time", () => {
+    expect(missingPins(text)).toEqual([]);
+  });
+
+  test("takes the musl that the build for arm64 on another processor takes", () => {
+    const [, fetched] = /"(musl-dev=\S+)"/.exec(read("native/build/foreign-library.ts")) ?? [];
+    expect(text.split(/\s+/)).toContain(fetched);
+  });
+
   test("copies from no other image", () => {
     for (const [, from] of text.matchAll(/^COPY --from=(\S+)/gm)) expect(from).toBe("build");
   });
@@ -36,10 +47,24 @@ describe("the Dockerfile", () => {
 
 test.for(["docs/check-the-binary.md", "SECURITY.md"])("%s names the versions that are in the binary", (page) => {
   const { dependencies } = JSON.parse(read("native/toolchain/package.json"));
-  const [, mbedTls] = /Mbed TLS ([0-9.]+)/.exec(read("native/build/notices.ts")) ?? [];
+  const mbedTls = LINKED_PARTS.find(({ name }) => name === "Mbed TLS")?.version;
   expect(read(page)).toContain(dependencies.scriptc);
   expect(read(page)).toContain(mbedTls);
 });
+
+test.for([
+  ["a package without a version", "musl-dev=1.2.3-1", "musl-dev", "musl-dev has no version"],
+  ["a package by a pattern", "gcc=4:12.2.0-3", "gcc=4:*", "gcc=4:* has no version"],
+  ["the archive of today", "DEBIAN_SNAPSHOT=20", "DEBIAN_SNAPSHOT=latest20", "DEBIAN_SNAPSHOT has no time"],
+  ["a mirror of today", "http://snapshot.debian.org/archive/debian/", "http://deb.debian.org/debian/"],
+] as const)(
+  "the rule about Debian's packages finds %s",
+  ([, right, wrong, complaint = "an archive of today is used"]) => {
+    const changed = read("Dockerfile").replace(right, wrong);
+    expect(changed).not.toBe(read("Dockerfile"));
+    expect(missingPins(changed)).toContain(complaint);
+  },
+);
 
 /** What stands in for another package has no version. */
 type Locked = { readonly integrity?: string; readonly link?: boolean; readonly version?: string };

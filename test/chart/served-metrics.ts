@@ -12,7 +12,7 @@ import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
 import type { Ca } from "../../src/webhook/certificates/authority/authority.ts";
 import { addAuthorityGauges, eventLog } from "../../src/webhook/certificates/authority/event-log.ts";
 import { clusterMeters } from "../../src/webhook/cluster/cluster-metrics.ts";
-import { addEnforcingGauge } from "../../src/webhook/enforcement/enforcement-runner.ts";
+import { addEnforcementGauges } from "../../src/webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../../src/webhook/metrics.ts";
 import { createLog } from "../../src/webhook/request-log.ts";
 import { someDrain, someReport } from "../drain-history/some-drain.ts";
@@ -65,7 +65,7 @@ function webhookRegistry(): Registry {
   clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
   eventLog(createLog("silent", { write: () => undefined }), registry);
   addAuthorityGauges(registry, () => ({ leafValidUntilMs: 0, signer: { validUntilMs: 0 } as Ca, isInSync: true }));
-  addEnforcingGauge(registry, () => true);
+  addEnforcementGauges(registry, () => ({ isEnforcing: true, why: "", reason: "none" }));
   sliceMeters(registry, () => 0);
   withdrawalMeters(registry, () => 0);
   identityTeller({ info: () => undefined, warn: () => undefined }, registry, () => true);

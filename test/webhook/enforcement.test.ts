@@ -1,8 +1,15 @@
 /** When the release closes by itself, and what it then asks API servers to do. */
+import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
 import { objectsAt, type RawObject } from "../../src/kubernetes/raw-json.ts";
-import { type Configurations, type EnforcerPorts, enforce } from "../../src/webhook/enforcement/enforcer.ts";
+import { addEnforcementGauges } from "../../src/webhook/enforcement/enforcement-runner.ts";
+import {
+  type Configurations,
+  type Enforcement,
+  type EnforcerPorts,
+  enforce,
+} from "../../src/webhook/enforcement/enforcer.ts";
 import { enforcerPorts } from "../../src/webhook/enforcement/enforcer-ports.ts";
 import { refusingCopies } from "../../src/webhook/enforcement/refusing-copies.ts";
 
@@ -36,7 +43,7 @@ async function look({ open = OPEN, ...rest }: World, doubt = "", written: "done"
     },
     prove: async () => {
       proofs += 1;
-      return doubt;
+      return doubt === "" ? undefined : { why: doubt, reason: "other" };
     },
   };
   return { ...(await enforce(ports)), writes, proofs };
@@ -53,7 +60,13 @@ describe("a release with Fail", () => {
   });
 
   test("writes nothing and proves nothing when its copies are right", async () => {
-    expect(await look({ copies: refusingCopies(OPEN) })).toEqual({ isEnforcing: true, why: "", writes: [], proofs: 0 });
+    expect(await look({ copies: refusingCopies(OPEN) })).toEqual({
+      isEnforcing: true,
+      why: "",
+      reason: "none",
+      writes: [],
+      proofs: 0,
+    });
   });
 
   test("copies no entry that only checks settings", () => {
@@ -136,7 +149,7 @@ describe("at the API server", () => {
 
   test("then the whole list is written, at the version that was read", async () => {
     const { ports, asked } = serverThat(true);
-    expect(await enforce(ports)).toEqual({ isEnforcing: true, why: "" });
+    expect(await enforce(ports)).toEqual({ isEnforcing: true, why: "", reason: "none" });
     const { path, body } = asked.at(-1) ?? { path: "" };
     expect(path).toBe(`${KIND}/enforce.lastcall.dev`);
     expect(JSON.parse(body ?? "")).toEqual([
@@ -150,6 +163,55 @@ describe("at the API server", () => {
     const { isEnforcing, why } = await enforce(ports);
     expect([isEnforcing, asked.map(({ method }) => method)]).toEqual([false, ["POST"]]);
     expect(why).toContain("came back without injection");
+  });
+
+  /** What the registry shows after one look at a server that refuses the Pod of the proof. */
+  async function blockedAfter(refusal: ApiAnswer): Promise<readonly string[]> {
+    const { ports } = serverThat(true);
+    const refusing = enforcerPorts(async () => refusal, SETTINGS);
+    const seen = await enforce({ ...ports, prove: refusing.prove });
+    expect([seen.isEnforcing, seen.why.includes("in namespace proofs (")]).toEqual([false, true]);
+    return shownFor(seen);
+  }
+
+  async function shownFor(seen: Enforcement): Promise<readonly string[]> {
+    const registry = new Registry();
+    addEnforcementGauges(registry, () => seen);
+    return (await registry.metrics()).split("\n").filter((line) => line.startsWith("lastcall_enforcement_blocked"));
+  }
+
+  const forbidden = (why: string): ApiAnswer => ({
+    status: 403,
+    text: JSON.stringify({ kind: "Status", code: 403, reason: "Forbidden", message: `pods "x" is forbidden: ${why}` }),
+  });
+
+  test.for([
+    "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5",
+    "failed quota: small: must specify limits.ephemeral-storage for: probe",
+    "insufficient quota to match these scopes: [{PriorityClass In [high]}]",
+  ])("a quota that refuses the proof's Pod is the reason in the metric: %s", async (why) => {
+    expect(await blockedAfter(forbidden(why))).toEqual([
+      'lastcall_enforcement_blocked{reason="quota"} 1',
+      'lastcall_enforcement_blocked{reason="other"} 0',
+    ]);
+  });
+
+  test.for([
+    forbidden('violates PodSecurity "restricted:latest"'),
+    { status: 500, text: JSON.stringify({ message: "exceeded quota: of something else" }) },
+  ])("another refusal is not taken for a quota's: %j", async (refusal) => {
+    expect(await blockedAfter(refusal)).toEqual([
+      'lastcall_enforcement_blocked{reason="quota"} 0',
+      'lastcall_enforcement_blocked{reason="other"} 1',
+    ]);
+  });
+
+  test("once enforcement is active, no reason is shown", async () => {
+    const { ports } = serverThat(true);
+    expect(await shownFor(await enforce(ports))).toEqual([
+      'lastcall_enforcement_blocked{reason="quota"} 0',
+      'lastcall_enforcement_blocked{reason="other"} 0',
+    ]);
   });
 
   test("an object that is not there is not made", async () => {

@@ -5,7 +5,7 @@ import { connectionTo } from "../../api-server/connection.ts";
 import { METRICS } from "../metric-table.ts";
 import type { Log } from "../request-log.ts";
 import type { WebhookSettings } from "../settings.ts";
-import { type Enforcement, enforce } from "./enforcer.ts";
+import { BLOCKED_REASONS, blocked, type Enforcement, enforce } from "./enforcer.ts";
 import { enforcerPorts } from "./enforcer-ports.ts";
 
 export type EnforcementRunner = {
@@ -21,13 +21,13 @@ export async function startEnforcement(
 ): Promise<EnforcementRunner> {
   const { ask, close } = apiRunner(await connectionTo(settings));
   const ports = enforcerPorts(ask, settings);
-  let last: Enforcement = { isEnforcing: false, why: "" };
-  addEnforcingGauge(registry, () => last.isEnforcing);
+  let last: Enforcement = { isEnforcing: false, why: "", reason: "none" };
+  addEnforcementGauges(registry, () => last);
   let isRunning = false;
   const look = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;
-    const failed = (error: unknown): Enforcement => ({ ...last, why: String(error) });
+    const failed = (error: unknown): Enforcement => blocked(last.isEnforcing, String(error));
     const now = await enforce(ports).catch(failed);
     isRunning = false;
     if (now.isEnforcing && !last.isEnforcing) log.info("Pods are refused from now on while no webhook answers");
@@ -37,12 +37,21 @@ export async function startEnforcement(
   return { look, close };
 }
 
-export function addEnforcingGauge(registry: Registry, isEnforcing: () => boolean): void {
+export function addEnforcementGauges(registry: Registry, read: () => Enforcement): void {
+  const registers = [registry];
   new Gauge({
     ...METRICS.enforcing,
-    registers: [registry],
+    registers,
     collect() {
-      this.set(Number(isEnforcing()));
+      this.set(Number(read().isEnforcing));
+    },
+  });
+  new Gauge({
+    ...METRICS.enforcementBlocked,
+    registers,
+    collect() {
+      const { isEnforcing, reason } = read();
+      for (const each of BLOCKED_REASONS) this.set({ reason: each }, Number(!isEnforcing && reason === each));
     },
   });
 }

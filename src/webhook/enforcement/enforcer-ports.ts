@@ -6,6 +6,7 @@ import { pathOf, whatOf } from "../certificates/authority/webhook-configurations
 import type { EnforcementSettings } from "../enforcement-settings.ts";
 import { selfTest } from "../self-test/self-test.ts";
 import type { EnforcerPorts } from "./enforcer.ts";
+import { isQuotaRefusal } from "./quota-refusal.ts";
 
 /** `image` is that of the Pods that are asked for; nothing pulls it. */
 type Asked = EnforcementSettings & { readonly image: string };
@@ -33,9 +34,14 @@ export function enforcerPorts(ask: AskApi, settings: Asked): EnforcerPorts {
     },
     prove: async () => {
       let said = "";
+      let isQuotaFull = false;
       const expected = { namespace: proofNamespace, labels: proofLabels, image, waitMs: 0, startsPod: false };
       const isProven = await selfTest(expected, {
-        ask,
+        ask: async (question) => {
+          const answer = await ask(question);
+          isQuotaFull = isQuotaRefusal(answer);
+          return answer;
+        },
         // One try; the next look is the next one.
         sleep: async () => {},
         nowMs: () => 0,
@@ -43,7 +49,7 @@ export function enforcerPorts(ask: AskApi, settings: Asked): EnforcerPorts {
           said = sentence;
         },
       });
-      return isProven ? "" : said;
+      return isProven ? undefined : { why: said, reason: isQuotaFull ? "quota" : "other" };
     },
   };
 }

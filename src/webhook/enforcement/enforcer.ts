@@ -17,28 +17,42 @@ export type EnforcerPorts = {
   /** Both as they are now. Rejects when the API server cannot be asked or refuses. */
   readonly read: () => Promise<Configurations>;
   readonly write: (resourceVersion: string, webhooks: readonly RawObject[]) => Promise<Written>;
-  /** Why it is not known that Pods are injected; empty when one was. */
-  readonly prove: () => Promise<string>;
+  /** Why it is not known that Pods are injected; `undefined` when one was. */
+  readonly prove: () => Promise<Doubt | undefined>;
 };
+
+/** `quota`: a ResourceQuota refuses the Pod of the proof. The values are labels of a metric and never change. */
+export const BLOCKED_REASONS = ["quota", "other"] as const;
+export type BlockedReason = (typeof BLOCKED_REASONS)[number];
+
+export type Doubt = { readonly why: string; readonly reason: BlockedReason };
 
 export type Enforcement = {
   /** Whether API servers refuse Pods while no webhook answers. */
   readonly isEnforcing: boolean;
   /** Why they do not, or do not as the open configuration says now; empty when all is right. */
   readonly why: string;
+  /** What kind of reason that is. */
+  readonly reason: BlockedReason | "none";
 };
 
 /** One look; the next one does what a lost race has left. */
 export async function enforce({ read, write, prove }: EnforcerPorts): Promise<Enforcement> {
   const { open, enforcing } = await read();
-  if (enforcing === undefined) return { isEnforcing: false, why: "there is no configuration to fill" };
+  if (enforcing === undefined) return blocked(false, "there is no configuration to fill");
   const wanted = refusingCopies(open);
   const isEnforcing = enforcing.webhooks.length > 0;
-  if (isEnforcing && isDeepStrictEqual(enforcing.webhooks, wanted)) return { isEnforcing, why: "" };
+  if (isEnforcing && isDeepStrictEqual(enforcing.webhooks, wanted)) return ACTIVE;
   // A bundle that was taken away comes back; entries without one would refuse Pods until then.
-  if (!canBeCalled(open)) return { isEnforcing, why: "the webhook configuration has no caBundle yet" };
-  const doubt = isEnforcing ? "" : await prove();
-  if (doubt !== "") return { isEnforcing, why: doubt };
+  if (!canBeCalled(open)) return blocked(isEnforcing, "the webhook configuration has no caBundle yet");
+  const doubt = isEnforcing ? undefined : await prove();
+  if (doubt !== undefined) return { isEnforcing, ...doubt };
   const written = await write(enforcing.resourceVersion, wanted);
-  return written === "done" ? { isEnforcing: true, why: "" } : { isEnforcing, why: "another writer came first" };
+  return written === "done" ? ACTIVE : blocked(isEnforcing, "another writer came first");
+}
+
+const ACTIVE: Enforcement = { isEnforcing: true, why: "", reason: "none" };
+
+export function blocked(isEnforcing: boolean, why: string): Enforcement {
+  return { isEnforcing, why, reason: "other" };
 }

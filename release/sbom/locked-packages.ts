@@ -1,0 +1,73 @@
+/** Packages of a lock file of npm as components. */
+import { readFileSync } from "node:fs";
+import { type Component, IMAGE, licensesOf, type Parts } from "./cyclonedx.ts";
+
+type Locked = {
+  /** Only where the folder has another name. */
+  readonly name?: string;
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+};
+
+/** By folder, such as `node_modules/a/node_modules/b`. */
+export type Lock = Readonly<Record<string, Locked>>;
+
+export function readLock(file: string): Lock {
+  return JSON.parse(readFileSync(file, "utf8")).packages;
+}
+
+/** @throws Error where the lock file lacks a folder or its version or hash: an SBOM with gaps is not written */
+export function lockedPackages(lock: Lock, folders: readonly string[], scope: Component["scope"] = "required"): Parts {
+  const components = new Map<string, Component>();
+  const refsUsedBy = (folder: string): readonly string[] => {
+    const used = usedBy(lock, folder).filter((other) => folders.includes(other));
+    return used.map((other) => componentOf(lock, other, scope)["bom-ref"]);
+  };
+  const uses = new Map([[IMAGE, refsUsedBy("")]]);
+  for (const folder of folders) {
+    const component = componentOf(lock, folder, scope);
+    const ref = component["bom-ref"];
+    components.set(ref, component);
+    // The same version may lie in two folders.
+    const refs = new Set([...(uses.get(ref) ?? []), ...refsUsedBy(folder)]);
+    if (refs.size > 0) uses.set(ref, [...refs]);
+  }
+  return { components: [...components.values()], uses };
+}
+
+function componentOf(lock: Lock, folder: string, scope: Component["scope"]): Component {
+  const { name: alias, version, integrity = "", license } = lock[folder] ?? {};
+  const [, base64] = /^sha512-(\S+)$/.exec(integrity) ?? [];
+  if (version === undefined || base64 === undefined) throw new Error(`the lock file has no version or hash of ${folder}`);
+  const fullName = alias ?? folder.slice(folder.lastIndexOf("node_modules/") + "node_modules/".length);
+  const [name = "", group] = fullName.split("/").reverse();
+  const purl = `pkg:npm/${fullName.replace("@", "%40")}@${encodeURIComponent(version)}`;
+  return {
+    type: "library",
+    "bom-ref": purl,
+    ...(group === undefined ? {} : { group }),
+    name,
+    version,
+    scope,
+    hashes: [{ alg: "SHA-512", content: Buffer.from(base64, "base64").toString("hex") }],
+    ...(license === undefined ? {} : { licenses: licensesOf(license) }),
+    purl,
+  };
+}
+
+/** The folders that Node would load a package's dependencies from: the nearest node_modules that has them. */
+function usedBy(lock: Lock, folder: string): readonly string[] {
+  const { devDependencies, dependencies, optionalDependencies, peerDependencies } = lock[folder] ?? {};
+  const names = Object.keys({ ...devDependencies, ...dependencies, ...optionalDependencies, ...peerDependencies });
+  const owners = folder.split("/node_modules/").map((_, depth, parts) => parts.slice(0, depth + 1).join("/node_modules/"));
+  return names.flatMap((name) => {
+    const nested = owners.toReversed().map((owner) => `${owner}/node_modules/${name}`);
+    const found = [...nested, `node_modules/${name}`].find((candidate) => candidate in lock);
+    return found === undefined ? [] : [found];
+  });
+}

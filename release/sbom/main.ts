@@ -1,0 +1,7 @@
+/** `npm run sbom`: a CycloneDX SBOM of each image, in build/sbom. */
+import { fileURLToPath } from "node:url";
+import { writeSboms } from "./images.ts";
+
+const FOLDER = fileURLToPath(new URL("../../build/sbom", import.meta.url));
+
+for (const file of await writeSboms(FOLDER)) process.stdout.write(`${file}\n`);

@@ -1,0 +1,43 @@
+/** What the manager's binary is made of, and what compiled it. */
+import { LINKED_PARTS, RUNTIME_PACKAGE } from "../../native/build/linked-parts.ts";
+import { TOOLCHAIN } from "../../native/build/places.ts";
+import { type Component, licensesOf, type Parts } from "./cyclonedx.ts";
+import { baseImage, type DockerfileFacts, debianPackage } from "./dockerfile-facts.ts";
+import { lockedPackages, readLock } from "./locked-packages.ts";
+
+const COMPILER = ["node_modules/scriptc", "node_modules/@scriptc/compiler"];
+
+/** Archives of these are linked statically. */
+const LIBRARIES = [
+  { name: "musl-dev", license: "MIT", scope: "required" },
+  { name: "libgcc-12-dev", license: "GPL-3.0-or-later WITH GCC-exception-3.1", scope: "required" },
+] as const;
+
+const TOOLS = [
+  { name: "gcc-12", license: "GPL-3.0-or-later", scope: "excluded" },
+  { name: "binutils", license: "GPL-3.0-or-later", scope: "excluded" },
+] as const;
+
+/** @param architecture as Debian calls it */
+export function nativeParts(facts: DockerfileFacts, architecture: string): Parts {
+  const lock = readLock(`${TOOLCHAIN}/package-lock.json`);
+  const runtime = lockedPackages(lock, [RUNTIME_PACKAGE]);
+  const compiler = lockedPackages(lock, COMPILER, "excluded");
+  const debian = [...LIBRARIES, ...TOOLS].map((asked) => debianPackage(facts, architecture, asked));
+  const vendored = LINKED_PARTS.map(({ name, version, license, purl, cpe }): Component => {
+    const licenses = licensesOf(license);
+    const base = { type: "library", "bom-ref": purl, name, version, scope: "required", licenses } as const;
+    return { ...base, ...(cpe === undefined ? {} : { cpe }), purl };
+  });
+  const carried = vendored.map((component) => component["bom-ref"]);
+  return {
+    components: [
+      ...runtime.components,
+      ...vendored,
+      ...debian,
+      ...compiler.components,
+      baseImage(facts, "excluded"),
+    ],
+    uses: new Map([...compiler.uses, ...runtime.components.map((component) => [component["bom-ref"], carried] as const)]),
+  };
+}

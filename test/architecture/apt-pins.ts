@@ -1,0 +1,28 @@
+/** What a Dockerfile leaves to the day of the build: versions of Debian's packages, and the archive they come from. */
+
+const EXACT = /^[a-z0-9][a-z0-9.+-]*=(?:\d+:)?[0-9][A-Za-z0-9.+~-]*$/;
+const ARCHIVE = /\bhttps?:\/\/[\w.-]+\/\S+/g;
+const OF_ONE_TIME = /^http:\/\/snapshot\.debian\.org\/archive\/debian(?:-security)?\/\$\{DEBIAN_SNAPSHOT\}$/;
+
+export function missingPins(dockerfile: string): readonly string[] {
+  const commands = dockerfile.replaceAll("\\\n", " ").match(/^RUN .+$/gm) ?? [];
+  const apt = commands.filter((command) => /\bapt(?:-get)?\b/.test(command));
+  if (apt.length === 0) return [];
+  const packages = apt.flatMap((command) =>
+    [...command.matchAll(/\binstall\s([^&|;]*)/g)].flatMap(([, words = ""]) =>
+      words.split(/\s+/).filter((word) => word !== "" && !word.startsWith("-")),
+    ),
+  );
+  const archives = apt.flatMap((command) => command.match(ARCHIVE) ?? []);
+  return [
+    ...packages.filter((name) => !EXACT.test(name)).map((name) => `${name} has no version`),
+    ...(/^ARG DEBIAN_SNAPSHOT=\d{8}T\d{6}Z$/m.test(dockerfile) ? [] : ["DEBIAN_SNAPSHOT has no time"]),
+    ...(archives.length > 0 && archives.every((archive) => OF_ONE_TIME.test(archive))
+      ? []
+      : ["an archive of today is used"]),
+    // The base image brings sources of its own.
+    ...(apt.every((command) => command.includes("rm -f /etc/apt/sources.list.d/*"))
+      ? []
+      : ["the base image's sources are kept"]),
+  ];
+}
