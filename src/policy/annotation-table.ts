@@ -187,7 +187,7 @@ export const ANNOTATIONS: { readonly [K in keyof PodPolicy]: Row<PodPolicy[K]> }
     fallback: "auto",
     scopes: EVERYWHERE,
     summary:
-      "The manager's user. `auto`: 65532, and none in a namespace of OpenShift, which assigns one. `unset`: none is written.",
+      "The manager's user. `auto`: 17890, and none in a namespace of OpenShift, which assigns one. `unset`: none is written.",
   },
   preload: {
     name: "preload",

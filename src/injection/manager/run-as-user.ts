@@ -3,8 +3,11 @@ import { annotationsOf } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import type { RunAsUserChoice } from "../../policy/pod-policy.ts";
 
-/** Of no image in particular, and not root. */
-const OUR_USER = 65_532;
+/**
+ * Not root, and not 65532, as which most distroless images run: the kernel bounds some things by user, over all Pods of a
+ * node. It is the number of the manager's port.
+ */
+const OUR_USER = 17_890;
 
 /** OpenShift gives every project a range of users; a Pod with another is refused there. */
 export const OPENSHIFT_USER_RANGE = "openshift.io/sa.scc.uid-range";

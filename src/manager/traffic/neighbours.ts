@@ -29,7 +29,7 @@ const USERS_LIMIT = 64;
 
 /**
  * The proxy is recognised by its user: the user that listens on a mesh port. Our own sockets are recognised by our
- * port, or the relay's, and not by our user, because 65532 is also what most distroless apps run as.
+ * port, or the relay's, and not by our user, which the Pod may give to its app as well.
  */
 export function createNeighbourWatch(ownPort: number, relay: RelayEndpoint): NeighbourWatch {
   const relayAddress = parseAddress(relay.address);
