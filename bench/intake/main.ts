@@ -1,6 +1,7 @@
 /**
- * `npm run bench:intake [-- ATTACK…] [-- --program=FILE]`: the real webhook under each attack of a stranger, with ordinary
- * admissions beside it, and before that without one. Each attack and its control have a server of their own.
+ * `npm run bench:intake [-- ATTACK…] [-- --program=FILE] [-- --addresses=16]`: the real webhook under each attack of a client
+ * that has no right, with an API server's reviews and a kubelet's probes beside it, and before that without one. Each attack
+ * and its control have a server of their own. Exits with 1 where a call beside an attack took longer than 5 s.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,11 +12,10 @@ import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "../admission-reviews.ts";
 import { mostResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
-import type { AskOrder, AskResult } from "./asker.ts";
+import type { Answered, AskOrder, AskResult } from "./asker.ts";
 import { ATTACKS, type AttackTally, TOGETHER } from "./attacks.ts";
 
 const HERE = import.meta.dirname;
-const PER_SECOND = 20;
 /** The attack stands by then. */
 const SETTLE_MS = 5_000;
 const SECONDS = 20;
@@ -31,7 +31,7 @@ async function start({ folder, program }: Place, name: string): Promise<ServerPr
 
 async function ask({ folder }: Place, port: number, seconds: number): Promise<AskResult> {
   const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, "small.json") };
-  const order: AskOrder = { port, ...files, perSecond: PER_SECOND, seconds };
+  const order: AskOrder = { port, ...files, seconds };
   const child = spawn(process.execPath, [join(HERE, "asker.ts"), JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -66,11 +66,12 @@ async function refused({ folder }: Place, port: number): Promise<string> {
   return found.map(([, reason, times]) => `${reason} ${times}`).join(", ") || "nothing";
 }
 
-async function round(place: Place, kind: string): Promise<void> {
+/** @returns whether every call beside the attack was answered in time */
+async function round(place: Place, kind: string): Promise<boolean> {
   const server = await start(place, kind);
   try {
     const control = await ask(place, server.port, CONTROL_SECONDS);
-    const attacker = spawn(process.execPath, [join(HERE, "attacker.ts"), kind, String(server.port)], {
+    const attacker = spawn(process.execPath, [join(HERE, "attacker.ts"), kind, String(server.port), addresses], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const told = allOf(attacker);
@@ -82,25 +83,37 @@ async function round(place: Place, kind: string): Promise<void> {
     const tally: AttackTally = JSON.parse((await told).split("\n")[1] ?? "{}");
     const lines = [
       `${kind}: ${(TOGETHER[kind] ?? [kind]).map((name) => ATTACKS[name]?.says).join(", ")}; opened ${tally.opened}, closed ${tally.closed}`,
-      `  without: ${timesOf(control)}`,
-      `  beside:  ${timesOf(seen)}`,
+      ...linesOf("without", control),
+      ...linesOf("beside", seen),
       `  most resident memory: ${bytes === undefined ? "the server has ended" : `${(bytes / 1e6).toFixed(0)} MB`}`,
       `  refused: ${reasons}`,
     ];
     process.stdout.write(`${lines.join("\n")}\n`);
+    return Object.values(seen).every(({ failures }) => failures.length === 0);
   } finally {
     await server.stop();
   }
 }
 
-function timesOf({ answered, failures, medianMs, worstMs }: AskResult): string {
-  const why = [...new Set(failures)].join(", ");
-  const failed = failures.length === 0 ? "0 failed" : `${failures.length} failed (${why})`;
-  return `${answered} answered, ${failed}, median ${medianMs.toFixed(1)} ms, worst ${worstMs.toFixed(0)} ms`;
+const NAMES = { new: "reviews on new connections", kept: "reviews on kept connections", probe: "GET /readyz" } as const;
+
+function linesOf(when: string, result: AskResult): readonly string[] {
+  return Object.entries(NAMES).map(([kind, name]) => {
+    const { asked, waitsMs, failures } = result[kind as keyof AskResult];
+    const why = [...new Set(failures)].join(", ");
+    const failed = failures.length === 0 ? "" : `, ${failures.length} failed (${why})`;
+    return `  ${when}: ${waitsMs.length} of ${asked} ${name}, ${quantiles({ waitsMs })}${failed}`;
+  });
+}
+
+function quantiles({ waitsMs }: Pick<Answered, "waitsMs">): string {
+  const at = (share: number) => waitsMs[Math.min(waitsMs.length - 1, Math.floor(waitsMs.length * share))] ?? Number.NaN;
+  return `median ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(0)} ms, worst ${at(1).toFixed(0)} ms`;
 }
 
 const words = process.argv.slice(2);
 const program = words.find((word) => word.startsWith("--program="))?.slice("--program=".length);
+const addresses = words.find((word) => word.startsWith("--addresses="))?.slice("--addresses=".length) ?? "0";
 const kinds = words.filter((word) => word in ATTACKS || word in TOGETHER);
 const folder = mkdtempSync(join(tmpdir(), "lastcall-intake-"));
 try {
@@ -112,7 +125,7 @@ try {
   const place = { folder, program: program ?? join(HERE, "../../src/lastcall.ts") };
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
   for (const kind of kinds.length === 0 ? [...Object.keys(ATTACKS), ...Object.keys(TOGETHER)] : kinds)
-    await round(place, kind);
+    if (!(await round(place, kind))) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

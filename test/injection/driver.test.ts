@@ -104,7 +104,7 @@ describe("a Unix socket is reached as the user who may write to it", () => {
 
   test("or the container's own", () => {
     const own = { ...envoy, securityContext: { runAsUser: 101 } };
-    expect(userIn({ spec: { securityContext: { runAsUser: 65_534 }, containers: [APP, own] } })).toBe(65_532);
+    expect(userIn({ spec: { securityContext: { runAsUser: 65_534 }, containers: [APP, own] } })).toBe(17_890);
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
     const spec = { securityContext: { runAsUser: 65_534 }, containers: [APP, own] };
     expect(userIn({ metadata: { annotations }, spec })).toBe(101);
@@ -113,7 +113,7 @@ describe("a Unix socket is reached as the user who may write to it", () => {
   test("never root, and never one who only reads the folder", () => {
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
     const root = { ...envoy, securityContext: { runAsUser: 0 } };
-    expect(userIn({ metadata: { annotations }, spec: { containers: [root] } })).toBe(65_532);
+    expect(userIn({ metadata: { annotations }, spec: { containers: [root] } })).toBe(17_890);
     const reader = { ...APP, securityContext: { runAsUser: 7 }, volumeMounts: [{ ...SOCKET, readOnly: true }] };
     const spec = { containers: [reader, { ...envoy, securityContext: { runAsUser: 101 } }] };
     expect(userIn({ metadata: { annotations }, spec })).toBe(101);

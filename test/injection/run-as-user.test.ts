@@ -15,7 +15,7 @@ function securityOf(pod: Loose, namespaceAnnotations: Loose = {}): Loose {
   return spec.initContainers[0]?.["securityContext"] as Loose;
 }
 
-const OURS = { runAsUser: 65_532, runAsNonRoot: true };
+const OURS = { runAsUser: 17_890, runAsNonRoot: true };
 
 describe("the manager's user", () => {
   test("is of no image in particular, where the cluster assigns none", () => {

@@ -4,7 +4,7 @@ export const ISTIO = { admin: 15_000, outbound: 15_001, inbound: 15_006, agent: 
 
 export const APP_PORT = 8_080;
 
-export const UIDS = { app: 1_000, proxy: 1_337, manager: 65_532 } as const;
+export const UIDS = { app: 1_000, proxy: 1_337, manager: 17_890 } as const;
 
 /** Runs a program as someone else, as a container's `runAsUser` does. In a container all files are there for everyone. */
 export function as(uid: number, command: readonly string[]): readonly string[] {
