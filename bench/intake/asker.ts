@@ -30,8 +30,8 @@ const TIMEOUT_MS = 5_000;
 const order: AskOrder = JSON.parse(process.argv[2] ?? "{}");
 const body = readFileSync(order.bodyFile);
 const where = { host: "127.0.0.1", port: order.port, ca: readFileSync(order.caFile), servername: "localhost" };
-/** As a few API servers keep them. */
-const kept = new Agent({ keepAlive: true, maxSockets: 12 });
+/** As an API server: any number at a time, and 25 of them kept. */
+const kept = new Agent({ keepAlive: true, maxFreeSockets: 25 });
 
 const REVIEW = {
   path: "/mutate",

@@ -180,6 +180,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
 /** Several at a time. */
 export const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   "reviews+plain": ["reviews", "plain"],
+  "reviews+large": ["reviews", "large"],
+  "parked+large": ["parked", "large"],
   all: ["reviews", "plain", "known", "large", "parked"],
 };
 

@@ -7,6 +7,7 @@ import type { AdmissionRules } from "./admit.ts";
 import { addHealthRoutes, type Unreadiness } from "./health-routes.ts";
 import { answerBrokenRequest } from "./intake/broken-requests.ts";
 import { certificateRequest } from "./intake/client-certificate.ts";
+import { paceHandshakes } from "./intake/handshake-turns.ts";
 import { countAndLog } from "./intake/refusals.ts";
 import { watchConnections } from "./intake/watch-connections.ts";
 import { addReviewRoutes, BODY_LIMIT_BYTES, type IntakePorts, type ReviewPorts } from "./review-routes.ts";
@@ -67,6 +68,7 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Ser
     if (ports.leaving()) reply.header("connection", "close");
     done();
   });
+  paceHandshakes(app.server);
   const connectionOf = watchConnections(app.server, refuse);
   addReviewRoutes(app, rules, { ...ports, refuse, connectionOf, needsCertificate: clientCa !== "" });
   addHealthRoutes(app, ports.meters, ports.unreadiness);

@@ -58,10 +58,18 @@ async function admitUntilRefused(webhook: RunningWebhook, reason: string, times:
 
 test.for([
   { kind: "chunks", reason: "without_length", times: 50, says: "bodies of one-byte chunks without end" },
-  { kind: "parked", reason: "bodies_full", times: 20, says: "500 bodies that lack their last byte" },
+  { kind: "parked", reason: "bodies_full", times: 20, says: "800 bodies that lack their last byte" },
   { kind: "trickle", reason: "slow_body", times: 200, says: "500 bodies at a byte a second" },
   { kind: "silence", reason: "connections_full", times: 100, says: "more connections than there are places" },
   { kind: "heads", reason: "slow_head", times: 100, says: "heads without end" },
+  { kind: "known", reason: "connections_full", times: 500, says: "1 100 known connections of six addresses" },
+  {
+    reason: "connections_full",
+    times: 100,
+    says: "2 000 handshakes a second that end after the answer",
+  },
+  { kind: "reviews+large", reason: "bodies_full", times: 3, says: "valid reviews without a pause, small and large" },
+  { kind: "all", reason: "bodies_full", times: 50, says: "several attacks at a time" },
 ])("ordinary admissions are answered beside $says, which are refused and counted", LIMIT, async (row) => {
   const webhook = await started();
   await attack(webhook, row.kind);

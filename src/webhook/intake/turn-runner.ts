@@ -26,12 +26,16 @@ const TURN_MS = 5;
 /** Between two turns of large ones, each of which may take 100 ms: connections are accepted only then. */
 const LOOPS_BETWEEN_LARGE_TURNS = 4;
 
+/** While ordinary ones wait they get this many times the time of the large turn before: two thirds of it all. */
+const ORDINARY_SHARE = 2;
+
 /**
  * An admission runs through so much code that bringing it into the processor's caches costs three times what running
  * it does, and reading the next request drives it out again. Requests that wait at the same time share that cost; one
  * that comes alone waits for nothing. Large reviews have turns of their own, each with one review at least
  * and as many as fit its bytes. Each is answered before the next is parsed, so only one is in memory as objects. Their answers leave together, because waking
- * a client between two of them costs more than the answer. Addresses take turns, whatever each of them sends.
+ * a client between two of them costs more than the answer. Addresses take turns, whatever each of them sends, and large ones
+ * wait longer where ordinary ones wait too.
  *
  * @param nowMs monotonic milliseconds
  */
@@ -41,6 +45,7 @@ export function sharedTurns(nowMs: () => number): Turns {
   let isOrdinaryDue = false;
   let isRunning = false;
   let isLargeTurn = false;
+  let ordinaryMs = 0;
   const answered: (() => void)[] = [];
   const runOrdinary = async (): Promise<void> => {
     const startMs = nowMs();
@@ -50,6 +55,7 @@ export function sharedTurns(nowMs: () => number): Turns {
       begin();
       await everythingReady();
     }
+    ordinaryMs += nowMs() - startMs;
     isOrdinaryDue = false;
     if (!ordinary.isEmpty()) scheduleOrdinary();
   };
@@ -59,10 +65,16 @@ export function sharedTurns(nowMs: () => number): Turns {
     // Runs right after the sockets that are readable now have been read.
     setImmediate(() => void runOrdinary());
   };
+  const ordinaryUntil = async (dueMs: number): Promise<void> => {
+    for (let loop = 0; loop < LOOPS_BETWEEN_LARGE_TURNS; loop += 1) await loopOfNode();
+    while (!ordinary.isEmpty() && ordinaryMs < dueMs) await loopOfNode();
+  };
   const runLarge = async (): Promise<void> => {
     isRunning = true;
+    let owedMs = 0;
     while (!large.isEmpty()) {
-      for (let loop = 0; loop < LOOPS_BETWEEN_LARGE_TURNS; loop += 1) await loopOfNode();
+      await ordinaryUntil(owedMs);
+      const startMs = nowMs();
       isLargeTurn = true;
       let takenBytes = 0;
       while (takenBytes < LARGE_TURN_BYTES) {
@@ -74,6 +86,7 @@ export function sharedTurns(nowMs: () => number): Turns {
       }
       isLargeTurn = false;
       for (const leave of answered.splice(0)) leave();
+      owedMs = ordinaryMs + ORDINARY_SHARE * (nowMs() - startMs);
     }
     isRunning = false;
   };

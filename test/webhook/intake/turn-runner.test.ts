@@ -103,3 +103,20 @@ test("a turn ends after 5 ms, and sockets are served before the next", async () 
   await Promise.all(all);
   expect(seen).toEqual(["a", "b", "c", "sockets", "d", "e", "f"]);
 });
+
+test("a turn of large ones waits until those that are ordinary have had twice the time of the one before", async () => {
+  let nowMs = 0;
+  const { begin } = sharedTurns(() => nowMs);
+  const seen: string[] = [];
+  const work = (name: string, bytes: number, ms: number) =>
+    begin(bytes, ADDRESS).then(() => {
+      nowMs += ms;
+      seen.push(name);
+    });
+  // More than a turn takes, so that each turn has one.
+  const large = ["L1", "L2"].map((name) => work(name, LARGE_TURN_BYTES, 50));
+  const ordinary = Array.from({ length: 40 }, () => work("o", SMALL, 5));
+  await Promise.all([...large, ...ordinary]);
+  const between = seen.slice(seen.indexOf("L1") + 1, seen.indexOf("L2"));
+  expect(between).toHaveLength((2 * 50) / 5);
+});
