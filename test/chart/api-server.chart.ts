@@ -413,8 +413,11 @@ describe("a release on a real API server", () => {
         const text = await readMetrics({ address, port: Number(at(service, "spec", "ports", 0, "port")) });
         const names = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
         const asked = [...(await servedMetrics()).keys()].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
-        // It is there only with Fail.
-        expect(asked.filter((name) => !names.has(name))).toEqual(["lastcall_enforcing"]);
+        // Both are there only with Fail.
+        expect(asked.filter((name) => !names.has(name)).sort()).toEqual([
+          "lastcall_enforcement_blocked",
+          "lastcall_enforcing",
+        ]);
       });
     });
 

@@ -68,6 +68,20 @@ describe("the self-test", () => {
     expect(said).toEqual(['The API server refuses a Pod in namespace shop (403): "not yet"']);
   });
 
+  test("reports a refusal once and whole, whatever name the API server generates", async () => {
+    const why = "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5";
+    const { works, said } = await run((_wish, asked) =>
+      refusal(`pods "lastcall-self-test-${asked}" is forbidden: ${why}`),
+    );
+    expect(works).toBe(false);
+    expect(said).toEqual([`The API server refuses a Pod in namespace shop (403): "${why}"`]);
+  });
+
+  test("shortens a refusal without end", async () => {
+    const { said } = await run(() => refusal("x".repeat(1_000)));
+    expect(said).toEqual([`The API server refuses a Pod in namespace shop (403): "${"x".repeat(300)}…"`]);
+  });
+
   test("fails in time when the API server cannot be asked", async () => {
     const { works, said } = await run(() => {
       throw new Error("connect ECONNREFUSED");

@@ -8,8 +8,8 @@ import type { AskApi } from "../../api-server/api-request.ts";
 import { annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
-import { quote } from "../../policy/quote.ts";
 import { type ProbeWish, probePod, startablePod, type Wish } from "./probe-pods.ts";
+import { refusalMessage } from "./refusal-message.ts";
 import { STARTED_POD, startedPodIn } from "./started-manager.ts";
 
 export type SelfTestPorts = {
@@ -93,6 +93,9 @@ async function create(wanted: ProbeWish, wish: Wish, ask: AskApi): Promise<Creat
   if (!isRawObject(object)) throw new Error("its answer is no object");
   if (answer.status === 201)
     return { kind: "created", injected: textAt(annotationsOf(object), STATUS_ANNOTATION) !== undefined };
-  const said = quote(textAt(object, "message") ?? "");
-  return { kind: "failed", why: `The API server refuses a Pod in namespace ${namespace} (${answer.status}): ${said}` };
+  const message = refusalMessage(object);
+  return {
+    kind: "failed",
+    why: `The API server refuses a Pod in namespace ${namespace} (${answer.status}): ${message}`,
+  };
 }

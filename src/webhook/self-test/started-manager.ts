@@ -3,6 +3,7 @@ import type { AskApi } from "../../api-server/api-request.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { quote } from "../../policy/quote.ts";
 import { MANAGER, PROBE } from "./probe-pods.ts";
+import { refusalMessage } from "./refusal-message.ts";
 
 /** The Pod's name is always the same, so that the rights to read and delete it can name it. */
 export const STARTED_POD = "lastcall-self-test";
@@ -23,8 +24,8 @@ export function startedPodIn(namespace: string, ask: AskApi): StartedPod {
     create: async (pod) => {
       const answer = await ask({ method: "POST", path: pods, body: JSON.stringify(pod), limitMs: ANSWER_LIMIT_MS });
       if (answer.status === 201) return "";
-      const said = quote(textAt(parsed(answer.text), "message") ?? "");
-      return `The API server refuses Pod ${STARTED_POD} in namespace ${namespace} (${answer.status}): ${said}`;
+      const message = refusalMessage(parsed(answer.text));
+      return `The API server refuses Pod ${STARTED_POD} in namespace ${namespace} (${answer.status}): ${message}`;
     },
     whatIsWrong: async () => {
       const answer = await ask({ method: "GET", path, limitMs: ANSWER_LIMIT_MS });

@@ -1,0 +1,160 @@
+/** The client of `src/api-server` at a real API server: pages that change their size within a list, and refusals. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AskApi } from "../../src/api-server/api-request.ts";
+import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
+import { connectionTo } from "../../src/api-server/connection.ts";
+import { listAll } from "../../src/api-server/list-pages.ts";
+import { enforcerPorts } from "../../src/webhook/enforcement/enforcer-ports.ts";
+import { eventually } from "../time/eventually.ts";
+import { type ApiServer, startApiServer } from "./api-server.ts";
+import { at, listOf } from "./rendering.ts";
+
+const PAGE_SIZE = 20;
+
+/** Below the 1.5 MiB that etcd stores, and 20 of them are larger than PAGE_LIMIT_BYTES. */
+const LARGE = "x".repeat(1_000_000);
+
+/** How many objects of a name and size a list has, in the order of their names. */
+const CONTENT = [
+  { prefix: "a-small", text: "x" },
+  { prefix: "b-large", text: LARGE },
+  { prefix: "c-small", text: "x" },
+].flatMap(({ prefix, text }) =>
+  Array.from({ length: PAGE_SIZE }, (_, index) => ({ name: `${prefix}-${String(index).padStart(2, "0")}`, text })),
+);
+
+let server: ApiServer;
+let client: ApiRunner;
+
+// The first run may build the API server.
+beforeAll(async () => {
+  server = await startApiServer();
+  client = apiRunner(await connectionTo({ kubeconfigFile: server.kubeconfig }));
+}, 1_800_000);
+
+afterAll(async () => {
+  client?.close();
+  await server?.stop();
+});
+
+async function create(path: string, body: object): Promise<void> {
+  const { status, body: answer } = await server.ask("POST", path, body);
+  if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(answer)}`);
+}
+
+const createNamespace = (name: string): Promise<void> => create("/api/v1/namespaces", { metadata: { name } });
+
+type Requested = {
+  readonly limit: string | null;
+  readonly token: string | null;
+  /** Names on the page, or the name of the error. */
+  readonly result: readonly string[] | string;
+};
+
+/** Records every request for a page. */
+function recording(requested: Requested[], afterEach: () => Promise<void>): AskApi {
+  return async (question) => {
+    const query = new URL(question.path, "https://kubernetes").searchParams;
+    const record = async (result: Requested["result"]): Promise<void> => {
+      requested.push({ limit: query.get("limit"), token: query.get("continue"), result });
+      await afterEach();
+    };
+    try {
+      const answer = await client.ask(question);
+      await record(listOf(JSON.parse(answer.text), "items").map((item) => String(at(item, "metadata", "name"))));
+      return answer;
+    } catch (error) {
+      await record(error instanceof Error ? error.name : String(error));
+      throw error;
+    }
+  };
+}
+
+// The API server answers lists of Events from etcd, and most others from its watch cache.
+describe.for([
+  {
+    resource: "events",
+    objectOf: (namespace: string, name: string, text: string) => ({
+      metadata: { name },
+      involvedObject: { kind: "Pod", namespace, name: "web" },
+      reason: "Pulled",
+      message: text,
+    }),
+    fieldSelector: "reason=Pulled",
+  },
+  {
+    resource: "configmaps",
+    objectOf: (_namespace: string, name: string, text: string) => ({ metadata: { name }, data: { text } }),
+    fieldSelector: undefined,
+  },
+])("a list of $resource with large objects in its middle", ({ resource, objectOf, fieldSelector }) => {
+  const namespace = `large-${resource}`;
+  const path = `/api/v1/namespaces/${namespace}/${resource}`;
+
+  beforeAll(async () => {
+    await createNamespace(namespace);
+    for (const { name, text } of CONTENT) await create(path, objectOf(namespace, name, text));
+  });
+
+  test("goes on from the same token with half the limit, and has each object once, of one version", async () => {
+    const requested: Requested[] = [];
+    let later = 0;
+    const ask = recording(requested, () => {
+      later += 1;
+      return create(path, objectOf(namespace, `c-small-later-${later}`, "x"));
+    });
+    const { objects } = await listAll(ask, {
+      path,
+      fieldSelector,
+      pageSize: PAGE_SIZE,
+      keep: () => true,
+      signal: new AbortController().signal,
+    });
+    const names = CONTENT.map(({ name }) => name);
+    const page = (from: number, to: number): readonly string[] => names.slice(from, to);
+    expect(requested.map(({ limit, result }) => [limit, result])).toEqual([
+      ["20", page(0, 20)],
+      ["20", "AnswerTooLarge"],
+      ["10", page(20, 30)],
+      ["10", page(30, 40)],
+      ["10", page(40, 50)],
+      ["20", page(50, 60)],
+    ]);
+    const [first, refused, halved, ...others] = requested.map(({ token }) => token);
+    expect([first, halved]).toEqual([null, refused]);
+    expect(new Set([refused, ...others]).size).toBe(4);
+    expect([...objects.keys()]).toEqual(names.map((name) => `${namespace}/${name}`));
+  });
+});
+
+describe("the proof of enforcement in a namespace with a ResourceQuota", () => {
+  const namespace = "full";
+  const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
+  const prove = () => {
+    const settings = {
+      enforceCopies: "drain.lastcall.dev",
+      enforceConfiguration: "enforce.lastcall.dev",
+      proofNamespace: namespace,
+      proofLabels: {},
+      image: "lastcall/manager:1",
+    };
+    return enforcerPorts(client.ask, settings).prove();
+  };
+
+  beforeAll(() => createNamespace(namespace));
+
+  test("is blocked by a full quota, which the API server's refusal names", async () => {
+    expect(await prove()).toMatchObject({ reason: "other" });
+    const hard = { pods: "0" };
+    await create(quotas, { metadata: { name: "none" }, spec: { hard } });
+    // No controller runs that would count, and admission reads only the status.
+    const { status } = await server.ask("PATCH", `${quotas}/none/status`, { status: { hard, used: { pods: "0" } } });
+    expect(status).toBe(200);
+    await eventually(async () =>
+      expect(await prove()).toMatchObject({
+        reason: "quota",
+        why: expect.stringContaining("exceeded quota: none, requested: pods=1, used: pods=0, limited: pods=0"),
+      }),
+    );
+  });
+});
