@@ -63,11 +63,6 @@ test.for([
   { kind: "silence", reason: "connections_full", times: 100, says: "more connections than there are places" },
   { kind: "heads", reason: "slow_head", times: 100, says: "heads without end" },
   { kind: "known", reason: "connections_full", times: 500, says: "1 100 known connections of six addresses" },
-  {
-    reason: "connections_full",
-    times: 100,
-    says: "2 000 handshakes a second that end after the answer",
-  },
   { kind: "reviews+large", reason: "bodies_full", times: 3, says: "valid reviews without a pause, small and large" },
   { kind: "all", reason: "bodies_full", times: 50, says: "several attacks at a time" },
 ])("ordinary admissions are answered beside $says, which are refused and counted", LIMIT, async (row) => {
