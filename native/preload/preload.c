@@ -127,7 +127,8 @@ static inline long heard(int fd, const void *p, bytes_t room, int flags, long n)
   if (n <= 0 || !IS_COUNTED(fd) || flags & MSG_PEEK) return n;
   bytes_t all = (bytes_t)n, seen = flags & MSG_TRUNC ? 0 : all < room ? all : room;
   talks[fd].received += all;
-  if (__builtin_expect(page->owner & FLAG_OWNER_DIED, 0)) ask_again();
+  /* Where clients are told already, the page of the dead stays: a new manager learns of the Pod's end later. */
+  if (__builtin_expect(page->owner & FLAG_OWNER_DIED, 0) && page->mode == FLAG_WAIT) ask_again();
   if (IS_ON(fd)) talk_read(&talks[fd], p, seen, all);
   return n;
 }
@@ -158,8 +159,8 @@ SHOWN long writev(int fd, const struct iovec *v, int count) {
   return TELL_OR(v, (bytes_t)count, 0, CALL(writev, __NR_writev, fd, v, count));
 }
 SHOWN long sendmsg(int fd, const struct msghdr *m, int flags) {
-  bytes_t count = IS_ON(fd) && !m->name && !m->control_bytes ? m->count : 0;
-  return TELL_OR(m->parts, count, flags, CALL(sendmsg, __NR_sendmsg, fd, m, flags));
+  int is_plain = IS_ON(fd) && !m->name && !m->control_bytes;
+  return TELL_OR(is_plain ? m->parts : 0, is_plain ? m->count : 0, flags, CALL(sendmsg, __NR_sendmsg, fd, m, flags));
 }
 /* A file's bytes are a body: whatever was asked has its head already. */
 SHOWN long sendfile(int fd, int from, long *at, bytes_t n) {

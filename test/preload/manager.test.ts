@@ -75,6 +75,19 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
       expect(JSON.parse((await drained).body)).toMatchObject({ outcome: "drained", farewell: { processes: 1 } });
     });
 
+    test("goes on sending clients away when it is killed in a drain, whatever is started in its place", async () => {
+      manager = await startManager({ build, address, flags });
+      await scene.start([process.execPath, SERVER, address, String(PORT)], address);
+      const [first, second] = await Promise.all([scene.connect(address), scene.connect(address)]);
+      await second.ask(GET, BODY);
+      const drained = call(manager, `/${TOKEN}/drain`, "POST").catch(() => undefined);
+      while (!(await first.ask(GET, BODY)).includes(FAREWELL)) continue;
+      manager.kill("SIGKILL");
+      await Promise.all([manager.ended, drained]);
+      manager = await startManager({ build, address, flags });
+      expect(await second.ask(GET, BODY)).toContain(FAREWELL);
+    });
+
     test.skipIf(process.getuid?.() !== 0).for([
       { hardLimit: 20_000, pages: "mode 0, ports, sealed", farewell: { processes: 1, missed: 0 } },
       { hardLimit: 1_024, pages: "no page", farewell: { processes: 0, missed: 1 } },
