@@ -81,7 +81,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
       const [first, second] = await Promise.all([scene.connect(address), scene.connect(address)]);
       await second.ask(GET, BODY);
       const drained = call(manager, `/${TOKEN}/drain`, "POST").catch(() => undefined);
-      while (!(await first.ask(GET, BODY)).includes(FAREWELL)) continue;
+      while (!(await first.ask(GET, BODY)).includes(FAREWELL));
       manager.kill("SIGKILL");
       await Promise.all([manager.ended, drained]);
       manager = await startManager({ build, address, flags });
