@@ -181,7 +181,6 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
 export const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   "reviews+plain": ["reviews", "plain"],
   "reviews+large": ["reviews", "large"],
-  "parked+large": ["parked", "large"],
   all: ["reviews", "plain", "known", "large", "parked"],
 };
 

@@ -13,5 +13,6 @@ int is_drain_port(int fd, const struct flag_page *page);
  */
 int is_followed(int fd, const struct talk *talk);
 
-/* Sends what is missing of a farewell, or ends the connection: half of a line must not be taken for an answer. */
+/* An empty send queue takes first line and farewell whole, unless the kernel is out of memory. Who writes next is not known,
+ * so what is missing goes now or the connection ends: half of a line must not be taken for an answer. */
 void finish_farewell(int fd, bytes_t missing);

@@ -1,7 +1,7 @@
 /** Which notes become Events, and when: each once in a while, none from a flooding sender. Time is an argument. */
 import type { Note } from "./event-note.ts";
-import { keyedBuckets } from "./keyed-buckets.ts";
-import { type Bucket, type BucketSize, fullBucket, takeToken } from "./token-bucket.ts";
+import { keyedBucketsBelow } from "./keyed-buckets.ts";
+import type { BucketSize } from "./token-bucket.ts";
 
 /** The same about the same owner is told again after this, with the number of times since. */
 export const REPEAT_AFTER_MS = 10 * 60_000;
@@ -24,16 +24,7 @@ type Standing = { readonly firstMs: number; readonly count: number; readonly sen
 /** Answers for each note in turn. `nowMs` is monotonic. */
 export function eventLimits(): (note: Note, nowMs: number) => Telling {
   const standing = new Map<string, Standing>();
-  const namespaces = keyedBuckets(PER_NAMESPACE, REMEMBERED_LIMIT);
-  let overall: Bucket | undefined;
-
-  const mayTell = (namespace: string, nowMs: number): boolean => {
-    // A namespace that has none left takes none of the others'.
-    if (!namespaces.take(namespace, nowMs)) return false;
-    const all = takeToken(overall ?? fullBucket(OVERALL, nowMs), OVERALL, nowMs);
-    overall = all.bucket;
-    return all.taken;
-  };
+  const mayTell = keyedBucketsBelow(OVERALL, PER_NAMESPACE, REMEMBERED_LIMIT);
 
   return (note, nowMs) => {
     const key = `${note.namespace} ${note.owner.uid} ${note.reason}`;
@@ -55,7 +46,7 @@ export function eventLimits(): (note: Note, nowMs: number) => Telling {
 }
 
 /** The one used last is the last to be forgotten. */
-function remember<T>(map: Map<string, T>, key: string, value: T): void {
+function remember(map: Map<string, Standing>, key: string, value: Standing): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();

@@ -2,7 +2,7 @@
 import { type Bucket, type BucketSize, fullBucket, takeToken } from "./token-bucket.ts";
 
 export type KeyedBuckets = {
-  /** Whether the key still had a token. `nowMs` is monotonic. */
+  /** @param nowMs monotonic milliseconds. @returns true when the key had a token left */
   readonly take: (key: string, nowMs: number) => boolean;
   /** Buckets in memory. */
   readonly kept: () => number;
@@ -31,5 +31,21 @@ export function keyedBuckets(size: BucketSize, limit: number): KeyedBuckets {
       return taken;
     },
     kept: () => buckets.size,
+  };
+}
+
+/**
+ * The same below one bucket for all keys together. A key that has no token left takes none of the others'.
+ *
+ * @returns as {@link KeyedBuckets.take}
+ */
+export function keyedBucketsBelow(overall: BucketSize, size: BucketSize, limit: number): KeyedBuckets["take"] {
+  const own = keyedBuckets(size, limit);
+  let all: Bucket | undefined;
+  return (key, nowMs) => {
+    if (!own.take(key, nowMs)) return false;
+    const { bucket, taken } = takeToken(all ?? fullBucket(overall, nowMs), overall, nowMs);
+    all = bucket;
+    return taken;
   };
 }

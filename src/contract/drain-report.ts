@@ -26,9 +26,9 @@ export type PhaseDurations = {
 
 /** What is known of the clients that were to be sent away by the app's own answers. `left` says who stayed. */
 export type Farewell = {
-  /** That have the library and the manager's page, since the manager's start. */
+  /** Processes that loaded the library and got the manager's page, since the manager's start. */
   readonly processes: number;
-  /** That asked for the page and could not be given it: their clients are waited for. Older managers leave it out. */
+  /** Processes that asked for the page and did not get it: the drain waits for their clients. Older managers omit it. */
   readonly missed?: number | undefined;
   /** Connections that were open when their processes were told; -1 before, and where they could not be seen. */
   readonly connections: number;

@@ -1,6 +1,6 @@
 /** How often the admin port answers one client address, and all together. Time is an argument. Pure. */
-import { keyedBuckets } from "../../api-server/keyed-buckets.ts";
-import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
+import { type KeyedBuckets, keyedBucketsBelow } from "../../api-server/keyed-buckets.ts";
+import type { BucketSize } from "../../api-server/token-bucket.ts";
 
 /** A person opens a few pages, and a command line sends one request to each replica. */
 const PER_ADDRESS: BucketSize = { most: 20, refillMs: 200 };
@@ -14,15 +14,7 @@ const OVERALL: BucketSize = { most: 40, refillMs: 50 };
 /** Addresses in memory. A bucket is full again after 4 s, in which {@link OVERALL} answers 120 requests. */
 const ADDRESSES_LIMIT = 1_000;
 
-/** Whether a request of the address is answered now. `nowMs` is monotonic. */
-export function adminLimits(): (address: string, nowMs: number) => boolean {
-  const addresses = keyedBuckets(PER_ADDRESS, ADDRESSES_LIMIT);
-  let overall: Bucket | undefined;
-  return (address, nowMs) => {
-    // An address without tokens takes none of the others'.
-    if (!addresses.take(address, nowMs)) return false;
-    const { bucket, taken } = takeToken(overall ?? fullBucket(OVERALL, nowMs), OVERALL, nowMs);
-    overall = bucket;
-    return taken;
-  };
+/** @returns a function that takes a token of a client address. Its result is true when the request is to be answered */
+export function adminLimits(): KeyedBuckets["take"] {
+  return keyedBucketsBelow(OVERALL, PER_ADDRESS, ADDRESSES_LIMIT);
 }

@@ -32,7 +32,7 @@ export type Enforcement = {
   readonly isEnforcing: boolean;
   /** Why they do not, or do not as the open configuration says now; empty when all is right. */
   readonly why: string;
-  /** What kind of reason that is. */
+  /** The kind of {@link Enforcement.why}, for the metric. */
   readonly reason: BlockedReason | "none";
 };
 
