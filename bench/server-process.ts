@@ -10,9 +10,17 @@ export type ServerProcess = {
 };
 
 /** The log goes to a file: reading it would take CPU time from the measurement. */
-export async function startServer(name: string, args: readonly string[], logFile: string): Promise<ServerProcess> {
+export async function startServer(
+  name: string,
+  args: readonly string[],
+  logFile: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const log = openSync(logFile, "w");
-  const child = spawn(process.execPath, args, { stdio: ["ignore", log, "inherit"] });
+  const child = spawn(process.execPath, args, {
+    stdio: ["ignore", log, "inherit"],
+    env: { ...process.env, ...env },
+  });
   closeSync(log);
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let port = 0;

@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { IMAGES } from "../../e2e/images/image-table.ts";
+import { WEBHOOK_START } from "../../e2e/images/image-table.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "../admission-reviews.ts";
 import { mostResidentBytes } from "../process-cost.ts";
@@ -26,10 +26,9 @@ type Place = { readonly folder: string; readonly program: string };
 
 async function start({ folder, program }: Place, name: string): Promise<ServerProcess> {
   const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
-  // As the image starts Node: these bound its memory.
-  const flags = IMAGES["lastcall-webhook"].entrypoint.filter((word) => word.startsWith("--"));
-  const args = [...flags, program, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
-  return startServer(name, args, join(folder, `${name}.log`));
+  // As the image starts Node: it bounds the memory.
+  const args = [...WEBHOOK_START.flags, program, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
+  return startServer(name, args, join(folder, `${name}.log`), WEBHOOK_START.env);
 }
 
 async function ask({ folder }: Place, port: number, seconds: number): Promise<AskResult> {

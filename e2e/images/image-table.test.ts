@@ -19,11 +19,13 @@ function copiesOf(target: string): readonly { readonly from: string; readonly to
   });
 }
 
-describe.each([
+type Target = { readonly target: string; readonly row: ImageRow };
+
+describe.each<Target>([
   { target: "manager", row: IMAGES["lastcall-manager"] },
   { target: "manager-node", row: IMAGES["lastcall-manager-node"] },
   { target: "webhook", row: IMAGES["lastcall-webhook"] },
-] satisfies readonly { target: string; row: ImageRow }[])("the Dockerfile's target $target", ({ target, row }) => {
+])("the Dockerfile's target $target", ({ target, row }) => {
   test("carries what the image of the tests carries", () => {
     expect(copiesOf(target)).toEqual(row.contents);
   });
@@ -31,6 +33,8 @@ describe.each([
   test("starts the same program as the same user", () => {
     const words = row.entrypoint.map((word) => JSON.stringify(word)).join(", ");
     expect(stageOf(target)).toContain(`ENTRYPOINT [${words}]`);
+    for (const [name, value] of Object.entries(row.env ?? {}))
+      expect(stageOf(target)).toContain(`ENV ${name}=${value}`);
     expect(stageOf(target)).toContain(`USER ${USER}`);
     expect(stageOf(target)[0]).toMatch(row.base === "scratch" ? /^FROM scratch AS / : /^FROM \$\{NODE_IMAGE\} AS /);
   });

@@ -9,6 +9,7 @@ export type ImageRow = {
   /** Programs of the tests, each bundled into one file in `/app`. */
   readonly bundles: readonly string[];
   readonly entrypoint: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 /** No one of any image: the user of every container here. */
@@ -55,6 +56,7 @@ export const IMAGES = {
       "--no-maglev-destroy-on-background",
       "/app/lastcall.mjs",
     ],
+    env: { NODE_ENV: "production", MALLOC_TRIM_THRESHOLD_: "131072" },
   },
   "lastcall-test-app": {
     base: "node",
@@ -94,6 +96,12 @@ export const IMAGES = {
     entrypoint: [NODE, "/app/control-plane.mjs"],
   },
 } as const satisfies Readonly<Record<string, ImageRow>>;
+
+/** How the webhook's image starts Node. */
+export const WEBHOOK_START = {
+  flags: IMAGES["lastcall-webhook"].entrypoint.filter((word) => word.startsWith("--")),
+  env: IMAGES["lastcall-webhook"].env,
+} as const;
 
 export type ImageName = keyof typeof IMAGES;
 export const IMAGE_NAMES = Object.keys(IMAGES).filter((name): name is ImageName => Object.hasOwn(IMAGES, name));

@@ -13,8 +13,9 @@ import { samplesOf } from "./server-under-test.ts";
 
 const ATTACKER = join(import.meta.dirname, "../../bench/intake/attacker.ts");
 const LIMIT = { timeout: 240_000 };
-/** What a replica may take under any attack. */
+/** What a replica may take under one attack, and under several at a time: the chart's limit is 537 MB. */
 const MOST_BYTES = 400e6;
+const MOST_BYTES_TOGETHER = 480e6;
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -41,8 +42,10 @@ async function attack(webhook: RunningWebhook, kind: string): Promise<void> {
   early.catch(() => undefined);
 }
 
+type Row = { readonly kind: string; readonly reason: string; readonly times: number };
+
 /** Ordinary admissions, each of which has to be answered, until so many were refused for this reason. */
-async function admitUntilRefused(webhook: RunningWebhook, reason: string, times: number): Promise<void> {
+async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times }: Row): Promise<void> {
   const agent = keepAliveAgent(1);
   cleanups.push(() => agent.destroy());
   for (;;) {
@@ -53,7 +56,7 @@ async function admitUntilRefused(webhook: RunningWebhook, reason: string, times:
     if (refused >= times) break;
     await pause(100, "rounds of admissions that are a little apart");
   }
-  expect(mostResidentBytes(webhook.pid)).toBeLessThan(MOST_BYTES);
+  expect(mostResidentBytes(webhook.pid)).toBeLessThan(kind === "all" ? MOST_BYTES_TOGETHER : MOST_BYTES);
 }
 
 test.for([
@@ -68,7 +71,7 @@ test.for([
 ])("ordinary admissions are answered beside $says, which are refused and counted", LIMIT, async (row) => {
   const webhook = await started();
   await attack(webhook, row.kind);
-  await admitUntilRefused(webhook, row.reason, row.times);
+  await admitUntilRefused(webhook, row);
   // One line for all of them.
   expect(webhook.output().split('"msg":"refused"').length).toBeLessThan(10);
 });

@@ -8,8 +8,8 @@
 /** Why a body was cut. */
 export type Cut = "slow_body" | "bodies_full";
 
-/** Six of the largest bodies, or 3 000 of ordinary Pods. */
-export const SHELF_BYTES = 48 * 1024 * 1024;
+/** Four of the largest bodies. */
+export const SHELF_BYTES = 32 * 1024 * 1024;
 
 /** How long a body may take whatever its length: the default timeout of an API server's call in this chart. */
 const PATIENCE_MS = 5_000;

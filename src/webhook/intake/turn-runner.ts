@@ -23,25 +23,39 @@ export const LARGE_TURN_BYTES = 768 * 1024;
  */
 const TURN_MS = 5;
 
-/** Between two turns of large ones, each of which may take 100 ms: connections are accepted only then. */
-const LOOPS_BETWEEN_LARGE_TURNS = 4;
+/** A Pod without much around it. A shorter body costs as much. */
+const USUAL_BYTES = 4 * 1024;
+
+/**
+ * So many ordinary ones begin together, 16 of the usual size: two milliseconds of work. One after the other they take half as
+ * much time again; more of them could make a turn much longer than `TURN_MS`.
+ */
+const TOGETHER_BYTES = 16 * USUAL_BYTES;
+
+/**
+ * Of the event loop, after a turn of large ones, which may take 100 ms: connections are accepted only then. One for each `TURN_MS`
+ * of the turn, up to this. Always four would answer 3 % fewer large reviews and take 20 MB more.
+ */
+const MOST_LOOPS_AFTER_LARGE = 4;
 
 /** While ordinary ones wait they get this many times the time of the large turn before: two thirds of it all. */
 const ORDINARY_SHARE = 2;
 
+type Waiting = { readonly bytes: number; readonly begin: () => void };
+
 /**
  * An admission runs through so much code that bringing it into the processor's caches costs three times what running
  * it does, and reading the next request drives it out again. Requests that wait at the same time share that cost; one
- * that comes alone waits for nothing. Large reviews have turns of their own, each with one review at least
- * and as many as fit its bytes. Each is answered before the next is parsed, so only one is in memory as objects. Their answers leave together, because waking
- * a client between two of them costs more than the answer. Addresses take turns, whatever each of them sends, and large ones
- * wait longer where ordinary ones wait too.
+ * that comes alone waits for nothing. Large reviews have turns of their own, each with one review at least and as many
+ * as fit its bytes. Each is answered before the next is parsed, so only one is in memory as objects. Their answers leave
+ * together, because waking a client between two of them costs more than the answer. Addresses take turns, whatever each
+ * of them sends, and large ones wait longer where ordinary ones wait too.
  *
  * @param nowMs monotonic milliseconds
  */
 export function sharedTurns(nowMs: () => number): Turns {
-  const ordinary = fairQueue<() => void>();
-  const large = fairQueue<{ readonly bytes: number; readonly begin: () => void }>();
+  const ordinary = fairQueue<Waiting>();
+  const large = fairQueue<Waiting>();
   let isOrdinaryDue = false;
   let isRunning = false;
   let isLargeTurn = false;
@@ -50,9 +64,14 @@ export function sharedTurns(nowMs: () => number): Turns {
   const runOrdinary = async (): Promise<void> => {
     const startMs = nowMs();
     while (nowMs() - startMs < TURN_MS) {
-      const begin = ordinary.shift();
-      if (begin === undefined) break;
-      begin();
+      let takenBytes = 0;
+      while (takenBytes < TOGETHER_BYTES) {
+        const next = ordinary.shift();
+        if (next === undefined) break;
+        takenBytes += Math.max(next.bytes, USUAL_BYTES);
+        next.begin();
+      }
+      if (takenBytes === 0) break;
       await everythingReady();
     }
     ordinaryMs += nowMs() - startMs;
@@ -65,15 +84,18 @@ export function sharedTurns(nowMs: () => number): Turns {
     // Runs right after the sockets that are readable now have been read.
     setImmediate(() => void runOrdinary());
   };
-  const ordinaryUntil = async (dueMs: number): Promise<void> => {
-    for (let loop = 0; loop < LOOPS_BETWEEN_LARGE_TURNS; loop += 1) await loopOfNode();
-    while (!ordinary.isEmpty() && ordinaryMs < dueMs) await loopOfNode();
+  /** What a turn of large ones owes to everything else. */
+  const othersAfter = async (largeMs: number): Promise<void> => {
+    const dueMs = ordinaryMs + ORDINARY_SHARE * largeMs;
+    const loops = Math.min(MOST_LOOPS_AFTER_LARGE, Math.max(1, Math.floor(largeMs / TURN_MS)));
+    for (let loop = 0; loop < loops; loop += 1) await loopOfNode();
+    while (!ordinary.isEmpty() && ordinaryMs <= dueMs) await loopOfNode();
   };
   const runLarge = async (): Promise<void> => {
     isRunning = true;
-    let owedMs = 0;
+    // Sockets that are readable now may bring ordinary ones, which go first.
+    await loopOfNode();
     while (!large.isEmpty()) {
-      await ordinaryUntil(owedMs);
       const startMs = nowMs();
       isLargeTurn = true;
       let takenBytes = 0;
@@ -86,7 +108,7 @@ export function sharedTurns(nowMs: () => number): Turns {
       }
       isLargeTurn = false;
       for (const leave of answered.splice(0)) leave();
-      owedMs = ordinaryMs + ORDINARY_SHARE * (nowMs() - startMs);
+      await othersAfter(nowMs() - startMs);
     }
     isRunning = false;
   };
@@ -94,7 +116,7 @@ export function sharedTurns(nowMs: () => number): Turns {
     begin: (bytes, address) =>
       new Promise((begin) => {
         if (bytes <= LARGE_BYTES) {
-          ordinary.push(address, begin);
+          ordinary.push(address, { bytes, begin });
           scheduleOrdinary();
         } else {
           large.push(address, { bytes, begin });

@@ -94,7 +94,7 @@ test("a turn ends after 5 ms, and sockets are served before the next", async () 
   const { begin } = sharedTurns(() => nowMs);
   const seen: string[] = [];
   const work = (name: string) =>
-    begin(SMALL, ADDRESS).then(() => {
+    begin(LARGE_BYTES, ADDRESS).then(() => {
       nowMs += 2;
       seen.push(name);
     });
@@ -102,6 +102,26 @@ test("a turn ends after 5 ms, and sockets are served before the next", async () 
   setImmediate(() => seen.push("sockets"));
   await Promise.all(all);
   expect(seen).toEqual(["a", "b", "c", "sockets", "d", "e", "f"]);
+});
+
+test("16 of the usual size run together, and so do empty ones: each does its first part before any does its second", async () => {
+  for (const bytes of [4096, 0]) {
+    let nowMs = 0;
+    const { begin } = sharedTurns(() => nowMs);
+    const seen: string[] = [];
+    const work = async (): Promise<void> => {
+      await begin(bytes, ADDRESS);
+      seen.push("first");
+      nowMs += 1;
+      await Promise.resolve();
+      seen.push("second");
+    };
+    const all = Array.from({ length: 20 }, work);
+    setImmediate(() => seen.push("sockets"));
+    await Promise.all(all);
+    const parts = (count: number) => [...Array(count).fill("first"), ...Array(count).fill("second")];
+    expect(seen).toEqual([...parts(16), "sockets", ...parts(4)]);
+  }
 });
 
 test("a turn of large ones waits until those that are ordinary have had twice the time of the one before", async () => {
@@ -114,9 +134,9 @@ test("a turn of large ones waits until those that are ordinary have had twice th
       seen.push(name);
     });
   // More than a turn takes, so that each turn has one.
-  const large = ["L1", "L2"].map((name) => work(name, LARGE_TURN_BYTES, 50));
-  const ordinary = Array.from({ length: 40 }, () => work("o", SMALL, 5));
+  const large = ["L1", "L2"].map((name) => work(name, LARGE_TURN_BYTES, 49));
+  const ordinary = Array.from({ length: 40 }, () => work("o", LARGE_BYTES, 5));
   await Promise.all([...large, ...ordinary]);
   const between = seen.slice(seen.indexOf("L1") + 1, seen.indexOf("L2"));
-  expect(between).toHaveLength((2 * 50) / 5);
+  expect(between).toHaveLength(Math.ceil((2 * 49) / 5));
 });
