@@ -9,6 +9,8 @@ export type AskOrder = {
   readonly port: number;
   readonly caFile: string;
   readonly bodyFile: string;
+  /** Shown with reviews; empty: none. Probes have none. */
+  readonly clientFile: string;
   readonly seconds: number;
 };
 
@@ -29,6 +31,7 @@ const TIMEOUT_MS = 5_000;
 
 const order: AskOrder = JSON.parse(process.argv[2] ?? "{}");
 const body = readFileSync(order.bodyFile);
+const client = order.clientFile === "" ? {} : JSON.parse(readFileSync(order.clientFile, "utf8"));
 const where = { host: "127.0.0.1", port: order.port, ca: readFileSync(order.caFile), servername: "localhost" };
 /** As an API server: any number at a time, and 25 of them kept. */
 const kept = new Agent({ keepAlive: true, maxFreeSockets: 25 });
@@ -37,6 +40,7 @@ const REVIEW = {
   path: "/mutate",
   method: "POST",
   headers: { "content-type": "application/json", "content-length": body.length },
+  ...client,
 };
 const CALLS = {
   new: { ...REVIEW, agent: false },

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:intake [-- ATTACK…] [-- --program=FILE] [-- --addresses=16]`: the real webhook under each attack of a client
- * that has no right, with an API server's reviews and a kubelet's probes beside it, and before that without one. Each attack
+ * `npm run bench:intake [-- ATTACK…] [-- --program=FILE] [-- --addresses=16] [-- --client-ca]`: the real webhook under each
+ * attack of a client that has no right and no certificate, with an API server's reviews and a kubelet's probes beside it, and before that without one. Each attack
  * and its control have a server of their own. Exits with 1 where a call beside an attack took longer than 5 s.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -9,8 +9,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { WEBHOOK_START } from "../../e2e/images/image-table.ts";
+import { makeCaPair } from "../../src/certificates/signing.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "../admission-reviews.ts";
+import { clientPair } from "../client-pair.ts";
 import { mostResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 import type { Answered, AskOrder, AskResult } from "./asker.ts";
@@ -21,23 +23,35 @@ const HERE = import.meta.dirname;
 const SETTLE_MS = 5_000;
 const SECONDS = 20;
 const CONTROL_SECONDS = 5;
+const HOUR_MS = 3_600_000;
 
-type Place = { readonly folder: string; readonly program: string };
+/** `clientFile`: JSON of a {@link Pair}; empty where the webhook demands no certificate. */
+type Place = { readonly folder: string; readonly program: string; readonly clientFile: string };
 
-async function start({ folder, program }: Place, name: string): Promise<ServerProcess> {
+async function start({ folder, program, clientFile }: Place, name: string): Promise<ServerProcess> {
   const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
   // As the image starts Node: it bounds the memory.
   const args = [...WEBHOOK_START.flags, program, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
+  if (clientFile !== "") args.push(`--client-ca=${join(folder, "client-ca.crt")}`);
   return startServer(name, args, join(folder, `${name}.log`), WEBHOOK_START.env);
 }
 
-async function ask({ folder }: Place, port: number, seconds: number): Promise<AskResult> {
-  const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, "small.json") };
+async function ask({ folder, clientFile }: Place, port: number, seconds: number): Promise<AskResult> {
+  const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, "small.json"), clientFile };
   const order: AskOrder = { port, ...files, seconds };
   const child = spawn(process.execPath, [join(HERE, "asker.ts"), JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   return JSON.parse(await allOf(child));
+}
+
+async function writeClient(folder: string): Promise<string> {
+  const nowMs = Date.now();
+  const ca = await makeCaPair("clients", { fromMs: nowMs - HOUR_MS, untilMs: nowMs + HOUR_MS });
+  writeFileSync(join(folder, "client-ca.crt"), ca.cert);
+  const file = join(folder, "client.json");
+  writeFileSync(file, JSON.stringify(await clientPair(ca)));
+  return file;
 }
 
 async function allOf(child: ChildProcess): Promise<string> {
@@ -124,7 +138,8 @@ try {
   writeFileSync(join(folder, "tls.key"), made.source.current().key);
   writeFileSync(join(folder, "ca.crt"), made.caCertificate);
   writeFileSync(join(folder, "small.json"), reviewBytes("small"));
-  const place = { folder, program: program ?? join(HERE, "../../src/lastcall.ts") };
+  const clientFile = words.includes("--client-ca") ? await writeClient(folder) : "";
+  const place = { folder, clientFile, program: program ?? join(HERE, "../../src/lastcall.ts") };
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
   for (const kind of kinds.length === 0 ? [...Object.keys(ATTACKS), ...Object.keys(TOGETHER)] : kinds)
     if (!(await round(place, kind))) process.exitCode = 1;

@@ -4,8 +4,8 @@ import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
-import { generate } from "selfsigned";
 import { afterEach, expect, test } from "vitest";
+import { clientPair, type Pair } from "../../bench/client-pair.ts";
 import { makeCaPair } from "../../src/certificates/signing.ts";
 import { reviewText } from "./pod-review.ts";
 import { type RunningWebhook, spawnWebhook, startWebhook } from "./running-webhook.ts";
@@ -16,25 +16,10 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-type Pair = { readonly cert: string; readonly key: string };
-
 const HOUR_MS = 3_600_000;
 
 function caNamed(name: string): Promise<Pair> {
   return makeCaPair(name, { fromMs: Date.now() - HOUR_MS, untilMs: Date.now() + HOUR_MS });
-}
-
-async function clientOf(ca: Pair): Promise<Pair> {
-  const made = await generate([{ name: "commonName", value: "api-server" }], {
-    keyType: "ec",
-    algorithm: "sha256",
-    extensions: [
-      { name: "basicConstraints", cA: false },
-      { name: "extKeyUsage", clientAuth: true },
-    ],
-    ca,
-  });
-  return { cert: made.cert, key: made.private };
 }
 
 function fileWith(text: string): string {
@@ -73,9 +58,9 @@ async function guarded(): Promise<{ readonly webhook: RunningWebhook; readonly c
 
 test("reviews are taken with a certificate of the CA and with no other; probes need none", LIMIT, async () => {
   const { webhook, ca } = await guarded();
-  expect(await ask(webhook, { ...REVIEW, client: await clientOf(ca) })).toMatchObject({ status: 200 });
+  expect(await ask(webhook, { ...REVIEW, client: await clientPair(ca) })).toMatchObject({ status: 200 });
   expect(await ask(webhook, REVIEW)).toMatchObject({ status: 403 });
-  const stranger = await clientOf(await caNamed("other"));
+  const stranger = await clientPair(await caNamed("other"));
   expect(await ask(webhook, { ...REVIEW, client: stranger })).toMatchObject({ status: 403 });
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
     expect(await ask(webhook, { path, method: "GET" })).toMatchObject({ status: 200 });
@@ -91,7 +76,7 @@ test("a resumed session without a certificate gives no more than a first one", L
 
 test("a file without a CA is told at the start", LIMIT, async () => {
   const ca = await caNamed("ours");
-  for (const text of ["nothing", (await clientOf(ca)).cert]) {
+  for (const text of ["nothing", (await clientPair(ca)).cert]) {
     const end = await spawnWebhook(["--port=0", "--host=127.0.0.1", `--client-ca=${fileWith(text)}`]).ended;
     expect(end.status).toBe(1);
     expect(end.output).toMatch(/^lastcall webhook: .*--client-ca .*: (there is no certificate in it|.* is no CA)\n$/);
