@@ -59,9 +59,6 @@ FROM ${NODE_IMAGE} AS webhook
 COPY --from=build /source/build/release/lastcall /app
 COPY --from=build /source/build/sbom/webhook.cdx.json /sbom.cdx.json
 ENV NODE_ENV=production
-# The default of the C library, which it raises after the first large body unless it is set: freed memory then stays with the
-# process, up to 50 MB of it under attack.
-ENV MALLOC_TRIM_THRESHOLD_=131072
 USER 65532:65532
 # V8 would keep twice as much room for what lives for one admission, and let its heap grow further between two collections:
 # a busy replica would be tens of megabytes larger and no faster. One worker of V8's is enough for one core, and what it

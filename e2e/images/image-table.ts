@@ -56,7 +56,7 @@ export const IMAGES = {
       "--no-maglev-destroy-on-background",
       "/app/lastcall.mjs",
     ],
-    env: { NODE_ENV: "production", MALLOC_TRIM_THRESHOLD_: "131072" },
+    env: { NODE_ENV: "production" },
   },
   "lastcall-test-app": {
     base: "node",
