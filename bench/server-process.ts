@@ -10,17 +10,9 @@ export type ServerProcess = {
 };
 
 /** The log goes to a file: reading it would take CPU time from the measurement. */
-export async function startServer(
-  name: string,
-  args: readonly string[],
-  logFile: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<ServerProcess> {
+export async function startServer(name: string, args: readonly string[], logFile: string): Promise<ServerProcess> {
   const log = openSync(logFile, "w");
-  const child = spawn(process.execPath, args, {
-    stdio: ["ignore", log, "inherit"],
-    env: { ...process.env, ...env },
-  });
+  const child = spawn(process.execPath, args, { stdio: ["ignore", log, "inherit"] });
   closeSync(log);
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let port = 0;

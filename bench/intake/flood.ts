@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { WEBHOOK_START } from "../../e2e/images/image-table.ts";
+import { WEBHOOK_FLAGS } from "../../e2e/images/image-table.ts";
 import { bundleInto } from "../../release/bundle.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes, SIZES, type Size } from "../admission-reviews.ts";
@@ -26,15 +26,14 @@ const TURNS = 6;
 type Program = {
   readonly name: string;
   readonly words: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
   /** One of each process. */
   readonly mostMb: number[];
   readonly perSecond: Record<Size, number[]>;
   readonly cpu: Record<Size, number[]>;
 };
 
-function program(name: string, words: readonly string[], env: Readonly<Record<string, string>> = {}): Program {
-  return { name, words, env, mostMb: [], perSecond: { small: [], large: [] }, cpu: { small: [], large: [] } };
+function program(name: string, words: readonly string[]): Program {
+  return { name, words, mostMb: [], perSecond: { small: [], large: [] }, cpu: { small: [], large: [] } };
 }
 
 async function load(folder: string, server: ServerProcess, size: Size): Promise<LoadResult> {
@@ -55,8 +54,8 @@ async function load(folder: string, server: ServerProcess, size: Size): Promise<
 }
 
 /** One process of the program, from its start to its end. */
-async function flood(folder: string, { name, words, env, ...seen }: Program, flags: readonly string[]): Promise<void> {
-  const server = await startServer(name, [...words, ...flags], join(folder, "server.log"), env);
+async function flood(folder: string, { name, words, ...seen }: Program, flags: readonly string[]): Promise<void> {
+  const server = await startServer(name, [...words, ...flags], join(folder, "server.log"));
   try {
     for (const size of ORDER) {
       const before = cpuMicroseconds(server.pid);
@@ -96,11 +95,7 @@ try {
   writeFileSync(join(folder, "ca.crt"), made.caCertificate);
   for (const size of SIZES) writeFileSync(join(folder, `${size}.json`), reviewBytes(size));
   await bundleInto(join(folder, "release"));
-  const image = program(
-    "as the image runs it",
-    [...WEBHOOK_START.flags, join(folder, "release/lastcall/lastcall.mjs")],
-    WEBHOOK_START.env,
-  );
+  const image = program("as the image runs it", [...WEBHOOK_FLAGS, join(folder, "release/lastcall/lastcall.mjs")]);
   const programs = [...others.map((words) => program(words, words.split(" "))), image];
   const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
   const flags = ["webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];

@@ -1,14 +1,14 @@
 /**
  * `npm run bench:intake [-- ATTACK…] [-- --program=FILE] [-- --addresses=16] [-- --client-ca]`: the real webhook under each
- * attack of a client that has no right and no certificate, with an API server's reviews and a kubelet's probes beside it, and before that without one. Each attack
- * and its control have a server of their own. Exits with 1 where a call beside an attack took longer than 5 s.
+ * attack of a client that has no right and no certificate, with an API server's reviews and a kubelet's probes beside it, and
+ * before that without one. Each attack and its control have a server of their own. Exits with 1 where a call beside an attack took longer than 5 s.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { WEBHOOK_START } from "../../e2e/images/image-table.ts";
+import { WEBHOOK_FLAGS } from "../../e2e/images/image-table.ts";
 import { makeCaPair } from "../../src/certificates/signing.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "../admission-reviews.ts";
@@ -30,10 +30,10 @@ type Place = { readonly folder: string; readonly program: string; readonly clien
 
 async function start({ folder, program, clientFile }: Place, name: string): Promise<ServerProcess> {
   const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
-  // As the image starts Node: it bounds the memory.
-  const args = [...WEBHOOK_START.flags, program, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
+  // As the image starts Node: these bound its memory.
+  const args = [...WEBHOOK_FLAGS, program, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
   if (clientFile !== "") args.push(`--client-ca=${join(folder, "client-ca.crt")}`);
-  return startServer(name, args, join(folder, `${name}.log`), WEBHOOK_START.env);
+  return startServer(name, args, join(folder, `${name}.log`));
 }
 
 async function ask({ folder, clientFile }: Place, port: number, seconds: number): Promise<AskResult> {

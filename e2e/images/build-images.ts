@@ -47,7 +47,7 @@ async function makeImage(name: ImageName, { root, registry, node }: Making): Pro
     name: `${registry}/${name}:${TAG}`,
     user: USER,
     entrypoint: row.entrypoint,
-    env: Object.entries(row.env ?? { NODE_ENV: "production" }).map(([name, value]) => `${name}=${value}`),
+    env: ["NODE_ENV=production"],
     layers: row.base === "node" ? [node, own] : [own],
   };
 }

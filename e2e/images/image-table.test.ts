@@ -19,13 +19,11 @@ function copiesOf(target: string): readonly { readonly from: string; readonly to
   });
 }
 
-type Target = { readonly target: string; readonly row: ImageRow };
-
-describe.each<Target>([
+describe.each([
   { target: "manager", row: IMAGES["lastcall-manager"] },
   { target: "manager-node", row: IMAGES["lastcall-manager-node"] },
   { target: "webhook", row: IMAGES["lastcall-webhook"] },
-])("the Dockerfile's target $target", ({ target, row }) => {
+] satisfies readonly { target: string; row: ImageRow }[])("the Dockerfile's target $target", ({ target, row }) => {
   test("carries what the image of the tests carries", () => {
     expect(copiesOf(target)).toEqual(row.contents);
   });
@@ -33,8 +31,6 @@ describe.each<Target>([
   test("starts the same program as the same user", () => {
     const words = row.entrypoint.map((word) => JSON.stringify(word)).join(", ");
     expect(stageOf(target)).toContain(`ENTRYPOINT [${words}]`);
-    for (const [name, value] of Object.entries(row.env ?? {}))
-      expect(stageOf(target)).toContain(`ENV ${name}=${value}`);
     expect(stageOf(target)).toContain(`USER ${USER}`);
     expect(stageOf(target)[0]).toMatch(row.base === "scratch" ? /^FROM scratch AS / : /^FROM \$\{NODE_IMAGE\} AS /);
   });

@@ -9,7 +9,6 @@ export type ImageRow = {
   /** Programs of the tests, each bundled into one file in `/app`. */
   readonly bundles: readonly string[];
   readonly entrypoint: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
 };
 
 /** No one of any image: the user of every container here. */
@@ -56,7 +55,6 @@ export const IMAGES = {
       "--no-maglev-destroy-on-background",
       "/app/lastcall.mjs",
     ],
-    env: { NODE_ENV: "production" },
   },
   "lastcall-test-app": {
     base: "node",
@@ -97,11 +95,8 @@ export const IMAGES = {
   },
 } as const satisfies Readonly<Record<string, ImageRow>>;
 
-/** How the webhook's image starts Node. */
-export const WEBHOOK_START = {
-  flags: IMAGES["lastcall-webhook"].entrypoint.filter((word) => word.startsWith("--")),
-  env: IMAGES["lastcall-webhook"].env,
-} as const;
+/** Of Node and V8, as the webhook's image starts them. */
+export const WEBHOOK_FLAGS = IMAGES["lastcall-webhook"].entrypoint.filter((word) => word.startsWith("--"));
 
 export type ImageName = keyof typeof IMAGES;
 export const IMAGE_NAMES = Object.keys(IMAGES).filter((name): name is ImageName => Object.hasOwn(IMAGES, name));

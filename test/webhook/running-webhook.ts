@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { WEBHOOK_START } from "../../e2e/images/image-table.ts";
+import { WEBHOOK_FLAGS } from "../../e2e/images/image-table.ts";
 import { eventually } from "../time/eventually.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
@@ -28,10 +28,8 @@ export function spawnWebhook(args: readonly string[]): {
   output: () => string;
   ended: Promise<ProcessEnd>;
 } {
-  const child = spawn(process.execPath, [...WEBHOOK_START.flags, PROGRAM, "webhook", ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...WEBHOOK_START.env },
-  });
+  const words = [...WEBHOOK_FLAGS, PROGRAM, "webhook", ...args];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] });
   const texts: string[] = [];
   child.stdout?.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
   child.stderr?.on("data", (chunk: Buffer) => texts.push(chunk.toString()));

@@ -16,14 +16,13 @@ export function fairQueue<T>(): FairQueue<T> {
       else items.push(item);
     },
     shift: () => {
-      const [first] = waiting;
-      if (first === undefined) return undefined;
-      const [address, items] = first;
-      const item = items.shift();
-      if (items.length > 0 && waiting.size === 1) return item;
-      waiting.delete(address);
-      if (items.length > 0) waiting.set(address, items);
-      return item;
+      for (const [address, items] of waiting) {
+        const item = items.shift();
+        waiting.delete(address);
+        if (items.length > 0) waiting.set(address, items);
+        return item;
+      }
+      return undefined;
     },
     isEmpty: () => waiting.size === 0,
   };

@@ -27,14 +27,14 @@ const TURN_MS = 5;
 const USUAL_BYTES = 4 * 1024;
 
 /**
- * So many ordinary ones begin together, 16 of the usual size: two milliseconds of work. One after the other they take half as
+ * Ordinary reviews that begin together, 16 of the usual size: two milliseconds of work. One after the other they take half as
  * much time again; more of them could make a turn much longer than `TURN_MS`.
  */
 const TOGETHER_BYTES = 16 * USUAL_BYTES;
 
 /**
- * Of the event loop, after a turn of large ones, which may take 100 ms: connections are accepted only then. One for each `TURN_MS`
- * of the turn, up to this. Always four would answer 3 % fewer large reviews and take 20 MB more.
+ * Turns of the event loop after a turn of large reviews, which may take 100 ms: connections are accepted only then. There is one for
+ * each `TURN_MS` it took, and no more than this. Always four would answer 3 % fewer large reviews and take 20 MB more.
  */
 const MOST_LOOPS_AFTER_LARGE = 4;
 
@@ -45,8 +45,8 @@ type Waiting = { readonly bytes: number; readonly begin: () => void };
 
 /**
  * An admission runs through so much code that bringing it into the processor's caches costs three times what running
- * it does, and reading the next request drives it out again. Requests that wait at the same time share that cost; one
- * that comes alone waits for nothing. Large reviews have turns of their own, each with one review at least and as many
+ * it does, and reading the next request drives it out again. Requests that wait at the same time share that cost; a
+ * single one begins at once. Large reviews have turns of their own, each with one review at least and as many
  * as fit its bytes. Each is answered before the next is parsed, so only one is in memory as objects. Their answers leave
  * together, because waking a client between two of them costs more than the answer. Addresses take turns, whatever each
  * of them sends, and large ones wait longer where ordinary ones wait too.
@@ -84,7 +84,7 @@ export function sharedTurns(nowMs: () => number): Turns {
     // Runs right after the sockets that are readable now have been read.
     setImmediate(() => void runOrdinary());
   };
-  /** What a turn of large ones owes to everything else. */
+  /** New connections and ordinary reviews get their time after a turn of large reviews. */
   const othersAfter = async (largeMs: number): Promise<void> => {
     const dueMs = ordinaryMs + ORDINARY_SHARE * largeMs;
     const loops = Math.min(MOST_LOOPS_AFTER_LARGE, Math.max(1, Math.floor(largeMs / TURN_MS)));

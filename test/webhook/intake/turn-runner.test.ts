@@ -140,3 +140,25 @@ test("a turn of large ones waits until those that are ordinary have had twice th
   const between = seen.slice(seen.indexOf("L1") + 1, seen.indexOf("L2"));
   expect(between).toHaveLength(Math.ceil((2 * 49) / 5));
 });
+
+test.for([
+  { ms: 3, turns: 1 },
+  { ms: 12, turns: 2 },
+  { ms: 100, turns: 4 },
+])("after a turn of large ones of $ms ms the event loop turns $turns times before the next", async ({ ms, turns }) => {
+  let nowMs = 0;
+  const { begin } = sharedTurns(() => nowMs);
+  let counted = 0;
+  let isOver = false;
+  const count = (): void => {
+    counted += 1;
+    if (!isOver) setImmediate(count);
+  };
+  const first = begin(LARGE_TURN_BYTES, ADDRESS).then(() => {
+    nowMs += ms;
+    setImmediate(count);
+  });
+  await Promise.all([first, begin(LARGE_TURN_BYTES, ADDRESS)]);
+  isOver = true;
+  expect(counted).toBe(turns);
+});
