@@ -1,14 +1,15 @@
 /**
- * `npm run bench:flood [-- --program="FLAGS FILE" …]`: the webhook as its image runs it under an honest flood, 8 connections
- * of 265 KB reviews and then 100 000 small ones. Beside the same with other programs where they are given, in turns in one
- * run: how fast they are can only be compared so.
+ * `npm run bench:flood [-- --tree=FOLDER …] [-- --turns=6]`: the webhook as its image runs it under an honest flood, 8
+ * connections of 265 KB reviews and then 100 000 small ones. Other trees of this project, with their packages installed, are
+ * bundled by their own `release` and measured in the same run: rates of two runs, or of a bundle and a source, do not compare.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { WEBHOOK_FLAGS } from "../../e2e/images/image-table.ts";
-import { bundleInto } from "../../release/bundle.ts";
+import type { bundleInto } from "../../release/bundle.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes, SIZES, type Size } from "../admission-reviews.ts";
 import type { LoadOrder, LoadResult } from "../load-generator.ts";
@@ -21,7 +22,7 @@ const REQUESTS: Readonly<Record<Size, number>> = { large: 2_000, small: 100_000 
 /** Large ones first: they are what fills the memory. */
 const ORDER: readonly Size[] = ["large", "small"];
 /** A process each, because their speeds differ by 15 % with what V8 happens to compile. */
-const TURNS = 6;
+const DEFAULT_TURNS = 6;
 
 type Program = {
   readonly name: string;
@@ -85,8 +86,12 @@ function median(values: readonly number[]): number {
   return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
 }
 
-const OTHER = "--program=";
-const others = process.argv.filter((word) => word.startsWith(OTHER)).map((word) => word.slice(OTHER.length));
+const { values } = parseArgs({
+  options: { tree: { type: "string", multiple: true }, turns: { type: "string", default: String(DEFAULT_TURNS) } },
+});
+const turns = Number(values.turns);
+if (!Number.isInteger(turns) || turns < 1)
+  throw new Error(`--turns got "${values.turns}", expected a whole number from 1`);
 const folder = mkdtempSync(join(tmpdir(), "lastcall-flood-"));
 try {
   const made = await makeCertificate("lastcall", Date.now());
@@ -94,13 +99,17 @@ try {
   writeFileSync(join(folder, "tls.key"), made.source.current().key);
   writeFileSync(join(folder, "ca.crt"), made.caCertificate);
   for (const size of SIZES) writeFileSync(join(folder, `${size}.json`), reviewBytes(size));
-  await bundleInto(join(folder, "release"));
-  const image = program("as the image runs it", [...WEBHOOK_FLAGS, join(folder, "release/lastcall/lastcall.mjs")]);
-  const programs = [...others.map((words) => program(words, words.split(" "))), image];
+  const programs: Program[] = [];
+  for (const [index, tree] of [...(values.tree ?? []), join(HERE, "../..")].entries()) {
+    const release: { readonly bundleInto: typeof bundleInto } = await import(resolve(tree, "release/bundle.ts"));
+    const into = join(folder, `tree-${index}`);
+    await release.bundleInto(into);
+    programs.push(program(resolve(tree), [...WEBHOOK_FLAGS, join(into, "lastcall/lastcall.mjs")]));
+  }
   const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
   const flags = ["webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
-  for (let turn = 0; turn < TURNS; turn += 1) {
+  for (let turn = 0; turn < turns; turn += 1) {
     // None always runs after the same one.
     for (const each of turn % 2 === 0 ? programs : [...programs].reverse()) await flood(folder, each, flags);
   }

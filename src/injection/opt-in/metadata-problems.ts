@@ -105,6 +105,6 @@ function metadataOf(object: RawObject): Metadata {
 const ENTRIES_LIMIT = 100;
 
 function ownEntries(map: RawObject): readonly [string, unknown][] {
-  const own = Object.entries(map).filter(([key]) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION);
-  return own.slice(0, ENTRIES_LIMIT);
+  const own = Object.keys(map).filter((key) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION);
+  return own.slice(0, ENTRIES_LIMIT).map((key) => [key, map[key]]);
 }

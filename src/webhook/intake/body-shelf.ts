@@ -1,6 +1,6 @@
 /**
- * The memory of all large bodies between their first byte and their answer: one bound for all of them, and half of it for one
- * address. Where it is reached the body that began first is cut, because it has had the most time; an honest one is there within
+ * The memory of all large bodies between their first byte and their answer: one bound for all of them, and two thirds of it for
+ * one address. Where it is reached the body that began first is cut, because it has had the most time; an honest one is there within
  * milliseconds. Bodies of unknown clients go before those of connections that have had a review answered. Small bodies are
  * not cut for room: the number of connections bounds them.
  */
@@ -8,8 +8,8 @@
 /** Why a body was cut. */
 export type Cut = "slow_body" | "bodies_full";
 
-/** Four of the largest bodies. */
-export const SHELF_BYTES = 32 * 1024 * 1024;
+/** Three of the largest bodies, two of them of one address. */
+export const SHELF_BYTES = 24 * 1024 * 1024;
 
 /** How long a body may take whatever its length: the default timeout of an API server's call in this chart. */
 const PATIENCE_MS = 5_000;
@@ -58,7 +58,7 @@ type Body = {
 };
 
 /** @param addressBytes the most that one address may take */
-export function bodyShelf(limitBytes: number = SHELF_BYTES, addressBytes: number = limitBytes / 2): BodyShelf {
+export function bodyShelf(limitBytes: number = SHELF_BYTES, addressBytes: number = (limitBytes * 2) / 3): BodyShelf {
   // Each in the order of their beginnings.
   const unknown = new Set<Body>();
   const known = new Set<Body>();
@@ -76,7 +76,7 @@ export function bodyShelf(limitBytes: number = SHELF_BYTES, addressBytes: number
   };
   const drop = (body: Body): void => {
     body.among.delete(body);
-    hold(body, 0);
+    if (body.heldBytes > 0) hold(body, 0);
   };
   const cut = (body: Body, why: Cut): void => {
     drop(body);

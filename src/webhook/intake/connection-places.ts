@@ -26,15 +26,24 @@ export type ConnectionPlaces = {
 
 /**
  * An API server has as many connections as admissions under way, and keeps 25 of them. One takes up to 110 KB here: with 1 024 a
- * replica under several attacks took 440 MB.
+ * replica under several attacks took 440 MB. The shares of 16 addresses fit; at 512, where they just did, new connections of
+ * other addresses were closed.
  */
-export const CONNECTION_LIMIT = 640;
+export const CONNECTION_LIMIT = 576;
 
 /** More than the 25 that an API server keeps: an address beyond it may lose its own. */
-export const ADDRESS_SHARE = 32;
+export const ADDRESS_SHARE = 28;
 
 type Stage = "unknown" | "known" | "asking";
-type Entry = { readonly socket: Closable; readonly address: string; underWay: number; isKnown: boolean; asks: boolean };
+type Entry = {
+  readonly socket: Closable;
+  readonly address: string;
+  underWay: number;
+  isKnown: boolean;
+  asks: boolean;
+  /** The stage that holds it; `undefined` while it is busy or closed. */
+  among: Set<Entry> | undefined;
+};
 
 export function connectionPlaces(
   onCut: () => void,
@@ -44,14 +53,9 @@ export function connectionPlaces(
   const waiting = waitingConnections(addressShare);
   /** Set aside: no search passes them. */
   const busy = new Set<Entry>();
-  const changed = (entry: Entry, change: () => void): void => {
-    waiting.take(entry);
-    change();
-    if (!busy.has(entry)) waiting.enter(entry);
-  };
   return {
     add: (socket, address) => {
-      const entry: Entry = { socket, address, underWay: 0, isKnown: false, asks: false };
+      const entry: Entry = { socket, address, underWay: 0, isKnown: false, asks: false, among: undefined };
       waiting.enter(entry);
       if (waiting.size() + busy.size > limit) {
         const victim = waiting.nextToGo(entry);
@@ -61,7 +65,9 @@ export function connectionPlaces(
       }
       return {
         asking: () => {
-          if (waiting.has(entry)) changed(entry, () => (entry.asks = true));
+          if (entry.among === undefined) return;
+          entry.asks = true;
+          waiting.restage(entry);
         },
         answering: () => {
           entry.underWay += 1;
@@ -90,7 +96,8 @@ export function connectionPlaces(
 type WaitingConnections = {
   readonly enter: (entry: Entry) => void;
   readonly take: (entry: Entry) => void;
-  readonly has: (entry: Entry) => boolean;
+  /** Moves it to the end of the stage that its fields name now. */
+  readonly restage: (entry: Entry) => void;
   readonly size: () => number;
   readonly nextToGo: (newest: Entry) => Entry;
 };
@@ -121,15 +128,26 @@ function waitingConnections(addressShare: number): WaitingConnections {
     return found;
   };
 
+  const stage = (entry: Entry): void => {
+    entry.among = stages[stageOf(entry)];
+    entry.among.add(entry);
+  };
+
   return {
     enter: (entry) => {
-      stages[stageOf(entry)].add(entry);
+      stage(entry);
       count(entry.address, 1);
     },
     take: (entry) => {
-      if (inOrder.some((stage) => stage.delete(entry))) count(entry.address, -1);
+      if (entry.among === undefined) return;
+      entry.among.delete(entry);
+      entry.among = undefined;
+      count(entry.address, -1);
     },
-    has: (entry) => inOrder.some((stage) => stage.has(entry)),
+    restage: (entry) => {
+      entry.among?.delete(entry);
+      stage(entry);
+    },
     size: () => stages.unknown.size + stages.known.size + stages.asking.size,
     // The newest is unknown too, and is closed only where no other can be.
     nextToGo: (newest) => {

@@ -18,6 +18,8 @@ export function fairQueue<T>(): FairQueue<T> {
     shift: () => {
       for (const [address, items] of waiting) {
         const item = items.shift();
+        // One API server alone keeps its place.
+        if (waiting.size === 1 && items.length > 0) return item;
         waiting.delete(address);
         if (items.length > 0) waiting.set(address, items);
         return item;

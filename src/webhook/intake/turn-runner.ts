@@ -61,19 +61,23 @@ export function sharedTurns(nowMs: () => number): Turns {
   let isLargeTurn = false;
   let ordinaryMs = 0;
   const answered: (() => void)[] = [];
+  const beginTogether = (): void => {
+    let takenBytes = 0;
+    while (takenBytes < TOGETHER_BYTES) {
+      const next = ordinary.shift();
+      if (next === undefined) return;
+      takenBytes += Math.max(next.bytes, USUAL_BYTES);
+      next.begin();
+    }
+  };
   const runOrdinary = async (): Promise<void> => {
     const startMs = nowMs();
-    while (nowMs() - startMs < TURN_MS) {
-      let takenBytes = 0;
-      while (takenBytes < TOGETHER_BYTES) {
-        const next = ordinary.shift();
-        if (next === undefined) break;
-        takenBytes += Math.max(next.bytes, USUAL_BYTES);
-        next.begin();
-      }
-      if (takenBytes === 0) break;
+    do {
+      beginTogether();
+      // The time they take counts only beside large ones.
+      if (ordinary.isEmpty() && !isRunning) break;
       await everythingReady();
-    }
+    } while (!ordinary.isEmpty() && nowMs() - startMs < TURN_MS);
     ordinaryMs += nowMs() - startMs;
     isOrdinaryDue = false;
     if (!ordinary.isEmpty()) scheduleOrdinary();
