@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BuildError } from "../native/build/build-error.ts";
-import { offerNamespaces, runInside } from "../src/demo/network/private-namespaces.ts";
+import { offerNamespaces, runInside } from "../src/demo/network/namespace-network.ts";
 import { makeBuilds } from "./manager-builds.ts";
 import { readOptions, USAGE } from "./manager-options.ts";
 

@@ -7,7 +7,7 @@ export const FAULTS = {
   ERR_DEMO_FAILED: "a part of the demo did not start or answer",
 } as const;
 
-export type FaultCode = keyof typeof FAULTS;
+type FaultCode = keyof typeof FAULTS;
 
 export class Fault extends Error {
   readonly code: FaultCode;

@@ -5,9 +5,9 @@
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
+import { realClock } from "../../src/demo/clock.ts";
 import { DEFAULT_LOAD, type LoadShape, startLoad } from "../../src/demo/load/load.ts";
 import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
-import { realClock } from "../../src/demo/real-clock.ts";
 import { recordFailures } from "./failure-times.ts";
 
 const NUMBERS = {

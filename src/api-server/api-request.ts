@@ -23,7 +23,7 @@ export type ApiAnswer = {
 /** Rejects when no whole answer came within the limits, with AnswerTooLarge for its size; a refusal is an answer. */
 export type AskApi = (question: ApiQuestion) => Promise<ApiAnswer>;
 
-export type ApiStream = {
+type ApiStream = {
   readonly path: string;
   readonly limitMs: number;
   readonly signal: AbortSignal;

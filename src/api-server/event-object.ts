@@ -8,7 +8,7 @@
 import type { RawObject } from "../kubernetes/raw-json.ts";
 import type { Note } from "./event-note.ts";
 
-export type Happened = {
+type Happened = {
   readonly count: number;
   /** Wall clock, milliseconds. */
   readonly firstMs: number;

@@ -1,7 +1,6 @@
 /** One kind of object, whole: page after page, each reduced to what is kept before the next is read. */
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import { AnswerTooLarge, ApiRefusal, type AskApi } from "./api-request.ts";
-import { afterPage, afterTooLarge, PAGE_LIMIT_BYTES } from "./page-size.ts";
 import { type Keep, keyOf, type NewEntries } from "./store.ts";
 
 /** For one page, in milliseconds. */
@@ -15,7 +14,7 @@ export type Listed<T> = {
   readonly version: string;
 };
 
-export type ListQuestion<T> = {
+type ListQuestion<T> = {
   readonly path: string;
   readonly fieldSelector?: string | undefined;
   /**
@@ -95,4 +94,17 @@ async function onePage(ask: AskApi, path: string, size: number, signal: AbortSig
   const page: unknown = JSON.parse(answer.text);
   if (!isRawObject(page) || !Array.isArray(page["items"] ?? [])) throw new Error(`the answer to ${path} is no list`);
   return { page, bytes: Buffer.byteLength(answer.text) };
+}
+
+/** Largest page in bytes. An API server stores objects of about 1.5 MiB, and JSON may write a byte as six characters. */
+export const PAGE_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** @returns `undefined` when a page cannot be smaller */
+export function afterTooLarge(size: number): number | undefined {
+  return size > 1 ? Math.floor(size / 2) : undefined;
+}
+
+/** Large objects may be few: the pages after them grow back as soon as twice as many such objects would fit. */
+export function afterPage(size: number, { bytes, full }: { readonly bytes: number; readonly full: number }): number {
+  return bytes * 2 <= PAGE_LIMIT_BYTES ? Math.min(size * 2, full) : size;
 }

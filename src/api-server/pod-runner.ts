@@ -5,7 +5,7 @@ import type { Cluster, KubeConfig } from "@kubernetes/client-node";
 import type { ApiAnswer, AskApi } from "./api-request.ts";
 import { readWhole, within } from "./api-runner.ts";
 
-export type PodPort = { readonly namespace: string; readonly pod: string; readonly port: number };
+type PodPort = { readonly namespace: string; readonly pod: string; readonly port: number };
 
 /** Requests to one port of one Pod. Every request opens a connection of its own. */
 export type AskPod = (target: PodPort) => AskApi;

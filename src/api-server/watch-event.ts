@@ -1,7 +1,8 @@
 /** One line of a watch to what it says. Pure. */
+import { StringDecoder } from "node:string_decoder";
 import { isRawObject, objectAt, type RawObject, textAt, valueAt } from "../kubernetes/raw-json.ts";
 
-export type WatchEvent =
+type WatchEvent =
   | { readonly kind: "put"; readonly object: RawObject }
   | { readonly kind: "gone"; readonly object: RawObject }
   /** Nothing happened up to this version. */
@@ -42,4 +43,29 @@ export function readWatchEvent(line: string): WatchEvent {
 export function versionOf(object: RawObject): string | undefined {
   const version = textAt(objectAt(object, "metadata"), "resourceVersion");
   return version === "" ? undefined : version;
+}
+
+/** Longest line in characters: the API server stores objects of about 1.5 MiB, and JSON may write a byte as six characters. */
+const LINE_LIMIT = 10 * 1024 * 1024;
+
+/** The lines that this chunk completes. */
+type CompleteLines = (chunk: Buffer) => readonly string[];
+
+/** @throws Error when a line exceeds the limit, so that no sender fills the memory by never ending one */
+export function lineSplitter(limit: number = LINE_LIMIT): CompleteLines {
+  const decoder = new StringDecoder("utf8");
+  let begun = "";
+  return (chunk) => {
+    const text = decoder.write(chunk);
+    const parts = text.split("\n");
+    const last = parts.pop() ?? "";
+    if (parts.length === 0) {
+      begun += last;
+    } else {
+      parts[0] = begun + parts[0];
+      begun = last;
+    }
+    if (begun.length > limit) throw new Error(`a line of the watch is longer than ${limit} characters`);
+    return parts.filter((line) => line.trim() !== "");
+  };
 }

@@ -6,8 +6,7 @@ import { ApiRefusal, type AskApi, type StreamApi } from "./api-request.ts";
 import { type Listed, listAll } from "./list-pages.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import type { Store } from "./store.ts";
-import { readWatchEvent, versionOf } from "./watch-event.ts";
-import { lineSplitter } from "./watch-lines.ts";
+import { lineSplitter, readWatchEvent, versionOf } from "./watch-event.ts";
 
 export type Followed<T> = {
   readonly path: string;

@@ -2,8 +2,7 @@
 import { createTwoFilesPatch } from "diff";
 import { EXIT_ANSWERING_ERROR, EXIT_DIFFERENT, EXIT_DONE, EXIT_ERROR } from "./exit-statuses.ts";
 import { explain } from "./explanation.ts";
-import { explanationText } from "./explanation-text.ts";
-import { jsonReport, printProblems, printReport, succeeded, writeManifests } from "./output.ts";
+import { explanationText, jsonReport, printProblems, printReport, succeeded, writeManifests } from "./output.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, ExplainRequest, InjectRequest } from "./request.ts";
 import { type ChangedManifest, injectManifests, type Transformed, uninjectManifests } from "./transform.ts";

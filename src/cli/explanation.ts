@@ -1,5 +1,4 @@
 /** Why one workload gets what it gets, as data: `explain --json` prints it as it is. */
-
 import { criterionOf } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { formatDuration } from "../contract/duration.ts";
@@ -12,18 +11,17 @@ import { findPreload } from "../injection/record/preload-in-pod.ts";
 import type { ClusterFacts } from "../injection/request.ts";
 import { containersOf, initContainersOf, nameOf } from "../kubernetes/pod.ts";
 import { isRawObject } from "../kubernetes/raw-json.ts";
+import { isAtLeast, parseVersion } from "../kubernetes/version.ts";
 import { ANNOTATIONS, FIELDS, type Field, type Row } from "../policy/annotation-table.ts";
 import type { PodPolicy } from "../policy/pod-policy.ts";
-import { limitOf, workingDriver } from "./drain-limit.ts";
 import { type GraceArithmetic, graceArithmetic } from "./grace-arithmetic.ts";
-import { modeReason } from "./mode-reason.ts";
 import { FLAG_LAYER } from "./policy-flags.ts";
 import type { ExplainRequest } from "./request.ts";
-import { type Moment, sleepTimeline, timelineOf } from "./timeline.ts";
+import { limitOf, type Moment, sleepTimeline, timelineOf, workingDriver } from "./timeline.ts";
 import type { Decision } from "./transform.ts";
 import { graceOf, outcomeText, type WorkloadReport } from "./workload-report.ts";
 
-export type ExplainedValue = { readonly name: string; readonly value: string; readonly origin: string };
+type ExplainedValue = { readonly name: string; readonly value: string; readonly origin: string };
 
 export type WorkloadExplanation = {
   readonly workload: WorkloadReport;
@@ -148,4 +146,17 @@ function textOf<K extends Field>(field: K, policy: PodPolicy): string {
   const row: Row<PodPolicy[K]> = ANNOTATIONS[field];
   const value = row.codec.format(policy[field]);
   return value === "" ? (row.fallbackShows ?? "–") : value;
+}
+
+/** Empty for a Pod that was not injected. */
+function modeReason({ outcome, explanation }: Decision, facts: ClusterFacts, origin: string): string {
+  if (outcome.kind !== "patched") return "";
+  const { mode } = outcome;
+  if (mode === explanation.policy.mode) return `, as mode asks (${origin})`;
+  const { apiServerVersion: server, lowestKubeletVersion: kubelet } = facts;
+  if (mode === "native") return `, since API server ${server} runs native sidecars`;
+  const version = parseVersion(server);
+  if (version !== undefined && isAtLeast(version, 1, 32)) return ", as the manager already stands in this Pod";
+  const nodes = kubelet === undefined ? "kubelets that were never seen" : `kubelets from ${kubelet} on`;
+  return `, since API server ${server} with ${nodes} may not run native sidecars`;
 }

@@ -3,7 +3,7 @@ import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import { INJECT } from "../policy/annotation-table.ts";
 import type { OpenManifest } from "./open-manifests.ts";
 
-export type KnownNamespace = {
+type KnownNamespace = {
   readonly labels: RawObject;
   /** With the labels that opt in. */
   readonly annotations: RawObject;

@@ -1,7 +1,10 @@
 /** Documents that look like a slip: left as they are, but worth a word. */
-import { passedOver } from "../kubernetes/passed-over.ts";
+import { leftAlone } from "../kubernetes/left-alone.ts";
+import { groupOf, type ListedObject, objectsIn, type Path, pathText } from "../kubernetes/listed-objects.ts";
+import { templatesOf } from "../kubernetes/pod-template.ts";
 import { isRawObject, textAt } from "../kubernetes/raw-json.ts";
 import type { TemplatePath } from "../kubernetes/template-path.ts";
+import { shapesIn } from "../kubernetes/template-shape.ts";
 import { quote } from "../policy/quote.ts";
 import type { ManifestProblem, ParsedDocument } from "./manifest/parse.ts";
 
@@ -47,4 +50,41 @@ export function odditiesOf(
 function templateOf(kind: string): string {
   if (kind === "CronJob") return "spec.jobTemplate.spec.template";
   return kind === "PodTemplate" ? "template" : "spec.template";
+}
+
+/** One sentence for each such object. */
+function passedOver(document: unknown, named: readonly TemplatePath[] = []): readonly string[] {
+  return objectsIn(document).flatMap((listed) => sentencesOf(listed, named));
+}
+
+function sentencesOf(listed: ListedObject, named: readonly TemplatePath[]): readonly string[] {
+  const { object, kind, apiVersion } = listed;
+  const taken = templatesOf(listed, named).map(({ path }) => path);
+  const { templates, lookAlikes } = shapesIn(object);
+  const left = [...templates.map(({ path }) => path), ...lookAlikes].filter(
+    (path) => !taken.some((other) => isWithin(path, other)),
+  );
+  const known = leftAlone(apiVersion, kind);
+  if (known !== undefined) {
+    const isWorthAWord = left.length > 0 || (known.onlyLooksLike !== true && taken.length === 0);
+    return isWorthAWord ? [`this ${kind} is left as it is: ${known.reason}`] : [];
+  }
+  return left.map(
+    (path) => `${pathText(path) || "the root"} of this ${kind || "document"} ${LOOKS}${hint(listed, path)}`,
+  );
+}
+
+const LOOKS = "looks like a Pod, but no Pod template of the object holds it; left as it is";
+
+/** A path can be named only where `metadata` and `spec` of a Pod would stand. */
+function hint({ kind, apiVersion }: ListedObject, path: Path): string {
+  const template = path.at(-1) === "spec" ? path.slice(0, -1) : path;
+  if (template.length === 0 || (template === path && !/[tT]emplate$/.test(String(path.at(-1))))) return "";
+  const group = groupOf(apiVersion);
+  const prefix = kind === "" ? "" : `${kind}${group === "" ? "" : `.${group}`}=`;
+  return ` (--template-path ${prefix}${pathText(template)} takes it)`;
+}
+
+function isWithin(path: Path, outer: Path): boolean {
+  return outer.every((key, at) => path[at] === key);
 }

@@ -1,9 +1,13 @@
 /** Where results and reports go: manifests to standard output or a folder, what happened to standard error. */
+import { formatDuration } from "../contract/duration.ts";
+import { PRELOAD_LIBRARY } from "../contract/manager-environment.ts";
+import type { WorkloadExplanation } from "./explanation.ts";
+import { graceSentence } from "./grace-arithmetic.ts";
 import { problemLine } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
 import { printable } from "./printable.ts";
 import type { ChangedManifest, Transformed } from "./transform.ts";
-import { reportLines } from "./workload-report.ts";
+import { reportLines, titleOf } from "./workload-report.ts";
 
 /**
  * Prints the report. With `json` it is one object on one stream: `{"workloads", "warnings", "problems"}`.
@@ -42,7 +46,7 @@ export function succeeded({ problems, reports }: Transformed): boolean {
 }
 
 /** One manifest is written as it is; several get a document marker between them where none stands. */
-export function joinManifests(manifests: readonly ChangedManifest[]): string {
+function joinManifests(manifests: readonly ChangedManifest[]): string {
   let text = "";
   for (const { after } of manifests) {
     if (text !== "") {
@@ -57,4 +61,32 @@ export function joinManifests(manifests: readonly ChangedManifest[]): string {
 
 export function writeManifests(result: Transformed, ports: Ports): void {
   ports.out(joinManifests(result.manifests));
+}
+
+/** An explanation as a page for the terminal. */
+export function explanationText(explanation: WorkloadExplanation): string {
+  const { workload, grace, timeline, limit, holds, loads } = explanation;
+  const lines = [`${titleOf(workload)} (${workload.file}, document ${workload.document})`];
+  lines.push(`  decision: ${explanation.decision}`);
+  if (explanation.assumed !== undefined) lines.push(`  assumed: ${explanation.assumed}`);
+  lines.push(...workload.problems.map(({ where, message }) => `  problem: ${where}: ${message}`));
+  lines.push("  values:", ...table(explanation.values.map(({ name, value, origin }) => [name, value, origin])));
+  if (holds !== undefined)
+    lines.push(`  held until the drain ends: ${holds.length === 0 ? "nothing" : holds.join(", ")}`);
+  if (loads !== undefined) lines.push(`  load ${PRELOAD_LIBRARY}: ${loads.join(", ")}`);
+  if (grace !== undefined) lines.push(`  grace period: ${graceSentence(grace)}`);
+  if (timeline !== undefined) {
+    lines.push("  expected end of a Pod:", ...table(timeline.map(({ atMs, what }) => [formatDuration(atMs), what])));
+  }
+  if (limit !== undefined) lines.push(`  limit: ${limit}`);
+  return `${lines.map(printable).join("\n")}\n`;
+}
+
+/** Columns as wide as their widest cell; the last one is free. */
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  return rows.map((row) => {
+    const cells = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)));
+    return `    ${cells.join("  ")}`;
+  });
 }

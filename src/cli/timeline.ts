@@ -1,6 +1,8 @@
 /** What will happen when a Pod ends, as moments after the deletion. */
-import { criterionOf } from "../contract/criterion.ts";
+import { criterionOf, isDriverOfUse } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
+import { DRIVER_LIMITS, PRELOAD_LIMIT } from "../contract/driver-limits.ts";
+import { type DriverName, driverRow } from "../contract/driver-table.ts";
 import { formatDuration } from "../contract/duration.ts";
 
 export type Moment = {
@@ -46,4 +48,24 @@ function endOf(settings: DrainSettings): string {
     case "quiet":
       return `when traffic has been absent for ${quiet}`;
   }
+}
+
+/** `none` also where the manager has no use for the driver: sockets decide then. */
+export function workingDriver(settings: DrainSettings): DriverName {
+  return isDriverOfUse(settings) ? settings.driver : "none";
+}
+
+/** `undefined` where every client is sent away. */
+export function limitOf(settings: DrainSettings): string | undefined {
+  const { name, counted, asksApp } = driverRow(workingDriver(settings));
+  if (asksApp && settings.drainUrl !== "") return undefined;
+  if (counted === "nothing" && settings.preload !== "disabled") return PRELOAD_LIMIT;
+  const limit = DRIVER_LIMITS[name];
+  return counted === "nothing" ? `${whyUndriven(settings)}, so ${limit}` : limit;
+}
+
+function whyUndriven(settings: DrainSettings): string {
+  return isDriverOfUse(settings)
+    ? "No driver is set"
+    : `The driver ${settings.driver} only counts clients, which drained-when: connections asks for`;
 }

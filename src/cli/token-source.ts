@@ -7,7 +7,7 @@ const TOKEN_CHARACTERS = 32;
 /** The key where no --token-seed is set. It is public: see "With a token from a manifest" in SECURITY.md. */
 export const PUBLIC_SEED = "lastcall";
 
-export type WorkloadIdentity = {
+type WorkloadIdentity = {
   readonly namespace: string;
   readonly kind: string;
   readonly name: string;

@@ -1,10 +1,9 @@
 /** The way of all manifests through one change: open, edit, report. No output of its own. */
-
 import { injectPod } from "../injection/inject.ts";
 import type { Explanation, Outcome } from "../injection/outcome.ts";
 import { uninjectPod } from "../injection/uninject.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";
-import type { RawObject } from "../kubernetes/raw-json.ts";
+import { isRawObject, objectAt, type RawObject, valueAt, without } from "../kubernetes/raw-json.ts";
 import { editManifest, type PodEdit } from "./manifest/edit-manifest.ts";
 import { namespacesIn } from "./namespaces.ts";
 import {
@@ -14,7 +13,6 @@ import {
   openManifests,
   sourceName,
 } from "./open-manifests.ts";
-import { asTemplate, podAsMade } from "./pod-as-made.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
 import { settingWarnings } from "./setting-warnings.ts";
@@ -138,5 +136,25 @@ function workloadName({ file, document, place, fallback }: Found): WorkloadName 
     namespace: place.namespace === "" ? fallback : place.namespace,
     name: cut < 0 ? "" : place.owner.slice(cut + 1),
     ...(place.template === "" ? {} : { template: place.template }),
+  };
+}
+
+/**
+ * A restart policy beside the template, as in Kubeflow's jobs, is written into the Pods by their operator. The decision is
+ * made about the Pod that will run; the template keeps what it says.
+ */
+function podAsMade({ pod, restartPolicy }: PodPlace): RawObject {
+  const spec = objectAt(pod, "spec");
+  return restartPolicy === undefined || spec === undefined ? pod : { ...pod, spec: { ...spec, restartPolicy } };
+}
+
+/** The changed Pod as its template: without what {@link podAsMade} has added. */
+function asTemplate(place: PodPlace, changed: object): object {
+  if (podAsMade(place) === place.pod || !isRawObject(changed)) return changed;
+  const spec = objectAt(changed, "spec") ?? {};
+  const own = valueAt(objectAt(place.pod, "spec"), "restartPolicy");
+  return {
+    ...changed,
+    spec: own === undefined ? without(spec, "restartPolicy") : { ...spec, restartPolicy: own },
   };
 }

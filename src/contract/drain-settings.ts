@@ -1,5 +1,4 @@
 /** What the manager obeys. The webhook resolves it at injection; the flags of `serve` carry it into the Pod. */
-
 import type { DriverName } from "./driver-table.ts";
 
 /** `app` is released when the drain ends; `mesh-proxy` when nothing else in the Pod has a TCP socket any more. */

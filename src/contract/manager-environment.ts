@@ -37,7 +37,7 @@ export const MANAGER_CONTAINER = "lastcall";
 export const MANAGER_BINARY = "/lastcall";
 
 /** The preloaded library: a file in the root of the manager's image, which is a volume of the Pod where an app loads it. */
-export const PRELOAD_FILE = "lastcall-preload.so";
+const PRELOAD_FILE = "lastcall-preload.so";
 export const PRELOAD_VOLUME = "lastcall-preload";
 export const PRELOAD_FOLDER = "/lastcall-preload";
 export const PRELOAD_LIBRARY = `${PRELOAD_FOLDER}/${PRELOAD_FILE}`;

@@ -15,7 +15,7 @@ import {
   probesOf,
 } from "./flag-values.ts";
 
-export type ParsedFlags = { readonly settings: DrainSettings; readonly problems: readonly FlagProblem[] };
+type ParsedFlags = { readonly settings: DrainSettings; readonly problems: readonly FlagProblem[] };
 
 /** Flags in a fixed order. What a person looks for in `kubectl describe` is always written, the rest only when set. */
 export function formatServeFlags(settings: DrainSettings): string[] {

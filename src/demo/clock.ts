@@ -1,4 +1,5 @@
 /** Time as the demo's parts see it. Only `main` makes the real one; tests make one that jumps. */
+import { performance } from "node:perf_hooks";
 
 export type Clock = {
   /** Monotonic milliseconds from an arbitrary start. */
@@ -19,3 +20,29 @@ export async function waitAtMost(clock: Clock, ms: number, work: Promise<unknown
   stop.abort();
   return first;
 }
+
+/** The only place of the demo that reads the host's clock. */
+export const realClock: Clock = {
+  nowMs: () => performance.now(),
+  wait: (ms, stop) =>
+    new Promise((resolve) => {
+      if (stop?.aborted === true) {
+        resolve();
+        return;
+      }
+      const dueMs = performance.now() + ms;
+      const end = () => {
+        clearTimeout(timer);
+        stop?.removeEventListener("abort", end);
+        resolve();
+      };
+      const look = () => {
+        // A timer may fire a millisecond early, and a wait must not end before its moment.
+        const leftMs = dueMs - performance.now();
+        if (leftMs <= 0) end();
+        else timer = setTimeout(look, Math.ceil(leftMs));
+      };
+      let timer = setTimeout(look, ms);
+      stop?.addEventListener("abort", end);
+    }),
+};

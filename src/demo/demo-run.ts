@@ -1,5 +1,4 @@
 /** The whole demo once everything is chosen: the update without lastcall, then the same through the real webhook. */
-
 import { DEFAULT_LOAD, type LoadShape } from "./load/load.ts";
 import type { DemoOptions } from "./options.ts";
 import { type AdmissionTarget, admitPod } from "./rollout/admission-client.ts";
@@ -7,7 +6,7 @@ import type { DemoResult } from "./story/story.ts";
 import { verdictOf } from "./story/verdict.ts";
 import { runVariant, type VariantPorts, type VariantRequest } from "./variant.ts";
 
-export type DemoPorts = Omit<VariantPorts, "admit"> & {
+type DemoPorts = Omit<VariantPorts, "admit"> & {
   readonly webhook: AdmissionTarget;
   /** One line of progress. */
   readonly tell: (line: string) => void;

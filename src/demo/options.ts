@@ -24,7 +24,7 @@ export type DemoOptions = {
   readonly help: boolean;
 };
 
-export type ReadOptions = { readonly options: DemoOptions; readonly problems: readonly string[] };
+type ReadOptions = { readonly options: DemoOptions; readonly problems: readonly string[] };
 
 const FLAGS = {
   propagation: { type: "string", default: "2s" },

@@ -10,7 +10,7 @@ export type EndedPod = PodEnd & {
 };
 
 /** What the Pod itself does not know. */
-export type Surroundings = Pick<PodEnd, "forwarded" | "propagationMs" | "slicesWithdrawnMs">;
+type Surroundings = Pick<PodEnd, "forwarded" | "propagationMs" | "slicesWithdrawnMs">;
 
 /** What the manager reports long after the release is about its own end, as with an app that ignores its signal. */
 const REPORT_SLACK_MS = 2_000;

@@ -3,7 +3,7 @@ import { type DemoCluster, startDemoCluster } from "./api-server/demo-cluster.ts
 import type { AdmissionTarget } from "./rollout/admission-client.ts";
 import { startWebhook, type WebhookPorts } from "./rollout/webhook-process.ts";
 
-export type ServersRequest = {
+type ServersRequest = {
   readonly relay: boolean;
   /** Where the Pods are. */
   readonly namespace: string;

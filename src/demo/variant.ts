@@ -1,9 +1,8 @@
 /** One of the two rolling updates: Pods, Service, load, the update, and what came of it. */
-import { createSliceController, type SlicePorts } from "./api-server/slice-controller.ts";
+import { createEndpointFeed, createSliceController, type SlicePorts } from "./api-server/slice-controller.ts";
 import type { Clock } from "./clock.ts";
 import { type LoadShape, startLoad } from "./load/load.ts";
 import { createRequestCounter, type Tally } from "./load/request-tally.ts";
-import { createEndpointFeed } from "./network/endpoint-feed.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import { startServiceProxy } from "./network/service-proxy.ts";
 import { deletedMs, type EndedPod, endOf } from "./pod-end.ts";

@@ -2,7 +2,7 @@
 import type { OpenConnection } from "../contract/drain-report.ts";
 import type { DrainRecord, RecordedReport } from "./drain-record.ts";
 import { OUTCOME_WORDS, releaseMs, TRIGGER_WORDS } from "./drain-words.ts";
-import { spanText } from "./span-text.ts";
+import { spanText } from "./time-text.ts";
 
 /** Clients named; a sentence stays a sentence. */
 const NAMED = 3;

@@ -8,21 +8,21 @@ import {
   type PhaseDurations,
   type PhaseName,
 } from "../contract/drain-report.ts";
+import { plainText } from "../contract/plain-text.ts";
 import type { DrainNotice, RelayedPod } from "../contract/relay-wire.ts";
 import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
-import { plainText } from "./plain-text.ts";
 
 /** `problem` is one sentence for the sender: the place, the value, and what would be right. */
-export type NoticeReading = Reading<DrainNotice>;
+type NoticeReading = Reading<DrainNotice>;
 
 /** The same out of a record, which a replica wrote. */
-export type RecordReading = Reading<RelayedPod & { readonly report: RecordedReport }>;
+type RecordReading = Reading<RelayedPod & { readonly report: RecordedReport }>;
 
 type Reading<Notice> =
   | { readonly ok: true; readonly notice: Notice }
   | { readonly ok: false; readonly problem: string };
 
-export const OUTCOMES: readonly DrainOutcome[] = ["drained", "blind", "timeout", "not-needed", "restarted", "forced"];
+const OUTCOMES: readonly DrainOutcome[] = ["drained", "blind", "timeout", "not-needed", "restarted", "forced"];
 /** Those of records: a replica adds one to those of managers. */
 export const RECORDED_OUTCOMES: readonly RecordedOutcome[] = [...OUTCOMES, "lost"];
 const PHASES: readonly PhaseName[] = ["idle", "withdrawing", "draining", "holding", "done"];

@@ -5,8 +5,7 @@
 import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
 import { farewellWords, relayWords } from "./drain-words.ts";
-import { instantText } from "./instant-text.ts";
-import { ticksTo } from "./time-scale.ts";
+import { instantText, ticksTo } from "./time-text.ts";
 import { type Bar, type Moment, timelineOf } from "./timeline.ts";
 
 const LABEL_WIDTH = 29;

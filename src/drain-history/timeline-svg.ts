@@ -1,9 +1,8 @@
 /** A drain as a picture that stands by itself: no script, no font, no resource from elsewhere. Pure. */
 import type { DrainRecord } from "./drain-record.ts";
 import { OUTCOME_WORDS } from "./drain-words.ts";
-import { instantText } from "./instant-text.ts";
-import { escaped } from "./markup.ts";
-import { ticksTo } from "./time-scale.ts";
+import { escaped } from "./safe-text.ts";
+import { instantText, ticksTo } from "./time-text.ts";
 import { type Bar, type Moment, timelineOf } from "./timeline.ts";
 
 /** In pixels. */

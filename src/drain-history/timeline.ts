@@ -2,7 +2,7 @@
 import type { OpenConnection } from "../contract/drain-report.ts";
 import type { DrainRecord, RecordedReport } from "./drain-record.ts";
 import { isIncomplete, releaseMs, TRIGGER_WORDS, wholeMs } from "./drain-words.ts";
-import { spanText } from "./span-text.ts";
+import { spanText } from "./time-text.ts";
 
 export type Bar = {
   readonly kind: "withdrawing" | "deregistration" | "draining" | "holding" | "connection";
@@ -20,7 +20,7 @@ export type Moment = {
   readonly isFault?: boolean;
 };
 
-export type Timeline = {
+type Timeline = {
   readonly endMs: number;
   readonly bars: readonly Bar[];
   readonly moments: readonly Moment[];

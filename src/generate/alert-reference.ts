@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { ALERT_COMMANDS } from "./alert-commands.ts";
 import { code } from "./markdown-table.ts";
 
 const FILE = join(import.meta.dirname, "../../charts/lastcall/alerts/lastcall.yaml");
@@ -40,3 +39,77 @@ function withoutTemplates(text: string): string {
     .replaceAll(/\{\{ *\$labels\.(\w+) *\}\}/g, (_, label: string) => code(label))
     .replaceAll(/\{\{[^}]*\}\}/g, code("value"));
 }
+
+/** By alert, the commands that find its cause, the most telling first. Every alert of the chart has an entry. */
+const IN = "--namespace lastcall";
+const SELECTOR = "--selector=app.kubernetes.io/component=webhook";
+const PODS = `kubectl get pods ${IN} ${SELECTOR} --output=wide`;
+const ENFORCE = "kubectl get mutatingwebhookconfiguration enforce.lastcall.dev";
+const NOTES = "kubectl get events --field-selector=source=lastcall";
+
+/** Lines of all replicas that have one of the words. */
+function log(words: string): string {
+  return `kubectl logs ${IN} ${SELECTOR} --prefix --tail=-1 --since=1h | grep -iE '${words}'`;
+}
+
+/** A right of the webhook's account in all namespaces. */
+function mayRead(resource: string): string {
+  return `kubectl auth can-i list ${resource} --all-namespaces --as=system:serviceaccount:lastcall:lastcall-webhook`;
+}
+
+export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  LastcallDrainsTimeOut: [
+    "lastcall drains | grep timeout          # the Pods, and who stayed connected",
+    `${NOTES},reason=DrainTimeout --all-namespaces`,
+    "kubectl exec --namespace NAMESPACE POD --container lastcall -- /lastcall status   # of a drain that runs",
+  ],
+  LastcallDrainsForced: [
+    "lastcall drains --namespace NAMESPACE | grep forced",
+    `${NOTES} --namespace NAMESPACE`,
+    "kubectl get nodes                            # one that shut down is NotReady or gone",
+    log("relay"),
+  ],
+  LastcallDrainsBlind: [
+    "lastcall drains --namespace NAMESPACE | grep blind",
+    "kubectl logs --namespace NAMESPACE POD --container lastcall | head    # what keeps the manager from the sockets",
+    "kubectl get pod POD --namespace NAMESPACE --output=jsonpath='{.spec.runtimeClassName} {..seccompProfile}'",
+  ],
+  LastcallDrainsLost: [
+    "lastcall drains --namespace NAMESPACE | grep lost    # the Pods, with exit code and reason",
+    `${NOTES},reason=DrainLost --namespace NAMESPACE`,
+    "kubectl get pods --namespace NAMESPACE --output=jsonpath='{range .items[*]}{.metadata.name} {..lastState.terminated.reason}{\"\\n\"}{end}'",
+  ],
+  LastcallRelayCannotWatch: [log("endpointslice"), mayRead("endpointslices.discovery.k8s.io")],
+  LastcallRelayHasNoIdentity: [log("lastcall-relay"), `kubectl get secret lastcall-relay ${IN}`],
+  LastcallRelayDoesNotAnswer: [log("relay"), PODS, `kubectl top pods ${IN}`],
+  LastcallRelayEndsAgainAndAgain: [log("relay"), `kubectl top pods ${IN}`],
+  LastcallRelayRefuses: [
+    log("refused|credential"),
+    `kubectl get secret lastcall-relay ${IN}   # its age: Pods that are older need a restart`,
+  ],
+  LastcallDrainReportsRefused: [log("report"), `kubectl get secret lastcall-relay ${IN}`],
+  LastcallImageUnpullable: [
+    `${NOTES},reason=NotInjected --all-namespaces`,
+    "kubectl get events --all-namespaces --field-selector=reason=Failed | grep lastcall",
+  ],
+  LastcallAbsent: [
+    PODS,
+    `kubectl describe deployment lastcall-webhook ${IN}`,
+    `kubectl get podmonitors,servicemonitors ${IN}`,
+  ],
+  LastcallNotEnforcing: [ENFORCE, log("failing closed")],
+  LastcallEnforcementBlockedByQuota: [
+    "kubectl describe resourcequotas --namespace default    # or your selfTest.namespace; Used has reached Hard",
+    log("exceeded quota|failed quota|insufficient quota"),
+    ENFORCE,
+  ],
+  LastcallAdmissionsFail: [log('"level":50'), PODS],
+  LastcallAdmissionsSlow: [`kubectl top pods ${IN}`, PODS],
+  LastcallCertificateExpires: [log("certificate"), `kubectl get secrets,certificates ${IN}`],
+  LastcallAuthorityExpires: [log("certificate|lastcall-ca"), `kubectl get secret lastcall-ca ${IN}`],
+  LastcallNotTrusted: [
+    log("caBundle"),
+    "kubectl get mutatingwebhookconfiguration drain.lastcall.dev --output=yaml --show-managed-fields | grep -E 'caBundle|manager:'",
+  ],
+  LastcallClusterUnknown: [log("cannot be read"), ...["namespaces", "nodes", "limitranges", "events"].map(mayRead)],
+};

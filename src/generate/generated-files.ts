@@ -1,4 +1,6 @@
 /** Every generated file and how its content follows from the tables. Nothing here writes. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { FAULTS } from "../fault.ts";
 import { SKIP_REASONS } from "../injection/outcome.ts";
 import { PROBLEMS } from "../policy/problem.ts";
@@ -6,28 +8,29 @@ import { REFUSALS as RELAY_REFUSALS } from "../relay/withdrawal/refusal.ts";
 import { MALFORMED_REASONS, OUTCOMES } from "../webhook/admission-outcome.ts";
 import { REFUSALS } from "../webhook/intake/refusals.ts";
 import { alertReference } from "./alert-reference.ts";
-import { annotationReference } from "./annotation-reference.ts";
-import { unreleasedChanges } from "./changelog.ts";
-import { chartCopyCondition } from "./chart-copy-condition.ts";
-import { chartPolicyComment } from "./chart-policy-comment.ts";
-import { chartShippedProfiles } from "./chart-shipped-profiles.ts";
+import { chartCopyCondition, chartPolicyComment, chartShippedProfiles } from "./chart-texts.ts";
 import { chartValuesSchema } from "./chart-values-schema.ts";
 import { configSchema } from "./config-schema.ts";
-import { eventReference } from "./event-reference.ts";
-import { exitStatusReference } from "./exit-status-reference.ts";
+import { meanings } from "./markdown-table.ts";
+import {
+  annotationReference,
+  eventReference,
+  lintRuleReference,
+  profileReference,
+  resourcesReference,
+  stopSignalReference,
+} from "./policy-references.ts";
 import {
   commandFlagReference,
   demoFlagReference,
+  exitStatusReference,
+  relayMetricReference,
   selfTestFlagReference,
   webhookFlagReference,
-} from "./flag-reference.ts";
-import { lintRuleReference, stopSignalReference } from "./lint-reference.ts";
-import { meanings } from "./markdown-table.ts";
-import { relayMetricReference, webhookMetricReference } from "./metric-reference.ts";
-import { profileReference } from "./profile-reference.ts";
-import { resourcesReference } from "./resources-reference.ts";
+  webhookMetricReference,
+} from "./program-references.ts";
 
-export type GeneratedFile = {
+type GeneratedFile = {
   /** Relative to the project's root. */
   readonly path: string;
   /** From the file as it is (empty when absent) to the file as it must be. */
@@ -113,4 +116,21 @@ function mapValues<T>(
   map: (value: T) => string,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
+
+/** The changelog's unreleased part: one entry per file of `changes`, in the form of Keep a Changelog. */
+const FOLDER = join(import.meta.dirname, "../../changes");
+
+/** Nothing is released yet, so nothing was changed or removed: all of it is new to a reader. */
+function unreleasedChanges(): string {
+  const entries = readdirSync(FOLDER)
+    .filter((file) => file.endsWith(".md"))
+    .sort()
+    .map(
+      (file) =>
+        `- ${readFileSync(join(FOLDER, file), "utf8")
+          .trim()
+          .replace(/\s*\n\s*/g, " ")}`,
+    );
+  return ["", ...entries, ""].join("\n");
 }

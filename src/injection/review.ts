@@ -1,6 +1,5 @@
 /** An outcome to the answer the API server reads. */
-import type { AdmissionReview } from "../kubernetes/admission.ts";
-import { oneLine } from "../policy/one-line.ts";
+import { plainText } from "../contract/plain-text.ts";
 import type { Problem } from "../policy/problem.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "./outcome.ts";
 
@@ -93,7 +92,7 @@ function warningText({ where, message }: Problem): string {
 }
 
 function shown(texts: readonly string[]): readonly string[] {
-  return withinTotal(texts).map((text) => oneLine(text, WARNING_LIMIT));
+  return withinTotal(texts).map((text) => plainText(text, WARNING_LIMIT));
 }
 
 /** The API server keeps 4 096 characters of all warnings of a request: 34 that are as long as ours may be. */
@@ -104,3 +103,27 @@ function withinTotal(texts: readonly string[]): readonly string[] {
   const told = texts.slice(0, WARNINGS_LIMIT - 1);
   return [...told, `lastcall: there are ${texts.length - told.length} more warnings`];
 }
+
+/**
+ * The part of `admission.k8s.io/v1` this webhook speaks. The client library has no model for it: the API server
+ * posts these objects, it does not serve them. Field names are the JSON names.
+ *
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#webhook-request-and-response
+ */
+type AdmissionReview = {
+  readonly apiVersion: "admission.k8s.io/v1";
+  readonly kind: "AdmissionReview";
+  readonly response: AdmissionResponse;
+};
+
+type AdmissionResponse = {
+  readonly uid: string;
+  readonly allowed: boolean;
+  /** Shown to the person whose request is refused; absent when allowed. */
+  readonly status?: { readonly code: number; readonly message: string };
+  readonly patchType?: "JSONPatch";
+  /** Base64 of the JSON text of the operations. */
+  readonly patch?: string;
+  /** Printed by kubectl. Keep each under 120 characters; the server may cut longer ones. */
+  readonly warnings?: readonly string[];
+};

@@ -11,7 +11,7 @@ import { isAbsent, isRawObject, objectAt, type RawObject, textAt, valueAt } from
 
 export type FoundTemplate = { readonly path: Path; readonly pod: RawObject };
 
-export type FoundShapes = {
+type FoundShapes = {
   readonly templates: readonly FoundTemplate[];
   /** Of mappings that hold `containers` and are in no template. */
   readonly lookAlikes: readonly Path[];

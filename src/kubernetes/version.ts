@@ -1,6 +1,6 @@
 /** Versions of API servers and kubelets, as far as features hang on them. */
 
-export type Version = { readonly major: number; readonly minor: number };
+type Version = { readonly major: number; readonly minor: number };
 
 /**
  * Reads `1.32`, `v1.30.1-eks-1a2b3c4`, `1.31+`, `v2.0.0`.

@@ -15,7 +15,7 @@ import {
 } from "../kubernetes/raw-json.ts";
 import type { Located, Workload } from "./manifest-set.ts";
 
-export type PlacedContainer = { readonly container: RawObject; readonly path: Path; readonly name: string };
+type PlacedContainer = { readonly container: RawObject; readonly path: Path; readonly name: string };
 
 /** Regular containers, without lastcall's own. */
 export function containersIn({ pod, podPath }: Workload): readonly PlacedContainer[] {
@@ -62,7 +62,7 @@ function isForMetrics(port: RawObject): boolean {
 }
 
 /** A container, and the Services that send it requests. */
-export type ServingContainer = PlacedContainer & { readonly services: readonly string[] };
+type ServingContainer = PlacedContainer & { readonly services: readonly string[] };
 
 /** Those that declare the target of a Service; a single container need not declare it. */
 export function servingContainers(workload: Workload): readonly ServingContainer[] {

@@ -1,8 +1,14 @@
-/** All rules over one set of manifests. */
+/** The table of rules, and all of them over one set of manifests. */
 import { objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 import { type Located, type ManifestSet, podsOf } from "./manifest-set.ts";
 import type { Rule, Violation } from "./rule.ts";
-import { RULES } from "./rules.ts";
+import { BUDGET_BLOCKS_EVICTION, ROLLOUT_STOPS_ALL } from "./rules/availability.ts";
+import { KEPT_STREAMS, NO_TIME_FOR_ENDPOINTS } from "./rules/endpoints.ts";
+import { GRACE_BELOW_INGRESS_TIMEOUT, NO_GRACE, SLEEP_EXCEEDS_GRACE } from "./rules/grace.ts";
+import { HOOK_PORT, HOOK_TCP_SOCKET, HOOK_WITHOUT_SHELL } from "./rules/hooks.ts";
+import { LIVENESS_KILLS, NO_READINESS } from "./rules/probes.ts";
+import { LASTCALL_SETTING } from "./rules/settings.ts";
+import { SHELL_HIDES_SIGNALS, STOP_SIGNAL } from "./rules/signals.ts";
 
 export type Finding = Violation & { readonly rule: Rule };
 
@@ -14,7 +20,7 @@ export function lint(set: ManifestSet): readonly Finding[] {
 }
 
 /** In front of a rule's id, as an annotation; its value is the reason. */
-export const SILENCED_BY = "ignore-check.lastcall.dev/";
+const SILENCED_BY = "ignore-check.lastcall.dev/";
 
 /** On the object that is named, or on the Pod template in it. */
 function isSilenced({ at }: Violation, id: string): boolean {
@@ -26,3 +32,22 @@ function isSilenced({ at }: Violation, id: string): boolean {
 function annotations(object: Located["object"]): RawObject {
   return objectAt(objectAt(object, "metadata"), "annotations") ?? {};
 }
+
+/** Reports and the reference page list them in this order. */
+export const RULES: readonly Rule[] = [
+  NO_TIME_FOR_ENDPOINTS,
+  NO_GRACE,
+  SLEEP_EXCEEDS_GRACE,
+  GRACE_BELOW_INGRESS_TIMEOUT,
+  LIVENESS_KILLS,
+  SHELL_HIDES_SIGNALS,
+  STOP_SIGNAL,
+  ROLLOUT_STOPS_ALL,
+  NO_READINESS,
+  BUDGET_BLOCKS_EVICTION,
+  HOOK_TCP_SOCKET,
+  HOOK_PORT,
+  HOOK_WITHOUT_SHELL,
+  KEPT_STREAMS,
+  LASTCALL_SETTING,
+];

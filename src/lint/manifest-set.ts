@@ -5,10 +5,9 @@ import { findExistingInjection } from "../injection/record/existing-injection.ts
 import { type ListedObject, objectsIn, type Path } from "../kubernetes/listed-objects.ts";
 import { annotationsOf, isForWindows, labelsOf, runsToCompletion } from "../kubernetes/pod.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";
-import { objectAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
+import { listAt, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 import { INJECT } from "../policy/annotation-table.ts";
 import type { Profiles } from "../policy/resolve.ts";
-import { selects, selectsByLabels } from "./selector.ts";
 
 /** A document as it was read. */
 export type ManifestDocument = {
@@ -139,4 +138,38 @@ export function selectedBy({ object, namespace }: Located, set: ManifestSet): re
   return set.workloads.filter(
     (workload) => workload.namespace === namespace && selects(selector, labelsOf(workload.pod)),
   );
+}
+
+/** `{app: web}`, as Services have it. One without labels chooses nothing. */
+export function selectsByLabels(wanted: RawObject | undefined, labels: RawObject): boolean {
+  const pairs = Object.entries(wanted ?? {});
+  return pairs.length > 0 && pairs.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
+}
+
+/** `matchLabels` and `matchExpressions`. An empty selector chooses everything, an absent one nothing. */
+export function selects(selector: RawObject | undefined, labels: RawObject): boolean {
+  if (selector === undefined) return false;
+  const wanted = objectAt(selector, "matchLabels");
+  return (
+    (wanted === undefined || Object.keys(wanted).length === 0 || selectsByLabels(wanted, labels)) &&
+    objectsAt(selector, "matchExpressions").every((expression) => holds(expression, labels))
+  );
+}
+
+function holds(expression: RawObject, labels: RawObject): boolean {
+  const key = textAt(expression, "key") ?? "";
+  const isThere = Object.hasOwn(labels, key);
+  const isListed = isThere && listAt(expression, "values").includes(labels[key]);
+  switch (textAt(expression, "operator")) {
+    case "In":
+      return isListed;
+    case "NotIn":
+      return !isListed;
+    case "Exists":
+      return isThere;
+    case "DoesNotExist":
+      return !isThere;
+    default:
+      return false;
+  }
 }

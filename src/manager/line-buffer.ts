@@ -1,7 +1,7 @@
 /** Cuts a stream of bytes into lines, and bounds how many come: what is no line within the limit is never kept. */
 import type { NowMs } from "./ports.ts";
 
-export type LineBuffer = {
+type LineBuffer = {
   /** @returns the lines that are whole now, without their ends; undefined once a line was longer than the limit */
   readonly take: (chunk: Buffer) => readonly string[] | undefined;
 };
@@ -46,12 +46,12 @@ export function createLineBuffer(limitBytes: number): LineBuffer {
   };
 }
 
-export type RateLimit = {
+type RateLimit = {
   /** @returns false once more came within a second than is allowed */
   readonly admits: (bytes: number, lines: number) => boolean;
 };
 
-export type RateLimits = { readonly bytes: number; readonly lines: number };
+type RateLimits = { readonly bytes: number; readonly lines: number };
 
 const WINDOW_MS = 1_000;
 

@@ -10,7 +10,7 @@ export function noteLine(speaker: Speaker, level: "info" | "warn", message: stri
   return JSON.stringify({ level, message, detail, pod: speaker.pod, namespace: speaker.namespace });
 }
 
-export type PhaseNews = {
+type PhaseNews = {
   readonly phase: PhaseName;
   readonly outcome: DrainOutcome;
   readonly trigger: DrainTrigger;

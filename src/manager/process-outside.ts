@@ -3,7 +3,7 @@ import { environmentOf, type Outside } from "./outside.ts";
 import type { FlagPage, Libc, PortGuard } from "./ports.ts";
 import { readTextFile, scanTextFile } from "./read-text.ts";
 
-export type Build = {
+type Build = {
   readonly libc: Libc;
   readonly portGuard: PortGuard;
   readonly flagPage: FlagPage;

@@ -1,5 +1,4 @@
 /** Feeds the drain machine with events and time, and carries out what it asks for. Decides nothing. */
-
 import type { DrainReport, PhaseName } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { performChainedHook } from "./calls/chained-hook-call.ts";
@@ -19,7 +18,7 @@ import type { Judge } from "./traffic/judge.ts";
 import { type NeighbourWatch, UNKNOWN_NEIGHBOURS } from "./traffic/neighbours.ts";
 import type { SocketVisitor } from "./traffic/observation.ts";
 
-export type RunnerParts = {
+type RunnerParts = {
   readonly settings: DrainSettings;
   readonly speaker: Speaker;
   readonly chained: readonly ChainedHook[];
@@ -37,7 +36,7 @@ export type RunnerParts = {
   readonly exit: (code: number) => void;
 };
 
-export type Runner = {
+type Runner = {
   readonly hear: (event: DrainEvent) => void;
   /** The report as JSON. */
   readonly status: () => string;

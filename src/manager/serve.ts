@@ -1,9 +1,11 @@
 /** Assembles the running manager: server, runner, observation, driver. */
 import { isDriverOfUse, withoutDriver } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
+import { formatDuration } from "../contract/duration.ts";
 import { createHookServer } from "./calls/hook-server.ts";
 import { readChainedHooks } from "./calls/original-hooks.ts";
 import { guardPort } from "./calls/port-guard.ts";
+import { UNTOLD_MS } from "./drain/blind.ts";
 import { createFarewell } from "./farewell.ts";
 import { noteLine } from "./log-line.ts";
 import { driverOf } from "./manager-driver.ts";
@@ -13,13 +15,12 @@ import type { WithdrawalStatus } from "./relay/ipc-messages.ts";
 import { createRelayClient, NO_ANSWER_YET, NO_RELAY } from "./relay/relay-client.ts";
 import { NO_ENDPOINT, readRelaySettings } from "./relay/relay-settings.ts";
 import { createRunner } from "./runner.ts";
-import { sightOf, sightWords } from "./sight.ts";
-import { createSocketReader } from "./sockets/sockets.ts";
+import { createSocketReader, type SocketReader } from "./sockets/sockets.ts";
 import { createJudge } from "./traffic/judge.ts";
 import { createConnectionMemory } from "./traffic/judge-memory.ts";
 import { createNeighbourWatch } from "./traffic/neighbours.ts";
 
-export type Served = { readonly onStopSignal: () => void };
+type Served = { readonly onStopSignal: () => void };
 
 export function serve(asked: DrainSettings, outside: Outside): Served {
   const { environment, nowMs } = outside;
@@ -93,4 +94,33 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
 function relayWords(word: WithdrawalStatus): string {
   const state = word.terminating ? `${word.offered}, terminating` : word.offered;
   return word.reason === "" ? state : `${state}: ${word.reason}`;
+}
+
+/** What the manager can see of its Pod's sockets, and what follows for its drains. Told once, at its start. */
+export type Sight = "netlink" | "proc" | "nothing";
+
+/** One look that nothing is remembered of. */
+export function sightOf(readSockets: SocketReader): Sight {
+  let torn = false;
+  const reading = readSockets(0, {
+    onListener: () => {},
+    onConnection: () => {},
+    onUdpPort: () => false,
+    onManyUdp: () => {},
+    onTorn: () => {
+      torn = true;
+    },
+  });
+  if (reading !== undefined) return reading.source;
+  // Only netlink says of a table that it changed meanwhile.
+  return torn ? "netlink" : "nothing";
+}
+
+function sightWords(sight: Sight): string {
+  if (sight === "netlink") return "netlink: who spoke last is known, so drains end when the traffic is quiet";
+  if (sight === "proc") {
+    const waits = `hand over ${formatDuration(UNTOLD_MS)} after the last traffic that shows`;
+    return `proc: connections are counted, who spoke last is not known; drains with connections left ${waits}`;
+  }
+  return "nothing: neither netlink nor /proc/net can be read; drains hand over when their delays are over";
 }

@@ -7,7 +7,7 @@ import { readValue } from "./read-value.ts";
 import type { Layer, Profiles } from "./resolve.ts";
 
 /** What happens to a Pod one of whose values cannot be read. */
-export type OnInvalid = "warn" | "skip" | "deny";
+type OnInvalid = "warn" | "skip" | "deny";
 
 export type ClusterConfig = {
   readonly defaults: Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ export function clusterLayer(config: ClusterConfig): Layer {
   return { scope: "cluster", name: "cluster", annotations };
 }
 
-export type ConfigReading = { readonly config: ClusterConfig; readonly problems: readonly Problem[] };
+type ConfigReading = { readonly config: ClusterConfig; readonly problems: readonly Problem[] };
 
 /**
  * Checks a parsed configuration. Unlike an annotation, a mistake here is the operator's at start-up: the caller

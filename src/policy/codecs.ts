@@ -1,7 +1,7 @@
 /** One codec per kind of value: what is expected, its schema, parse and format. Nothing here knows an annotation's name. */
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
 
-export type ValueSchema = { readonly type: "string"; readonly pattern?: string; readonly enum?: readonly string[] };
+type ValueSchema = { readonly type: "string"; readonly pattern?: string; readonly enum?: readonly string[] };
 
 export type Codec<T> = {
   /** Completes the sentence "expected …". */

@@ -5,7 +5,7 @@ import type { ResourcesChoice } from "./resources-codec.ts";
 
 export type ModeChoice = "auto" | "sidecar" | "native" | "classic" | "sleep";
 export type DriverChoice = "auto" | DriverName;
-export type PreStopChoice = "auto" | "keep" | "chain" | "replace";
+type PreStopChoice = "auto" | "keep" | "chain" | "replace";
 
 /** `unset`: the container says none, so the cluster or the image decides. */
 export type RunAsUserChoice = "auto" | "unset" | number;

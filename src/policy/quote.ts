@@ -1,4 +1,6 @@
-/** Longest piece of a user's text that a message repeats, in characters. Warnings should stay near 120. */
+/** Quotes a user's text in messages. Pure. */
+
+/** Characters of it that a message repeats. Warnings should stay near 120. */
 const ECHO_LIMIT = 40;
 
 /** Text from outside, safe inside a sentence: no control characters, no unbounded echo. */

@@ -2,7 +2,7 @@
 import type { Codec } from "./codecs.ts";
 import { quote } from "./quote.ts";
 
-export type ReadValue<T> =
+type ReadValue<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly code: "bad_value" | "list_too_long"; readonly message: string };
 

@@ -25,7 +25,7 @@ export type Layer = {
 
 export type Origin = Readonly<Record<Field, string>>;
 
-export type Resolution = {
+type Resolution = {
   readonly policy: PodPolicy;
   /** `pod web-0`, `profile slow (namespace shop)`, `cluster`, or `default`. */
   readonly origin: Origin;

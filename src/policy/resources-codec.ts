@@ -1,8 +1,8 @@
 /** Requests and limits of the manager in one short text: `cpu=10m/20m,memory=16Mi`. One amount means both. */
 import type { Codec } from "./codecs.ts";
 
-export type Amounts = { readonly cpu?: string; readonly memory?: string };
-export type ManagerResources = { readonly requests: Amounts; readonly limits: Amounts };
+type Amounts = { readonly cpu?: string; readonly memory?: string };
+type ManagerResources = { readonly requests: Amounts; readonly limits: Amounts };
 
 /** `auto` keeps the Pod's quality-of-service class. */
 export type ResourcesChoice = "auto" | ManagerResources;

@@ -8,14 +8,14 @@ import { relayProblems } from "./relay-settings.ts";
 import type { Setting, SettingProblem } from "./setting-kinds.ts";
 import { SETTING_KEYS, SETTINGS, variableOf, type WebhookSettings } from "./settings.ts";
 
-export type ReadSettings = {
+type ReadSettings = {
   readonly settings: WebhookSettings;
   readonly problems: readonly SettingProblem[];
   /** Only the help was asked for. */
   readonly help: boolean;
 };
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A flag wins over its variable; both are checked. A setting with a problem keeps its default. */
 export function readSettings(args: readonly string[], environment: Environment): ReadSettings {

@@ -1,6 +1,5 @@
 /** The settings of failing closed, and which of them go together. */
-import { LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../kubernetes/label-list.ts";
-import { isNamespaceName } from "../kubernetes/namespace-name.ts";
+import { isNamespaceName, LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../kubernetes/names.ts";
 import { nameSetting, type Setting, type SettingProblem } from "./setting-kinds.ts";
 
 export type EnforcementSettings = {

@@ -3,7 +3,7 @@ import { Fault } from "../fault.ts";
 import { LISTENING } from "./intake/more-listeners.ts";
 import type { WebhookServer } from "./server.ts";
 
-export type ListeningAddress = { readonly host: string; readonly port: number };
+type ListeningAddress = { readonly host: string; readonly port: number };
 
 /**
  * An empty host means every address, of IPv6 too where the node has it.

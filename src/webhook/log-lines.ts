@@ -1,7 +1,7 @@
 /** Where log lines go: gathered here, written off the event loop. */
 import { type DestinationStream, pino } from "pino";
 
-export type LogLines = DestinationStream & {
+type LogLines = DestinationStream & {
   /** Everything gathered so far is written when it returns. */
   readonly flushSync: () => void;
 };

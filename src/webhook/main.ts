@@ -10,7 +10,7 @@ import type { AdmissionRules } from "./admit.ts";
 import { certificateFor } from "./certificates/choose.ts";
 import { renewal } from "./certificates/renewal.ts";
 import { helpText, readSettings } from "./config.ts";
-import { readClientCa } from "./intake/client-ca-file.ts";
+import { readClientCa } from "./intake/client-certificate.ts";
 import { demandFreePort, moreListeners } from "./intake/more-listeners.ts";
 import { listen } from "./listen.ts";
 import { logLines } from "./log-lines.ts";
@@ -20,8 +20,7 @@ import { createLog } from "./request-log.ts";
 import { buildServer, renewCertificate } from "./server.ts";
 import type { SettingProblem } from "./setting-kinds.ts";
 import type { WebhookSettings } from "./settings.ts";
-import { leave } from "./shutdown.ts";
-import { stopSignal } from "./stop-signal.ts";
+import { leave, stopSignal } from "./shutdown.ts";
 import { tokenSource } from "./token-source.ts";
 
 /** Answers the exit status once the server has stopped. */

@@ -16,7 +16,7 @@ export type ReviewRequest = {
   readonly podName: string;
 };
 
-export type ReadReview =
+type ReadReview =
   | { readonly kind: "request"; readonly request: ReviewRequest }
   | { readonly kind: "malformed"; readonly reason: MalformedReason; readonly message: string };
 

@@ -1,5 +1,4 @@
 /** `POST /mutate` and `POST /settings`: from the body to the answer, with the one place that counts and logs. */
-
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from "fastify";
 import {

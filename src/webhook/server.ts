@@ -1,26 +1,25 @@
 /** Builds the server without listening, so that tests ask it without a port. */
-
 import type { Server } from "node:https";
+import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { AdmissionRules } from "./admit.ts";
-import { addHealthRoutes, type Unreadiness } from "./health-routes.ts";
-import { answerBrokenRequest } from "./intake/broken-requests.ts";
 import { certificateRequest } from "./intake/client-certificate.ts";
-import { paceHandshakes } from "./intake/handshake-turns.ts";
-import { countAndLog } from "./intake/refusals.ts";
+import { paceHandshakes } from "./intake/more-listeners.ts";
+import { countAndLog, type Refusal, type Refuse } from "./intake/refusals.ts";
 import { watchConnections } from "./intake/watch-connections.ts";
+import type { Meters } from "./metrics.ts";
 import { addReviewRoutes, BODY_LIMIT_BYTES, type IntakePorts, type ReviewPorts } from "./review-routes.ts";
 
 export type WebhookServer = FastifyInstance<Server>;
 
-export type ServerPorts = Omit<ReviewPorts, keyof IntakePorts> & {
+type ServerPorts = Omit<ReviewPorts, keyof IntakePorts> & {
   readonly unreadiness: Unreadiness;
   /** The process was told to stop: every answer then asks its client for a new connection. */
   readonly leaving: () => boolean;
 };
 
-export type ServerTls = {
+type ServerTls = {
   readonly cert: string;
   readonly key: string;
   /** PEM; empty: reviews are taken from everyone. */
@@ -87,4 +86,51 @@ export function renewCertificate(app: WebhookServer, tls: ServerTls): void {
 function secrets({ cert, key, clientCa = "" }: ServerTls): SecureContextOptions {
   // With no CA given, TLS would trust those of the web.
   return { ...TLS_LIMITS, cert, key, ...(clientCa === "" ? {} : { ca: clientCa }) };
+}
+
+/** Why this replica should get no requests; empty when it should. */
+type Unreadiness = () => string;
+
+function addHealthRoutes(app: FastifyInstance<Server>, meters: Meters, unreadiness: Unreadiness): void {
+  // Trivial on purpose: a restart helps only when the process no longer answers.
+  app.get("/healthz", (_request, reply) => {
+    reply.header("content-type", TEXT).send("ok\n");
+  });
+  app.get("/readyz", (_request, reply) => {
+    const why = unreadiness();
+    reply.code(why === "" ? 200 : 503);
+    reply.header("content-type", TEXT).send(why === "" ? "ok\n" : `Not ready: ${why}.\n`);
+  });
+  app.get("/metrics", async (_request, reply) => {
+    const text = await meters.render();
+    return reply.header("content-type", meters.contentType).send(text);
+  });
+}
+
+const TEXT = "text/plain; charset=utf-8";
+
+/** What the HTTP and TLS layers gave up on: counted, and answered in one line where HTTP is spoken. */
+type Broken = Error & { readonly code?: string };
+type Kind = { readonly reason: Refusal; readonly line?: string };
+
+/** Node tells failed handshakes here too. */
+function answerBrokenRequest(error: Broken, socket: Socket, refuse: Refuse): void {
+  const kind = kindOf(error.code ?? "");
+  // The parser complains again about what came after it was told to stop.
+  if (kind?.line !== undefined && socket.destroyed) return;
+  if (kind !== undefined) refuse(kind.reason);
+  if (kind?.line !== undefined && socket.writable) {
+    socket.write(`HTTP/1.1 ${kind.line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  }
+  socket.destroy(error);
+}
+
+/** `undefined` when its client left or the network failed, which is no refusal. */
+function kindOf(code: string): Kind | undefined {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return { reason: "slow_head", line: "408 Request Timeout" };
+  if (code === "HPE_HEADER_OVERFLOW") return { reason: "large_head", line: "431 Request Header Fields Too Large" };
+  if (code.startsWith("HPE_")) return { reason: "not_http", line: "400 Bad Request" };
+  if (code === "ERR_TLS_HANDSHAKE_TIMEOUT") return { reason: "slow_handshake" };
+  if (code.startsWith("ERR_SSL_")) return { reason: "no_handshake" };
+  return undefined;
 }

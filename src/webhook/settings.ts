@@ -1,5 +1,5 @@
 /** Every setting of the webhook server, once: its flag, its default, how it is read. Nothing here touches the environment. */
-import { isNamespaceName } from "../kubernetes/namespace-name.ts";
+import { isNamespaceName } from "../kubernetes/names.ts";
 import { PULL_POLICIES, type PullPolicy } from "../kubernetes/pod.ts";
 import { ENFORCEMENT_SETTINGS, type EnforcementSettings } from "./enforcement-settings.ts";
 import { RELAY_SETTINGS, type RelaySettings } from "./relay-settings.ts";

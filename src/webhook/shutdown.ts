@@ -1,9 +1,10 @@
 /** How the server leaves: it is drained as it drains others. */
+import { EXIT_FORCED } from "../contract/exit-codes.ts";
 import type { CloseListeners } from "./intake/more-listeners.ts";
 import type { Log } from "./request-log.ts";
 import type { WebhookServer } from "./server.ts";
 
-export type Leaving = {
+type Leaving = {
   readonly drainDelayMs: number;
   readonly log: Log;
   readonly sleep: (ms: number) => Promise<void>;
@@ -34,4 +35,26 @@ export async function leave(app: WebhookServer, how: Leaving): Promise<void> {
     await closed;
   }
   how.log.info("stopped");
+}
+
+/** The signals that tell the program to leave. */
+type Stop = { readonly signal: Promise<NodeJS.Signals>; readonly told: () => boolean };
+
+/** The second signal means: now. */
+export function stopSignal(log: Log, flush: () => void): Stop {
+  let told = false;
+  const signal = new Promise<NodeJS.Signals>((resolve) => {
+    const onSignal = (name: NodeJS.Signals): void => {
+      if (told) {
+        log.warn({ signal: name }, "told to stop twice, ending at once");
+        flush();
+        process.exit(EXIT_FORCED);
+      }
+      told = true;
+      resolve(name);
+    };
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+  });
+  return { signal, told: () => told };
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { eventLimits, REPEAT_AFTER_MS } from "../../src/api-server/event-limits.ts";
 import type { Note } from "../../src/api-server/event-note.ts";
-import { fullBucket, takeToken } from "../../src/api-server/token-bucket.ts";
+import { eventLimits, REPEAT_AFTER_MS } from "../../src/api-server/event-sender.ts";
+import { fullBucket, takeToken } from "../../src/api-server/token-buckets.ts";
 
 function note(namespace: string, uid: string, reason = "BadValue"): Note {
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keyedBuckets } from "../../src/api-server/keyed-buckets.ts";
+import { keyedBuckets } from "../../src/api-server/token-buckets.ts";
 
 const SIZE = { most: 2, refillMs: 100 };
 

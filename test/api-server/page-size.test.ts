@@ -1,7 +1,7 @@
 /** How the pages of a list follow the size of its objects. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { afterPage, afterTooLarge, PAGE_LIMIT_BYTES } from "../../src/api-server/page-size.ts";
+import { afterPage, afterTooLarge, PAGE_LIMIT_BYTES } from "../../src/api-server/list-pages.ts";
 
 test("a page that is too large is halved, down to one object and no further", () => {
   const sizes: (number | undefined)[] = [250];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { lineSplitter } from "../../src/api-server/watch-lines.ts";
+import { lineSplitter } from "../../src/api-server/watch-event.ts";
 
 test("lines come out as they went in, wherever the bytes are cut", () => {
   const text = fc.array(

@@ -82,7 +82,6 @@ export const CYCLES: Readonly<Record<string, string>> = {
   "demo/story/withdrawal.ts -> demo/story/timeline.ts": "the timeline shows withdrawals, which carry its time",
   "demo/story -> demo/pod-end.ts": "the story tells how a Pod ended",
   "demo/story -> demo/variant.ts": "the story names the variant it tells of",
-  "demo/network -> demo/pods": "endpoints are of running Pods, which listen on the network",
   "cli/drains -> cli/ports.ts": "takes its ports from the program's, which include those of drains",
   "cli/drains -> cli/open-manifests.ts": "reads manifests as the other commands do",
   "manager/sockets -> manager/traffic": "sockets are written as observations of traffic",

@@ -4,7 +4,7 @@ import type { AskApi } from "../../src/api-server/api-request.ts";
 import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
 import { connectionTo } from "../../src/api-server/connection.ts";
 import { listAll } from "../../src/api-server/list-pages.ts";
-import { enforcerPorts } from "../../src/webhook/enforcement/enforcer-ports.ts";
+import { enforcerPorts } from "../../src/webhook/enforcement/enforcement-runner.ts";
 import { eventually } from "../time/eventually.ts";
 import { type ApiServer, startApiServer } from "./api-server.ts";
 import { at, listOf } from "./rendering.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { ALERT_COMMANDS } from "../../src/generate/alert-commands.ts";
+import { ALERT_COMMANDS } from "../../src/generate/alert-reference.ts";
 import { type Question, readPromql, type Selector } from "./promql.ts";
 import { at, CHART, listOf, ofKind, only, render } from "./rendering.ts";
 import { type ServedMetric, servedMetrics } from "./served-metrics.ts";

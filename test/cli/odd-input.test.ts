@@ -1,7 +1,7 @@
 /** Input no one means, and what the command line says to it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { wrongPart } from "../../src/cli/pod-shape.ts";
+import { wrongPart } from "../../src/cli/workload-report.ts";
 import { isWellFormed } from "../../src/kubernetes/pod.ts";
 import { lastcall } from "./run-lastcall.ts";
 

@@ -12,7 +12,7 @@ import { ENDPOINT_SLICES, NAMESPACES } from "../../src/demo/api-server/api-resou
 import { type ApiServer, startApiServer } from "../../src/demo/api-server/api-server.ts";
 import { kubeconfig } from "../../src/demo/api-server/demo-cluster.ts";
 import { createObjectStore, type ObjectStore } from "../../src/demo/api-server/object-store.ts";
-import { realClock } from "../../src/demo/real-clock.ts";
+import { realClock } from "../../src/demo/clock.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import { eventually } from "../time/eventually.ts";
 

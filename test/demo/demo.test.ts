@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, type TestContext, test } from "vitest";
-import { offerNamespaces } from "../../src/demo/network/private-namespaces.ts";
+import { offerNamespaces } from "../../src/demo/network/namespace-network.ts";
 import { eventually } from "../time/eventually.ts";
 import { type DemoProcess, processesOf, startDemo } from "./demo-process.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { graceAfter, podGraceSeconds, stopSeconds } from "../../src/demo/pods/grace.ts";
+import { graceAfter, podGraceSeconds, stopSeconds } from "../../src/demo/pods/kubelet-rules.ts";
 
 test("a hook that takes 1.9 seconds costs one second of the grace period", () => {
   expect(graceAfter(30, 1_900)).toBe(29);

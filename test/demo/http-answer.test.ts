@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readAnswer } from "../../src/demo/load/http-answer.ts";
+import { readAnswer } from "../../src/demo/load/http-client.ts";
 
 const WITH_LENGTH = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n";
 const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\n\r\n\r\n0\r\n\r\n";

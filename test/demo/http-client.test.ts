@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { realClock } from "../../src/demo/clock.ts";
 import { type HttpConnection, openConnection } from "../../src/demo/load/http-client.ts";
-import { realClock } from "../../src/demo/real-clock.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { eventually } from "../time/eventually.ts";
 import { pause } from "../time/pause.ts";

@@ -1,10 +1,10 @@
 /** Real Pods on loopback addresses, with small shell scripts as containers. */
 import { expect } from "vitest";
+import { realClock } from "../../src/demo/clock.ts";
 import { createLoopbackNetwork } from "../../src/demo/network/loopback-network.ts";
 import { createPodRunner, type PodRunner } from "../../src/demo/pods/pod-runner.ts";
 import { createProcessTable } from "../../src/demo/pods/process-table.ts";
 import type { RunningPod } from "../../src/demo/pods/running-pod.ts";
-import { realClock } from "../../src/demo/real-clock.ts";
 import { eventually } from "../time/eventually.ts";
 
 /** Exits at SIGTERM; `up` is printed once that works. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { realClock } from "../../src/demo/real-clock.ts";
+import { realClock } from "../../src/demo/clock.ts";
 
 test("a wait is never over before its time by the same clock", async () => {
   const wantedMs = [3, 7, 10, 20, 33, 50];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { countedRestarts, FORGIVEN_AFTER_MS, restartDelayMs } from "../../src/demo/pods/restart-delay.ts";
+import { countedRestarts, FORGIVEN_AFTER_MS, restartDelayMs } from "../../src/demo/pods/kubelet-rules.ts";
 
 test("the first restart comes at once, the next after 10 s, then twice as long each time up to 5 minutes", () => {
   expect([0, 1, 2, 3, 4, 5, 6, 7].map(restartDelayMs)).toEqual([

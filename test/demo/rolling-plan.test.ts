@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nextStep, type RolloutStep } from "../../src/demo/rollout/rolling-plan.ts";
+import { nextStep, type RolloutStep } from "../../src/demo/rollout/rollout.ts";
 
 /** Plays a whole update in which new Pods get Ready whenever nothing else is left to do. */
 function play(desired: number): { steps: RolloutStep[]; fewestReady: number; most: number } {

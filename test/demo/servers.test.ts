@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { realClock } from "../../src/demo/clock.ts";
 import { createProcessTable } from "../../src/demo/pods/process-table.ts";
-import { realClock } from "../../src/demo/real-clock.ts";
 import { startServers } from "../../src/demo/servers.ts";
 import { eventually } from "../time/eventually.ts";
 

@@ -1,10 +1,10 @@
 import { createServer, type Server } from "node:http";
 import { connect as connectTcp } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { realClock } from "../../src/demo/clock.ts";
 import { openConnection } from "../../src/demo/load/http-client.ts";
 import { createLoopbackNetwork } from "../../src/demo/network/loopback-network.ts";
 import { type ServiceProxy, startServiceProxy } from "../../src/demo/network/service-proxy.ts";
-import { realClock } from "../../src/demo/real-clock.ts";
 import { eventually } from "../time/eventually.ts";
 import { pause } from "../time/pause.ts";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { createSliceController } from "../../src/demo/api-server/slice-controller.ts";
-import { createEndpointFeed } from "../../src/demo/network/endpoint-feed.ts";
+import { createEndpointFeed, createSliceController } from "../../src/demo/api-server/slice-controller.ts";
 import type { PodEvent } from "../../src/demo/pods/running-pod.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
-import { spanText } from "../../src/drain-history/span-text.ts";
+import { spanText } from "../../src/drain-history/time-text.ts";
 import { CLIENT, someDrain, someReport } from "./some-drain.ts";
 
 test("a drain is told with its end, its time, who asked and why", () => {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { drainListPage } from "../../src/drain-history/page/drain-list-page.ts";
-import { drainPage } from "../../src/drain-history/page/drain-page.ts";
+import { drainListPage, drainPage } from "../../src/drain-history/page/drain-page.ts";
 import { anyDrain } from "./any-drain.ts";
 import { elementsOf } from "./elements-of.ts";
 import { CLIENT, someDrain, someReport } from "./some-drain.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ticksTo } from "../../src/drain-history/time-scale.ts";
+import { ticksTo } from "../../src/drain-history/time-text.ts";
 import { timelineOf } from "../../src/drain-history/timeline.ts";
 import { timelineSvg } from "../../src/drain-history/timeline-svg.ts";
 import { anyDrain } from "./any-drain.ts";

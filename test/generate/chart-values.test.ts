@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { chartPolicyComment } from "../../src/generate/chart-policy-comment.ts";
+import { chartPolicyComment } from "../../src/generate/chart-texts.ts";
 import { chartValuesSchema } from "../../src/generate/chart-values-schema.ts";
 import { ANNOTATIONS, FIELDS } from "../../src/policy/annotation-table.ts";
 import { clusterLayer, readClusterConfig } from "../../src/policy/cluster-config.ts";

@@ -1,6 +1,6 @@
 /** Which Pods may run on nodes that are taken back at short notice, and what in them says so. */
 import { expect, test } from "vitest";
-import { shortNoticeOf } from "../../src/kubernetes/short-notice.ts";
+import { shortNoticeOf } from "../../src/injection/hooks/grace.ts";
 
 const podWith = (spec: object) => ({ spec: { containers: [{ name: "app" }], ...spec } });
 const affinity = (...terms: readonly object[]) => ({

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { leaseLoopbackNetwork, takesName } from "../../src/demo/network/loopback-lease.ts";
+import { leaseLoopbackNetwork, takesName } from "../../src/demo/network/loopback-network.ts";
 import { eventually } from "../time/eventually.ts";
 import { ownAddress } from "./own-address.ts";
 import { listenOnOwnPort } from "./own-port.ts";
 
-const LEASES = join(import.meta.dirname, "../../src/demo/network/loopback-lease.ts");
+const LEASES = join(import.meta.dirname, "../../src/demo/network/loopback-network.ts");
 
 /** Another process with a lease, and what it says about it. It lives until it is killed. */
 async function another(expression: string): Promise<{ readonly child: ChildProcess; readonly said: string }> {

@@ -1,5 +1,5 @@
 /** Loopback addresses that no other test, suite or demo on this machine uses, whatever the port. */
-import { leaseLoopbackNetwork } from "../../src/demo/network/loopback-lease.ts";
+import { leaseLoopbackNetwork } from "../../src/demo/network/loopback-network.ts";
 
 /** Hosts of 127.a.b.0/24 that are neither the network's own address nor its last. */
 const HOSTS = 254;

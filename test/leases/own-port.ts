@@ -3,7 +3,7 @@
  * there; where the address may be chosen, any port of an `ownAddress` does.
  */
 import type { Server } from "node:net";
-import { takesName } from "../../src/demo/network/loopback-lease.ts";
+import { takesName } from "../../src/demo/network/loopback-network.ts";
 
 /** Below what any kernel hands out by itself, and no port that a program here has by default. */
 const FIRST = 11_000;

@@ -1,8 +1,8 @@
 /** What the rules are made of. */
 import { describe, expect, test } from "vitest";
 import { isBefore, parseImage } from "../../src/lint/image.ts";
-import { ingressTimeouts } from "../../src/lint/ingress-timeouts.ts";
-import { selects, selectsByLabels } from "../../src/lint/selector.ts";
+import { selects, selectsByLabels } from "../../src/lint/manifest-set.ts";
+import { ingressTimeouts } from "../../src/lint/rules/grace.ts";
 import { leastSeconds, shellScriptOf } from "../../src/lint/sleeps.ts";
 
 describe("a label selector", () => {

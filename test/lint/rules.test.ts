@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RULES } from "../../src/lint/rules.ts";
+import { RULES } from "../../src/lint/lint.ts";
 import { deployment, findingsIn, idsIn, READY, SERVICE, withProfiles } from "./manifests.ts";
 
 type Case = {

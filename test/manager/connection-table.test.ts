@@ -1,8 +1,7 @@
 import { Socket } from "node:net";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createConnectionTable } from "../../src/manager/calls/connection-table.ts";
-import { whoGoesFirst } from "../../src/manager/calls/who-goes-first.ts";
+import { createConnectionTable, whoGoesFirst } from "../../src/manager/calls/connection-table.ts";
 
 const STRANGER = "10.0.0.66";
 const KUBELET = "10.0.0.1";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createEnvoyEvidence } from "../../src/manager/drivers/envoy/envoy-evidence.ts";
+import { createEnvoyEvidence } from "../../src/manager/drivers/envoy/envoy-count.ts";
 import type { EnvoyCount } from "../../src/manager/drivers/envoy/envoy-stats.ts";
 
 const PORT = 8_080;

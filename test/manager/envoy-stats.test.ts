@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import { createEnvoyEvidence } from "../../src/manager/drivers/envoy/envoy-evidence.ts";
-import { listenerOf } from "../../src/manager/drivers/envoy/envoy-listeners.ts";
+import { createEnvoyEvidence } from "../../src/manager/drivers/envoy/envoy-count.ts";
+import { listenerOf } from "../../src/manager/drivers/envoy/envoy-prefixes.ts";
 import { createEnvoyStats, type EnvoyCount } from "../../src/manager/drivers/envoy/envoy-stats.ts";
 import { adminLines, listenerLines } from "./fake-envoy.ts";
 

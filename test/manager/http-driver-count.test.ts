@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseActiveCount } from "../../src/manager/drivers/http/active-count.ts";
+import { parseActiveCount } from "../../src/manager/drivers/http/http-driver.ts";
 import { parseHttpTarget } from "../../src/manager/http-target.ts";
 
 const PAGE = `# HELP http_active Active requests.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Libc, ScanText } from "../../src/manager/ports.ts";
-import { type Sight, sightOf } from "../../src/manager/sight.ts";
+import { type Sight, sightOf } from "../../src/manager/serve.ts";
 import { canonicalAddress } from "../../src/manager/sockets/address-text.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
 import { DONE, playback, REFUSED, socketMessage } from "./netlink-room.ts";

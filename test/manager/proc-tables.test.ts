@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseOpens } from "../../src/manager/sockets/proc-snmp.ts";
 import { createTableReader } from "../../src/manager/sockets/proc-tables.ts";
+import { parseOpens } from "../../src/manager/sockets/sockets.ts";
 import { tableOf } from "./socket-lists.ts";
 
 const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";

@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isLocalCaller } from "../../src/manager/calls/caller-address.ts";
-import { routeOf } from "../../src/manager/calls/route.ts";
-import { sameText } from "../../src/manager/calls/same-text.ts";
+import { isLocalCaller, routeOf, sameText } from "../../src/manager/calls/call-route.ts";
 
 const at = (method: string, url: string, local = true) => routeOf({ method, url, local }, "abc", ["app", "web-1"]);
 

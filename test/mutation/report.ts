@@ -44,12 +44,12 @@ export function survivorLines({ files }: MutationReport): readonly string[] {
       .toSorted((one, other) => one.location.start.line - other.location.start.line)
       .map(({ location: { start }, mutatorName, replacement = "", status }) => {
         const covered = status === "NoCoverage" ? ", which no test reaches" : "";
-        return `${file}:${start.line}:${start.column} ${mutatorName}: ${oneLine(replacement)}${covered}`;
+        return `${file}:${start.line}:${start.column} ${mutatorName}: ${plainText(replacement)}${covered}`;
       }),
   );
 }
 
-function oneLine(text: string): string {
+function plainText(text: string): string {
   const line = text.replaceAll(/\s+/g, " ");
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }

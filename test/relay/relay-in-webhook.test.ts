@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { getPriority } from "node:os";
 import { connect } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
-import { RELAY_NICENESS } from "../../src/relay/thread/give-way.ts";
+import { RELAY_NICENESS } from "../../src/relay/thread/thread-main.ts";
 import { someReport } from "../drain-history/some-drain.ts";
 import { listenOnOwnPort } from "../leases/own-port.ts";
 import { eventually } from "../time/eventually.ts";

@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { createRelayLimits } from "../../src/relay/limits/relay-limits.ts";
 import { NO_LOST_DRAINS } from "../../src/relay/lost/lost-drains.ts";
-import { relayServer } from "../../src/relay/relay-server.ts";
+import { relayServer } from "../../src/relay/relay.ts";
 import { addWithdrawalRoute } from "../../src/relay/withdrawal/route.ts";
 
 function built(checkCredential: () => undefined) {

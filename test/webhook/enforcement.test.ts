@@ -3,14 +3,13 @@ import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
 import { objectsAt, type RawObject } from "../../src/kubernetes/raw-json.ts";
-import { addEnforcementGauges } from "../../src/webhook/enforcement/enforcement-runner.ts";
+import { addEnforcementGauges, enforcerPorts } from "../../src/webhook/enforcement/enforcement-runner.ts";
 import {
   type Configurations,
   type Enforcement,
   type EnforcerPorts,
   enforce,
 } from "../../src/webhook/enforcement/enforcer.ts";
-import { enforcerPorts } from "../../src/webhook/enforcement/enforcer-ports.ts";
 import { refusingCopies } from "../../src/webhook/enforcement/refusing-copies.ts";
 
 const entry = (name: string, caBundle: string | undefined = "Q0E="): RawObject => ({

@@ -1,14 +1,14 @@
 /** One question to the API server, answered by JSON or by a sentence about what went wrong. */
 import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
+import { plainText } from "../../contract/plain-text.ts";
 import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
-import { oneLine } from "../../policy/one-line.ts";
 
 /** In characters of what a refusal says. */
 const SAID_LIMIT = 300;
 
-export type JsonQuestion = { readonly path: string; readonly limitMs: number; readonly signal: AbortSignal };
+type JsonQuestion = { readonly path: string; readonly limitMs: number; readonly signal: AbortSignal };
 
-export type JsonAnswer =
+type JsonAnswer =
   | { readonly ok: true; readonly value: unknown }
   /** `status` 0: no answer came. */
   | { readonly ok: false; readonly status: number; readonly message: string };
@@ -33,7 +33,7 @@ function refusal({ status, text }: ApiAnswer, value: unknown): string {
     (isRawObject(value) ? textAt(value, "message") : undefined) ??
     text.slice(0, SAID_LIMIT).trim().split("\n", 1)[0] ??
     "";
-  return said === "" ? `the answer is ${status}` : `${status}, ${oneLine(said, SAID_LIMIT)}`;
+  return said === "" ? `the answer is ${status}` : `${status}, ${plainText(said, SAID_LIMIT)}`;
 }
 
 function parsed(text: string): unknown {

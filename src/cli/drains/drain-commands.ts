@@ -1,6 +1,6 @@
 /** The flags of `drains` and `timeline`. Reads words; what they ask for goes to the commands as plain values. */
 import { type Command, InvalidArgumentError } from "commander";
-import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
+import { isNamespaceName } from "../../kubernetes/names.ts";
 import { quote } from "../../policy/quote.ts";
 import type { Ports } from "../ports.ts";
 import { runDrains } from "./drains-command.ts";

@@ -1,8 +1,8 @@
 /** Drains as a table for the terminal, one line each. Pure. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { releaseMs } from "../../drain-history/drain-words.ts";
-import { spanText } from "../../drain-history/span-text.ts";
-import { cutAtEnd, cutInside, padded, widthOf } from "./cell.ts";
+import { spanText } from "../../drain-history/time-text.ts";
+import { printable } from "../printable.ts";
 
 /** Below this a table is no table. */
 const NARROWEST = 60;
@@ -27,7 +27,7 @@ type Column = {
   readonly text: (record: DrainRecord) => string;
 };
 
-export type TableQuestion = {
+type TableQuestion = {
   /** Columns are as wide as these need. */
   readonly drains: readonly DrainRecord[];
   readonly width: number;
@@ -37,7 +37,7 @@ export type TableQuestion = {
   readonly grows: boolean;
 };
 
-export type Table = { readonly header: string; readonly row: (record: DrainRecord) => string };
+type Table = { readonly header: string; readonly row: (record: DrainRecord) => string };
 
 export function tableFor({ drains, width, when, grows }: TableQuestion): Table {
   const columns: readonly Column[] = [{ ...when, cut: "never", roomy: 0 }, ...COLUMNS];
@@ -114,4 +114,26 @@ function fitting(natural: readonly number[], columns: readonly Column[], room: n
 
 function total(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0);
+}
+
+/** The beginning of a sentence says most. */
+function cutAtEnd(text: string, width: number): string {
+  const letters = [...printable(text)];
+  return letters.length <= width ? letters.join("") : `${letters.slice(0, Math.max(0, width - 1)).join("")}…`;
+}
+
+/** Names of Pods of one owner differ at their ends. */
+function cutInside(text: string, width: number): string {
+  const letters = [...printable(text)];
+  if (letters.length <= width) return letters.join("");
+  const tail = Math.ceil((width - 1) / 2);
+  return `${letters.slice(0, width - 1 - tail).join("")}…${letters.slice(letters.length - tail).join("")}`;
+}
+
+function widthOf(text: string): number {
+  return [...printable(text)].length;
+}
+
+function padded(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - [...text].length));
 }

@@ -20,7 +20,7 @@ const LIST_LIMIT_MS = 10_000;
 
 export type Replica = { readonly namespace: string; readonly pod: string; readonly port: number };
 
-export type FoundReplicas = { readonly replicas: readonly Replica[]; readonly problems: readonly string[] };
+type FoundReplicas = { readonly replicas: readonly Replica[]; readonly problems: readonly string[] };
 
 /** @param namespace of lastcall; `undefined`: the usual one, and when nothing is there, all */
 export async function findReplicas(

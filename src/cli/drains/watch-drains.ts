@@ -1,5 +1,6 @@
 /** `lastcall drains --watch`: what is new, as it comes, until the person has seen enough. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import { mergeDrains, TOLD_TWICE_WITHIN_MS, wordsOf } from "../../drain-history/merge.ts";
 import { EXIT_DONE, EXIT_ERROR } from "../exit-statuses.ts";
 import type { Ports } from "../ports.ts";
 import { printable } from "../printable.ts";
@@ -7,7 +8,6 @@ import type { DrainsRequest } from "./drains-request.ts";
 import { clockText, tableFor } from "./drains-table.ts";
 import { jsonText } from "./json-text.ts";
 import type { Look, Looking } from "./look.ts";
-import { createShownDrains } from "./shown-drains.ts";
 
 const POLL_MS = 2_000;
 
@@ -59,5 +59,36 @@ function createTelling(ports: Ports): (look: Look, isFirst: boolean) => void {
     for (const problem of look.problems) if (!told.includes(problem)) ports.err(`${word}: ${printable(problem)}\n`);
     if (told.length > 0 && look.problems.length === 0) ports.err("all replicas answer again\n");
     told = look.problems;
+  };
+}
+
+/** More than the replicas together remember. Whatever is still remembered is seen again and so never forgotten here. */
+const SHOWN_LIMIT = 20_000;
+
+type ShownDrains = {
+  /** What of these was not shown yet, newest first. */
+  readonly fresh: (lists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
+};
+
+/** A replica that hears more of a drain tells other words under the same id; those are new. */
+export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {
+  const shown = new Map<string, number>();
+  return {
+    fresh: (lists) => {
+      const fresh: DrainRecord[] = [];
+      for (const record of mergeDrains(lists).toReversed()) {
+        const words = wordsOf(record);
+        const beforeMs = shown.get(words);
+        if (beforeMs === undefined || Math.abs(record.endedAtMs - beforeMs) > TOLD_TWICE_WITHIN_MS) fresh.push(record);
+        // Taken out and put in again: what was seen last is forgotten last.
+        shown.delete(words);
+        shown.set(words, Math.max(record.endedAtMs, beforeMs ?? 0));
+      }
+      for (const words of shown.keys()) {
+        if (shown.size <= limit) break;
+        shown.delete(words);
+      }
+      return fresh.reverse();
+    },
   };
 }

@@ -12,10 +12,8 @@ import { type OpenManifest, openManifests, problemLine, sourceName } from "../op
 import type { Ports } from "../ports.ts";
 import { printable } from "../printable.ts";
 import type { CommandRequest } from "../request.ts";
-import { lintAnnotations } from "./github.ts";
+import { lintAnnotations, lintSarif, lintText } from "./formats.ts";
 import { type LintReport, type ReportedFinding, reported } from "./report.ts";
-import { lintSarif } from "./sarif.ts";
-import { lintText } from "./text.ts";
 
 const FORMATS: Readonly<Record<string, (report: LintReport) => string>> = {
   text: lintText,

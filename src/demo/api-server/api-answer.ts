@@ -4,7 +4,7 @@ import { type Json, listAt, objectAt, textAt } from "../json-reading.ts";
 import { type Asked, apiVersionOf, askedFor } from "./api-resources.ts";
 import type { ObjectStore } from "./object-store.ts";
 
-export type ApiCall = {
+type ApiCall = {
   readonly method: string;
   readonly path: string;
   readonly contentType: string;

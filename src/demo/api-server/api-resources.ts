@@ -11,7 +11,7 @@ export type ApiResource = {
 export const NAMESPACES: ApiResource = core("namespaces", "Namespace", false);
 export const NODES: ApiResource = core("nodes", "Node", false);
 const LIMIT_RANGES: ApiResource = core("limitranges", "LimitRange", true);
-export const SECRETS: ApiResource = core("secrets", "Secret", true);
+const SECRETS: ApiResource = core("secrets", "Secret", true);
 const EVENTS: ApiResource = core("events", "Event", true);
 export const ENDPOINT_SLICES: ApiResource = {
   group: "/apis/discovery.k8s.io/v1",

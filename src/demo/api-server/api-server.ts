@@ -15,7 +15,7 @@ import { askedFor } from "./api-resources.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { readWatchQuestion, streamWatch } from "./watch-stream.ts";
 
-export type ApiServerPorts = {
+type ApiServerPorts = {
   readonly clock: Clock;
   readonly store: ObjectStore;
   /** Any request without it gets 401: other users of this machine can reach the port, and a key is kept here. */

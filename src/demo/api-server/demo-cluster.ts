@@ -16,7 +16,7 @@ export type DemoCluster = {
   readonly close: () => Promise<void>;
 };
 
-export type DemoClusterPorts = {
+type DemoClusterPorts = {
   readonly clock: Clock;
   /** A folder that is removed at the end. */
   readonly scratch: string;

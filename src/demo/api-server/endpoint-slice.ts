@@ -4,7 +4,7 @@ import type { PodIdentity } from "../pods/pod-runner.ts";
 
 export type SlicedService = { readonly namespace: string; readonly name: string; readonly port: number };
 
-export type SlicedEndpoint = { readonly endpoint: Endpoint; readonly pod: PodIdentity };
+type SlicedEndpoint = { readonly endpoint: Endpoint; readonly pod: PodIdentity };
 
 /** The one node of the demo. */
 export const NODE_NAME = "this-machine";

@@ -2,6 +2,7 @@
 import type { Clock } from "../clock.ts";
 import { applyChange, type EndpointChange } from "../network/service-endpoints.ts";
 import type { PodIdentity } from "../pods/pod-runner.ts";
+import type { PodEvent } from "../pods/running-pod.ts";
 import { isOffered, type SlicedService, sliceOf } from "./endpoint-slice.ts";
 
 export type SlicePorts = {
@@ -12,7 +13,7 @@ export type SlicePorts = {
   readonly write: (slice: Readonly<Record<string, unknown>>) => void;
 };
 
-export type SliceController = {
+type SliceController = {
   readonly tell: (change: EndpointChange, pod: PodIdentity) => void;
   /** Writes everything told so far now, without the lag. */
   readonly catchUp: () => void;
@@ -71,5 +72,22 @@ export function createSliceController(ports: SlicePorts): SliceController {
     },
     withdrawnMs: ({ uid }) => withdrawn.get(uid),
     close: () => closing.abort(),
+  };
+}
+
+/** @returns the consumer of every Pod's events. */
+export function createEndpointFeed(
+  tell: (change: EndpointChange, pod: PodIdentity) => void,
+): (pod: PodIdentity, event: PodEvent) => void {
+  const serving = new Set<string>();
+  const terminating = new Set<string>();
+  return (pod, event) => {
+    const { address } = pod;
+    if (event.what === "ready") serving.add(address);
+    else if (event.what === "unready") serving.delete(address);
+    else if (event.what === "deleted") terminating.add(address);
+    else if (event.what !== "gone") return;
+    if (event.what === "gone") tell({ address, gone: true }, pod);
+    else tell({ address, serving: serving.has(address), terminating: terminating.has(address) }, pod);
   };
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { type Asked, apiVersionOf } from "./api-resources.ts";
 import type { Change, ObjectStore } from "./object-store.ts";
 
-export type WatchQuestion = {
+type WatchQuestion = {
   /** Empty or `0`: begins with what there is, each object as if it were new. */
   readonly resourceVersion: string;
   readonly bookmarks: boolean;
@@ -12,7 +12,7 @@ export type WatchQuestion = {
   readonly timeoutSeconds: number;
 };
 
-export type WatchPorts = { readonly clock: Clock; readonly store: ObjectStore; readonly closing: AbortSignal };
+type WatchPorts = { readonly clock: Clock; readonly store: ObjectStore; readonly closing: AbortSignal };
 
 const DEFAULT_TIMEOUT_SECONDS = 1_800;
 /** A client that reads so slowly is cut off, as by a real server; it lists and watches again. */

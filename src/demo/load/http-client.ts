@@ -1,7 +1,6 @@
 /** A raw HTTP/1.1 client that never retries and tells the ways a request can fail apart. */
 import { connect, type Socket } from "node:net";
 import { type Clock, waitAtMost } from "../clock.ts";
-import { readAnswer } from "./http-answer.ts";
 
 /**
  * `refused`: no connection; `reset`: the connection broke; `closed-unanswered`: an orderly close without a whole answer;
@@ -17,7 +16,7 @@ export const FAILURE_KINDS: readonly FailureKind[] = [
   "bad-status",
 ];
 
-export type RequestResult = { readonly failure: FailureKind | undefined };
+type RequestResult = { readonly failure: FailureKind | undefined };
 
 export type HttpTarget = {
   readonly clock: Clock;
@@ -127,4 +126,47 @@ export function openConnection(target: HttpTarget): HttpConnection {
 function kindOf(error: Error, connected: boolean): FailureKind {
   const code = "code" in error ? error.code : "";
   return !connected && (code === "ECONNREFUSED" || code === "EHOSTUNREACH") ? "refused" : "reset";
+}
+
+/** The end of an HTTP/1.1 answer, found without a library so that nothing is retried or hidden. Pure. */
+type AnswerReading =
+  | { readonly complete: false }
+  | { readonly complete: true; readonly status: number; readonly keepsOpen: boolean };
+
+const INCOMPLETE: AnswerReading = { complete: false };
+
+/** @param text everything received for this request, one character per byte; @param ended the server closed. */
+export function readAnswer(text: string, ended: boolean): AnswerReading {
+  const headEnd = text.indexOf("\r\n\r\n");
+  const status = /^HTTP\/1\.[01] ([0-9]{3})[ \r]/.exec(text);
+  if (headEnd < 0 || status === null) return INCOMPLETE;
+  const head = text.slice(0, headEnd + 2).toLowerCase();
+  const keepsOpen = !ended && asksToKeep(head);
+  const done: AnswerReading = { complete: true, status: Number(status[1]), keepsOpen };
+  const body = text.slice(headEnd + 4);
+  const length = /\r\ncontent-length: *([0-9]+)/.exec(head);
+  if (length !== null) return body.length >= Number(length[1]) ? done : INCOMPLETE;
+  if (/\r\ntransfer-encoding:[^\r]*chunked/.test(head)) return lastChunkSeen(body) ? done : INCOMPLETE;
+  if (status[1] === "204" || status[1] === "304") return done;
+  // Without a length only the close tells that the answer is whole.
+  return ended ? { ...done, keepsOpen: false } : INCOMPLETE;
+}
+
+/** @param head in small letters. HTTP/1.1 keeps unless told otherwise, HTTP/1.0 closes unless told otherwise. */
+function asksToKeep(head: string): boolean {
+  if (head.startsWith("http/1.0")) return /\r\nconnection:[^\r]*keep-alive/.test(head);
+  return !/\r\nconnection:[^\r]*close/.test(head);
+}
+
+function lastChunkSeen(body: string): boolean {
+  let at = 0;
+  while (at < body.length) {
+    const lineEnd = body.indexOf("\r\n", at);
+    if (lineEnd < 0) return false;
+    const size = Number.parseInt(body.slice(at, lineEnd), 16);
+    if (Number.isNaN(size)) return false;
+    if (size === 0) return body.endsWith("\r\n\r\n");
+    at = lineEnd + 2 + size + 2;
+  }
+  return false;
 }

@@ -30,7 +30,7 @@ export const DEFAULT_LOAD: LoadShape = {
   slowPath: (ms) => `/slow?ms=${ms}`,
 };
 
-export type LoadPorts = {
+type LoadPorts = {
   readonly clock: Clock;
   readonly target: HttpTarget;
   readonly counter: RequestCounter;
@@ -38,7 +38,7 @@ export type LoadPorts = {
   readonly random: () => number;
 };
 
-export type Load = {
+type Load = {
   /** One request of `ms` on a connection of its own to `host`, counted as `long`. */
   readonly askLong: (host: string, port: number, ms: number) => void;
   /** Lets every request under way end, then resolves. */

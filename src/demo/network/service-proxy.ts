@@ -10,7 +10,7 @@ import type { Clock } from "../clock.ts";
 import type { PodNetwork } from "./pod-network.ts";
 import { applyChange, type Endpoint, type EndpointChange, usableEndpoints } from "./service-endpoints.ts";
 
-export type ServiceProxyPorts = {
+type ServiceProxyPorts = {
   readonly clock: Clock;
   readonly network: Pick<PodNetwork, "serviceAddress" | "trafficAddress">;
   /** 0 lets the system choose, for tests. */

@@ -5,7 +5,7 @@ import { type CommandSurroundings, containerEnvironment, execCommand, mainComman
 import type { ContainerPlan, PodPlan } from "./pod-plan.ts";
 import type { LocalProcess, ProcessTable } from "./process-table.ts";
 
-export type ContainerPorts = {
+type ContainerPorts = {
   readonly clock: Clock;
   readonly processes: ProcessTable;
   readonly attachment: PodAttachment;

@@ -1,8 +1,7 @@
 /** What the runner needs from a Pod, read from its manifest. Pure. */
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { listAt, numberAt, objectAt, textAt, textsAt } from "../json-reading.ts";
-import { podGraceSeconds } from "./grace.ts";
-import { DEFAULT_STOP_SIGNAL, type StopSignal, stopSignalOf } from "./stop-signal.ts";
+import { DEFAULT_STOP_SIGNAL, podGraceSeconds, type StopSignal, stopSignalOf } from "./kubelet-rules.ts";
 
 export type Handler =
   | { readonly kind: "exec"; readonly command: readonly string[] }
@@ -25,7 +24,7 @@ export type ProbePlan = {
 };
 
 /** A literal value, or the path of a field of the Pod. */
-export type VariablePlan = { readonly name: string; readonly value: string; readonly fieldPath: string };
+type VariablePlan = { readonly name: string; readonly value: string; readonly fieldPath: string };
 
 export type ContainerPlan = {
   readonly name: string;

@@ -1,9 +1,9 @@
 /** Every process the demo starts, so that none can outlive it. */
 import { spawn } from "node:child_process";
-import type { StopSignal } from "./stop-signal.ts";
+import type { StopSignal } from "./kubelet-rules.ts";
 
 /** SIGKILL and what images and Pods choose as stop signal. */
-export type ProcessSignal = StopSignal | "SIGKILL";
+type ProcessSignal = StopSignal | "SIGKILL";
 
 export type LocalProcess = {
   /** 0 when it could not be started. */
@@ -15,7 +15,7 @@ export type LocalProcess = {
   readonly exited: Promise<number>;
 };
 
-export type ProcessRequest = {
+type ProcessRequest = {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly directory?: string;
@@ -95,7 +95,7 @@ function sendSignal(pid: number, signal: ProcessSignal): void {
 }
 
 /** Takes chunks, gives lines. */
-export function lineSplitter(onLine: (line: string) => void): (chunk: Uint8Array) => void {
+function lineSplitter(onLine: (line: string) => void): (chunk: Uint8Array) => void {
   const decoder = new TextDecoder();
   let rest = "";
   return (chunk) => {

@@ -2,7 +2,7 @@
 import type { ContainerRun } from "./container-run.ts";
 import { type HandlerPorts, probe } from "./lifecycle-handler.ts";
 
-export type Readiness = {
+type Readiness = {
   readonly isReady: () => boolean;
   readonly start: () => void;
   readonly stop: () => void;

@@ -4,11 +4,11 @@ import type { Clock } from "../clock.ts";
 import type { PodAttachment } from "../network/pod-network.ts";
 import type { CommandSurroundings } from "./container-command.ts";
 import { type ContainerRun, createContainerRun } from "./container-run.ts";
+import { countedRestarts, type Restarts, restartDelayMs } from "./kubelet-rules.ts";
 import { type HandlerPorts, runHook } from "./lifecycle-handler.ts";
 import type { PodPlan } from "./pod-plan.ts";
 import type { ProcessTable } from "./process-table.ts";
 import { watchReadiness } from "./readiness.ts";
-import { countedRestarts, type Restarts, restartDelayMs } from "./restart-delay.ts";
 import { type StopNote, type StoppingContainer, terminate } from "./termination.ts";
 
 export type PodEvent = {
@@ -19,7 +19,7 @@ export type PodEvent = {
   readonly detail: string;
 };
 
-export type RunningPodPorts = {
+type RunningPodPorts = {
   readonly clock: Clock;
   readonly processes: ProcessTable;
   readonly attachment: PodAttachment;

@@ -7,7 +7,7 @@
  */
 import { Fault } from "../../fault.ts";
 import { type Clock, waitAtMost } from "../clock.ts";
-import { graceAfter, stopSeconds } from "./grace.ts";
+import { graceAfter, stopSeconds } from "./kubelet-rules.ts";
 
 export type StoppingContainer = {
   readonly name: string;
@@ -33,7 +33,7 @@ export type StopNote = {
   readonly detail: string;
 };
 
-export type Stopping = {
+type Stopping = {
   /** Running containers only, in the order of the Pod: sidecars, then regular ones. The others get nothing. */
   readonly containers: readonly StoppingContainer[];
   readonly graceSeconds: number;

@@ -12,7 +12,7 @@ export type AdmissionTarget = {
   readonly authority: string;
 };
 
-export type Admitted = { readonly pod: object; readonly warnings: readonly string[]; readonly changed: boolean };
+type Admitted = { readonly pod: object; readonly warnings: readonly string[]; readonly changed: boolean };
 
 /** As the API server's default for a webhook. */
 const TIMEOUT_MS = 10_000;

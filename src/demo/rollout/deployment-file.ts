@@ -4,7 +4,7 @@ import { parseAllDocuments } from "yaml";
 import { objectAt, textAt } from "../json-reading.ts";
 import { deploymentProblems } from "./deployment.ts";
 
-export type DeploymentReading = { readonly deployment: object; readonly problems: readonly string[] };
+type DeploymentReading = { readonly deployment: object; readonly problems: readonly string[] };
 
 /** The first Deployment in the file; every problem is a sentence. */
 export async function readDeployment(path: string): Promise<DeploymentReading> {

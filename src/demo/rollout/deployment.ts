@@ -1,9 +1,9 @@
 /** The Deployment that is rolled: the sample's or a user's, and the Pods made from it. Pure. */
 import { listAt, numberAt, objectAt, textAt } from "../json-reading.ts";
+import { STOP_SIGNALS, stopSignalOf } from "../pods/kubelet-rules.ts";
 import { containersWithoutCommand } from "../pods/pod-plan.ts";
-import { STOP_SIGNALS, stopSignalOf } from "../pods/stop-signal.ts";
 
-export type SampleChoices = {
+type SampleChoices = {
   /** The words that start the sample application. */
   readonly command: readonly string[];
   /** Where Pods share a network each must listen on its own address. */

@@ -7,7 +7,7 @@ import type { RunningPod } from "../pods/running-pod.ts";
 import { namedPod, podOf } from "./deployment.ts";
 import { hopelessness } from "./ready-wait.ts";
 
-export type NewPodPorts = {
+type NewPodPorts = {
   readonly runner: PodRunner;
   /** The way of a Pod through admission; the same Pod when there is no webhook. */
   readonly admit: (pod: object) => Promise<object>;

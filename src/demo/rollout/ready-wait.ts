@@ -3,7 +3,7 @@ import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import type { PodEvent, RunningPod } from "../pods/running-pod.ts";
 
 /** A Pod that is not Ready by then never will be. */
-export const READY_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 30_000;
 /** An app that ended so often will not stay. */
 const EXIT_LIMIT = 3;
 const WORDS_LIMIT = 300;

@@ -3,9 +3,8 @@ import { Fault } from "../../fault.ts";
 import type { Clock } from "../clock.ts";
 import type { RunningPod } from "../pods/running-pod.ts";
 import { hopelessness } from "./ready-wait.ts";
-import { nextStep } from "./rolling-plan.ts";
 
-export type RolloutPorts = {
+type RolloutPorts = {
   readonly clock: Clock;
   readonly createPod: () => Promise<RunningPod>;
   /** Waited for right before a Pod's deletion. */
@@ -14,7 +13,7 @@ export type RolloutPorts = {
 
 const POLL_MS = 25;
 
-export type Rolled = {
+type Rolled = {
   readonly fresh: readonly RunningPod[];
   /** Resolves when the last of the old Pods is gone; a Deployment counts as rolled out before. */
   readonly oldGone: Promise<void>;
@@ -50,4 +49,23 @@ export async function replacePods(oldPods: readonly RunningPod[], ports: Rollout
     ending.push(pod.remove());
   }
   return { fresh, oldGone: Promise.all(ending).then(() => {}) };
+}
+
+/** What a Deployment does next during a rolling update with maxUnavailable 0 and maxSurge 1. Pure. */
+type RolloutState = {
+  readonly desired: number;
+  /** Pods of the old template that were not deleted yet; all of them are Ready. */
+  readonly old: number;
+  readonly fresh: number;
+  readonly freshReady: number;
+};
+
+export type RolloutStep = "create" | "delete" | "wait" | "finished";
+
+/** Pods that are ending count for nothing, as in the Deployment controller: the next step does not wait for them. */
+export function nextStep(state: RolloutState): RolloutStep {
+  if (state.old === 0 && state.freshReady >= state.desired) return "finished";
+  if (state.old > 0 && state.old - 1 + state.freshReady >= state.desired) return "delete";
+  if (state.fresh < state.desired && state.old + state.fresh <= state.desired) return "create";
+  return "wait";
 }

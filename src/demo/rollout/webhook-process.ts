@@ -1,11 +1,10 @@
 /** Starts the real webhook server as a process of its own and waits until it serves. */
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { Fault } from "../../fault.ts";
 import { type Clock, waitAtMost } from "../clock.ts";
 import type { ProcessTable } from "../pods/process-table.ts";
-import { connects } from "../pods/tcp-check.ts";
 import type { AdmissionTarget } from "./admission-client.ts";
 
 export type WebhookPorts = {
@@ -22,7 +21,7 @@ export type WebhookPorts = {
   readonly kubeconfigFile: string;
 };
 
-export type WebhookProcess = { readonly target: AdmissionTarget; readonly stop: () => Promise<void> };
+type WebhookProcess = { readonly target: AdmissionTarget; readonly stop: () => Promise<void> };
 
 /** Most of a start is compiling, which takes 2 s of processor: half a minute where thirty programs want it too. */
 const START_LIMIT_MS = 60_000;
@@ -92,5 +91,17 @@ function freePort(host: string): Promise<number> {
       const address = server.address();
       server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
     });
+  });
+}
+
+/** Whether a program listens there now. */
+function connects(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
   });
 }

@@ -17,7 +17,7 @@ export type DrainSummary = {
 };
 
 /** A line that was printed, on the clock of the demo. */
-export type ToldLine = { readonly atMs: number; readonly detail: string };
+type ToldLine = { readonly atMs: number; readonly detail: string };
 
 /** When the manager took the Pod's end as certain, on the clock of the demo; `undefined` when it never did. */
 export function triggeredMs(lines: readonly ToldLine[]): number | undefined {

@@ -1,14 +1,13 @@
 /** One Pod's end as lanes over time, and as text for a terminal. Pure. */
-
 import type { Forwarded } from "../network/service-proxy.ts";
 import type { PodEvent } from "../pods/running-pod.ts";
 import type { DrainSummary } from "./drain-lines.ts";
 import { learnedAfterMs } from "./withdrawal.ts";
 
 /** Milliseconds since the deletion; `fromMs` may be negative. */
-export type Span = { readonly fromMs: number; readonly toMs: number };
+type Span = { readonly fromMs: number; readonly toMs: number };
 
-export type Lane = { readonly label: string; readonly spans: readonly Span[] };
+type Lane = { readonly label: string; readonly spans: readonly Span[] };
 
 export type Timeline = {
   readonly title: string;
@@ -18,7 +17,7 @@ export type Timeline = {
   readonly marks: readonly Mark[];
 };
 
-export type Mark = { readonly atMs: number; readonly label: string };
+type Mark = { readonly atMs: number; readonly label: string };
 
 export type PodEnd = {
   readonly pod: string;

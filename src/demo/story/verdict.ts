@@ -1,11 +1,10 @@
 /** What the two runs together prove, and the exit status that follows. Pure. */
-
 import type { Tally } from "../load/request-tally.ts";
 import type { DrainSummary } from "./drain-lines.ts";
 
 export type Verdict = { readonly status: 0 | 1; readonly sentence: string };
 
-export type Evidence = {
+type Evidence = {
   readonly without: Tally;
   readonly with: Tally;
   readonly summaries: readonly DrainSummary[];

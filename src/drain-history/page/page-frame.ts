@@ -1,5 +1,5 @@
 /** What every page has around its contents. Pure. */
-import { escaped } from "../markup.ts";
+import { escaped } from "../safe-text.ts";
 
 /** Nothing runs, nothing is fetched, nothing is sent, nothing may frame it; only the styles within the page hold. */
 export const PAGE_POLICY =

@@ -14,7 +14,7 @@ export const OPENSHIFT_USER_RANGE = "openshift.io/sa.scc.uid-range";
 /** OpenShift writes it on a Pod before webhooks are called: the constraint under which the Pod was admitted. */
 const OPENSHIFT_CONSTRAINT = "openshift.io/scc";
 
-export type UserQuestion = {
+type UserQuestion = {
   readonly pod: RawObject;
   readonly namespaceAnnotations: RawObject;
   readonly choice: RunAsUserChoice;

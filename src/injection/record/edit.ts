@@ -1,7 +1,6 @@
 /** Changes to a Pod as data, so that a plan can be printed, compared and applied; and which parents they fill. */
 import { type ContainerList, containersByName, nameOf } from "../../kubernetes/pod.ts";
-import { isRawObject, objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
-import { emptyParentAt } from "./empty-parent.ts";
+import { isRawObject, objectAt, type RawObject, without } from "../../kubernetes/raw-json.ts";
 import type { EmptyParent, OriginalRecord } from "./original-record.ts";
 
 export type ProbeName = "livenessProbe" | "startupProbe";
@@ -168,4 +167,23 @@ function emptyParentsOf(
 /** `app/liveness`: how the record names a probe. */
 export function probeEntry(edit: Extract<Edit, { kind: "set-probe-grace" }>): string {
   return `${edit.container}/${edit.probe === "livenessProbe" ? "liveness" : "startup"}`;
+}
+
+/** What the record notes of a parent that injection is about to fill. */
+export function emptyParentAt(
+  name: string,
+  parent: RawObject | undefined,
+  key: string,
+): readonly (readonly [string, EmptyParent])[] {
+  if (parent === undefined || !Object.hasOwn(parent, key)) return [];
+  const value = parent[key];
+  if (value === null) return [[name, null]];
+  if (Array.isArray(value)) return value.length === 0 ? [[name, []]] : [];
+  return isRawObject(value) && Object.keys(value).length === 0 ? [[name, {}]] : [];
+}
+
+/** Removes the key, or puts back the nothing that was written there. */
+export function restoreEmptyParent(parent: RawObject, key: string, record: OriginalRecord, name: string): RawObject {
+  if (!Object.hasOwn(record.blank, name)) return without(parent, key);
+  return { ...parent, [key]: record.blank[name] };
 }

@@ -1,14 +1,14 @@
 /** Takes an injection back, as far as what it wrote still stands. */
+import { PRELOAD_LIBRARY } from "../../contract/manager-environment.ts";
 import { annotationsOf, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
-import { isRawObject, listAt, objectAt, type RawObject, valueAt, without } from "../../kubernetes/raw-json.ts";
+import { isRawObject, listAt, objectAt, type RawObject, textAt, valueAt, without } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
 import { DEFAULT_CONTAINER, defaultContainerOf } from "../mesh/mesh.ts";
 import { isOurExclusion } from "../mesh/ports.ts";
-import { changeContainers, changeSpec, type ProbeName } from "./edit.ts";
-import { restoreEmptyParent } from "./empty-parent.ts";
+import { changeContainers, changeSpec, type ProbeName, restoreEmptyParent } from "./edit.ts";
 import type { ExistingInjection } from "./existing-injection.ts";
 import type { OriginalRecord } from "./original-record.ts";
-import { restorePreload } from "./restore-preload.ts";
+import { isOurMount, isOurVolume, loadsOurs } from "./preload-in-pod.ts";
 
 /** The Pod as it was before; whatever others changed since then stays. */
 export function restorePod(pod: RawObject, existing: ExistingInjection): RawObject {
@@ -110,4 +110,41 @@ function isStillOurs(pod: RawObject, { manager }: ExistingInjection, key: string
   if (key === STATUS_ANNOTATION) return value !== undefined;
   if (key === DEFAULT_CONTAINER) return value === defaultContainerOf(containersOf(pod).map(nameOf));
   return manager !== undefined && isOurExclusion(key, value, old, manager.port);
+}
+
+/** Takes the library out of a Pod again, as far as it stands there as injection wrote it. */
+function restorePreload(pod: RawObject, { preload, record }: ExistingInjection): RawObject {
+  if (preload === undefined) return pod;
+  const unloaded = changeContainers(pod, (container) =>
+    preload.places.has(nameOf(container)) ? withoutLibrary(container, record) : container,
+  );
+  return changeSpec(unloaded, (spec) => {
+    const rest = listAt(spec, "volumes").filter((volume) => !isRawObject(volume) || !isOurVolume(volume));
+    return withList(spec, "volumes", rest, record, "volumes");
+  });
+}
+
+function withoutLibrary(container: RawObject, record: OriginalRecord): RawObject {
+  const name = nameOf(container);
+  const env = listAt(container, "env").flatMap((variable): readonly unknown[] =>
+    isRawObject(variable) && loadsOurs(variable) ? withoutOurs(variable) : [variable],
+  );
+  const mounts = listAt(container, "volumeMounts").filter((mount) => !isRawObject(mount) || !isOurMount(mount));
+  const unset = withList(container, "env", env, record, `env/${name}`);
+  return withList(unset, "volumeMounts", mounts, record, `volumeMounts/${name}`);
+}
+
+function withoutOurs(variable: RawObject): readonly RawObject[] {
+  const value = textAt(variable, "value") ?? "";
+  return value === PRELOAD_LIBRARY ? [] : [{ ...variable, value: value.slice(0, -`:${PRELOAD_LIBRARY}`.length) }];
+}
+
+function withList(
+  parent: RawObject,
+  key: string,
+  rest: readonly unknown[],
+  record: OriginalRecord,
+  name: string,
+): RawObject {
+  return rest.length > 0 ? { ...parent, [key]: rest } : restoreEmptyParent(parent, key, record, name);
 }

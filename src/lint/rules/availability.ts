@@ -2,7 +2,6 @@
 import { groupOf } from "../../kubernetes/listed-objects.ts";
 import { objectAt, textAt, valueAt } from "../../kubernetes/raw-json.ts";
 import { balancedServicesOf } from "../containers.ts";
-import { countOf } from "../count.ts";
 import { type Located, type ManifestSet, selectedBy, type Workload } from "../manifest-set.ts";
 import type { Rule, Violation } from "../rule.ts";
 
@@ -80,4 +79,11 @@ function replicasOfAll(workloads: readonly Workload[]): number | undefined {
     (sum, { replicas }) => (sum === undefined || replicas === undefined ? undefined : sum + replicas),
     0,
   );
+}
+
+/** @param round a share: up or down, as the field has it. */
+function countOf(value: unknown, of: number, round: (share: number) => number): number | undefined {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  const percent = typeof value === "string" ? /^([0-9]{1,3})%$/.exec(value)?.[1] : undefined;
+  return percent === undefined ? undefined : round((Number(percent) * of) / 100);
 }

@@ -4,12 +4,11 @@ import type { Socket } from "node:net";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { NowMs, PortGuard } from "../ports.ts";
 import { canonicalAddress } from "../sockets/address-text.ts";
-import { isLocalCaller } from "./caller-address.ts";
+import { isLocalCaller, routeOf } from "./call-route.ts";
 import { createConnectionTable } from "./connection-table.ts";
-import { routeOf } from "./route.ts";
 
 /** Whom the server tells about calls. */
-export type HookCalls = {
+type HookCalls = {
   readonly onHook: (holdId: number, container: string, peer: string) => void;
   readonly onDrain: (holdId: number) => void;
   /** The caller of a hold has gone without its answer. */
@@ -20,7 +19,7 @@ export type HookCalls = {
   readonly onRefused: (message: string) => void;
 };
 
-export type HookServer = {
+type HookServer = {
   readonly open: (calls: HookCalls) => void;
   /** Answers one hold; unknown numbers are ignored, since callers may leave at any time. */
   readonly answer: (holdId: number, body: string) => void;

@@ -1,6 +1,5 @@
 /** The containers' own preStop hooks that injection put behind ours. Pure. */
-import { depthOf } from "../json-depth.ts";
-import { isRecord } from "../json-record.ts";
+import { depthOf, isRecord } from "../json-reader.ts";
 
 export type ChainedHook =
   | {
@@ -12,7 +11,7 @@ export type ChainedHook =
     }
   | { readonly kind: "sleep"; readonly container: string; readonly seconds: number };
 
-export type ChainedHooks = {
+type ChainedHooks = {
   readonly hooks: readonly ChainedHook[];
   /** Empty, or a sentence about what could not be read. */
   readonly problem: string;

@@ -12,7 +12,7 @@ const BLIND_LOOKS = 10;
 /** Without ages a request that is being answered looks idle. A real answer mostly takes its turn within this time. */
 export const UNTOLD_MS = 10_000;
 
-export function seesNothing(state: DrainState): boolean {
+function seesNothing(state: DrainState): boolean {
   return state.blindLooks >= BLIND_LOOKS;
 }
 

@@ -11,13 +11,13 @@ import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
 import { begun } from "./begun.ts";
+import { canBeReached } from "./criterion.ts";
 import { shortenedDeadlineMs } from "./deadline.ts";
-import type { DrainAction, DrainEvent, HookJoined, RelaySaid, Step } from "./drain-event.ts";
+import type { DrainAction, DrainEvent, HookJoined, Look, RelaySaid, Step } from "./drain-event.ts";
 import { advance, finish } from "./drain-phases.ts";
 import type { DrainState } from "./drain-state.ts";
 import { FORCED } from "./drain-words.ts";
 import { addHold, answerAll, answerPerformed, dropHold, holdOf } from "./holds.ts";
-import { takeLook } from "./looks.ts";
 import { nextWake } from "./next-wake.ts";
 import { looksAgain, mayLiveOn, rearmed } from "./rearm.ts";
 import { withHook } from "./trigger-rules.ts";
@@ -130,4 +130,25 @@ function takeStop(settings: DrainSettings, state: DrainState, actions: DrainActi
   if (state.phase !== "done") actions.push({ kind: "entered", phase: "done", at: done });
   actions.push({ kind: "exit", code: cut ? EXIT_FORCED : EXIT_OK });
   return done;
+}
+
+/** Takes one look at the sockets into the state. Pure. */
+function takeLook(state: DrainState, look: Look, nowMs: number): DrainState {
+  const neighbours = look.neighbours;
+  // Once seen, it stays: the app's listener closes long before its last outgoing call.
+  const sharedUser = state.sharedUser || (neighbours.known && neighbours.sharedUser);
+  const gone = neighbours.known && !neighbours.others && !sharedUser;
+  const seen = look.observation;
+  const goneSinceMs = state.othersGoneSinceMs < 0 ? nowMs : state.othersGoneSinceMs;
+  return {
+    ...state,
+    observation: seen,
+    lookedAtMs: nowMs,
+    // A reading that failed cost no less than the last one.
+    lookedAtSockets: look.sockets < 0 ? state.lookedAtSockets : look.sockets,
+    blindLooks: !seen.known && seen.blind ? state.blindLooks + 1 : 0,
+    listened: state.listened || canBeReached(seen),
+    sharedUser,
+    othersGoneSinceMs: gone ? goneSinceMs : -1,
+  };
 }

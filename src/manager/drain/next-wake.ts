@@ -17,7 +17,7 @@ import { completionDueMs, restartDueMs } from "./trigger-rules.ts";
 import { withdrawalEndMs } from "./withdrawal.ts";
 
 /** -1 for never. A tick at or after `lookAtMs` carries a look. */
-export type Wake = { readonly wakeAtMs: number; readonly lookAtMs: number };
+type Wake = { readonly wakeAtMs: number; readonly lookAtMs: number };
 
 /** New connections are dated by the look that finds them, so this is also the over-wait they can cause. */
 const LOOK_MS = 150;

@@ -17,7 +17,7 @@ const READ_BYTES = 65_536;
 const READS_AT_ONCE = 8;
 const LONGEST_PAUSE_MS = 10;
 
-export type UnixRequest = {
+type UnixRequest = {
   /** Of the socket. */
   readonly path: string;
   readonly bytes: Buffer;
@@ -26,7 +26,7 @@ export type UnixRequest = {
 };
 
 /** Takes an answer as it comes, and knows when it is whole. */
-export type AnswerReader = {
+type AnswerReader = {
   /** The bytes are only good until it returns. @returns empty to go on, or a sentence that ends the call */
   readonly take: (chunk: Buffer) => string;
   /** The other side closed. */
@@ -35,7 +35,7 @@ export type AnswerReader = {
 };
 
 /** `failure` is empty when the answer is whole. `timedOut`: a program may well be there, and does not answer. */
-export type UnixEnd = { readonly failure: string; readonly timedOut: boolean };
+type UnixEnd = { readonly failure: string; readonly timedOut: boolean };
 
 /** @param done called exactly once, and never before this returns */
 export function askUnix(libc: Libc, asked: UnixRequest, answer: AnswerReader, done: (end: UnixEnd) => void): void {

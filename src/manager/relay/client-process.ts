@@ -19,7 +19,7 @@ import type { NowMs } from "../ports.ts";
 import { CLIENT_LINE_LIMIT_BYTES, type ClientNews, type ClientOrder, formatOrder, parseNews } from "./ipc-messages.ts";
 
 /** A started client. Its orders may be lost when it has gone; that is told by its end. */
-export type ClientProcess = { readonly write: (line: string) => void; readonly kill: () => void };
+type ClientProcess = { readonly write: (line: string) => void; readonly kill: () => void };
 
 export type ClientEars = {
   readonly onOutput: (chunk: Buffer) => void;
@@ -29,7 +29,7 @@ export type ClientEars = {
 
 export type StartClient = (ears: ClientEars) => ClientProcess;
 
-export type ClientHandleParts = {
+type ClientHandleParts = {
   readonly start: StartClient;
   readonly nowMs: NowMs;
   readonly onNews: (news: ClientNews) => void;

@@ -3,8 +3,7 @@
  * the Pod, read as if a stranger had written it. Pure.
  */
 import type { Offered } from "../drain/drain-state.ts";
-import { depthOf } from "../json-depth.ts";
-import { isRecord } from "../json-record.ts";
+import { depthOf, isRecord } from "../json-reader.ts";
 
 /** From the client to the manager. */
 export type ClientNews =

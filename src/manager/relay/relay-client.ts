@@ -36,7 +36,7 @@ export function relayDemandOf(settings: DrainSettings, state: DrainState): Relay
   }
 }
 
-export type RelayClientParts = {
+type RelayClientParts = {
   readonly start: StartClient;
   readonly nowMs: NowMs;
   /** @param answered the relay said it; else the client did, of the way to it */

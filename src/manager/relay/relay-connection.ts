@@ -36,19 +36,19 @@ const FAILURES: readonly Words[] = [
 ];
 
 /** @param message of the library */
-export function relayFailure(message: string): string {
+function relayFailure(message: string): string {
   for (const { hints, means } of FAILURES) {
     if (hints.some((hint) => message.includes(hint))) return means;
   }
   return "the connection failed";
 }
 
-export type RelayCall = {
+type RelayCall = {
   readonly path: string;
   readonly body: string;
 };
 
-export type CallEars = {
+type CallEars = {
   /** The head of the answer is here. */
   readonly onStatus: (status: number) => void;
   readonly onBytes: (chunk: Buffer) => void;
@@ -103,7 +103,7 @@ function listen(incoming: IncomingMessage, onBytes: (chunk: Buffer) => void, end
   incoming.on("close", () => end(CLOSED));
 }
 
-export type StreamEars = {
+type StreamEars = {
   readonly onWord: (word: WithdrawalStatus) => void;
   /** Called once, unless the stream was dropped. */
   readonly onBroke: (reason: string) => void;
@@ -174,7 +174,7 @@ function questionOf(settings: RelaySettings): string {
 const TRY_LIMIT_MS = 2_000;
 const TRIES = 2;
 
-export type Delivery = {
+type Delivery = {
   /** A connection is about to be opened. */
   readonly onDial: () => void;
   /** Called once; empty, or why the report is lost. */

@@ -59,7 +59,7 @@ export type SessionAction =
   | { readonly kind: "drop"; readonly id: number }
   | { readonly kind: "lost"; readonly reason: string };
 
-export type SessionStep = {
+type SessionStep = {
   readonly session: RelaySession;
   readonly actions: readonly SessionAction[];
   /** When the next tick is wanted. */

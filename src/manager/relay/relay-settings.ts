@@ -25,7 +25,7 @@ export type RelaySettings = {
   readonly addresses: readonly string[];
 };
 
-export type RelaySettingsRead = {
+type RelaySettingsRead = {
   /** undefined where there is no relay, or none that could be asked. */
   readonly settings: RelaySettings | undefined;
   /** Empty, or which variable is wrong and what would be right. */

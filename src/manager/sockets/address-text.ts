@@ -1,5 +1,4 @@
 /** Addresses as text, one spelling each, so that they can be compared: dotted IPv4, shortest IPv6, mapped IPv6 as IPv4. */
-
 import { type Address, ipv4Address, isIpv4 } from "./address.ts";
 
 export function addressText(address: Address): string {

@@ -2,7 +2,6 @@
  * Asks the kernel for the TCP sockets of the network namespace; needs no privilege. Every socket is handed on as it is
  * read, so that a Pod with a hundred thousand of them costs one part of an answer.
  */
-
 import type { Libc } from "../ports.ts";
 import { readPart, type SocketTaker } from "./netlink-message.ts";
 import { type DumpWish, dumpRequest, REQUEST_BYTES } from "./netlink-request.ts";

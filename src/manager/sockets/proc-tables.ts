@@ -2,12 +2,11 @@
  * `/proc/net/tcp`, `tcp6`, `udp` and `udp6`: the source where netlink is missing. Pure; a table that was cut or has a
  * line that cannot be read is not whole, never shorter. Scanned by character because splitting is slow when compiled.
  */
-
 import type { TcpSocket } from "../traffic/observation.ts";
 import { type Address, ipv4Address } from "./address.ts";
 
 /** Reads a table piece by piece, wherever the pieces are cut: no more than one of them is held. */
-export type TableReader = {
+type TableReader = {
   /** @returns false when no more pieces are of use: a line cannot be read, or the taker has enough */
   readonly take: (piece: string) => boolean;
   /** After the last piece. @returns whether the table was read to its end, or as far as the taker wanted */

@@ -1,7 +1,7 @@
 /** A few addresses, each with a number: its place. Most questions are about the one asked for last. */
 import { type Address, isSameAddress } from "../sockets/address.ts";
 
-export type AddressList = {
+type AddressList = {
   /** @returns -1 where it is not known */
   readonly indexOf: (address: Address) => number;
   /** @returns its place, old or new; -1 where the list is full */

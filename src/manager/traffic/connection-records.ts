@@ -21,7 +21,7 @@ export type ConnectionRecords = {
 };
 
 /** Of each connection the caller may keep so many facts of 32 bits, and 16 flags. */
-export const FACTS = 4;
+const FACTS = 4;
 
 /** The peer's address (4 words), the ports, the place of the local address with the flags; then the facts. */
 const PORTS = 4;

@@ -1,7 +1,7 @@
 /** How many connections the kubelet's probes may explain. */
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 
-export type Allowance = {
+type Allowance = {
   /** Called once at every look, before anything is taken. */
   readonly fill: (nowMs: number) => void;
   /** Takes up to `wanted` connections. @returns how many were allowed */

@@ -1,5 +1,4 @@
 /** Remembers the connections of drain ports from look to look; forgets them when the kernel does. */
-
 import { isOpen, SYN_RECV } from "../sockets/tcp-states.ts";
 import { isTied, NO_PAST, type Past, START, workOf } from "./judge-busy.ts";
 import type { ConnectionMemory, Kind, Seen } from "./judge-memory.ts";
@@ -16,7 +15,7 @@ import {
 } from "./judge-tally.ts";
 import type { TcpSocket } from "./observation.ts";
 
-export type Connections = {
+type Connections = {
   /** A look before that never came to its end has shown some of the sockets: what it found still counts. */
   readonly begin: (nowMs: number) => void;
   /** One socket of a drain port, seen from the server's end. A socket shown twice counts once. */

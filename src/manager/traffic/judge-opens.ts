@@ -6,7 +6,7 @@ import type { KubeletProbe } from "../../contract/drain-settings.ts";
 import { createAllowance } from "./judge-allowance.ts";
 import type { Reading } from "./observation.ts";
 
-export type Explained = {
+type Explained = {
   /** Running totals of the manager itself, dials within the Pod and accepted ones. */
   readonly dials: number;
   readonly accepts: number;
@@ -18,7 +18,7 @@ export type Explained = {
   readonly arrived: number;
 };
 
-export type OpensWitness = {
+type OpensWitness = {
   /** @returns true when a connection from outside that no look has found is certain */
   readonly sawOutside: (reading: Reading, explained: Explained, nowMs: number) => boolean;
 };

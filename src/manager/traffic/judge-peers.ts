@@ -4,7 +4,7 @@ import { parseAddress } from "../sockets/address-text.ts";
 import { createAddressList } from "./address-list.ts";
 import type { TcpSocket } from "./observation.ts";
 
-export type Peers = {
+type Peers = {
   /** Every socket of a look shows an address of the Pod. */
   readonly learnOwn: (localAddress: Address) => void;
   readonly learnKubelet: (address: string) => void;

@@ -9,7 +9,7 @@ import { LISTEN } from "../sockets/tcp-states.ts";
 import { isMeshPort } from "./neighbours.ts";
 import type { TcpSocket } from "./observation.ts";
 
-export type DrainPorts = {
+type DrainPorts = {
   readonly learn: (listener: TcpSocket) => void;
   /** The socket listens on a drain port right now. */
   readonly isListener: (socket: TcpSocket) => boolean;

@@ -56,7 +56,7 @@ export function addEvidence(tally: Tally, ageMs: number): void {
 export type Verdict = { readonly working: boolean; readonly answered: boolean };
 
 /** What is known of a connection besides its socket. `moved`: data went either way since the look before. */
-export type History = {
+type History = {
   readonly isNew: boolean;
   readonly firstSeenMs: number;
   readonly moved: boolean;

@@ -1,5 +1,4 @@
 /** Whether anyone but the mesh proxy still has a TCP socket: what a held proxy waits for. */
-
 import type { RelayEndpoint } from "../ports.ts";
 import { isSameAddress } from "../sockets/address.ts";
 import { parseAddress } from "../sockets/address-text.ts";

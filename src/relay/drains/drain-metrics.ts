@@ -6,7 +6,7 @@ import { RECORDED_OUTCOMES } from "../../drain-history/read-notice.ts";
 import { METRICS } from "../metric-table.ts";
 
 /** Every way a report is refused; a label of the metric. */
-export const REFUSALS = ["credential", "namespace", "rate_limited", "too_large", "malformed"] as const;
+const REFUSALS = ["credential", "namespace", "rate_limited", "too_large", "malformed"] as const;
 export type Refused = (typeof REFUSALS)[number];
 
 const PHASES: readonly (keyof PhaseDurations)[] = ["withdrawing", "deregistration", "draining", "holding"];

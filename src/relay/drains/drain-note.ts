@@ -1,9 +1,9 @@
 /** What the owner of a drained Pod hears of it. Pure. */
 import { isOwner, NOTE_LIMIT, type Note } from "../../api-server/event-note.ts";
+import { plainText } from "../../contract/plain-text.ts";
 import type { CredentialClaims } from "../../contract/relay-wire.ts";
 import type { DrainRecord, RecordedOutcome } from "../../drain-history/drain-record.ts";
 import { drainSentence } from "../../drain-history/drain-sentence.ts";
-import { plainText } from "../../drain-history/plain-text.ts";
 
 type Telling = Pick<Note, "type" | "reason">;
 

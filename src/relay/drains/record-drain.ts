@@ -1,8 +1,8 @@
 /** Adds a drain to the ring, and counts it, logs it and writes its Event, once for each drain. */
 import type { SendNote } from "../../api-server/event-sender.ts";
+import { plainText } from "../../contract/plain-text.ts";
 import type { CredentialClaims, RelayedPod } from "../../contract/relay-wire.ts";
 import type { DrainRecord, RecordedReport } from "../../drain-history/drain-record.ts";
-import { plainText } from "../../drain-history/plain-text.ts";
 import type { DrainMeters } from "./drain-metrics.ts";
 import { noteOn } from "./drain-note.ts";
 import type { DrainRing } from "./drain-ring.ts";
@@ -17,7 +17,7 @@ export type RecordPorts = {
   readonly log: { readonly info: (keys: object, sentence: string) => void };
 };
 
-export type EndedDrain = {
+type EndedDrain = {
   readonly pod: RelayedPod;
   readonly claims: CredentialClaims;
   /** Wall clock, milliseconds. */

@@ -26,7 +26,7 @@ export type DrainsPorts = RecordPorts & {
   readonly log: DrainsLog;
 };
 
-export type DrainsLog = {
+type DrainsLog = {
   readonly info: (keys: object, sentence: string) => void;
   readonly error: (keys: object, sentence: string) => void;
 };

@@ -1,5 +1,4 @@
 /** What the relay is known by: CAs that Pods pin, and keys that sign their credentials. Pure decisions about both. */
-
 import type { KeyObject } from "node:crypto";
 
 /** A CA of its own: Pods that were given it keep it for as long as they live. */

@@ -1,7 +1,5 @@
 /** What one Pod, one namespace, and all together may take of the relay. Time is an argument. Pure. */
-import { keyedBuckets } from "../../api-server/keyed-buckets.ts";
-import type { BucketSize } from "../../api-server/token-bucket.ts";
-import { fairShare } from "./fair-share.ts";
+import { type BucketSize, keyedBuckets } from "../../api-server/token-buckets.ts";
 
 /** Each open stream holds a TLS connection, some 75 KB. Half are what 5 000 drains in one namespace need. */
 const STREAMS_LIMIT = 11_000;
@@ -18,9 +16,9 @@ const REQUESTS_PER_NAMESPACE: BucketSize = { most: 12_000, refillMs: 5 };
 /** Namespaces whose requests are counted; beyond, the count of the one heard of longest ago starts over. */
 const REMEMBERED_LIMIT = 2_000;
 
-export type StreamOwner = { readonly namespace: string; readonly uid: string };
+type StreamOwner = { readonly namespace: string; readonly uid: string };
 
-export type StreamRefusal = "pod_streams" | "namespace_streams";
+type StreamRefusal = "pod_streams" | "namespace_streams";
 
 export type RelayLimits = {
   /** Whether a request of the namespace is taken now; for every route. `nowMs` is monotonic. */
@@ -64,4 +62,37 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
 
 function podOf({ namespace, uid }: StreamOwner): string {
   return `${namespace}/${uid}`;
+}
+
+/** Dividing what there is a fixed number of among namespaces that may be hostile. Pure. */
+type FairShare = {
+  /** Whether one more may be taken; each that was is to be given back once. */
+  readonly take: (namespace: string) => boolean;
+  readonly giveBack: (namespace: string) => void;
+  readonly taken: () => number;
+};
+
+/**
+ * A namespace may have as many as are still free for all: one that floods is stopped at half of them, two at a third
+ * each, and there is always room for the next.
+ */
+export function fairShare(limit: number): FairShare {
+  const byNamespace = new Map<string, number>();
+  let taken = 0;
+  return {
+    take: (namespace) => {
+      const own = byNamespace.get(namespace) ?? 0;
+      if (own >= limit - taken) return false;
+      taken += 1;
+      byNamespace.set(namespace, own + 1);
+      return true;
+    },
+    giveBack: (namespace) => {
+      const own = byNamespace.get(namespace) ?? 0;
+      taken -= 1;
+      if (own <= 1) byNamespace.delete(namespace);
+      else byNamespace.set(namespace, own - 1);
+    },
+    taken: () => taken,
+  };
 }

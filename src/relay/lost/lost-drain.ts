@@ -1,7 +1,8 @@
 /** Decides whether a drain was lost, and reports it as far as a relay can. Pure. */
+
+import { plainText } from "../../contract/plain-text.ts";
 import type { CredentialClaims, RelayedPod, WithdrawalState } from "../../contract/relay-wire.ts";
 import type { RecordedReport } from "../../drain-history/drain-record.ts";
-import { plainText } from "../../drain-history/plain-text.ts";
 import type { ManagerEnd } from "./manager-end.ts";
 
 /** A drain whose manager closed its stream. Times are the wall clock of this replica, in milliseconds. */

@@ -24,7 +24,7 @@ export const NO_LOST_DRAINS: LostDrains = {
   reported: () => undefined,
 };
 
-export type LostDrainsParts = {
+type LostDrainsParts = {
   readonly ask: AskApi;
   readonly clock: Clock;
   /** Never throws. */

@@ -1,9 +1,8 @@
 /** What the admin port says to which request. Pure. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
-import { drainListPage } from "../../drain-history/page/drain-list-page.ts";
-import { drainPage } from "../../drain-history/page/drain-page.ts";
+import { drainListPage, drainPage } from "../../drain-history/page/drain-page.ts";
 import { timelineSvg } from "../../drain-history/timeline-svg.ts";
-import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
+import { isNamespaceName } from "../../kubernetes/names.ts";
 import type { DrainRing } from "../drains/drain-ring.ts";
 
 export type AdminParts = {
@@ -20,7 +19,7 @@ export type Answer = {
 };
 
 /** @param target path and query as they came */
-export type AdminAnswers = (method: string, target: string) => Answer;
+type AdminAnswers = (method: string, target: string) => Answer;
 
 const TEXT = "text/plain; charset=utf-8";
 const HTML = "text/html; charset=utf-8";

@@ -1,11 +1,11 @@
 /** The admin port: recent drains as JSON for the command line and as small pages. Plain HTTP, reading only. */
 import { createServer, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { type BucketSize, type KeyedBuckets, keyedBucketsBelow } from "../../api-server/token-buckets.ts";
 import { PAGE_POLICY } from "../../drain-history/page/page-frame.ts";
-import { adminLimits } from "../limits/admin-limits.ts";
 import { type AdminParts, type Answer, adminAnswers, sentenceAnswer } from "./admin-answers.ts";
-import { adminConnections } from "./admin-connections.ts";
 
-export type AdminPorts = AdminParts & {
+type AdminPorts = AdminParts & {
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
 };
@@ -54,4 +54,62 @@ function send(response: ServerResponse, { status, type, body }: Answer): void {
   const form = { "content-type": type, "content-length": bytes.length };
   response.writeHead(status, { ...HEADERS, ...form, ...(status === 405 ? { allow: "GET, HEAD" } : {}) });
   response.end(bytes);
+}
+
+/** A person opens a few pages, and a command line sends one request to each replica. */
+const PER_ADDRESS: BucketSize = { most: 20, refillMs: 200 };
+
+/**
+ * A list of a thousand long drains takes 12 ms, in which no draining Pod is answered: a quarter of the relay's thread at
+ * most, and half a second in one burst. One address can take half of the burst and a quarter of the rate.
+ */
+const OVERALL: BucketSize = { most: 40, refillMs: 50 };
+
+/** Addresses in memory. A bucket is full again after 4 s, in which {@link OVERALL} answers 120 requests. */
+const ADDRESSES_LIMIT = 1_000;
+
+/** @returns a function that takes a token of a client address. Its result is true when the request is to be answered */
+export function adminLimits(): KeyedBuckets["take"] {
+  return keyedBucketsBelow(OVERALL, PER_ADDRESS, ADDRESSES_LIMIT);
+}
+
+/** Each costs some kilobytes. A flood of 10 000 a second leaves each 25 ms to send its request. */
+const SILENT_LIMIT = 256;
+/** People and their command lines, through the API server's proxy. The answer to each may hold every drain. */
+const ANSWERED_LIMIT = 32;
+
+type AdminConnections = {
+  readonly add: (socket: Socket) => void;
+  /** A request came on it. */
+  readonly asked: (socket: Socket) => void;
+};
+
+/**
+ * Closes the oldest connection where there are too many. Silent clients and slow readers are counted apart, so that silent
+ * ones take no place from those that send requests, and a new one has a moment to send its own.
+ */
+function adminConnections(): AdminConnections {
+  const silent = new Set<Socket>();
+  const answered = new Set<Socket>();
+
+  const addTo = (sockets: Set<Socket>, socket: Socket, limit: number): void => {
+    sockets.add(socket);
+    const [oldest] = sockets;
+    if (sockets.size <= limit || oldest === undefined) return;
+    sockets.delete(oldest);
+    oldest.destroy();
+  };
+
+  return {
+    add: (socket) => {
+      addTo(silent, socket, SILENT_LIMIT);
+      socket.once("close", () => {
+        silent.delete(socket);
+        answered.delete(socket);
+      });
+    },
+    asked: (socket) => {
+      if (silent.delete(socket)) addTo(answered, socket, ANSWERED_LIMIT);
+    },
+  };
 }

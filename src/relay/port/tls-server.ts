@@ -1,8 +1,8 @@
 /** The relay's TLS server: a client that asks for one of its names gets that certificate, any other no handshake. */
-import type { RequestListener } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import { createServer, type Server, type ServerOptions } from "node:https";
+import type { Socket } from "node:net";
 import type { SecureContext, TLSSocket } from "node:tls";
-import { oldestFirst } from "./oldest-first.ts";
 
 /** `undefined` for a name that is not the relay's. */
 export type ContextFor = (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
@@ -56,4 +56,54 @@ export function relayTlsServer(
     if (open > connectionLimit) cuttable.cutOne();
   });
   return server;
+}
+
+/** Which connection has to go when there are too many: the oldest on which no answer is under way. */
+type OldestFirst = {
+  readonly add: (socket: Socket) => void;
+  readonly remove: (socket: Socket) => void;
+  /** A request came on it, and this is to be its answer. */
+  readonly answering: (socket: Socket, answer: ServerResponse) => void;
+  /** The newest itself goes when all others are being answered. */
+  readonly cutOne: () => void;
+};
+
+function oldestFirst(): OldestFirst {
+  const cuttable = new Map<Socket, ServerResponse | undefined>();
+  /** Set aside while the answer is under way, or every search would pass thousands of them again. */
+  const aside = new Set<Socket>();
+
+  const setAside = (socket: Socket, answer: ServerResponse): void => {
+    cuttable.delete(socket);
+    aside.add(socket);
+    answer.once("close", () => {
+      if (aside.delete(socket)) cuttable.set(socket, undefined);
+    });
+  };
+
+  return {
+    add: (socket) => cuttable.set(socket, undefined),
+    remove: (socket) => {
+      cuttable.delete(socket);
+      aside.delete(socket);
+    },
+    answering: (socket, answer) => {
+      if (cuttable.has(socket) && !isUnderWay(cuttable.get(socket))) cuttable.set(socket, answer);
+    },
+    cutOne: () => {
+      for (const [socket, answer] of cuttable) {
+        if (isUnderWay(answer)) {
+          setAside(socket, answer);
+          continue;
+        }
+        cuttable.delete(socket);
+        socket.destroy();
+        return;
+      }
+    },
+  };
+}
+
+function isUnderWay(answer: ServerResponse | undefined): answer is ServerResponse {
+  return answer?.headersSent === true && !answer.writableEnded;
 }

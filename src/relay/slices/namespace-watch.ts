@@ -4,14 +4,13 @@ import { type Freshness, type Heard, NEVER_HEARD, onFailed, onHeard } from "../.
 import { follow } from "../../api-server/watch-runner.ts";
 import type { PodIdentity } from "../../kubernetes/rotation/rotation.ts";
 import type { Clock } from "./clock.ts";
-import { doubtAbout } from "./doubt.ts";
 import type { SlicePace } from "./pace.ts";
 import { type Asker, createSliceIndex } from "./slice-index.ts";
 
 /** A line of the log: keys and a constant sentence. */
 export type Tell = (keys: Readonly<Record<string, unknown>>, sentence: string) => void;
 
-export type NamespaceWatchPorts = {
+type NamespaceWatchPorts = {
   readonly ask: AskApi;
   readonly stream: StreamApi;
   readonly clock: Clock;
@@ -115,4 +114,17 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
       await ended;
     },
   };
+}
+
+/** Longest part of an error's message that is passed on. */
+const FAILURE_LIMIT = 200;
+
+/** `undefined` when it is to be believed; else words for the report, the same for as long as the doubt is the same. */
+function doubtAbout(freshness: Freshness, nowMs: number, beliefMs: number): string | undefined {
+  const { heardMs, failure } = freshness;
+  const because = failure === undefined ? "" : `: ${failure.slice(0, FAILURE_LIMIT)}`;
+  if (heardMs === undefined)
+    return failure === undefined ? "the slices are being read" : `the slices could not be read yet${because}`;
+  if (nowMs - heardMs <= beliefMs) return undefined;
+  return `nothing was heard of the slices for ${Math.round(beliefMs / 1_000)} s${because}`;
 }

@@ -1,5 +1,5 @@
 /** How often and how long, with reasons; tests run on a quicker one. All in milliseconds unless said otherwise. */
-import type { BucketSize } from "../../api-server/token-bucket.ts";
+import type { BucketSize } from "../../api-server/token-buckets.ts";
 
 export type SlicePace = {
   /**

@@ -4,7 +4,6 @@
  */
 import { canonicalAddress } from "../../kubernetes/rotation/address-text.ts";
 import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
-import { textHash } from "./text-hash.ts";
 
 /** Addresses beside a uid are not kept: rotation does not ask for them. */
 export type PackedSlice = {
@@ -57,7 +56,7 @@ export function samePacked(left: PackedSlice | undefined, right: PackedSlice | u
 }
 
 /** The hashes of a Pod's keys, by kind. */
-export type KeyHashes = { readonly uid: number; readonly addresses: readonly number[] };
+type KeyHashes = { readonly uid: number; readonly addresses: readonly number[] };
 
 export function hashesOf(keys: readonly PodKey[]): KeyHashes {
   const [uid = "", ...addresses] = keys;
@@ -127,4 +126,11 @@ function conditionsLetter({ ready, terminating }: Conditions): string {
 function conditionsOf(letter: string): Conditions {
   const digits = letter.charCodeAt(0) - FIRST_LETTER;
   return { ready: TRISTATE[Math.floor(digits / 3)], terminating: TRISTATE[digits % 3] };
+}
+
+/** FNV-1a over 32 bits: short, even, and not secret. Two texts may share one. */
+function textHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
 }

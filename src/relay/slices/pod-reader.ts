@@ -1,14 +1,14 @@
 /** Reads Pods that are asked about, few at a time, until each is known to end. A failure costs nothing. */
-import type { AskApi } from "../../api-server/api-request.ts";
-import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
+import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
+import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-buckets.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
-import { podPath } from "../pod-answer.ts";
+import { wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { type PodAnswer, podPath, readPodObject } from "../pod-answer.ts";
 import type { Clock } from "./clock.ts";
-import { readPodAnswer } from "./pod-facts.ts";
 import type { PodFacts } from "./withdrawal-answer.ts";
 
 /** Calls `tell` at most once, when the Pod is known to end; stops when the answer is called. */
-export type ReadPod = (pod: RelayedPod, tell: (facts: PodFacts) => void) => () => void;
+type ReadPod = (pod: RelayedPod, tell: (facts: PodFacts) => void) => () => void;
 
 /** 5 000 Pods that end together are all read within half a minute, from the API server's cache. */
 const RATE: BucketSize = { most: 100, refillMs: 5 };
@@ -118,5 +118,23 @@ export function createPodReader(ask: AskApi, clock: Clock): { readonly read: Rea
       waiting.clear();
       endLooks?.();
     },
+  };
+}
+
+/** Reads from an answer about a Pod whether it ends, and in which time. Pure. */
+type PodReading =
+  /** The Pod is being deleted, which is never taken back. */
+  | { readonly kind: "ending"; readonly facts: PodFacts }
+  | { readonly kind: "living" }
+  | Exclude<PodAnswer, { readonly kind: "pod" }>;
+
+export function readPodAnswer(answer: ApiAnswer, uid: string): PodReading {
+  const read = readPodObject(answer, uid);
+  if (read.kind !== "pod") return read;
+  if (!read.isDeleted) return { kind: "living" };
+  const seconds = wholeNumberAt(read.metadata, "deletionGracePeriodSeconds");
+  return {
+    kind: "ending",
+    facts: { terminating: true, graceSeconds: seconds === undefined || seconds < 0 ? undefined : seconds },
   };
 }

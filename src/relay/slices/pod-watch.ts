@@ -17,7 +17,7 @@ export type PodWatch = {
   readonly leave: () => void;
 };
 
-export type PodWatchPorts = {
+type PodWatchPorts = {
   readonly say: (line: WithdrawalLine) => void;
   /** Hears of the first fault. */
   readonly failed: (fault: unknown) => void;

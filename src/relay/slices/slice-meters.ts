@@ -2,7 +2,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { METRICS } from "../metric-table.ts";
 
-export type SliceMeters = { readonly countEvent: () => void; readonly countFailure: () => void };
+type SliceMeters = { readonly countEvent: () => void; readonly countFailure: () => void };
 
 export function sliceMeters(registry: Registry, watchedNamespaces: () => number): SliceMeters {
   const registers = [registry];

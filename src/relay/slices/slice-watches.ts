@@ -1,7 +1,7 @@
 /** The slices of every namespace in which a Pod drains, each namespace watched once for all its Pods. */
 import type { Registry } from "prom-client";
 import type { AskApi, StreamApi } from "../../api-server/api-request.ts";
-import { type Bucket, fullBucket, takeToken } from "../../api-server/token-bucket.ts";
+import { type Bucket, fullBucket, takeToken } from "../../api-server/token-buckets.ts";
 import type { WithdrawalLine, WithdrawalQuestion } from "../../contract/relay-wire.ts";
 import type { Clock } from "./clock.ts";
 import { type NamespaceWatch, type Tell, watchNamespace } from "./namespace-watch.ts";
@@ -16,7 +16,7 @@ import { sliceMeters } from "./slice-meters.ts";
  */
 export type WatchPod = (question: WithdrawalQuestion, say: (line: WithdrawalLine) => void) => () => void;
 
-export type SliceWatchParts = {
+type SliceWatchParts = {
   readonly ask: AskApi;
   readonly stream: StreamApi;
   readonly clock: Clock;

@@ -10,7 +10,7 @@ export const NO_POD_FACTS: PodFacts = { terminating: false, graceSeconds: undefi
 /** Two names of at most 253 characters and the words around them. */
 const REASON_LIMIT = 700;
 
-export type Known = {
+type Known = {
   /** `undefined` where the slices cannot be believed. */
   readonly rotation: Rotation | undefined;
   readonly doubt: string;

@@ -171,7 +171,7 @@ async function within<T>(clock: KeeperParts["clock"], limitMs: number, awaited: 
   }
 }
 
-export type ThreadMeters = { readonly begun: () => void; readonly answering: (answers: boolean) => void };
+type ThreadMeters = { readonly begun: () => void; readonly answering: (answers: boolean) => void };
 
 /** Once per registry. */
 export function threadMeters(registry: Registry): ThreadMeters {

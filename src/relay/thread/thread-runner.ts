@@ -1,6 +1,6 @@
 /** Begins the relay's thread for real: the same program once more, in a thread of this process. */
 import { Worker } from "node:worker_threads";
-import { REAL_CLOCK } from "../slices/clock-runner.ts";
+import { REAL_CLOCK } from "../slices/clock.ts";
 import { type Hearing, type KeeperParts, keepRelayThread, type RelayThread, type Thread } from "./thread-keeper.ts";
 import type { ThreadOrder, ThreadSettings, ThreadWord } from "./thread-words.ts";
 

@@ -32,7 +32,7 @@ export type ThreadOrder =
   /** Says `figures` when it comes to it. */
   | { readonly kind: "figures" };
 
-export const LOG_LEVELS = ["info", "warn", "error"] as const;
+const LOG_LEVELS = ["info", "warn", "error"] as const;
 
 /** From the relay's thread. */
 export type ThreadWord =

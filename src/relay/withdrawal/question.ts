@@ -1,10 +1,10 @@
 /** The body of a withdrawal question to what is asked. Everything a Pod sends may be a lie or nonsense. Pure. */
 import { isIP } from "node:net";
 import type { WithdrawalQuestion } from "../../contract/relay-wire.ts";
-import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
+import { isNamespaceName } from "../../kubernetes/names.ts";
 import { isRawObject, listAt, type RawObject, valueAt } from "../../kubernetes/raw-json.ts";
 
-export type ReadQuestion =
+type ReadQuestion =
   | { readonly ok: true; readonly question: WithdrawalQuestion }
   /** A sentence that names the place, the value and what would be right. */
   | { readonly ok: false; readonly message: string };

@@ -20,7 +20,7 @@ import { REFUSALS, type RefusalReason } from "./refusal.ts";
 import { createStreamBoard } from "./stream-board.ts";
 import { withdrawalMeters } from "./withdrawal-meters.ts";
 
-export type WithdrawalPorts = {
+type WithdrawalPorts = {
   readonly checkCredential: CheckCredential;
   readonly watchPod: WatchPod;
   readonly lost: Pick<LostDrains, "opened" | "closed">;

@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { METRICS } from "../metric-table.ts";
 import { REFUSALS, type RefusalReason } from "./refusal.ts";
 
-export type WithdrawalMeters = { readonly countRefusal: (reason: RefusalReason) => void };
+type WithdrawalMeters = { readonly countRefusal: (reason: RefusalReason) => void };
 
 export function withdrawalMeters(registry: Registry, openStreams: () => number): WithdrawalMeters {
   const registers = [registry];

@@ -7,14 +7,14 @@ import { METRICS } from "../metric-table.ts";
 const CACHES = ["namespaces", "nodes", "limitranges", "events"] as const;
 export type CacheName = (typeof CACHES)[number];
 
-export type CacheReading = {
+type CacheReading = {
   /** Since the API server last said anything about it, or since the start. */
   readonly ageSeconds: number;
   readonly stale: boolean;
   readonly entries: number;
 };
 
-export type ClusterMeters = {
+type ClusterMeters = {
   readonly listed: (cache: CacheName) => void;
   readonly failed: (cache: CacheName) => void;
   readonly event: (result: EventResult) => void;

@@ -1,11 +1,11 @@
 /** What users should hear of an admission: where a controller creates the Pods, they never see its warnings. Pure. */
 import { isOwner, NOTE_LIMIT, type Note, type Owner } from "../../api-server/event-note.ts";
 import type { SendNote } from "../../api-server/event-sender.ts";
+import { plainText } from "../../contract/plain-text.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/outcome.ts";
 import { isSurprising } from "../../injection/review.ts";
 import { podName } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
-import { oneLine } from "../../policy/one-line.ts";
 import type { Problem, ProblemCode } from "../../policy/problem.ts";
 import type { ReportSettings } from "../admit.ts";
 
@@ -63,7 +63,7 @@ function problemNotes(about: About, problems: readonly Problem[]): readonly Note
 }
 
 function warning(about: About, reason: string, text: string): Note {
-  return { ...about, type: "Warning", reason, message: oneLine(text, NOTE_LIMIT) };
+  return { ...about, type: "Warning", reason, message: plainText(text, NOTE_LIMIT) };
 }
 
 function skipText(pod: RawObject, reason: SkipReason): string {

@@ -4,16 +4,14 @@
  * Each namespace is judged by its own Events: its pull secrets are its own, and everyone with the role `edit` there can forge
  * them. So nothing in an Event is trusted beyond its namespace, and what is kept of Events is bounded.
  */
-
 import { type Keep, type NewEntries, namespaceOf } from "../../api-server/store.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
-import { lastTimeOf } from "./event-times.ts";
 import { LimitedEntries } from "./limited-entries.ts";
 
 /** For the list and the watch: only Events about the manager's container, as native sidecar. */
 export const PULL_EVENTS = "involvedObject.kind=Pod,involvedObject.fieldPath=spec.initContainers{lastcall}";
 
-export type PullEvent = {
+type PullEvent = {
   readonly failed: boolean;
   /** By the node's clock, and never after the reading of the Event. */
   readonly lastMs: number;
@@ -72,7 +70,7 @@ function copyOfStart(text: string, length: number): string {
   return Buffer.from(text.slice(0, length), "utf16le").toString("utf16le");
 }
 
-export type PullTrouble = {
+type PullTrouble = {
   /** When it was last told, by a node's clock. */
   readonly lastMs: number;
   readonly message: string;
@@ -105,4 +103,29 @@ export function pullTroubles(entries: ReadonlyMap<string, PullEvent>): ReadonlyM
 
 export function isInForce(trouble: PullTrouble | undefined, nowMs: number): trouble is PullTrouble {
   return trouble !== undefined && nowMs - trouble.lastMs < STALE_MS;
+}
+
+/** Nodes' clocks differ by seconds; a clock that is further ahead is broken, or the time is forged. */
+const CLOCK_SKEW_MS = 120_000;
+
+/**
+ * @param readMs the time of the reading, which no result exceeds
+ * @returns `undefined` for an Event without a usable time
+ */
+function lastTimeOf(event: RawObject, readMs: number): number | undefined {
+  const claimedMs =
+    timeAt(objectAt(event, "series"), "lastObservedTime") ??
+    timeAt(event, "lastTimestamp") ??
+    timeAt(event, "firstTimestamp") ??
+    timeAt(event, "eventTime");
+  if (claimedMs === undefined || claimedMs <= readMs) return claimedMs;
+  if (claimedMs - readMs <= CLOCK_SKEW_MS) return readMs;
+  // The time of the reading would move with every list, and the Event would never age. This one is the API server's.
+  const createdMs = timeAt(objectAt(event, "metadata"), "creationTimestamp");
+  return createdMs === undefined ? undefined : Math.min(createdMs, readMs);
+}
+
+function timeAt(object: RawObject | undefined, key: string): number | undefined {
+  const ms = Date.parse(textAt(object, key) ?? "");
+  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -1,7 +1,7 @@
 /** A map with a limit per namespace and in all; a namespace never displaces an entry of a smaller one. */
 import { namespaceOf } from "../../api-server/store.ts";
 
-export type EntryLimits<T> = {
+type EntryLimits<T> = {
   readonly perNamespace: number;
   readonly total: number;
   /** Decides which entry of a namespace is the oldest, and goes first. */

@@ -2,8 +2,8 @@
  * Annotations of a namespace: from the cache, else by waiting a moment for the watch to show it. Nothing is asked for by
  * a name that came in a review: anyone can send one.
  */
-import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
-import type { KeptAnnotations } from "./namespace-annotations.ts";
+import { isNamespaceName } from "../../kubernetes/names.ts";
+import type { KeptAnnotations } from "./kept-objects.ts";
 
 /** An admission must not wait longer for a namespace, in milliseconds. A watch is behind by a few. */
 export const ARRIVAL_LIMIT_MS = 300;
@@ -17,7 +17,7 @@ const WAITING_LIMIT = 256;
 /** And their text together, of which the parsed form may take twenty times the memory. A larger one does not wait. */
 const WAITING_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 
-export type ArrivalPorts = {
+type ArrivalPorts = {
   readonly cached: (name: string) => KeptAnnotations | undefined;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
@@ -25,7 +25,7 @@ export type ArrivalPorts = {
   readonly later: (ms: number, call: () => void) => () => void;
 };
 
-export type NamespaceArrivals = {
+type NamespaceArrivals = {
   /** Never rejects; empty when nothing could be learnt. `characters`: what is held while it waits. */
   readonly annotations: (name: string, characters: number) => Promise<KeptAnnotations>;
   readonly isKnown: (name: string) => boolean;

@@ -2,7 +2,7 @@
 import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { isAtLeast, parseVersion } from "../../kubernetes/version.ts";
 
-export type NodeFacts = {
+type NodeFacts = {
   /** Empty when the node has not told yet. */
   readonly os: string;
   readonly kubeletVersion: string;

@@ -1,5 +1,4 @@
 /** The API server's own version, asked again now and then: clusters are upgraded while webhooks run. */
-
 import type { AskApi } from "../../api-server/api-request.ts";
 import { RELIST_MS } from "../../api-server/freshness.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
@@ -7,14 +6,14 @@ import { isRawObject, type RawObject, textAt } from "../../kubernetes/raw-json.t
 import { parseVersion } from "../../kubernetes/version.ts";
 import type { Log } from "../request-log.ts";
 
-export type VersionPorts = {
+type VersionPorts = {
   readonly ask: AskApi;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly log: Log;
 };
 
-export type ServerVersion = {
+type ServerVersion = {
   /** The last one told. It does not grow stale: a version may rise, and then the old one is the careful answer. */
   readonly current: () => string | undefined;
   readonly first: Promise<void>;

@@ -1,12 +1,17 @@
 /** Failing closed as the settings ask for it, one look after the other, with its metric and its log. */
 import { Gauge, type Registry } from "prom-client";
+import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
 import { apiRunner } from "../../api-server/api-runner.ts";
 import { connectionTo } from "../../api-server/connection.ts";
+import { atVersion, type Operation, readObject, versionOf, writeObject } from "../../api-server/stored-object.ts";
+import { objectsAt } from "../../kubernetes/raw-json.ts";
+import { pathOf, whatOf } from "../certificates/authority/webhook-configurations.ts";
+import type { EnforcementSettings } from "../enforcement-settings.ts";
 import { METRICS } from "../metric-table.ts";
 import type { Log } from "../request-log.ts";
+import { selfTest } from "../self-test/self-test.ts";
 import type { WebhookSettings } from "../settings.ts";
-import { BLOCKED_REASONS, blocked, type Enforcement, enforce } from "./enforcer.ts";
-import { enforcerPorts } from "./enforcer-ports.ts";
+import { BLOCKED_REASONS, blocked, type Enforcement, type EnforcerPorts, enforce } from "./enforcer.ts";
 
 export type EnforcementRunner = {
   /** Never rejects, and does nothing while its last call still runs. */
@@ -54,4 +59,57 @@ export function addEnforcementGauges(registry: Registry, read: () => Enforcement
       for (const each of BLOCKED_REASONS) this.set({ reason: each }, Number(!isEnforcing && reason === each));
     },
   });
+}
+
+/** `image` is that of the Pods that are asked for; nothing pulls it. */
+type Asked = EnforcementSettings & { readonly image: string };
+
+export function enforcerPorts(ask: AskApi, settings: Asked): EnforcerPorts {
+  const { enforceCopies, enforceConfiguration, proofNamespace, proofLabels, image } = settings;
+  return {
+    read: async () => {
+      const open = await readObject(ask, pathOf(enforceCopies), whatOf(enforceCopies));
+      const found = await readObject(ask, pathOf(enforceConfiguration), whatOf(enforceConfiguration));
+      const enforcing = found && { resourceVersion: versionOf(found), webhooks: objectsAt(found, "webhooks") };
+      return { open: objectsAt(open, "webhooks"), enforcing };
+    },
+    write: (resourceVersion, webhooks) => {
+      const operations: readonly Operation[] = [
+        atVersion(resourceVersion),
+        { op: "add", path: "/webhooks", value: webhooks },
+      ];
+      const body = JSON.stringify(operations);
+      return writeObject(
+        ask,
+        { method: "PATCH", path: pathOf(enforceConfiguration), body },
+        whatOf(enforceConfiguration),
+      );
+    },
+    prove: async () => {
+      let said = "";
+      let isQuotaFull = false;
+      const expected = { namespace: proofNamespace, labels: proofLabels, image, waitMs: 0, startsPod: false };
+      const isProven = await selfTest(expected, {
+        ask: async (question) => {
+          const answer = await ask(question);
+          isQuotaFull = isQuotaRefusal(answer);
+          return answer;
+        },
+        // One try; the next look is the next one.
+        sleep: async () => {},
+        nowMs: () => 0,
+        say: (sentence) => {
+          said = sentence;
+        },
+      });
+      return isProven ? undefined : { why: said, reason: isQuotaFull ? "quota" : "other" };
+    },
+  };
+}
+
+/** The admission plugin ResourceQuota has no error code of its own: its refusals are 403 Forbidden with one of these messages. */
+const QUOTA = /\b(?:exceeded|failed) quota: |\binsufficient quota to (?:match|consume)/;
+
+export function isQuotaRefusal({ status, text }: ApiAnswer): boolean {
+  return status === 403 && QUOTA.test(text);
 }

@@ -23,9 +23,9 @@ export type EnforcerPorts = {
 
 /** `quota`: a ResourceQuota refuses the Pod of the proof. The values are labels of a metric and never change. */
 export const BLOCKED_REASONS = ["quota", "other"] as const;
-export type BlockedReason = (typeof BLOCKED_REASONS)[number];
+type BlockedReason = (typeof BLOCKED_REASONS)[number];
 
-export type Doubt = { readonly why: string; readonly reason: BlockedReason };
+type Doubt = { readonly why: string; readonly reason: BlockedReason };
 
 export type Enforcement = {
   /** Whether API servers refuse Pods while no webhook answers. */

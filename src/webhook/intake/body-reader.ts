@@ -18,7 +18,7 @@ export type ReadBody =
 
 export type RefusedBody = { readonly kind: "refused"; readonly why: Cut | "without_length" };
 
-export type WholeBody = {
+type WholeBody = {
   readonly kind: "whole";
   readonly bytes: number;
   /** To be called once. It takes the time of a copy. */
@@ -27,7 +27,7 @@ export type WholeBody = {
   readonly leave: () => void;
 };
 
-export type BodyLimits = {
+type BodyLimits = {
   /** Larger bodies are not kept. */
   readonly keepBytes: number;
   /** A too large body is still read so far, so that its sender sees the answer instead of a reset. */
@@ -35,9 +35,9 @@ export type BodyLimits = {
 };
 
 /** Calls `done` exactly once. */
-export type ReadBodyOf = (source: IncomingMessage, done: (body: ReadBody) => void) => void;
+type ReadBodyOf = (source: IncomingMessage, done: (body: ReadBody) => void) => void;
 
-export type ReaderParts = {
+type ReaderParts = {
   readonly limits: BodyLimits;
   readonly shelf: BodyShelf;
   readonly store: BufferStore;

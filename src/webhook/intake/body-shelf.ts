@@ -9,7 +9,7 @@
 export type Cut = "slow_body" | "bodies_full";
 
 /** Three of the largest bodies, two of them of one address. */
-export const SHELF_BYTES = 24 * 1024 * 1024;
+const SHELF_BYTES = 24 * 1024 * 1024;
 
 /** How long a body may take whatever its length: the default timeout of an API server's call in this chart. */
 const PATIENCE_MS = 5_000;
@@ -22,7 +22,7 @@ export function isTooSlow(receivedBytes: number, ageMs: number): boolean {
 }
 
 /** One body's place. */
-export type Place = {
+type Place = {
   /** Bytes came; `heldBytes` are kept of the body now. Older bodies may be cut for it, and it itself if that is not enough. */
   readonly grow: (receivedBytes: number, heldBytes: number) => void;
   /** It is whole: no longer cut for being slow or to make room. It still takes memory. */

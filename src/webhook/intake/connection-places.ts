@@ -4,7 +4,7 @@
  * arriving goes last. A connection that is being answered is never closed. No I/O: tests give it plain objects.
  */
 
-export type Closable = { readonly destroy: () => void };
+type Closable = { readonly destroy: () => void };
 
 export type Connection = {
   /** The head of a request arrived. */
@@ -29,10 +29,10 @@ export type ConnectionPlaces = {
  * replica under several attacks took 440 MB. The shares of 16 addresses fit; at 512, where they just did, new connections of
  * other addresses were closed.
  */
-export const CONNECTION_LIMIT = 576;
+const CONNECTION_LIMIT = 576;
 
 /** More than the 25 that an API server keeps: an address beyond it may lose its own. */
-export const ADDRESS_SHARE = 28;
+const ADDRESS_SHARE = 28;
 
 type Stage = "unknown" | "known" | "asking";
 type Entry = {

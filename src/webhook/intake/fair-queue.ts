@@ -1,6 +1,6 @@
 /** Items that wait, taken from one address after the other, so that no address waits for all items of another. */
 
-export type FairQueue<T> = {
+type FairQueue<T> = {
   readonly push: (address: string, item: T) => void;
   readonly shift: () => T | undefined;
   readonly isEmpty: () => boolean;

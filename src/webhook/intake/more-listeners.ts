@@ -4,7 +4,8 @@
  * turn may take 20 ms: 64 accept 3 200 a second then, more than clients of some addresses open.
  */
 import type { Server as HttpsServer } from "node:https";
-import { createServer, type Server } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { fairQueue } from "./fair-queue.ts";
 
 const LISTENERS = process.platform === "linux" ? 64 : 1;
 /** All of them together hold 2 048. Beyond it the kernel drops a handshake, and the client repeats it after a second. */
@@ -48,5 +49,43 @@ function another(server: HttpsServer, { host, port }: { host: string; port: numb
   return new Promise((resolve, reject) => {
     other.once("error", reject);
     other.listen({ ...LISTENING, host, port }, () => resolve(other));
+  });
+}
+
+/** Some six milliseconds of work between two turns of the event loop, in each of which every listener accepts a connection. */
+export const HANDSHAKES_A_TURN = 16;
+
+/**
+ * Starts TLS handshakes a few at a time, one address after the other. Each costs a signature of the server's key, a few tenths of
+ * a millisecond, and needs no right: without turns, 2 000 a second make the kernel drop an API server's connections. Call it
+ * before other listeners for connections are added: those that are there now start the handshake.
+ */
+export function paceHandshakes(server: HttpsServer, nextTurn: (turn: () => void) => void = setImmediate): void {
+  const waiting = fairQueue<Socket>();
+  const starts = server.listeners("connection") as ((socket: Socket) => void)[];
+  server.removeAllListeners("connection");
+  // Node reads from a connection at once otherwise, and TLS could miss its first bytes.
+  (server as { pauseOnConnect?: boolean }).pauseOnConnect = true;
+  let isDue = false;
+  const schedule = (): void => {
+    if (isDue || waiting.isEmpty()) return;
+    isDue = true;
+    nextTurn(turn);
+  };
+  const turn = (): void => {
+    isDue = false;
+    for (let started = 0; started < HANDSHAKES_A_TURN; ) {
+      const socket = waiting.shift();
+      if (socket === undefined) return;
+      // It gave way to another connection.
+      if (socket.destroyed) continue;
+      for (const start of starts) start.call(server, socket);
+      started += 1;
+    }
+    schedule();
+  };
+  server.on("connection", (socket: Socket) => {
+    waiting.push(socket.remoteAddress ?? "", socket);
+    schedule();
   });
 }

@@ -23,7 +23,7 @@ export type Refuse = (reason: Refusal) => void;
 /** One line in a minute for each reason tells as much as one for each connection. */
 const LOG_EVERY_MS = 60_000;
 
-export type RefusalPorts = {
+type RefusalPorts = {
   readonly meters: { readonly countRefusal: Refuse };
   readonly log: Log;
   /** Monotonic milliseconds. */

@@ -4,7 +4,7 @@
  */
 
 /** 0.2 s for the largest body when there is only one, a tenth of a core when there are many. */
-export const STRANGER_BYTES_PER_SECOND = 32 * 1024 * 1024;
+const STRANGER_BYTES_PER_SECOND = 32 * 1024 * 1024;
 
 /** Remembers the bytes as a debt that is worked off with time. Answers for how many milliseconds to read no more of that body. */
 export type Pace = (bytes: number, nowMs: number) => number;

@@ -1,7 +1,7 @@
 /** Lets admissions that arrived together run together, for some milliseconds at a time, and few large ones in a turn. */
 import { fairQueue } from "./fair-queue.ts";
 
-export type Turns = {
+type Turns = {
   /** Resolves once everything that has already arrived has been read from the network, and it is this body's turn. */
   readonly begin: (bytes: number, address: string) => Promise<void>;
   /** Resolves when its answer may leave: at the end of a turn with large ones, else at once. */

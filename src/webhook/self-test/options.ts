@@ -1,8 +1,7 @@
 /** The flags of `lastcall self-test`. All mistakes are told at once. */
 import { parseArgs } from "node:util";
 import { parseDurationMs } from "../../contract/duration.ts";
-import { LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../../kubernetes/label-list.ts";
-import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
+import { isNamespaceName, LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../../kubernetes/names.ts";
 import { quote } from "../../policy/quote.ts";
 import { SETTINGS } from "../settings.ts";
 
@@ -19,7 +18,7 @@ export type SelfTestOptions = {
   readonly kubeconfigFile: string;
 };
 
-export type ReadOptions = {
+type ReadOptions = {
   readonly options: SelfTestOptions;
   readonly mistakes: readonly string[];
   readonly help: boolean;

@@ -3,7 +3,6 @@
  * A dry-run Pod that opted in must come back injected, and one that opted out as it was. If wanted, a Pod is then
  * started: its manager must be pulled and run.
  */
-
 import type { AskApi } from "../../api-server/api-request.ts";
 import { annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
@@ -12,7 +11,7 @@ import { type ProbeWish, probePod, startablePod, type Wish } from "./probe-pods.
 import { refusalMessage } from "./refusal-message.ts";
 import { STARTED_POD, startedPodIn } from "./started-manager.ts";
 
-export type SelfTestPorts = {
+type SelfTestPorts = {
   readonly ask: AskApi;
   readonly sleep: (ms: number) => Promise<void>;
   /** Monotonic milliseconds. */
@@ -20,7 +19,7 @@ export type SelfTestPorts = {
   readonly say: (sentence: string) => void;
 };
 
-export type Expected = ProbeWish & {
+type Expected = ProbeWish & {
   /** For both parts together. */
   readonly waitMs: number;
   readonly startsPod: boolean;

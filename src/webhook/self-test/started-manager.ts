@@ -10,7 +10,7 @@ export const STARTED_POD = "lastcall-self-test";
 
 const ANSWER_LIMIT_MS = 35_000;
 
-export type StartedPod = {
+type StartedPod = {
   readonly create: (pod: object) => Promise<string>;
   /** Empty once the manager and the probe have run. */
   readonly whatIsWrong: () => Promise<string>;
@@ -45,7 +45,7 @@ function parsed(text: string): RawObject {
 }
 
 /** Completes the sentence "Pod … …"; empty when both containers have run. */
-export function whyNotStarted(pod: RawObject): string {
+function whyNotStarted(pod: RawObject): string {
   const status = objectAt(pod, "status");
   const all = [...objectsAt(status, "initContainerStatuses"), ...objectsAt(status, "containerStatuses")];
   const unscheduled = objectsAt(status, "conditions").find(

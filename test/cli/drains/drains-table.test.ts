@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ageText, clockText, tableFor } from "../../../src/cli/drains/drains-table.ts";
-import { createShownDrains } from "../../../src/cli/drains/shown-drains.ts";
+import { createShownDrains } from "../../../src/cli/drains/watch-drains.ts";
 import { anyDrain } from "../../drain-history/any-drain.ts";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 

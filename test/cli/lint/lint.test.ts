@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RULES } from "../../../src/lint/rules.ts";
+import { RULES } from "../../../src/lint/lint.ts";
 import { lastcall } from "../run-lastcall.ts";
 
 const SERVICE = `apiVersion: v1

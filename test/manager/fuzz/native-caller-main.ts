@@ -6,8 +6,7 @@
 import { performChainedHook } from "../../../src/manager/calls/chained-hook-call.ts";
 import { callManager } from "../../../src/manager/calls/manager-call.ts";
 import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
-import { parseActiveCount } from "../../../src/manager/drivers/http/active-count.ts";
-import { callHttp } from "../../../src/manager/drivers/http-call.ts";
+import { callHttp, parseActiveCount } from "../../../src/manager/drivers/http/http-driver.ts";
 
 const LIMIT_MS = 400;
 

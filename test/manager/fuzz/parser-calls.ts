@@ -1,11 +1,11 @@
 /** Every parser of the manager behind one door, so that both builds can be fed the same bytes. Keeps to the plain subset. */
 import { parseDurationMs } from "../../../src/contract/duration.ts";
 import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
+import { routeOf } from "../../../src/manager/calls/call-route.ts";
 import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
-import { routeOf } from "../../../src/manager/calls/route.ts";
-import { parseActiveCount } from "../../../src/manager/drivers/http/active-count.ts";
+import { parseActiveCount } from "../../../src/manager/drivers/http/http-driver.ts";
 import { parseHttpTarget } from "../../../src/manager/http-target.ts";
-import { depthOf } from "../../../src/manager/json-depth.ts";
+import { depthOf } from "../../../src/manager/json-reader.ts";
 import { createLineBuffer } from "../../../src/manager/line-buffer.ts";
 import { environmentOf } from "../../../src/manager/outside.ts";
 import {
@@ -18,7 +18,7 @@ import {
 } from "../../../src/manager/relay/ipc-messages.ts";
 import { readRelaySettings } from "../../../src/manager/relay/relay-settings.ts";
 import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
-import { parseOpens } from "../../../src/manager/sockets/proc-snmp.ts";
+import { parseOpens } from "../../../src/manager/sockets/sockets.ts";
 import { partOf, type TextSocket, tableOf } from "../socket-lists.ts";
 
 /** The order is the number in a file of cases. */

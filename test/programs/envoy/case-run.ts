@@ -1,9 +1,9 @@
 /** Plays one case: a Pod with an Envoy, its clients, its end under the kubelet's rules, and what came of it. */
 import { get } from "node:http";
 import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
+import { realClock } from "../../../src/demo/clock.ts";
 import { endOf } from "../../../src/demo/pod-end.ts";
 import type { PodEvent, RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { realClock } from "../../../src/demo/real-clock.ts";
 import { type EnvoyCase, nameOf } from "./cases.ts";
 import { type EnvoyResult, systemOf } from "./envoy-result.ts";
 import { type GatewayParts, gatewayPod } from "./gateway-pod.ts";

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeCaPair, makeServerPair } from "../../../src/certificates/signing.ts";
-import { realClock } from "../../../src/demo/real-clock.ts";
+import { realClock } from "../../../src/demo/clock.ts";
 import { answerRequest, type Workshop } from "../harness/answer-request.ts";
 import { runCase } from "./case-run.ts";
 import { type EnvoyCase, envoyCases, nameOf } from "./cases.ts";

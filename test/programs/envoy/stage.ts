@@ -1,10 +1,11 @@
 /** What scenes stand on, inside private namespaces: a network for Pods, the upstream, and a way to start an injected Pod. */
+
+import { realClock } from "../../../src/demo/clock.ts";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../../../src/demo/network/pod-network.ts";
 import { createPodRunner } from "../../../src/demo/pods/pod-runner.ts";
 import type { ProcessTable } from "../../../src/demo/pods/process-table.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { realClock } from "../../../src/demo/real-clock.ts";
 import { injected, TOKEN } from "../../injection/given.ts";
 import { peakKibOf, waitedMsOf } from "./process-figures.ts";
 

@@ -1,10 +1,10 @@
 /** Answers a request from among Pods: with a network for them, and the webhook and the relay that they know. */
 import { join } from "node:path";
+import { realClock } from "../../../src/demo/clock.ts";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../../../src/demo/network/pod-network.ts";
 import { localManagerImage, type ManagerImage } from "../../../src/demo/pods/manager-image.ts";
 import type { ProcessTable } from "../../../src/demo/pods/process-table.ts";
-import { realClock } from "../../../src/demo/real-clock.ts";
 import { type Servers, startServers } from "../../../src/demo/servers.ts";
 import { answerRequest, type Workshop } from "./answer-request.ts";
 

@@ -1,6 +1,5 @@
 /** Rolls one Deployment again and again while the clients of all nodes go on. */
-import { createSliceController } from "../../../src/demo/api-server/slice-controller.ts";
-import { createEndpointFeed } from "../../../src/demo/network/endpoint-feed.ts";
+import { createEndpointFeed, createSliceController } from "../../../src/demo/api-server/slice-controller.ts";
 import type { EndpointChange } from "../../../src/demo/network/service-endpoints.ts";
 import { deletedMs, endOf } from "../../../src/demo/pod-end.ts";
 import { createPodRunner, type PodRunnerPorts } from "../../../src/demo/pods/pod-runner.ts";

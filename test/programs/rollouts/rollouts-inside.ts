@@ -2,10 +2,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
+import { realClock } from "../../../src/demo/clock.ts";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
 import { localManagerImage } from "../../../src/demo/pods/manager-image.ts";
 import { createProcessTable } from "../../../src/demo/pods/process-table.ts";
-import { realClock } from "../../../src/demo/real-clock.ts";
 import { placeOf } from "../../../src/demo/rollout/deployment.ts";
 import { startServers } from "../../../src/demo/servers.ts";
 import { Fault } from "../../../src/fault.ts";

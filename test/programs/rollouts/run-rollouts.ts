@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { offerNamespaces, runInside } from "../../../src/demo/network/private-namespaces.ts";
+import { offerNamespaces, runInside } from "../../../src/demo/network/namespace-network.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import { appDeployment, type Driver, envoyDeployment } from "./deployments.ts";
 import { gatewayConfig } from "./gateway-config.ts";

@@ -1,6 +1,6 @@
 /** The servers that are rolled, each as it is commonly started. A new server is a new row. */
 import { join } from "node:path";
-import type { StopSignal } from "../../../src/demo/pods/stop-signal.ts";
+import type { StopSignal } from "../../../src/demo/pods/kubelet-rules.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import type { ProgramName } from "../install/program-table.ts";
 import { APACHE, CADDY, HAPROXY, LIGHTTPD, NGINX } from "./proxy-configurations.ts";

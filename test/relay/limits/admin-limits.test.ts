@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { adminLimits } from "../../../src/relay/limits/admin-limits.ts";
+import { adminLimits } from "../../../src/relay/page/admin-server.ts";
 
 /** Requests that are answered, each sender at its own pace and all of them for one minute. */
 function answered(senders: Readonly<Record<string, number>>): Readonly<Record<string, number>> {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fairShare } from "../../../src/relay/limits/fair-share.ts";
-import { createRelayLimits, type RelayLimits } from "../../../src/relay/limits/relay-limits.ts";
+import { createRelayLimits, fairShare, type RelayLimits } from "../../../src/relay/limits/relay-limits.ts";
 
 /** Opens streams of ever new Pods until one is refused; answers how many there were. */
 function flood(limits: RelayLimits, namespace: string, most = 100_000): number {

@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ApiAnswer, AskApi } from "../../../src/api-server/api-request.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
-import { readPodAnswer } from "../../../src/relay/slices/pod-facts.ts";
-import { createPodReader } from "../../../src/relay/slices/pod-reader.ts";
+import { createPodReader, readPodAnswer } from "../../../src/relay/slices/pod-reader.ts";
 import type { PodFacts } from "../../../src/relay/slices/withdrawal-answer.ts";
 import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Fault } from "../../../src/fault.ts";
 import type { Thread } from "../../../src/relay/thread/thread-keeper.ts";
-import { threadLog } from "../../../src/relay/thread/thread-log.ts";
+import { threadLog } from "../../../src/relay/thread/thread-main.ts";
 import { HEAP_LIMIT_MIB, heapLimitMiB, threadOf } from "../../../src/relay/thread/thread-runner.ts";
 import type { ThreadSettings, ThreadWord } from "../../../src/relay/thread/thread-words.ts";
 import { createLog } from "../../../src/webhook/request-log.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type LineStream, lineStream } from "../../../src/relay/withdrawal/line-stream.ts";
+import { type LineStream, lineStream } from "../../../src/relay/withdrawal/stream-board.ts";
 
 const LIMITS = { repeatMs: 10_000, stallMs: 20_000, lifeMs: 100_000 };
 

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { afterEach, expect, test, vi } from "vitest";
 import { STALE_AFTER_MS } from "../../../src/api-server/freshness.ts";
-import { PAGE_LIMIT_BYTES } from "../../../src/api-server/page-size.ts";
+import { PAGE_LIMIT_BYTES } from "../../../src/api-server/list-pages.ts";
 import { startCluster } from "../../../src/webhook/cluster/cluster-runner.ts";
 import { createLog } from "../../../src/webhook/request-log.ts";
 import { fakeApiServer } from "../../api-server/fake-api-server.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keepNamespace } from "../../../src/webhook/cluster/namespace-annotations.ts";
+import { keepNamespace } from "../../../src/webhook/cluster/kept-objects.ts";
 import { ARRIVAL_LIMIT_MS, namespaceArrivals } from "../../../src/webhook/cluster/namespace-arrivals.ts";
 
 const SHOP = { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/key": "x" } } };

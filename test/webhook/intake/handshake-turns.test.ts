@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Server } from "node:https";
 import { expect, test } from "vitest";
-import { HANDSHAKES_A_TURN, paceHandshakes } from "../../../src/webhook/intake/handshake-turns.ts";
+import { HANDSHAKES_A_TURN, paceHandshakes } from "../../../src/webhook/intake/more-listeners.ts";
 
 type Connection = { readonly remoteAddress: string; destroyed: boolean };
 

@@ -4,8 +4,7 @@ import { type HttpTarget, isUnixTarget } from "../../http-target.ts";
 import { type Driver, type DriverNote, NOT_ANSWERED } from "../../ports.ts";
 import type { HttpStream } from "../http-stream.ts";
 import { adminsOf, drainPathsOf, FAIL_HEALTH, PASS_HEALTH } from "./envoy-admin.ts";
-import { askEnvoy, type EnvoyAnswer } from "./envoy-count.ts";
-import { createEnvoyEvidence } from "./envoy-evidence.ts";
+import { askEnvoy, createEnvoyEvidence, type EnvoyAnswer } from "./envoy-count.ts";
 import { type Told, tellEnvoy } from "./envoy-tell.ts";
 
 const TELL_LIMIT_MS = 10_000;

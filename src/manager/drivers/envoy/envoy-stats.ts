@@ -4,8 +4,7 @@
  */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { createLineBuffer } from "../../line-buffer.ts";
-import { listenerOf } from "./envoy-listeners.ts";
-import { activeRequests, type Prefix, prefixNamed, tcpSessions } from "./envoy-prefixes.ts";
+import { activeRequests, listenerOf, type Prefix, prefixNamed, tcpSessions } from "./envoy-prefixes.ts";
 
 export type EnvoyCount = {
   /** At least one line was one of Envoy's. */
@@ -27,7 +26,7 @@ export type EnvoyCount = {
   readonly probedPorts: readonly number[];
 };
 
-export type EnvoyStats = {
+type EnvoyStats = {
   /** @returns empty, or why the rest is not worth reading */
   readonly take: (chunk: Buffer) => string;
   readonly count: () => EnvoyCount;

@@ -1,5 +1,4 @@
 /** POSTs to Envoy's admin interface, one after the other, each again until it is heard or refused. */
-
 import { adminCall, type HttpTarget } from "../../http-target.ts";
 import type { HttpStream } from "../http-stream.ts";
 
@@ -11,7 +10,7 @@ export type Told = {
   readonly refused: boolean;
 };
 
-export type Telling = {
+type Telling = {
   readonly admin: HttpTarget;
   readonly paths: readonly string[];
   /** For all calls and repetitions together. */

@@ -1,9 +1,10 @@
 /** Tells an app over HTTP that it drains, and asks how many requests it still works on. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { type HttpTarget, parseHttpTarget } from "../../http-target.ts";
+import { depthOf, isRecord } from "../../json-reader.ts";
 import type { Driver } from "../../ports.ts";
-import { callHttp } from "../http-call.ts";
-import { parseActiveCount } from "./active-count.ts";
+import { type HttpCall, streamHttp } from "../http-stream.ts";
+import { sumOfSamples } from "../metric-samples.ts";
 
 /** For all attempts to tell the app together. */
 const TELL_LIMIT_MS = 2_000;
@@ -54,4 +55,80 @@ export function createHttpDriver(settings: DrainSettings): Driver {
       });
     },
   };
+}
+
+/**
+ * Reads how many requests are active from an app's answer. What is not certainly a count is -1, because unknown is never zero.
+ *
+ * @param selector what stood after `#`: empty for a plain number, `/a/b` for a JSON pointer (RFC 6901), otherwise the
+ * name of a Prometheus sample, with labels if wanted: `name{label="x"}`. Several samples that fit are added up.
+ * @returns whole requests, rounded up, or -1 when unknown
+ */
+export function parseActiveCount(body: string, selector: string): number {
+  if (selector === "") return countOf(body.trim());
+  if (selector.startsWith("/")) return numberAt(body, selector);
+  return wholeCount(sumOfSamples(body, selector));
+}
+
+const COUNT = /^\+?[0-9]{1,15}(\.[0-9]{1,15})?([eE]\+?[0-9]{1,2})?$/;
+
+function countOf(text: string): number {
+  return COUNT.test(text) ? wholeCount(Number(text)) : -1;
+}
+
+function wholeCount(value: number): number {
+  return Number.isFinite(value) && value >= 0 ? Math.ceil(value) : -1;
+}
+
+/** Deeper than any report of a server. */
+const DEPTH_LIMIT = 64;
+
+function numberAt(body: string, pointer: string): number {
+  if (depthOf(body) > DEPTH_LIMIT) return -1;
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return -1;
+  }
+  for (const part of pointer.slice(1).split("/")) {
+    value = childOf(value, part.split("~1").join("/").split("~0").join("~"));
+  }
+  if (typeof value === "number") return wholeCount(value);
+  return typeof value === "string" ? countOf(value) : -1;
+}
+
+function childOf(value: unknown, key: string): unknown {
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    return /^(0|[1-9][0-9]{0,8})$/.test(key) ? items[Number(key)] : undefined;
+  }
+  return isRecord(value) ? value[key] : undefined;
+}
+
+/** One HTTP request whose answer is small and kept as a text. */
+type HttpAnswer = {
+  /** 0 when no whole answer came; `failure` then says why. */
+  readonly status: number;
+  readonly body: string;
+  readonly failure: string;
+};
+
+/** More than any number needs, and a metrics page fits. */
+const ANSWER_LIMIT_BYTES = 65_536;
+
+/** @param done called exactly once */
+export function callHttp(call: HttpCall, done: (answer: HttpAnswer) => void): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const keep = (chunk: Buffer): string => {
+    size = size + chunk.length;
+    if (size > ANSWER_LIMIT_BYTES) return `the answer is longer than ${ANSWER_LIMIT_BYTES} bytes`;
+    chunks.push(chunk);
+    return "";
+  };
+  streamHttp(call, keep, (end) => {
+    const body = end.failure === "" ? Buffer.concat(chunks).toString("utf8") : "";
+    done({ status: end.status, body, failure: end.failure });
+  });
 }

@@ -1,0 +1,74 @@
+/** Token buckets: one, and one for each namespace or client address in bounded memory. Time is an argument. */
+
+export type KeyedBuckets = {
+  /** @param nowMs monotonic milliseconds. @returns true when the key had a token left */
+  readonly take: (key: string, nowMs: number) => boolean;
+  /** Buckets in memory. */
+  readonly kept: () => number;
+};
+
+/** @param limit buckets in memory; beyond it the one used longest ago starts over as a full one */
+export function keyedBuckets(size: BucketSize, limit: number): KeyedBuckets {
+  /** The one used longest ago comes first. */
+  const buckets = new Map<string, Bucket>();
+  const fullAfterMs = size.most * size.refillMs;
+
+  const forget = (nowMs: number): void => {
+    for (const [key, { atMs }] of buckets) {
+      // A full bucket is the same as none.
+      if (buckets.size <= limit && nowMs - atMs < fullAfterMs) return;
+      buckets.delete(key);
+    }
+  };
+
+  return {
+    take: (key, nowMs) => {
+      const { bucket, taken } = takeToken(buckets.get(key) ?? fullBucket(size, nowMs), size, nowMs);
+      buckets.delete(key);
+      buckets.set(key, bucket);
+      forget(nowMs);
+      return taken;
+    },
+    kept: () => buckets.size,
+  };
+}
+
+/**
+ * The same below one bucket for all keys together. A key that has no token left takes none of the others'.
+ *
+ * @returns as {@link KeyedBuckets.take}
+ */
+export function keyedBucketsBelow(overall: BucketSize, size: BucketSize, limit: number): KeyedBuckets["take"] {
+  const own = keyedBuckets(size, limit);
+  let all: Bucket | undefined;
+  return (key, nowMs) => {
+    if (!own.take(key, nowMs)) return false;
+    const { bucket, taken } = takeToken(all ?? fullBucket(overall, nowMs), overall, nowMs);
+    all = bucket;
+    return taken;
+  };
+}
+
+export type BucketSize = {
+  /** Tokens of a full bucket: the longest burst. */
+  readonly most: number;
+  /** Milliseconds for one token. */
+  readonly refillMs: number;
+};
+
+export type Bucket = { readonly tokens: number; readonly atMs: number };
+
+export function fullBucket(size: BucketSize, nowMs: number): Bucket {
+  return { tokens: size.most, atMs: nowMs };
+}
+
+export function takeToken(
+  bucket: Bucket,
+  { most, refillMs }: BucketSize,
+  nowMs: number,
+): { readonly bucket: Bucket; readonly taken: boolean } {
+  const gained = Math.max(0, nowMs - bucket.atMs) / refillMs;
+  const tokens = Math.min(most, bucket.tokens + gained);
+  const taken = tokens >= 1;
+  return { bucket: { tokens: taken ? tokens - 1 : tokens, atMs: Math.max(nowMs, bucket.atMs) }, taken };
+}

@@ -1,0 +1,13 @@
+/** Makes text from outside safe for terminals, pages, logs and Events. Pure. */
+
+/**
+ * One line of printable ASCII, so nothing moves a cursor, turns the direction of writing or looks like another letter.
+ *
+ * @param limit characters; longer text ends with three dots
+ */
+export function plainText(text: string, limit: number): string {
+  // Cut first: a sender of a megabyte does not get it searched.
+  const start = text.slice(0, limit + 1);
+  const clean = start.replaceAll("…", "...").replace(/[^\x20-\x7e]/g, "?");
+  return clean.length > limit ? `${clean.slice(0, limit - 3)}...` : clean;
+}

@@ -1,0 +1,118 @@
+/** Reference tables of the programs: flags, exit statuses, metrics. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command, Option } from "commander";
+import { Registry } from "prom-client";
+import type { Ports } from "../cli/ports.ts";
+import { buildProgram } from "../cli/program.ts";
+import { DEMO_HELP } from "../demo/options.ts";
+import { drainMeters } from "../relay/drains/drain-metrics.ts";
+import { identityTeller } from "../relay/identity/identity-log.ts";
+import { sliceMeters } from "../relay/slices/slice-meters.ts";
+import { addHeapMetric } from "../relay/thread/heap-metric.ts";
+import { threadMeters } from "../relay/thread/thread-keeper.ts";
+import { withdrawalMeters } from "../relay/withdrawal/withdrawal-meters.ts";
+import { addAuthorityGauges, eventLog } from "../webhook/certificates/authority/event-log.ts";
+import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
+import { addEnforcementGauges } from "../webhook/enforcement/enforcement-runner.ts";
+import { createMeters } from "../webhook/metrics.ts";
+import type { Log } from "../webhook/request-log.ts";
+import { SELF_TEST_HELP } from "../webhook/self-test/options.ts";
+import { SETTING_KEYS, SETTINGS, variableOf } from "../webhook/settings.ts";
+import { code, markdownTable } from "./markdown-table.ts";
+
+export function webhookFlagReference(): string {
+  const rows = SETTING_KEYS.map((key) => {
+    const { flag, shows, fallbackShows, summary } = SETTINGS[key];
+    return [code(`--${flag}`), shows, fallbackShows, summary, code(variableOf(flag))];
+  });
+  return markdownTable(["flag", "value", "default", "what it sets", "environment variable"], rows);
+}
+
+/** Commands with flags of their own; those that only list another program's have none. */
+export function commandFlagReference(): string {
+  const program = buildProgram(UNUSED_PORTS, () => {});
+  return program.commands
+    .filter((command) => ownOptions(command).length > 0)
+    .map((command) => [`### lastcall ${command.name()}`, "", sentence(command), "", optionTable(command)].join("\n"))
+    .join("\n\n");
+}
+
+export function demoFlagReference(): string {
+  return `\`\`\`\n${DEMO_HELP.trimEnd()}\n\`\`\``;
+}
+
+export function selfTestFlagReference(): string {
+  return `\`\`\`\n${SELF_TEST_HELP.trimEnd()}\n\`\`\``;
+}
+
+/** The commands are looked at and never run. */
+const UNUSED_PORTS = {} as Ports;
+
+function sentence(command: Command): string {
+  const description = command.description();
+  return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
+}
+
+function optionTable(command: Command): string {
+  const rows = ownOptions(command).map((option) => [code(option.flags), defaultOf(option), option.description]);
+  return markdownTable(["flag", "default", "what it does"], rows);
+}
+
+/** Without those that are annotations too: they are on a page of their own. */
+function ownOptions(command: Command): readonly Option[] {
+  return command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined);
+}
+
+function defaultOf({ defaultValue }: Option): string {
+  return typeof defaultValue === "string" ? defaultValue : "–";
+}
+
+const CONSTANT = /^\/\*\* (.+) \*\/\nexport const EXIT_\w+ = (\d+);$/gm;
+
+/**
+ * Exit statuses, from the constants and the comment above each.
+ *
+ * @param file below `src`
+ */
+export function exitStatusReference(file: string): string {
+  const source = readFileSync(join(import.meta.dirname, "..", file), "utf8");
+  const rows = [...source.matchAll(CONSTANT)].map(([, meaning = "", status = ""]) => [status, meaning]);
+  return markdownTable(["exit status", "means"], rows);
+}
+
+/** What the package's own type leaves out. */
+type MetricRow = { readonly name: string; readonly help: string; readonly labelNames?: readonly string[] };
+
+export function webhookMetricReference(): string {
+  const { registry } = createMeters();
+  eventLog(SILENT, registry);
+  addAuthorityGauges(registry, () => ({ isInSync: false, leafValidUntilMs: undefined, signer: undefined }));
+  addEnforcementGauges(registry, () => ({ isEnforcing: false, why: "", reason: "none" }));
+  clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
+  return metricTable(registry);
+}
+
+export function relayMetricReference(): string {
+  const registry = new Registry();
+  threadMeters(registry);
+  addHeapMetric(registry);
+  identityTeller(SILENT, registry, () => false);
+  sliceMeters(registry, () => 0);
+  withdrawalMeters(registry, () => 0);
+  drainMeters(registry);
+  return metricTable(registry);
+}
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {} } as unknown as Log;
+
+function metricTable(registry: Registry): string {
+  const metrics = registry.getMetricsAsArray() as unknown as readonly MetricRow[];
+  const rows = metrics.map((metric) => [
+    code(metric.name),
+    metric.constructor.name.toLowerCase(),
+    (metric.labelNames ?? []).filter((label) => label !== "le").join(", ") || "–",
+    metric.help,
+  ]);
+  return markdownTable(["metric", "type", "labels", "means"], rows);
+}

@@ -1,0 +1,32 @@
+/** Checks JSON from outside: its depth before it is parsed, and whether the value is an object. Pure. */
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/**
+ * A parser may use as much stack as the text is deep, so the depth is measured first.
+ *
+ * @returns the deepest nesting of brackets outside of strings
+ */
+export function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let quoted = false;
+  for (let at = 0; at < text.length; at = at + 1) {
+    const code = text.charCodeAt(at);
+    if (quoted && code === BACKSLASH) at = at + 1;
+    else if (code === QUOTE) quoted = !quoted;
+    else if (!quoted) depth = depth + stepOf(code);
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
+
+function stepOf(code: number): number {
+  if (code === 91 || code === 123) return 1;
+  return code === 93 || code === 125 ? -1 : 0;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

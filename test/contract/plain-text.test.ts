@@ -1,0 +1,34 @@
+/** Whatever text comes from outside, what is shown of it is one line of ASCII within its limit. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { plainText } from "../../src/contract/plain-text.ts";
+
+describe("text from outside", () => {
+  test.for([
+    { text: "web-0", limit: 10, shown: "web-0" },
+    { text: "a\u{1F600}b", limit: 10, shown: "a??b" },
+    { text: "\u{1F600}\u{1F600}\u{1F600}", limit: 6, shown: "??????" },
+    { text: "\u{1F600}\u{1F600}\u{1F600}\u{1F600}", limit: 6, shown: "???..." },
+    { text: "ab\u{10FFFF}", limit: 3, shown: "..." },
+    { text: "half \uD83D of one", limit: 20, shown: "half ? of one" },
+    { text: "and so on…", limit: 20, shown: "and so on..." },
+    { text: "two\nlines\u2028three\u0000", limit: 20, shown: "two?lines?three?" },
+  ])("such as $shown stays on one line", ({ text, limit, shown }) => {
+    expect(plainText(text, limit)).toBe(shown);
+  });
+
+  test("is printable and within its limit, characters beyond U+FFFF and halves of them included", () => {
+    const texts = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: fc.constantFrom("a", "\u{1F600}", "\uD83D", "\uDE00", "…") }),
+    );
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 3, max: 40 }), (text, limit) => {
+        const shown = plainText(text, limit);
+        expect(shown).toMatch(/^[\x20-\x7e]*$/);
+        expect(shown.length).toBeLessThanOrEqual(limit);
+        expect(plainText(shown, limit)).toBe(shown);
+      }),
+    );
+  });
+});
