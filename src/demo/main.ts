@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Fault } from "../fault.ts";
+import { problemText } from "../settings/read-settings.ts";
 import { realClock } from "./clock.ts";
 import { type DemoRequest, runDemo } from "./demo-run.ts";
 import { EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE } from "./exit-statuses.ts";
@@ -33,12 +34,12 @@ const SAMPLE_APP = fileURLToPath(new URL("./sample-app.ts", import.meta.url));
 export async function main(args: readonly string[]): Promise<number> {
   const inside = args[0] === INSIDE;
   const words = inside ? args.slice(1) : args;
-  const { options, problems } = readOptions(words);
-  if (options.help) {
+  const { settings: options, problems, help } = readOptions(words);
+  if (help) {
     process.stdout.write(DEMO_HELP);
     return EXIT_OK;
   }
-  if (problems.length > 0) return complain(problems);
+  if (problems.length > 0) return complain(problems.map(problemText));
   if (!existsSync(LASTCALL)) {
     process.stderr.write("lastcall demo: runs in a clone of the repository only: npm ci && npm run demo\n");
     return EXIT_FAILED;
@@ -101,9 +102,9 @@ async function demonstrate(
       : "Each Pod has a loopback address of its own (network namespaces are not used).",
   );
   tell(`The manager is ${native ? "the native build" : `the Node build on ${process.version}`}.`);
-  if (options.relay) tell("The API server that the webhook's relay watches is played by the demo.");
+  if (!options.withoutRelay) tell("The API server that the webhook's relay watches is played by the demo.");
   const servers = await startServers(
-    { relay: options.relay, namespace: placeOf(request.deployment).namespace },
+    { relay: !options.withoutRelay, namespace: placeOf(request.deployment).namespace },
     {
       clock: realClock,
       processes,

@@ -12,20 +12,24 @@ import { sliceMeters } from "../relay/slices/slice-meters.ts";
 import { addHeapMetric } from "../relay/thread/heap-metric.ts";
 import { threadMeters } from "../relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../relay/withdrawal/withdrawal-meters.ts";
+import { variableOf } from "../settings/read-settings.ts";
 import { addAuthorityGauges, eventLog } from "../webhook/certificates/authority/event-log.ts";
 import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../webhook/metrics.ts";
 import type { Log } from "../webhook/request-log.ts";
 import { SELF_TEST_HELP } from "../webhook/self-test/options.ts";
-import { SETTING_KEYS, SETTINGS, variableOf } from "../webhook/settings.ts";
+import { SETTINGS } from "../webhook/settings.ts";
 import { code, markdownTable } from "./markdown-table.ts";
 
 export function webhookFlagReference(): string {
-  const rows = SETTING_KEYS.map((key) => {
-    const { flag, shows, fallbackShows, summary } = SETTINGS[key];
-    return [code(`--${flag}`), shows, fallbackShows, summary, code(variableOf(flag))];
-  });
+  const rows = Object.values(SETTINGS).map(({ flag, shows, fallbackShows, summary }) => [
+    code(`--${flag}`),
+    shows,
+    fallbackShows,
+    summary,
+    code(variableOf(flag)),
+  ]);
   return markdownTable(["flag", "value", "default", "what it sets", "environment variable"], rows);
 }
 

@@ -4,7 +4,7 @@ import { LineCounter, parseDocument } from "yaml";
 import { Fault } from "../fault.ts";
 import { type ClusterConfig, DEFAULT_CONFIG, readClusterConfig } from "../policy/cluster-config.ts";
 import { quote } from "../policy/quote.ts";
-import type { SettingProblem } from "./setting-kinds.ts";
+import type { SettingProblem } from "../settings/read-settings.ts";
 
 export type ReadConfigFile = { readonly config: ClusterConfig; readonly problems: readonly SettingProblem[] };
 

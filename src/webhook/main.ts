@@ -5,6 +5,7 @@ import { Fault } from "../fault.ts";
 import { injectPod } from "../injection/inject.ts";
 import { type ClusterConfig, DEFAULT_CONFIG } from "../policy/cluster-config.ts";
 import type { RelayThread } from "../relay/thread/thread-keeper.ts";
+import { problemText, type SettingProblem } from "../settings/read-settings.ts";
 import { releaseStartupMemory } from "../startup-memory.ts";
 import type { AdmissionRules } from "./admit.ts";
 import { certificateFor } from "./certificates/choose.ts";
@@ -18,7 +19,6 @@ import { createMeters, type Meters, withMore } from "./metrics.ts";
 import { clusterFor, enforcementFor, FIRST_READ_LIMIT_MS, RELAY_READY_LIMIT_MS, relayFor } from "./optional-parts.ts";
 import { createLog } from "./request-log.ts";
 import { buildServer, renewCertificate } from "./server.ts";
-import type { SettingProblem } from "./setting-kinds.ts";
 import type { WebhookSettings } from "./settings.ts";
 import { leave, stopSignal } from "./shutdown.ts";
 import { tokenSource } from "./token-source.ts";
@@ -34,7 +34,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const file = await readClusterFile(settings.configFile);
     const all = [...problems, ...file.problems];
     if (all.length > 0) {
-      for (const problem of all) process.stderr.write(`lastcall webhook: ${problem.where}: ${problem.message}\n`);
+      for (const problem of all) process.stderr.write(`lastcall webhook: ${problemText(problem)}\n`);
       return EXIT_USAGE;
     }
     return await serve(settings, file.config);

@@ -1,74 +1,102 @@
-/** Every setting of the webhook server, once: its flag, its default, how it is read. Nothing here touches the environment. */
-import { isNamespaceName } from "../kubernetes/names.ts";
+/** Every setting of the webhook server: its flag, its default, how it is read. The values follow from the rows. */
+import { LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../kubernetes/names.ts";
 import { PULL_POLICIES, type PullPolicy } from "../kubernetes/pod.ts";
-import { ENFORCEMENT_SETTINGS, type EnforcementSettings } from "./enforcement-settings.ts";
-import { RELAY_SETTINGS, type RelaySettings } from "./relay-settings.ts";
 import {
+  booleanSetting,
+  choiceSetting,
   durationSetting,
   fileSetting,
   HOUR_MS,
   isObjectName,
   nameSetting,
+  namespaceSetting,
   portSetting,
   type Setting,
-  switchSetting,
+  type ValuesOf,
   waitSetting,
-} from "./setting-kinds.ts";
+} from "../settings/setting.ts";
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Empty text means: not set. */
-export type WebhookSettings = RelaySettings &
-  EnforcementSettings & {
-    /** 0 lets the system choose; the log says which. */
-    readonly port: number;
-    readonly host: string;
-    readonly certificateFile: string;
-    readonly keyFile: string;
-    readonly caFile: string;
-    /** Who may send reviews; empty: everyone. */
-    readonly clientCaFile: string;
-    /** Secret with the CA that all replicas share. */
-    readonly caSecret: string;
-    readonly caLifeMs: number;
-    readonly caSettleMs: number;
-    /** MutatingWebhookConfiguration whose caBundle is kept right. */
-    readonly webhookConfiguration: string;
-    readonly service: string;
-    readonly optIn: "label" | "all";
-    readonly configFile: string;
-    readonly image: string;
-    /** Empty: the API server's default. */
-    readonly imagePullPolicy: PullPolicy | "";
-    readonly imagePullSecrets: readonly string[];
-    /** Whether Events are read that tell of pulls of the manager's image. */
-    readonly watchPulls: boolean;
-    /** A version, or `auto`: the API server is asked. */
-    readonly kubeVersion: string;
-    /** `watch`: the API server tells about namespaces, nodes and LimitRanges, and gets Events. */
-    readonly cluster: "watch" | "off";
-    readonly kubeconfigFile: string;
-    readonly namespace: string;
-    readonly drainDelayMs: number;
-    readonly certificateCheckMs: number;
-    readonly logLevel: LogLevel;
-  };
-
 /** They stand in every Pod. */
 export const PULL_SECRETS_LIMIT = 10;
 
-export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookSettings[K]> } = {
-  port: portSetting("port", 8443, "to let the system choose", "TCP port for HTTPS"),
-  host: {
-    flag: "host",
-    shows: "ADDRESS",
-    fallback: "",
-    fallbackShows: "every address",
-    expects: "an IP address or localhost",
-    summary: "address to listen on",
-    parse: (text) => (/^[0-9A-Za-z.:%-]{1,64}$/.test(text) ? text : undefined),
+const HOST: Setting<string> = {
+  flag: "host",
+  shows: "ADDRESS",
+  fallback: "",
+  fallbackShows: "every address",
+  expects: "an IP address or localhost",
+  summary: "address to listen on",
+  parse: (text) => (/^[0-9A-Za-z.:%-]{1,64}$/.test(text) ? text : undefined),
+};
+
+const IMAGE: Setting<string> = {
+  flag: "image",
+  shows: "IMAGE",
+  fallback: "lastcall-manager:0.1.0",
+  fallbackShows: "lastcall-manager:0.1.0",
+  expects: "an image reference without spaces",
+  summary: "image of the manager that Pods get",
+  parse: (text) => (/^[\x21-\x7e]{1,512}$/.test(text) ? text : undefined),
+};
+
+/** Empty: the API server's default. */
+const IMAGE_PULL_POLICY: Setting<PullPolicy | ""> = {
+  ...choiceSetting("image-pull-policy", PULL_POLICIES, "Always", "when nodes pull the manager's image"),
+  fallback: "",
+  fallbackShows: "the API server's, by the image's tag",
+};
+
+const IMAGE_PULL_SECRETS: Setting<readonly string[]> = {
+  flag: "image-pull-secrets",
+  shows: "NAMES",
+  fallback: [],
+  fallbackShows: "none",
+  expects: "names of Secrets with commas between",
+  summary: "pull secrets that a Pod with the manager gets beside its own; looked up in the Pod's namespace",
+  parse: (text) => {
+    const names = text.split(",");
+    return names.every(isObjectName) && names.length <= PULL_SECRETS_LIMIT ? [...new Set(names)] : undefined;
   },
+};
+
+const KUBE_VERSION: Setting<string> = {
+  flag: "kube-version",
+  shows: "auto|VERSION",
+  fallback: "1.35",
+  fallbackShows: "1.35",
+  expects: "a Kubernetes version such as 1.35 or v1.31.4, or auto",
+  summary: "version of the API server, or auto to ask it; decides whether native sidecars are used",
+  parse: (text) => (/^auto$|^v?[0-9]{1,2}\.[0-9]{1,3}\+?([.+-][0-9A-Za-z.+-]*)?$/.test(text) ? text : undefined),
+};
+
+export const PROOF_LABELS: Setting<Labels> = {
+  flag: "proof-labels",
+  shows: "LABELS",
+  fallback: {},
+  fallbackShows: "none but the one that opts in",
+  expects: LABEL_LIST_EXPECTS,
+  summary: "labels of those Pods",
+  parse: parseLabelList,
+};
+
+const RELAY_ADDRESS: Setting<string> = {
+  flag: "relay-address",
+  shows: "ADDRESS:PORT",
+  fallback: "",
+  fallbackShows: "none",
+  expects: "ADDRESS:PORT in at most 256 printable characters",
+  summary: "where Pods find the relay: the IP address and port of the Service",
+  // An address that a cluster left out must not stop admissions: Pods then get no relay, and the log has a line.
+  parse: (text) => (/^[\x20-\x7e]{0,256}$/.test(text) ? text : undefined),
+};
+
+/** In the order of the help. Empty text means: not set. */
+export const SETTINGS = {
+  port: portSetting("port", 8443, "to let the system choose", "TCP port for HTTPS"),
+  host: HOST,
   certificateFile: fileSetting(
     "cert",
     "made in memory",
@@ -102,97 +130,66 @@ export const SETTINGS: { readonly [K in keyof WebhookSettings]: Setting<WebhookS
     "MutatingWebhookConfiguration whose caBundle is kept right",
   ),
   service: nameSetting("service", "lastcall-webhook", "Service by which the API server calls; part of the certificate"),
-  optIn: {
-    flag: "opt-in",
-    shows: "label|all",
-    fallback: "label",
-    fallbackShows: "label",
-    expects: "one of label, all",
-    summary: "label: only Pods that carry the label; all: every Pod it is asked about",
-    parse: (text) => (text === "label" || text === "all" ? text : undefined),
-  },
+  optIn: choiceSetting(
+    "opt-in",
+    ["label", "all"],
+    "label",
+    "label: only Pods that carry the label; all: every Pod it is asked about",
+  ),
   configFile: fileSetting("config", "none", "YAML file with defaults, profiles and onInvalid"),
-  image: {
-    flag: "image",
-    shows: "IMAGE",
-    fallback: "lastcall-manager:0.1.0",
-    fallbackShows: "lastcall-manager:0.1.0",
-    expects: "an image reference without spaces",
-    summary: "image of the manager that Pods get",
-    parse: (text) => (/^[\x21-\x7e]{1,512}$/.test(text) ? text : undefined),
-  },
-  imagePullPolicy: {
-    flag: "image-pull-policy",
-    shows: PULL_POLICIES.join("|"),
-    fallback: "",
-    fallbackShows: "the API server's, by the image's tag",
-    expects: `one of ${PULL_POLICIES.join(", ")}`,
-    summary: "when nodes pull the manager's image",
-    parse: (text) => PULL_POLICIES.find((policy) => policy === text),
-  },
-  imagePullSecrets: {
-    flag: "image-pull-secrets",
-    shows: "NAMES",
-    fallback: [],
-    fallbackShows: "none",
-    expects: "names of Secrets with commas between",
-    summary: "pull secrets that a Pod with the manager gets beside its own; looked up in the Pod's namespace",
-    parse: (text) => {
-      const names = text.split(",");
-      return names.every(isObjectName) && names.length <= PULL_SECRETS_LIMIT ? [...new Set(names)] : undefined;
-    },
-  },
-  watchPulls: switchSetting(
+  image: IMAGE,
+  imagePullPolicy: IMAGE_PULL_POLICY,
+  imagePullSecrets: IMAGE_PULL_SECRETS,
+  watchPulls: booleanSetting(
     "watch-pulls",
     "true: Events are read, and no manager goes into Pods of a namespace for which nodes cannot pull its image",
   ),
-  kubeVersion: {
-    flag: "kube-version",
-    shows: "auto|VERSION",
-    fallback: "1.35",
-    fallbackShows: "1.35",
-    expects: "a Kubernetes version such as 1.35 or v1.31.4, or auto",
-    summary: "version of the API server, or auto to ask it; decides whether native sidecars are used",
-    parse: (text) => (/^auto$|^v?[0-9]{1,2}\.[0-9]{1,3}\+?([.+-][0-9A-Za-z.+-]*)?$/.test(text) ? text : undefined),
-  },
-  cluster: {
-    flag: "cluster",
-    shows: "watch|off",
-    fallback: "off",
-    fallbackShows: "off",
-    expects: "one of watch, off",
-    summary: "watch: namespaces, nodes and LimitRanges are read from the API server, and Events written to it",
-    parse: (text) => (text === "watch" || text === "off" ? text : undefined),
-  },
+  kubeVersion: KUBE_VERSION,
+  cluster: choiceSetting(
+    "cluster",
+    ["watch", "off"],
+    "off",
+    "watch: namespaces, nodes and LimitRanges are read from the API server, and Events written to it",
+  ),
   kubeconfigFile: fileSetting("kubeconfig", "the account of its own Pod", "how to reach the API server"),
-  namespace: {
-    flag: "namespace",
-    shows: "NAME",
-    fallback: "lastcall",
-    fallbackShows: "lastcall",
-    expects: "a namespace name, lower-case letters, digits and -",
-    summary: "namespace of the server itself: never injected, and part of its certificate's name",
-    parse: (text) => (isNamespaceName(text) ? text : undefined),
-  },
+  namespace: namespaceSetting(
+    "namespace",
+    "lastcall",
+    "namespace of the server itself: never injected, and part of its certificate's name",
+  ),
   drainDelayMs: waitSetting("drain-delay", 5_000, "how long it keeps serving after SIGTERM"),
   certificateCheckMs: waitSetting("certificate-check", 10_000, "how often the certificate is looked at"),
-  ...ENFORCEMENT_SETTINGS,
-  ...RELAY_SETTINGS,
-  logLevel: {
-    flag: "log-level",
-    shows: LOG_LEVELS.join("|"),
-    fallback: "info",
-    fallbackShows: "info",
-    expects: `one of ${LOG_LEVELS.join(", ")}`,
-    summary: "least important line that is logged",
-    parse: (text) => LOG_LEVELS.find((level) => level === text),
-  },
-};
+  enforceConfiguration: nameSetting(
+    "enforce-configuration",
+    "",
+    "MutatingWebhookConfiguration to fill with entries that refuse Pods while no webhook answers, once injection is proven",
+  ),
+  enforceCopies: nameSetting(
+    "enforce-copies",
+    "",
+    "MutatingWebhookConfiguration whose entries --enforce-configuration gets",
+  ),
+  proofNamespace: namespaceSetting("proof-namespace", "default", "where dry-run Pods prove that injection works"),
+  proofLabels: PROOF_LABELS,
+  relaySecret: nameSetting(
+    "relay-secret",
+    "",
+    "Secret in --namespace with the relay's CAs and signing keys; made when missing, none: no relay",
+  ),
+  relayPort: portSetting("relay-port", 8444, "to let the system choose", "TCP port for Pods that ask the relay"),
+  relayAddress: RELAY_ADDRESS,
+  relayReadPods: booleanSetting(
+    "relay-read-pods",
+    "true: the relay reads Pods to tell how much time their deletion gives",
+  ),
+  adminPort: portSetting("admin-port", 0, "for none", "TCP port for recent drains over plain HTTP, without a password"),
+  adminListen: choiceSetting(
+    "admin-listen",
+    ["loopback", "all"],
+    "loopback",
+    "loopback: port-forwards alone reach --admin-port; all: every Pod that reaches this one's address",
+  ),
+  logLevel: choiceSetting("log-level", LOG_LEVELS, "info", "least important line that is logged"),
+} as const;
 
-/** The settings in the order the help shows them. */
-export const SETTING_KEYS = Object.keys(SETTINGS) as readonly (keyof WebhookSettings)[];
-
-/** `drain-delay` is also `LASTCALL_DRAIN_DELAY`. */
-export function variableOf(flag: string): string {
-  return `LASTCALL_${flag.toUpperCase().replaceAll("-", "_")}`;
-}
+export type WebhookSettings = ValuesOf<typeof SETTINGS>;

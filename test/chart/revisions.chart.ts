@@ -149,7 +149,7 @@ describe("beside each other", () => {
   test("the Pods of the self-test name the revision that is tested", () => {
     const pod = render({ revision: "canary" }).find(({ kind }) => kind === "Pod");
     const [, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
-    const labels = at(probePod(readOptions(flags).options, "enabled"), "metadata", "labels") as Labels;
+    const labels = at(probePod(readOptions(flags).settings, "enabled"), "metadata", "labels") as Labels;
     expect(askingAbout(shop, labels)).toEqual(["pod-own-revision.drain-canary.lastcall.dev"]);
   });
 });

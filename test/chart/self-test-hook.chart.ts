@@ -35,8 +35,8 @@ test.for(MATRIX_NAMES.filter((name) => MATRIX[name]?.["selfTest"] === undefined)
     const pod = render(MATRIX[name]).find(({ kind }) => kind === "Pod");
     const [command, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
     expect(command).toBe("self-test");
-    expect(readOptions(flags).mistakes).toEqual([]);
-    expect(readOptions(flags).options.namespace).toBe("default");
+    expect(readOptions(flags).problems).toEqual([]);
+    expect(readOptions(flags).settings.namespace).toBe("default");
     expect(at(pod, "spec", "securityContext", "runAsNonRoot")).toBe(true);
     expect(at(pod, "spec", "containers", 0, "securityContext", "capabilities")).toEqual({ drop: ["ALL"] });
   },

@@ -106,7 +106,7 @@ describe("conditions of one's own", () => {
     const values = { injection, selfTest: { podLabels: { tier: "front" } } };
     const pod = render(values).find(({ kind }) => kind === "Pod");
     const [, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
-    const { options, mistakes } = readOptions(flags);
+    const { settings: options, problems: mistakes } = readOptions(flags);
     expect([mistakes, options.labels]).toEqual([[], { team: "web", tier: "front" }]);
     const labels = at(probePod(options, "enabled"), "metadata", "labels") as Labels;
     expect(askingWith(values, shop, labels)).toEqual(["pod.drain.lastcall.dev"]);

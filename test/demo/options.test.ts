@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { drainAnnotations, readOptions } from "../../src/demo/options.ts";
+import { problemText } from "../../src/settings/read-settings.ts";
 
-const annotationsFor = (...args: string[]) => drainAnnotations(readOptions(args).options);
+const problemsOf = (...args: string[]) => readOptions(args).problems.map(problemText);
+const annotationsFor = (...args: string[]) => drainAnnotations(readOptions(args).settings);
 
 test("the drain delay is left to the product where the default outlasts the propagation", () => {
   expect(annotationsFor()).toEqual({});
@@ -21,46 +23,42 @@ test("with clients that never leave the drain timeout is short unless one is cho
 });
 
 test("every wrong flag is told, each in a sentence", () => {
-  const { problems } = readOptions(["--propagation=2", "--driver=envoy", "--replicas=9", "--path=x"]);
-  expect(problems).toEqual([
-    '--replicas got "9", expected a number from 1 to 5.',
-    '--path got "x", expected a path that begins with /.',
-    '--propagation got "2", expected a duration with a unit, such as 2s.',
-    '--driver got "envoy", expected none or http.',
+  expect(problemsOf("--propagation=2", "--driver=envoy", "--replicas=9", "--path=x")).toEqual([
+    '--propagation: Got "2", expected a duration with a unit, such as 5s or 500ms, of at most 30s.',
+    '--driver: Got "envoy", expected one of none, http.',
+    '--replicas: Got "9", expected a number from 1 to 5.',
+    '--path: Got "x", expected a path that begins with /.',
   ]);
 });
 
 test("the relay is there unless it is left out", () => {
-  expect(readOptions([]).options.relay).toBe(true);
-  expect(readOptions(["--no-relay"]).options.relay).toBe(false);
+  expect(readOptions([]).settings.withoutRelay).toBe(false);
+  expect(readOptions(["--no-relay"]).settings.withoutRelay).toBe(true);
 });
 
 test("an unknown flag is a problem", () => {
-  expect(readOptions(["--propagatoin=2s"]).problems.join()).toContain("--propagatoin");
+  expect(problemsOf("--propagatoin=2s")).toEqual([
+    '"--propagatoin": There is no such flag; did you mean --propagation?',
+  ]);
 });
 
 test.for([
-  { flag: "--propagation=10m", says: '--propagation got "10m", expected at most 30s.' },
-  { flag: "--drain-delay=10h", says: '--drain-delay got "10h", expected at most 2m.' },
-  { flag: "--drain-timeout=1h", says: '--drain-timeout got "1h", expected at most 10m.' },
-])("a $flag that no one would wait for is refused", ({ flag, says }) => {
-  expect(readOptions([flag]).problems).toEqual([says]);
+  { flag: "--propagation=10m", limit: "30s" },
+  { flag: "--drain-delay=10h", limit: "2m" },
+  { flag: "--drain-timeout=1h", limit: "10m" },
+])("$flag is refused: it is longer than a demo takes", ({ flag, limit }) => {
+  expect(problemsOf(flag)).toEqual([expect.stringContaining(`of at most ${limit}.`)]);
 });
 
-test("a forgotten value is told in one line", () => {
-  expect(readOptions(["--propagation", "-1s"]).problems).toEqual([
-    "Option '--propagation' argument is ambiguous. See lastcall demo --help.",
-  ]);
-  expect(readOptions(["--path"]).problems).toEqual([
-    "Option '--path <value>' argument missing. See lastcall demo --help.",
-  ]);
-});
-
-test("three choices are listed as a person would", () => {
-  expect(readOptions(["--network=x"]).problems).toEqual(['--network got "x", expected auto, namespace or loopback.']);
+test("a missing value, and a value that a switch does not take, are problems", () => {
+  expect(problemsOf("--json=yes", "--path")).toEqual(["--json: It takes no value.", "--path: A value is missing."]);
 });
 
 test("a flag of the sample beside one's own Deployment is refused instead of ignored, and the other way round", () => {
-  expect(readOptions(["-f", "web.yaml", "--replicas=3"]).problems.join()).toContain("--replicas is for the sample");
-  expect(readOptions(["--path=/x"]).problems.join()).toContain("--path is for your own Deployment");
+  expect(problemsOf("-f", "web.yaml", "--replicas=3")).toEqual([
+    "--replicas: It is for the sample; write spec.replicas into your Deployment.",
+  ]);
+  expect(problemsOf("--path=/x")).toEqual([
+    "--path: It is for your own Deployment (-f FILE); the sample answers every path.",
+  ]);
 });

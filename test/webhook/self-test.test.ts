@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
+import { problemText } from "../../src/settings/read-settings.ts";
 import { readOptions } from "../../src/webhook/self-test/options.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
 import { selfTest } from "../../src/webhook/self-test/self-test.ts";
@@ -193,10 +194,12 @@ describe("the Pod it starts", () => {
   });
 });
 
+const problemsOf = (...args: string[]) => readOptions(args).problems.map(problemText);
+
 describe("its flags", () => {
   test("have defaults", () => {
     expect(readOptions([])).toEqual({
-      options: {
+      settings: {
         namespace: "default",
         waitMs: 30_000,
         image: "lastcall-self-test:never-pulled",
@@ -204,38 +207,41 @@ describe("its flags", () => {
         startsPod: false,
         kubeconfigFile: "",
       },
-      mistakes: [],
+      problems: [],
+      given: new Set(),
       help: false,
     });
   });
 
   test("name the image of a Pod that is started", () => {
     expect(readOptions(["--start", "--image=a/b:1"])).toMatchObject({
-      options: { startsPod: true, image: "a/b:1" },
-      mistakes: [],
+      settings: { startsPod: true, image: "a/b:1" },
+      problems: [],
     });
-    expect(readOptions(["--start"]).mistakes).toEqual(["--start: needs --image, the manager's image"]);
+    expect(problemsOf("--start")).toEqual(["--start: It needs --image, the manager's image."]);
   });
 
   test("name labels that selectors ask for, and never take back the opt-in", async () => {
-    const { options, mistakes } = readOptions(["--labels=team=web,example.com/tier=,lastcall.dev/inject=other"]);
-    expect(mistakes).toEqual([]);
+    const { settings: options, problems } = readOptions([
+      "--labels=team=web,example.com/tier=,lastcall.dev/inject=other",
+    ]);
+    expect(problems).toEqual([]);
     expect(options.labels).toEqual({ team: "web", "example.com/tier": "", "lastcall.dev/inject": "other" });
     expect(probePod(options, "enabled")).toMatchObject({
       metadata: { labels: { team: "web", "lastcall.dev/inject": "enabled" } },
     });
     for (const text of ["team", "team=a b", "=web", "team=web,"])
-      expect(readOptions([`--labels=${text}`]).mistakes).toEqual([
-        `--labels: got "${text}", expected labels with commas between, such as team=web,tier=front`,
+      expect(problemsOf(`--labels=${text}`)).toEqual([
+        `--labels: Got "${text}", expected labels with commas between, such as team=web,tier=front.`,
       ]);
   });
 
   test("are all checked before anything is asked", () => {
-    expect(readOptions(["--namespace=Shop", "--wait=60", "--wiat=1s", "now"]).mistakes).toEqual([
-      '"--wiat": there is no such flag; see --help',
-      '"now": no word is expected here, only flags',
-      '--namespace: got "Shop", expected a namespace name, lower-case letters, digits and -',
-      '--wait: got "60", expected a duration with a unit, such as 30s or 2m',
+    expect(problemsOf("--namespace=Shop", "--wait=60", "--wiat=1s", "now")).toEqual([
+      '"--wiat": There is no such flag; see --help',
+      '"now": No word is expected here, only flags.',
+      '--namespace: Got "Shop", expected a namespace name, lower-case letters, digits and -.',
+      '--wait: Got "60", expected a duration with a unit, such as 5s or 500ms, of at most 24h.',
     ]);
   });
 });

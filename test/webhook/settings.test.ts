@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { variableOf } from "../../src/settings/read-settings.ts";
 import { helpText, readSettings } from "../../src/webhook/config.ts";
 import { parseConfigText } from "../../src/webhook/config-file.ts";
-import { SETTING_KEYS, SETTINGS, variableOf } from "../../src/webhook/settings.ts";
+import { SETTINGS, type WebhookSettings } from "../../src/webhook/settings.ts";
+
+const SETTING_KEYS = Object.keys(SETTINGS) as (keyof WebhookSettings)[];
 
 test("without flags and variables everything has its default", () => {
   const { settings, problems } = readSettings([], { PATH: "/bin" });

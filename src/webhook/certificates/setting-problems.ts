@@ -1,6 +1,6 @@
 /** Which settings about certificates go together. */
 import { formatDuration } from "../../contract/duration.ts";
-import type { SettingProblem } from "../setting-kinds.ts";
+import type { SettingProblem } from "../../settings/read-settings.ts";
 import type { WebhookSettings } from "../settings.ts";
 
 type CertificateSettings = Pick<

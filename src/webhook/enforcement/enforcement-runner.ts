@@ -6,7 +6,7 @@ import { connectionTo } from "../../api-server/connection.ts";
 import { atVersion, type Operation, readObject, versionOf, writeObject } from "../../api-server/stored-object.ts";
 import { objectsAt } from "../../kubernetes/raw-json.ts";
 import { pathOf, whatOf } from "../certificates/authority/webhook-configurations.ts";
-import type { EnforcementSettings } from "../enforcement-settings.ts";
+
 import { METRICS } from "../metric-table.ts";
 import type { Log } from "../request-log.ts";
 import { selfTest } from "../self-test/self-test.ts";
@@ -62,7 +62,10 @@ export function addEnforcementGauges(registry: Registry, read: () => Enforcement
 }
 
 /** `image` is that of the Pods that are asked for; nothing pulls it. */
-type Asked = EnforcementSettings & { readonly image: string };
+type Asked = Pick<
+  WebhookSettings,
+  "enforceConfiguration" | "enforceCopies" | "proofNamespace" | "proofLabels" | "image"
+>;
 
 export function enforcerPorts(ask: AskApi, settings: Asked): EnforcerPorts {
   const { enforceCopies, enforceConfiguration, proofNamespace, proofLabels, image } = settings;

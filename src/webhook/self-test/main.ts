@@ -5,18 +5,19 @@ import { connectionTo } from "../../api-server/connection.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { EXIT_FAULT, EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { Fault } from "../../fault.ts";
+import { problemText } from "../../settings/read-settings.ts";
 import { readOptions, SELF_TEST_HELP, type SelfTestOptions } from "./options.ts";
 import { selfTest } from "./self-test.ts";
 
 /** Answers the exit status: 0 injection works, 1 it does not, 64 wrong flags. */
 export async function main(args: readonly string[]): Promise<number> {
-  const { options, mistakes, help } = readOptions(args);
+  const { settings: options, problems, help } = readOptions(args);
   if (help) {
     process.stdout.write(SELF_TEST_HELP);
     return EXIT_OK;
   }
-  for (const mistake of mistakes) process.stderr.write(`lastcall self-test: ${mistake}\n`);
-  if (mistakes.length > 0) return EXIT_USAGE;
+  for (const problem of problems) process.stderr.write(`lastcall self-test: ${problemText(problem)}\n`);
+  if (problems.length > 0) return EXIT_USAGE;
   try {
     return (await run(options)) ? EXIT_OK : EXIT_FAULT;
   } catch (error) {
