@@ -1,6 +1,6 @@
 /** Labels and annotations of the Namespaces in the input, for the workloads beside them. */
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import { INJECT } from "../policy/annotation-table.ts";
+import { INJECT } from "../policy/fields.ts";
 import type { OpenManifest } from "./open-manifests.ts";
 
 type KnownNamespace = {

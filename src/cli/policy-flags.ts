@@ -1,6 +1,6 @@
 /** Every annotation as a flag: `--drain-timeout 90s` is the annotation `lastcall.dev/drain-timeout`, nearer than the Pod's own. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { ANNOTATIONS, FIELDS, type Field, fallbackText, PREFIX } from "../policy/annotation-table.ts";
+import { ANNOTATIONS, FIELDS, type Field, fallbackText, PREFIX } from "../policy/fields.ts";
 import { readValue } from "../policy/read-value.ts";
 import type { Layer } from "../policy/resolve.ts";
 

@@ -1,7 +1,7 @@
 /** How each kind of flag value is read: what is right, and the sentence when it is not. */
-import type { DrainedWhen, HeldContainer, HookRole, KubeletProbe, Preload } from "./drain-settings.ts";
+import type { HeldContainer, HookRole, KubeletProbe } from "./drain-settings.ts";
 import { DRIVERS, type DriverName } from "./driver-table.ts";
-import { parseDurationMs } from "./duration.ts";
+import { formatDuration, parseDurationMs } from "./duration.ts";
 
 /** A mistake in a flag of `serve`; all are printed before the program gives up. */
 export type FlagProblem = { readonly flag: string; readonly message: string };
@@ -45,50 +45,41 @@ export function addressOf(texts: FlagTexts, problems: FlagProblem[], flag: strin
   return "";
 }
 
-export function drainedWhenOf(texts: FlagTexts, problems: FlagProblem[], fallback: DrainedWhen): DrainedWhen {
-  const text = texts.get("--drained-when");
-  if (text === undefined) return fallback;
-  if (text === "auto" || text === "quiet" || text === "connections" || text === "requests" || text === "deadline") {
-    return text;
-  }
-  problems.push(wrong("--drained-when", text, "auto, quiet, connections, requests or deadline"));
-  return fallback;
-}
-
-export function preloadOf(texts: FlagTexts, problems: FlagProblem[]): Preload {
-  const text = texts.get("--preload") ?? "disabled";
-  if (text === "disabled" || text === "http1") return text;
-  problems.push(wrong("--preload", text, "disabled or http1"));
-  return "disabled";
-}
-
-export function driverOf(texts: FlagTexts, problems: FlagProblem[], fallback: DriverName): DriverName {
-  const text = texts.get("--driver");
+export function driverOf(texts: FlagTexts, problems: FlagProblem[], flag: string, fallback: DriverName): DriverName {
+  const text = texts.get(flag);
   if (text === undefined) return fallback;
   for (const { name } of DRIVERS) if (name === text) return name;
-  problems.push(wrong("--driver", text, `one of ${DRIVERS.map(({ name }) => name).join(", ")}`));
+  problems.push(wrong(flag, text, `one of ${DRIVERS.map(({ name }) => name).join(", ")}`));
   return fallback;
 }
 
-export function hooksOf(texts: FlagTexts, problems: FlagProblem[]): HeldContainer[] {
+export function hooksText(hooks: readonly HeldContainer[]): string {
+  return hooks.map((held) => `${held.container}:${held.role}`).join(",");
+}
+
+export function hooksOf(texts: FlagTexts, problems: FlagProblem[], flag: string): HeldContainer[] {
   const hooks: HeldContainer[] = [];
-  for (const part of partsOf(texts, "--hooks")) {
+  for (const part of partsOf(texts, flag)) {
     const cut = part.lastIndexOf(":");
     const role = cut < 1 ? undefined : roleOf(part.slice(cut + 1));
-    if (role === undefined) problems.push(wrong("--hooks", part, "CONTAINER:app or CONTAINER:mesh-proxy"));
+    if (role === undefined) problems.push(wrong(flag, part, "CONTAINER:app or CONTAINER:mesh-proxy"));
     else hooks.push({ container: part.slice(0, cut), role });
   }
   return hooks;
 }
 
-export function probesOf(texts: FlagTexts, problems: FlagProblem[]): KubeletProbe[] {
+export function probesText(probes: readonly KubeletProbe[]): string {
+  return probes.map((probe) => `${probe.port}:${formatDuration(probe.periodMs)}`).join(",");
+}
+
+export function probesOf(texts: FlagTexts, problems: FlagProblem[], flag: string): KubeletProbe[] {
   const probes: KubeletProbe[] = [];
-  for (const part of partsOf(texts, "--kubelet-probes")) {
+  for (const part of partsOf(texts, flag)) {
     const cut = part.indexOf(":");
     const port = cut < 1 ? undefined : portNumber(part.slice(0, cut));
     const periodMs = cut < 1 ? undefined : parseDurationMs(part.slice(cut + 1));
     if (port === undefined || periodMs === undefined) {
-      problems.push(wrong("--kubelet-probes", part, "PORT:PERIOD, such as 8080:10s"));
+      problems.push(wrong(flag, part, "PORT:PERIOD, such as 8080:10s"));
     } else {
       probes.push({ port, periodMs });
     }
@@ -112,6 +103,6 @@ function roleOf(text: string): HookRole | undefined {
   return undefined;
 }
 
-function wrong(flag: string, got: string, expected: string): FlagProblem {
+export function wrong(flag: string, got: string, expected: string): FlagProblem {
   return { flag, message: `${flag} got "${got}", expected ${expected}` };
 }

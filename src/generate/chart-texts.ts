@@ -1,5 +1,5 @@
 /** Parts of the chart that follow from tables. */
-import { ANNOTATIONS, FIELDS, fallbackText } from "../policy/annotation-table.ts";
+import { ANNOTATIONS, FIELDS, fallbackText } from "../policy/fields.ts";
 import { SHIPPED_PROFILES } from "../policy/shipped-profiles.ts";
 import { NOT_INJECTED_YET } from "../webhook/enforcement/refusing-copies.ts";
 

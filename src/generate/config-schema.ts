@@ -1,5 +1,5 @@
 /** JSON schema of the cluster configuration; the chart's values schema embeds it. */
-import { ANNOTATIONS, FIELDS, fallbackText } from "../policy/annotation-table.ts";
+import { ANNOTATIONS, FIELDS, fallbackText } from "../policy/fields.ts";
 
 export function configSchema(): object {
   const settable = FIELDS.map((field) => ({ field, row: ANNOTATIONS[field] })).filter(({ row }) =>

@@ -11,6 +11,8 @@ import { alertReference } from "./alert-reference.ts";
 import { chartCopyCondition, chartPolicyComment, chartShippedProfiles } from "./chart-texts.ts";
 import { chartValuesSchema } from "./chart-values-schema.ts";
 import { configSchema } from "./config-schema.ts";
+import { type GeneratedFile, type Marks, replaceBetween } from "./generated-section.ts";
+import { MANAGER_SOURCES } from "./manager-settings.ts";
 import { meanings } from "./markdown-table.ts";
 import {
   annotationReference,
@@ -24,18 +26,12 @@ import {
   commandFlagReference,
   demoFlagReference,
   exitStatusReference,
+  managerFlagReference,
   relayMetricReference,
   selfTestFlagReference,
   webhookFlagReference,
   webhookMetricReference,
 } from "./program-references.ts";
-
-type GeneratedFile = {
-  /** Relative to the project's root. */
-  readonly path: string;
-  /** From the file as it is (empty when absent) to the file as it must be. */
-  readonly render: (current: string) => string;
-};
 
 type Sections = Readonly<Record<string, () => string>>;
 
@@ -57,6 +53,7 @@ const PAGES: Readonly<Record<string, Sections>> = {
     commands: commandFlagReference,
     demo: demoFlagReference,
     "self-test": selfTestFlagReference,
+    manager: managerFlagReference,
   },
   "docs/reference/lint-rules.md": { rules: lintRuleReference, "stop signals": stopSignalReference },
   "docs/reference/metrics.md": {
@@ -86,6 +83,7 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
         return replaceBetween(page, marks, render());
       }, current),
   })),
+  ...MANAGER_SOURCES,
   { path: "docs/config.schema.json", render: () => `${JSON.stringify(configSchema(), null, 2)}\n` },
   { path: "charts/lastcall/values.schema.json", render: () => `${JSON.stringify(chartValuesSchema(), null, 2)}\n` },
   { path: "charts/lastcall/templates/_profiles.tpl", render: chartShippedProfiles },
@@ -96,20 +94,11 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   },
 ];
 
-type Marks = { readonly file: string; readonly begin: string; readonly end: string };
-
 const YAML_MARKS: Marks = {
   file: "values.yaml",
   begin: "  # generated: policy",
   end: "  # end of policy",
 };
-
-function replaceBetween(text: string, { file, begin, end }: Marks, section: string): string {
-  const from = text.indexOf(begin);
-  const to = text.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`${file} has no section between ${begin} and ${end}`);
-  return `${text.slice(0, from + begin.length)}\n${section}\n${text.slice(to)}`;
-}
 
 function mapValues<T>(
   record: Readonly<Record<string, T>>,

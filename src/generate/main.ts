@@ -1,23 +1,29 @@
-/** `npm run generate` writes the generated files; with `--check` it only says which are not current. */
+/** `npm run generate` writes the generated files; with `--check` it only prints which are not current. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { GENERATED_FILES } from "./generated-files.ts";
+import type { GeneratedFile } from "./generated-section.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const checkOnly = process.argv.includes("--check");
 const stale: string[] = [];
 
-for (const file of GENERATED_FILES) {
-  const path = join(ROOT, file.path);
+/** The other files are made by modules that load these. */
+const { MANAGER_SOURCES } = await import("./manager-settings.ts");
+MANAGER_SOURCES.forEach(bringUpToDate);
+const { GENERATED_FILES } = await import("./generated-files.ts");
+GENERATED_FILES.forEach(bringUpToDate);
+
+function bringUpToDate({ path: name, render }: GeneratedFile): void {
+  const path = join(ROOT, name);
   const current = readIfThere(path);
-  const wanted = file.render(current);
-  if (current === wanted) continue;
-  stale.push(file.path);
+  const wanted = render(current);
+  if (current === wanted) return;
+  stale.push(name);
   if (!checkOnly) writeFileSync(path, wanted);
 }
 
 if (checkOnly && stale.length > 0) {
-  process.stderr.write(`not current: ${stale.join(", ")}; run: npm run generate\n`);
+  process.stderr.write(`not current: ${[...new Set(stale)].join(", ")}; run: npm run generate\n`);
   process.exitCode = 1;
 }
 

@@ -4,7 +4,7 @@ import { qosClass } from "../kubernetes/qos.ts";
 import { objectAt, type RawObject, valueAt } from "../kubernetes/raw-json.ts";
 import { RULES } from "../lint/lint.ts";
 import { STOP_SIGNALS } from "../lint/stop-signals.ts";
-import { ANNOTATIONS, FIELDS, fallbackText, PREFIX } from "../policy/annotation-table.ts";
+import { ANNOTATIONS, FIELDS, fallbackText, PREFIX } from "../policy/fields.ts";
 import { PROBLEMS, type ProblemCode } from "../policy/problem.ts";
 import { SHIPPED_PROFILES } from "../policy/shipped-profiles.ts";
 import { DRAIN_EVENTS } from "../relay/drains/drain-note.ts";

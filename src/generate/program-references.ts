@@ -6,6 +6,7 @@ import { Registry } from "prom-client";
 import type { Ports } from "../cli/ports.ts";
 import { buildProgram } from "../cli/program.ts";
 import { DEMO_HELP } from "../demo/options.ts";
+import { ROWS } from "../policy/fields.ts";
 import { drainMeters } from "../relay/drains/drain-metrics.ts";
 import { identityTeller } from "../relay/identity/identity-log.ts";
 import { sliceMeters } from "../relay/slices/slice-meters.ts";
@@ -31,6 +32,12 @@ export function webhookFlagReference(): string {
     code(variableOf(flag)),
   ]);
   return markdownTable(["flag", "value", "default", "what it sets", "environment variable"], rows);
+}
+
+/** Those that have no annotation. */
+export function managerFlagReference(): string {
+  const rows = ROWS.flatMap(([, row]) => ("codec" in row ? [] : [[code(`--${row.name}`), row.doc]]));
+  return markdownTable(["flag", "what it sets"], rows);
 }
 
 /** Commands with flags of their own; those that only list another program's have none. */

@@ -1,8 +1,8 @@
 /** The whole way of a Pod through the product, with no input or output of its own. */
 import { countContainers, isWellFormed, labelsOf, podName } from "../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
-import { INJECT } from "../policy/annotation-table.ts";
 import { type ClusterConfig, clusterLayer } from "../policy/cluster-config.ts";
+import { INJECT } from "../policy/fields.ts";
 import type { Problem } from "../policy/problem.ts";
 import { type Layer, resolvePolicy } from "../policy/resolve.ts";
 import { labelProblems } from "./opt-in/metadata-problems.ts";

@@ -1,7 +1,7 @@
 /** What comes out of an injection, whichever door the Pod came through. */
 import type { Operation } from "fast-json-patch";
 import { LONGEST_NAME_LIST } from "../policy/codecs.ts";
-import type { PodPolicy } from "../policy/pod-policy.ts";
+import type { PodPolicy } from "../policy/fields.ts";
 import type { Problem } from "../policy/problem.ts";
 import type { Origin } from "../policy/resolve.ts";
 

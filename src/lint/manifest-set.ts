@@ -6,7 +6,7 @@ import { type ListedObject, objectsIn, type Path } from "../kubernetes/listed-ob
 import { annotationsOf, isForWindows, labelsOf, runsToCompletion } from "../kubernetes/pod.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";
 import { listAt, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
-import { INJECT } from "../policy/annotation-table.ts";
+import { INJECT } from "../policy/fields.ts";
 import type { Profiles } from "../policy/resolve.ts";
 
 /** A document as it was read. */

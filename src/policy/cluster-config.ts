@@ -1,5 +1,5 @@
 /** The cluster's configuration file: defaults, profiles, and what a bad value does. Read by the webhook and the CLI. */
-import { ANNOTATIONS, FIELDS, PREFIX } from "./annotation-table.ts";
+import { ANNOTATIONS, FIELDS, PREFIX } from "./fields.ts";
 import { nearest } from "./nearest.ts";
 import type { Problem } from "./problem.ts";
 import { quote } from "./quote.ts";

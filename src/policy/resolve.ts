@@ -1,15 +1,8 @@
 /** Layers of annotations to one policy, with the origin of each value and every problem on the way. */
-import {
-  ANNOTATIONS,
-  FIELDS,
-  type Field,
-  PREFIX,
-  type Row,
-  type Scope,
-  STATUS_ANNOTATION,
-} from "./annotation-table.ts";
+
+import type { Row, Scope } from "./field-rows.ts";
+import { ANNOTATIONS, FIELDS, type Field, type PodPolicy, PREFIX, STATUS_ANNOTATION } from "./fields.ts";
 import { nearest } from "./nearest.ts";
-import type { PodPolicy } from "./pod-policy.ts";
 import type { Problem } from "./problem.ts";
 import { quote } from "./quote.ts";
 import { readValue } from "./read-value.ts";
@@ -66,29 +59,9 @@ function resolveSources(sources: readonly Source[], problems: Problem[]): Resolu
     origin[field] ??= "default";
     return chosen ?? row.fallback;
   };
-  const policy: PodPolicy = {
-    inject: pick("inject"),
-    mode: pick("mode"),
-    drainDelayMs: pick("drainDelayMs"),
-    deregistrationDelayMs: pick("deregistrationDelayMs"),
-    drainTimeoutMs: pick("drainTimeoutMs"),
-    quietPeriodMs: pick("quietPeriodMs"),
-    drainedWhen: pick("drainedWhen"),
-    driver: pick("driver"),
-    driverUrl: pick("driverUrl"),
-    drainUrl: pick("drainUrl"),
-    activeUrl: pick("activeUrl"),
-    drainPorts: pick("drainPorts"),
-    ignorePorts: pick("ignorePorts"),
-    containers: pick("containers"),
-    preStop: pick("preStop"),
-    port: pick("port"),
-    profile: pick("profile"),
-    resources: pick("resources"),
-    runAsUser: pick("runAsUser"),
-    preload: pick("preload"),
-  };
-  return { policy, origin: origin as Origin, problems };
+  const policy: Partial<Record<Field, unknown>> = {};
+  for (const field of FIELDS) policy[field] = pick(field);
+  return { policy: policy as PodPolicy, origin: origin as Origin, problems };
 }
 
 type Source = {

@@ -5,7 +5,7 @@ import { allowedText } from "../injection/review.ts";
 import { podName } from "../kubernetes/pod.ts";
 import { podsIn } from "../kubernetes/pod-template.ts";
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import { INJECT } from "../policy/annotation-table.ts";
+import { INJECT } from "../policy/fields.ts";
 import type { Problem } from "../policy/problem.ts";
 import type { Profiles } from "../policy/resolve.ts";
 import { faultVerdict, malformedVerdict, type ReportSettings, type Verdict } from "./admit.ts";

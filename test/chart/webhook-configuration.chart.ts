@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ANNOTATIONS, PREFIX } from "../../src/policy/annotation-table.ts";
+import { ANNOTATIONS, PREFIX } from "../../src/policy/fields.ts";
 import { readSettings } from "../../src/webhook/config.ts";
 import { readOptions } from "../../src/webhook/self-test/options.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { POLICY_FLAGS } from "../../src/cli/policy-flags.ts";
-import { ANNOTATIONS } from "../../src/policy/annotation-table.ts";
+import { ANNOTATIONS } from "../../src/policy/fields.ts";
 import { lastcall } from "./run-lastcall.ts";
 
 const POD =

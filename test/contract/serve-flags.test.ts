@@ -1,33 +1,41 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
+import { DRIVERS } from "../../src/contract/driver-table.ts";
 import { formatServeFlags, parseServeFlags } from "../../src/contract/serve-flags.ts";
+import type { DerivedRow, FlagKind, Row } from "../../src/policy/field-rows.ts";
+import { ROWS } from "../../src/policy/fields.ts";
 
 const port = fc.integer({ min: 1, max: 65_535 });
 const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
 const span = fc.nat({ max: 3_600 }).map((seconds) => seconds * 1_000);
 const url = fc.constantFrom("", "http://127.0.0.1:9901", "http://10.0.0.1:80/a?b=c#d", "unix:/run/x.sock");
 
-const settings: fc.Arbitrary<DrainSettings> = fc.record({
-  port,
-  drainDelayMs: span,
-  deregistrationDelayMs: span,
-  drainTimeoutMs: span,
-  quietPeriodMs: fc.nat({ max: 9_999 }),
-  appGraceMs: span,
-  drainedWhen: fc.constantFrom("auto", "quiet", "connections", "requests", "deadline"),
-  driver: fc.constantFrom("none", "envoy", "istio", "linkerd", "http"),
-  driverUrl: url,
-  drainUrl: url,
-  activeUrl: url,
-  drainPorts: fc.array(port, { maxLength: 5 }),
-  ignorePorts: fc.array(port, { maxLength: 5 }),
-  hooks: fc.array(fc.record({ container: name, role: fc.constantFrom("app", "mesh-proxy") }), { maxLength: 4 }),
-  kubeletProbes: fc.array(fc.record({ port, periodMs: span }), { maxLength: 4 }),
-  completes: fc.boolean(),
-  classic: fc.boolean(),
-  preload: fc.constantFrom("disabled", "http1"),
-  addressScope: fc.constantFrom("", "127.0.1.7", "::1"),
+const OF_KIND: Readonly<Record<FlagKind, (row: Row<unknown> | DerivedRow) => fc.Arbitrary<unknown>>> = {
+  port: () => port,
+  duration: () => fc.oneof(span, fc.nat({ max: 9_999 })),
+  ports: () => fc.array(port, { maxLength: 5 }),
+  text: () => url,
+  choice: (row) => fc.constantFrom(...(("codec" in row && row.codec.schema.enum) || [])),
+  driver: () => fc.constantFrom(...DRIVERS.map(({ name }) => name)),
+  address: () => fc.constantFrom("", "127.0.1.7", "::1"),
+  hooks: () => fc.array(fc.record({ container: name, role: fc.constantFrom("app", "mesh-proxy") }), { maxLength: 4 }),
+  probes: () => fc.array(fc.record({ port, periodMs: span }), { maxLength: 4 }),
+  switch: () => fc.boolean(),
+};
+
+const settings = fc.record(
+  Object.fromEntries(
+    ROWS.flatMap(([key, row]) => {
+      const manager = "codec" in row ? row.manager : row;
+      return manager === undefined ? [] : [[key, OF_KIND[manager.kind](row)]];
+    }),
+  ),
+) as fc.Arbitrary<DrainSettings>;
+
+test("the field table has every setting of the manager", () => {
+  const [sample] = fc.sample(settings, 1);
+  expect(Object.keys(sample ?? {})).toEqual(Object.keys(DEFAULT_SETTINGS));
 });
 
 test("every setting survives the way through the flags", () => {

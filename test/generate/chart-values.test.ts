@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { chartPolicyComment } from "../../src/generate/chart-texts.ts";
 import { chartValuesSchema } from "../../src/generate/chart-values-schema.ts";
-import { ANNOTATIONS, FIELDS } from "../../src/policy/annotation-table.ts";
 import { clusterLayer, readClusterConfig } from "../../src/policy/cluster-config.ts";
+import { ANNOTATIONS, FIELDS } from "../../src/policy/fields.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { LOG_LEVELS } from "../../src/webhook/settings.ts";
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { injectPod } from "../../src/injection/inject.ts";
 import { objectAt, type RawObject, textAt, valueAt } from "../../src/kubernetes/raw-json.ts";
-import { ANNOTATIONS, FIELDS } from "../../src/policy/annotation-table.ts";
+import { ANNOTATIONS, FIELDS } from "../../src/policy/fields.ts";
 import { keepNamespace } from "../../src/webhook/cluster/kept-objects.ts";
 import { lastcall } from "../cli/run-lastcall.ts";
 import { JSON_HEADERS, reviewText } from "../webhook/pod-review.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ANNOTATIONS, FIELDS, type Field, fallbackText } from "../../src/policy/annotation-table.ts";
 import type { Codec } from "../../src/policy/codecs.ts";
+import { ANNOTATIONS, FIELDS, type Field, fallbackText } from "../../src/policy/fields.ts";
 import { readValue } from "../../src/policy/read-value.ts";
 import { appUrl, driverUrl } from "../../src/policy/url-codecs.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ANNOTATIONS, FIELDS } from "../../src/policy/annotation-table.ts";
+import { ANNOTATIONS, FIELDS } from "../../src/policy/fields.ts";
 import { type Profiles, resolvePolicy } from "../../src/policy/resolve.ts";
 import { cluster, namespace, pod } from "./layers.ts";
 
@@ -93,6 +93,11 @@ describe("mistakes", () => {
       },
       {
         code: "bad_value",
+        where: "namespace shop, lastcall.dev/port",
+        message: 'Got "80", expected a port from 1024 to 65535.',
+      },
+      {
+        code: "bad_value",
         where: "pod web-0, lastcall.dev/drain-delay",
         message: 'Got "5", expected a duration with a unit, such as 30s, 500ms, 2m or 1h.',
       },
@@ -100,11 +105,6 @@ describe("mistakes", () => {
         code: "bad_value",
         where: "namespace shop, lastcall.dev/driver",
         message: "Got a number instead of text, expected one of auto, none, envoy, istio, linkerd, http.",
-      },
-      {
-        code: "bad_value",
-        where: "namespace shop, lastcall.dev/port",
-        message: 'Got "80", expected a port from 1024 to 65535.',
       },
     ]);
   });
@@ -138,7 +138,7 @@ describe("mistakes", () => {
   test("an unknown name that resembles none is told some that exist", () => {
     const [problem] = resolvePolicy([pod({ zzzzzzzz: "x" })], {}).problems;
     expect(problem?.message).toBe(
-      'There is no "lastcall.dev/zzzzzzzz"; known are inject, mode, drain-delay, deregistration-delay, drain-timeout, …',
+      'There is no "lastcall.dev/zzzzzzzz"; known are inject, mode, port, drain-delay, deregistration-delay, …',
     );
   });
 

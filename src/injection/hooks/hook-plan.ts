@@ -2,7 +2,7 @@
 import type { HookRole } from "../../contract/drain-settings.ts";
 import { containersOf, nameOf } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../../policy/pod-policy.ts";
+import type { PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
 import { isMeshProxy } from "../mesh/mesh.ts";

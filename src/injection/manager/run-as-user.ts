@@ -1,7 +1,7 @@
 /** The user of the manager's container. */
 import { annotationsOf } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, wholeNumberAt } from "../../kubernetes/raw-json.ts";
-import type { RunAsUserChoice } from "../../policy/pod-policy.ts";
+import type { RunAsUserChoice } from "../../policy/fields.ts";
 
 /**
  * Not root, and not 65532, as which most distroless images run: the kernel bounds some things by user, over all Pods of a

@@ -2,7 +2,7 @@
 import { type DriverName, type DriverRow, driverRow } from "../../contract/driver-table.ts";
 import { containersOf, initContainersOf, labelsOf, lastingContainersOf } from "../../kubernetes/pod.ts";
 import { listAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../../policy/pod-policy.ts";
+import type { PodPolicy } from "../../policy/fields.ts";
 import { isEnvoy, socketMount } from "./driver-socket.ts";
 import { isIstioGateway, meshProxyIn } from "./mesh.ts";
 

@@ -1,6 +1,6 @@
 /** Mistakes in the labels and annotations under our prefix, each with the key that holds it. */
 import { isAbsent, objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
-import { ANNOTATIONS, FIELDS, INJECT, PREFIX, REVISION, STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { ANNOTATIONS, FIELDS, INJECT, PREFIX, REVISION, STATUS_ANNOTATION } from "../../policy/fields.ts";
 import { nearest } from "../../policy/nearest.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";

@@ -1,7 +1,7 @@
 /** Decides as the selectors of a release do (the chart's `_selectors.tpl`; a test compares both) whether a Pod is injected. */
 import { annotationsOf, labelsOf } from "../../kubernetes/pod.ts";
 import { type RawObject, textAt } from "../../kubernetes/raw-json.ts";
-import { INJECT, REVISION } from "../../policy/annotation-table.ts";
+import { INJECT, REVISION } from "../../policy/fields.ts";
 import { quote } from "../../policy/quote.ts";
 
 /** The values of a release that decide about its selectors. */

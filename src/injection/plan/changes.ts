@@ -10,7 +10,7 @@ import {
   nameOf,
 } from "../../kubernetes/pod.ts";
 import { isAbsent, listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "../../kubernetes/raw-json.ts";
-import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 import { gracePeriodSeconds } from "../hooks/grace.ts";
 import type { HookPlan } from "../hooks/hook-plan.ts";
 import {

@@ -11,8 +11,8 @@ import {
 } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { isAtLeast, parseVersion } from "../../kubernetes/version.ts";
-import { INJECT } from "../../policy/annotation-table.ts";
-import type { ModeChoice } from "../../policy/pod-policy.ts";
+import type { ModeChoice } from "../../policy/fields.ts";
+import { INJECT } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
 import { isManager } from "../manager/container.ts";

@@ -3,7 +3,7 @@ import type { GiveRelayAccess } from "../../contract/relay-access.ts";
 import type { LimitRange } from "../../kubernetes/limit-range.ts";
 import type { PullPolicy } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../../policy/pod-policy.ts";
+import type { PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import type { Mode, SkipReason } from "../outcome.ts";
 import type { Edit } from "../record/edit.ts";

@@ -1,10 +1,15 @@
 /** Policy and Pod to the settings the manager gets as flags. */
 import { countsRequests } from "../../contract/criterion.ts";
-import type { DrainSettings, KubeletProbe, Preload } from "../../contract/drain-settings.ts";
+import {
+  DEFAULT_SETTINGS,
+  type DrainSettings,
+  type KubeletProbe,
+  type Preload,
+} from "../../contract/drain-settings.ts";
 import { type DriverName, driverRow } from "../../contract/driver-table.ts";
 import { lastingContainersOf, runsToCompletion } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../../policy/pod-policy.ts";
+import { ANNOTATIONS, FIELDS, type Field, type PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { fitSpans, writableMs } from "../hooks/grace.ts";
 import type { HookPlan } from "../hooks/hook-plan.ts";
@@ -29,24 +34,31 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
   const drained = new Set(policy.drainPorts);
   const wanted = { drainDelayMs: drainDelayMs(policy, hooks), deregistrationDelayMs, drainTimeoutMs };
   return {
+    ...passedOn(policy),
     port,
     ...fitSpans(originalSeconds, wanted, request.chainSeconds),
-    quietPeriodMs: policy.quietPeriodMs,
     appGraceMs: writableMs(originalSeconds * 1_000),
     drainedWhen: countsNothing(policy, driver) ? "auto" : policy.drainedWhen,
     driver,
     driverUrl: request.driverUrl,
-    drainUrl: policy.drainUrl,
-    activeUrl: policy.activeUrl,
-    drainPorts: policy.drainPorts,
     ignorePorts: policy.ignorePorts.filter((ignored) => !drained.has(ignored)),
     hooks: hooks.flatMap((hook) => (hook.kind === "hold" ? [{ container: hook.container, role: hook.role }] : [])),
     kubeletProbes: kubeletProbesOf(pod),
     completes: runsToCompletion(pod),
     classic,
     preload: request.preload,
-    addressScope: "",
   };
+}
+
+const PASSED_ON = FIELDS.filter((field) => ANNOTATIONS[field].manager !== undefined);
+
+/** Settings of the manager as the policy has them, and the defaults of the others. */
+function passedOn(
+  policy: PodPolicy,
+): Pick<PodPolicy, Extract<Field, keyof DrainSettings>> & Omit<DrainSettings, Field> {
+  const settings: Partial<Record<keyof DrainSettings | Field, unknown>> = { ...DEFAULT_SETTINGS };
+  for (const field of PASSED_ON) settings[field] = policy[field];
+  return settings as never;
 }
 
 /** A hook that only slept is replaced by a wait that is at least as long. */

@@ -1,7 +1,7 @@
 /** Sleep mode: kubelet's own sleep holds every container for the delays; nothing of ours runs in the Pod. */
 import { annotationsOf, DEFAULT_GRACE_SECONDS } from "../../kubernetes/pod.ts";
 import { isAbsent } from "../../kubernetes/raw-json.ts";
-import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { GRACE_LIMIT_SECONDS, graceProblems } from "../hooks/grace.ts";
 import { chosenContainers, type HookPlan, keptHookProblems, planHooks } from "../hooks/hook-plan.ts";

@@ -2,7 +2,7 @@
 import { PRELOAD_LIBRARY } from "../../contract/manager-environment.ts";
 import { annotationsOf, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, listAt, objectAt, type RawObject, textAt, valueAt, without } from "../../kubernetes/raw-json.ts";
-import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 import { DEFAULT_CONTAINER, defaultContainerOf } from "../mesh/mesh.ts";
 import { isOurExclusion } from "../mesh/ports.ts";
 import { changeContainers, changeSpec, type ProbeName, restoreEmptyParent } from "./edit.ts";

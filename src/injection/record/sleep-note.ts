@@ -2,7 +2,7 @@
 import { VERSION } from "../../contract/version.ts";
 import { ANNOTATIONS_LIMIT_BYTES, annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, listAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
-import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 import { type OriginalRecord, readRecord } from "./original-record.ts";
 
 type SleepNote = {

@@ -10,7 +10,7 @@ import {
 } from "../../kubernetes/qos.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
 import { objectAt, type RawObject, valueAt } from "../../kubernetes/raw-json.ts";
-import type { PodPolicy } from "../../policy/pod-policy.ts";
+import type { PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import type { ResourcesChoice } from "../../policy/resources-codec.ts";
 

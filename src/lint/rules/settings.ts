@@ -8,7 +8,7 @@ import {
 import { ANY_RELEASE, optsInByAnnotation, selectionOf } from "../../injection/opt-in/selection.ts";
 import type { PodPlace } from "../../kubernetes/pod-template.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
-import { INJECT } from "../../policy/annotation-table.ts";
+import { INJECT } from "../../policy/fields.ts";
 import type { Profiles } from "../../policy/resolve.ts";
 import { type Located, labelsIn, type ManifestSet, namespaceOf, podsOf } from "../manifest-set.ts";
 import type { Rule, Violation } from "../rule.ts";

@@ -2,7 +2,7 @@
 import { OPENSHIFT_USER_RANGE } from "../../injection/manager/run-as-user.ts";
 import { type LimitRange, readLimitRange } from "../../kubernetes/limit-range.ts";
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
-import { PREFIX } from "../../policy/annotation-table.ts";
+import { PREFIX } from "../../policy/fields.ts";
 
 export type KeptAnnotations = Readonly<Record<string, unknown>>;
 

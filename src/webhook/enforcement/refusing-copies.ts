@@ -1,6 +1,6 @@
 /** The entries of a webhook configuration as they are when they fail closed. Pure. */
 import { objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
-import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 
 /**
  * Fields of later versions are copied too. Only a Pod that the open entry left without an answer, or unchanged, is asked about

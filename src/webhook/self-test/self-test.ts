@@ -6,7 +6,7 @@
 import type { AskApi } from "../../api-server/api-request.ts";
 import { annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
-import { STATUS_ANNOTATION } from "../../policy/annotation-table.ts";
+import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 import { type ProbeWish, probePod, startablePod, type Wish } from "./probe-pods.ts";
 import { refusalMessage } from "./refusal-message.ts";
 import { STARTED_POD, startedPodIn } from "./started-manager.ts";

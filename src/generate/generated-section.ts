@@ -1,0 +1,17 @@
+/** A file that is generated, whole or between two marks. */
+
+export type GeneratedFile = {
+  /** Relative to the project's root. */
+  readonly path: string;
+  /** From the file as it is (empty when absent) to the file as it must be. */
+  readonly render: (current: string) => string;
+};
+
+export type Marks = { readonly file: string; readonly begin: string; readonly end: string };
+
+export function replaceBetween(text: string, { file, begin, end }: Marks, section: string): string {
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`${file} has no section between ${begin} and ${end}`);
+  return `${text.slice(0, from + begin.length)}\n${section}\n${text.slice(to)}`;
+}

@@ -1,0 +1,220 @@
+/** The manager's settings and flags as source, from the field table: its compiler knows neither mapped types nor generics. */
+import type { DerivedRow, FlagKind, Row } from "../policy/field-rows.ts";
+import { ROWS } from "../policy/fields.ts";
+import { type GeneratedFile, type Marks, replaceBetween } from "./generated-section.ts";
+
+type ManagerField = {
+  readonly key: string;
+  readonly flag: string;
+  readonly kind: FlagKind;
+  readonly isAlways: boolean;
+  readonly doc: string;
+  readonly fallback: unknown;
+  /** Of a choice. */
+  readonly words: readonly string[];
+};
+
+type Templates = {
+  readonly type: (field: ManagerField) => string;
+  /** The flag's value as an expression; empty text where the setting is not set. */
+  readonly format: (field: ManagerField) => string;
+  /** The setting as an expression of the flags' texts. */
+  readonly parse: (field: ManagerField) => string;
+};
+
+const read =
+  (reader: string, hasFallback = false) =>
+  ({ key, flag }: ManagerField): string =>
+    `${reader}(texts, problems, "${flag}"${hasFallback ? `, fallback.${key}` : ""})`;
+
+const LIST: Pick<Templates, "format"> = { format: ({ key }) => `settings.${key}.join(",")` };
+
+const KINDS: Readonly<Record<FlagKind, Templates>> = {
+  duration: {
+    type: () => "number",
+    format: ({ key }) => `formatDuration(settings.${key})`,
+    parse: read("durationOf", true),
+  },
+  port: { type: () => "number", format: ({ key }) => `\`\${settings.${key}}\``, parse: read("portOf", true) },
+  ports: { type: () => "readonly number[]", ...LIST, parse: read("portsOf") },
+  text: {
+    type: () => "string",
+    format: ({ key }) => `settings.${key}`,
+    parse: ({ flag }) => `texts.get("${flag}") ?? ""`,
+  },
+  address: { type: () => "string", format: ({ key }) => `settings.${key}`, parse: read("addressOf") },
+  driver: { type: () => "DriverName", format: ({ key }) => `settings.${key}`, parse: read("driverOf", true) },
+  choice: {
+    type: ({ key }) => typeName(key),
+    format: ({ key, isAlways, fallback }) =>
+      isAlways ? `settings.${key}` : `settings.${key} === "${fallback}" ? "" : settings.${key}`,
+    parse: ({ key }) => `${key}Of(texts, problems)`,
+  },
+  hooks: {
+    type: () => "readonly HeldContainer[]",
+    format: ({ key }) => `hooksText(settings.${key})`,
+    parse: read("hooksOf"),
+  },
+  probes: {
+    type: () => "readonly KubeletProbe[]",
+    format: ({ key }) => `probesText(settings.${key})`,
+    parse: read("probesOf"),
+  },
+  switch: { type: () => "boolean", format: () => "", parse: ({ flag }) => `texts.has("${flag}")` },
+};
+
+const FIELDS: readonly ManagerField[] = ROWS.flatMap(([key, row]) => fieldOf(key, row));
+const CHOICES = FIELDS.filter(({ kind }) => kind === "choice");
+const SWITCHES = FIELDS.filter(({ kind }) => kind === "switch");
+const VALUED = FIELDS.filter(({ kind }) => kind !== "switch");
+
+function fieldOf(key: string, row: Row<unknown> | DerivedRow): readonly ManagerField[] {
+  const manager = "codec" in row ? row.manager : row;
+  if (manager === undefined) return [];
+  const { kind, written, doc } = manager;
+  return [
+    {
+      key,
+      flag: `--${row.name}`,
+      kind,
+      isAlways: written === undefined,
+      doc: doc ?? ("codec" in row ? row.summary : ""),
+      fallback: manager.fallback ?? row.fallback,
+      words: "codec" in row ? (row.codec.schema.enum ?? []) : [],
+    },
+  ];
+}
+
+const SETTINGS_MARKS: Marks = {
+  file: "src/contract/drain-settings.ts",
+  begin: "// generated: settings",
+  end: "// end of settings",
+};
+
+export const MANAGER_SOURCES: readonly GeneratedFile[] = [
+  { path: SETTINGS_MARKS.file, render: (current) => replaceBetween(current, SETTINGS_MARKS, drainSettingsSource()) },
+  { path: "src/contract/manager-flags.ts", render: managerFlagsSource },
+];
+
+/** The type, its unions, and the defaults. */
+function drainSettingsSource(): string {
+  const unions = CHOICES.map(({ key, words }) => `export type ${typeName(key)} = ${words.map(quoted).join(" | ")};`);
+  const members = FIELDS.map(
+    (field) => `  /** ${field.doc} */\n  readonly ${field.key}: ${KINDS[field.kind].type(field)};`,
+  );
+  const defaults = FIELDS.map(({ key, fallback }) => `  ${key}: ${literal(fallback)},`);
+  return [
+    ...unions,
+    "",
+    "export type DrainSettings = {",
+    ...members,
+    "};",
+    "",
+    "export const DEFAULT_SETTINGS: DrainSettings = {",
+    ...defaults,
+    "};",
+  ].join("\n");
+}
+
+/** Both directions, and the names of the flags. */
+function managerFlagsSource(): string {
+  const always = VALUED.filter(({ isAlways }) => isAlways);
+  const optional = VALUED.filter(({ isAlways }) => !isAlways);
+  const types = ["DEFAULT_SETTINGS", ...CHOICES.map(({ key }) => typeName(key)), "DrainSettings"];
+  const values = VALUED.flatMap(({ kind }) => HELPERS[kind]);
+  return [
+    "/** The manager's flags. Generated from src/policy/fields.ts by `npm run generate`. */",
+    importLine(types, "./drain-settings.ts"),
+    importLine(["formatDuration"], "./duration.ts"),
+    importLine(["FlagProblem", "FlagTexts", ...values], "./flag-values.ts"),
+    "",
+    "export type FlagText = { readonly flag: string; readonly text: string };",
+    "",
+    "export function alwaysWritten(settings: DrainSettings): FlagText[] {",
+    "  return [",
+    ...always.map(flagText),
+    "  ];",
+    "}",
+    "",
+    "export function writtenWhenSet(settings: DrainSettings): FlagText[] {",
+    "  return [",
+    ...optional.map(flagText),
+    "  ];",
+    "}",
+    "",
+    "export function switchesOn(settings: DrainSettings): string[] {",
+    "  const flags: string[] = [];",
+    ...SWITCHES.map(({ key, flag }) => `  if (settings.${key}) flags.push("${flag}");`),
+    "  return flags;",
+    "}",
+    "",
+    "export function settingsOf(texts: FlagTexts, problems: FlagProblem[]): DrainSettings {",
+    "  const fallback = DEFAULT_SETTINGS;",
+    "  return {",
+    ...FIELDS.map((field) => `    ${field.key}: ${KINDS[field.kind].parse(field)},`),
+    "  };",
+    "}",
+    "",
+    ...CHOICES.map(choiceReader),
+    `export const SWITCHES: readonly string[] = [${SWITCHES.map(({ flag }) => quoted(flag)).join(", ")}];`,
+    "",
+    "export const VALUED: readonly string[] = [",
+    ...VALUED.map(({ flag }) => `  ${quoted(flag)},`),
+    "];",
+    "",
+  ].join("\n");
+}
+
+/** What of `flag-values.ts` each kind needs. */
+const HELPERS: Readonly<Record<FlagKind, readonly string[]>> = {
+  duration: ["durationOf"],
+  port: ["portOf"],
+  ports: ["portsOf"],
+  text: [],
+  address: ["addressOf"],
+  driver: ["driverOf"],
+  choice: ["wrong"],
+  hooks: ["hooksOf", "hooksText"],
+  probes: ["probesOf", "probesText"],
+  switch: [],
+};
+
+const LINE_WIDTH = 120;
+
+/** Names with a capital are types, but for constants. */
+function importLine(names: readonly string[], from: string): string {
+  const sorted = [...new Set(names)].sort((left, right) => left.localeCompare(right, "en", { sensitivity: "base" }));
+  const specifiers = sorted.map((name) => (/^[A-Z][a-z]/.test(name) ? `type ${name}` : name));
+  const line = `import { ${specifiers.join(", ")} } from "${from}";`;
+  if (line.length <= LINE_WIDTH) return line;
+  return ["import {", ...specifiers.map((name) => `  ${name},`), `} from "${from}";`].join("\n");
+}
+
+function flagText(field: ManagerField): string {
+  return `    { flag: "${field.flag}", text: ${KINDS[field.kind].format(field)} },`;
+}
+
+function choiceReader({ key, flag, words, fallback }: ManagerField): string {
+  const expected = words.join(", ").replace(/, ([^,]*)$/, " or $1");
+  return [
+    `function ${key}Of(texts: FlagTexts, problems: FlagProblem[]): ${typeName(key)} {`,
+    `  const text = texts.get("${flag}") ?? "${fallback}";`,
+    ...words.map((word) => `  if (text === "${word}") return text;`),
+    `  problems.push(wrong("${flag}", text, "${expected}"));`,
+    `  return "${fallback}";`,
+    "}",
+    "",
+  ].join("\n");
+}
+
+function typeName(key: string): string {
+  return `${key.charAt(0).toUpperCase()}${key.slice(1)}`;
+}
+
+function literal(value: unknown): string {
+  return typeof value === "number" ? String(value).replace(/\B(?=(\d{3})+$)/g, "_") : JSON.stringify(value);
+}
+
+function quoted(text: string): string {
+  return `"${text}"`;
+}

@@ -1,0 +1,70 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** What `npm run generate` reads and writes. */
+const PARTS = ["src", "docs", "charts", "changes", "CHANGELOG.md", "package.json", "tsconfig.json"];
+const NEW_ROW = `  greetingDelayMs: setting({
+    name: "greeting-delay",
+    codec: durationMs,
+    fallback: 1_000,
+    summary: "A setting of a test.",
+    manager: { kind: "duration" },
+  }),
+`;
+/** The value of an annotation, on its way through the flags to the manager's settings. */
+const WAY = `
+import { DEFAULT_SETTINGS } from "./src/contract/drain-settings.ts";
+import { formatServeFlags, parseServeFlags } from "./src/contract/serve-flags.ts";
+import { managerSettings } from "./src/injection/plan/settings.ts";
+import { resolvePolicy } from "./src/policy/resolve.ts";
+const layer = { scope: "pod", name: "web-0", annotations: { "lastcall.dev/greeting-delay": "7s" } } as const;
+const { policy, problems } = resolvePolicy([layer], {});
+const plan = { classic: false, port: 17_890, driver: "none", driverUrl: "", hooks: [], preload: "disabled" } as const;
+const settings = managerSettings({ pod: {}, policy, originalSeconds: 30, chainSeconds: 0, ...plan });
+const flags = formatServeFlags(settings);
+const read: number = parseServeFlags(flags).settings.greetingDelayMs;
+console.log(JSON.stringify({ problems, flags, read, fallback: DEFAULT_SETTINGS.greetingDelayMs }));
+`;
+
+let scratch = "";
+
+beforeAll(() => {
+  mkdirSync(join(ROOT, "build"), { recursive: true });
+  // Inside the project, where packages are found.
+  scratch = mkdtempSync(join(ROOT, "build/new-setting-"));
+  for (const part of PARTS) cpSync(join(ROOT, part), join(scratch, part), { recursive: true });
+  const fields = join(scratch, "src/policy/fields.ts");
+  const before = readFileSync(fields, "utf8");
+  const after = before.replace("\n  quietPeriodMs: setting({", `\n${NEW_ROW}  quietPeriodMs: setting({`);
+  expect(after).not.toBe(before);
+  writeFileSync(fields, after);
+  writeFileSync(join(scratch, "way.ts"), WAY);
+  execFileSync(process.execPath, ["src/generate/main.ts"], { cwd: scratch });
+});
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+test("one row of the field table is a setting that compiles", () => {
+  const compiler = join(ROOT, "node_modules/.bin/tsc");
+  execFileSync(compiler, ["--noEmit", "-p", "."], { cwd: scratch, encoding: "utf8", stdio: "pipe" });
+});
+
+test("its annotation reaches the manager as a flag", () => {
+  const printed = execFileSync(process.execPath, ["way.ts"], { cwd: scratch, encoding: "utf8" });
+  const { problems, flags, read, fallback } = JSON.parse(printed);
+  expect(problems).toEqual([]);
+  expect(flags).toContain("--greeting-delay=7s");
+  expect([read, fallback]).toEqual([7_000, 1_000]);
+});
+
+test.for([
+  ["docs/reference/annotations.md", "| `lastcall.dev/greeting-delay` | duration | 1s | A setting of a test. |"],
+  ["docs/config.schema.json", '"greeting-delay"'],
+  ["charts/lastcall/values.schema.json", '"greeting-delay"'],
+  ["charts/lastcall/values.yaml", "#   greeting-delay: 1s"],
+] as const)("%s has it", ([file, text]) => {
+  expect(readFileSync(join(scratch, file), "utf8")).toContain(text);
+});
