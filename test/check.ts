@@ -4,6 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { countsText } from "./counts.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "node_modules/.bin");
@@ -29,6 +30,7 @@ const failed = (process.argv.includes("--fix") ? REPAIR : CHECKS).filter(({ name
   process.stdout.write(`check ${name}: ${status === 0 ? "ok" : "FAILED"}\n`);
   return status !== 0;
 });
+process.stdout.write(`${countsText()}\n`);
 if (failed.length > 0) {
   process.stderr.write(`failed: ${failed.map(({ name }) => name).join(", ")}\n`);
   process.exitCode = 1;

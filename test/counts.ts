@@ -1,0 +1,29 @@
+/** How much there is to read: source, tests and what supports them. `npm run check` prints it; nothing judges it. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "..");
+
+type Count = { readonly files: number; readonly lines: number };
+
+/** TypeScript below these folders, with the lines that comments and blank lines take. */
+function count(folders: readonly string[], isCounted: (file: string) => boolean): Count {
+  const texts = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts") && isCounted(file))
+      .map((file) => readFileSync(join(ROOT, folder, file), "utf8")),
+  );
+  return { files: texts.length, lines: texts.reduce((sum, text) => sum + text.split("\n").length - 1, 0) };
+}
+
+const isCase = (file: string): boolean => /\.(test|chart|e2e)\.ts$/.test(file);
+
+export function countsText(): string {
+  const rows: readonly (readonly [string, Count])[] = [
+    ["source", count(["src"], () => true)],
+    ["cases", count(["test"], isCase)],
+    ["test support", count(["test"], (file) => !isCase(file))],
+    ["end to end and benchmarks", count(["e2e", "bench"], () => true)],
+  ];
+  return rows.map(([what, { files, lines }]) => `${what}: ${lines} lines in ${files} files`).join("; ");
+}
