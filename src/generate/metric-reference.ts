@@ -6,7 +6,7 @@ import { sliceMeters } from "../relay/slices/slice-meters.ts";
 import { addHeapMetric } from "../relay/thread/heap-metric.ts";
 import { threadMeters } from "../relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../relay/withdrawal/withdrawal-meters.ts";
-import { addAuthorityGauges, eventLog } from "../webhook/certificates/authority/event-log.ts";
+import { addAuthorityGauges, eventLog } from "../webhook/certificates/event-log.ts";
 import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../webhook/metrics.ts";

@@ -1,6 +1,7 @@
 /** Every metric that a server installed by the chart serves, from the code that makes them. */
 
 import type { Registry } from "prom-client";
+import type { Ca } from "../../src/authority/certificate.ts";
 import { SKIP_REASONS, type SkipReason } from "../../src/injection/outcome.ts";
 import { drainMeters } from "../../src/relay/drains/drain-metrics.ts";
 import { identityTeller } from "../../src/relay/identity/identity-log.ts";
@@ -9,8 +10,7 @@ import { addHeapMetric } from "../../src/relay/thread/heap-metric.ts";
 import { threadMeters } from "../../src/relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../../src/relay/withdrawal/withdrawal-meters.ts";
 import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
-import type { Ca } from "../../src/webhook/certificates/authority/authority.ts";
-import { addAuthorityGauges, eventLog } from "../../src/webhook/certificates/authority/event-log.ts";
+import { addAuthorityGauges, eventLog } from "../../src/webhook/certificates/event-log.ts";
 import { clusterMeters } from "../../src/webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../../src/webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../../src/webhook/metrics.ts";

@@ -1,10 +1,10 @@
 /** Looking after a certificate from time to time: what is told, how often, and what reaches the server. */
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import type { ServerCertificate } from "../../src/certificates/server-pair.ts";
+import type { ServerCertificate } from "../../src/authority/certificate.ts";
 import { Fault } from "../../src/fault.ts";
-import { authoritySource } from "../../src/webhook/certificates/authority/authority-source.ts";
-import type { Standing } from "../../src/webhook/certificates/authority/keeper.ts";
+import { authoritySource } from "../../src/webhook/certificates/authority-source.ts";
+import type { Standing } from "../../src/webhook/certificates/reconciler.ts";
 import { renewal } from "../../src/webhook/certificates/renewal.ts";
 import type { CertificateSource, Refreshed } from "../../src/webhook/certificates/source.ts";
 import { createLog } from "../../src/webhook/request-log.ts";

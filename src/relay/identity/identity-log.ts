@@ -1,7 +1,7 @@
 /** What the keeper of the identity did, for people and for Prometheus. */
 import { Counter, Gauge, type Registry } from "prom-client";
 import { METRICS } from "../metric-table.ts";
-import type { IdentityEvent } from "./keeper.ts";
+import type { IdentityEvent } from "./reconciler.ts";
 
 export type IdentityLog = {
   readonly info: (keys: object, sentence: string) => void;

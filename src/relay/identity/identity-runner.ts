@@ -6,9 +6,9 @@ import type { SecretStore } from "../../api-server/secret-store.ts";
 import { newestGeneration, type RelayIdentity } from "./identity.ts";
 import { type IdentityLog, identityTeller } from "./identity-log.ts";
 import type { IdentityTools } from "./identity-tools.ts";
-import { createKeeper } from "./keeper.ts";
 import { createLeaves } from "./leaves.ts";
-import { generationIn } from "./server-name.ts";
+import { createKeeper } from "./reconciler.ts";
+import { isServerName } from "./server-name.ts";
 
 export type IdentityParts = {
   readonly secrets: SecretStore;
@@ -79,12 +79,11 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
     look,
     lookSoon,
     contextFor: (serverName) => {
-      const generation = generationIn(serverName);
-      if (generation === undefined) return undefined;
-      const known = leaves.contextOf(generation);
+      if (!isServerName(serverName)) return undefined;
+      const known = leaves.contextOf(serverName);
       if (known !== undefined) return known;
       const late = sleep(HANDSHAKE_WAIT_MS, undefined, { ref: false });
-      return Promise.race([lookSoon(), late]).then(() => leaves.contextOf(generation));
+      return Promise.race([lookSoon(), late]).then(() => leaves.contextOf(serverName));
     },
   };
 }

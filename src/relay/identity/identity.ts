@@ -1,19 +1,6 @@
-/** What the relay is known by: CAs that Pods pin, and keys that sign their credentials. Pure decisions about both. */
-
+/** Decides which CAs Pods pin, and which keys sign their credentials, by age. Pure. */
 import type { KeyObject } from "node:crypto";
-
-/** A CA of its own: Pods that were given it keep it for as long as they live. */
-export type Generation = {
-  /** 16 hexadecimal characters that follow from the certificate; part of the server name. */
-  readonly id: string;
-  /** PEM. */
-  readonly cert: string;
-  readonly key: string;
-  /** Base64 of the DER, as Pods carry it. */
-  readonly der: string;
-  readonly validFromMs: number;
-  readonly validUntilMs: number;
-};
+import { type Ca, isValidAt, type SigningCa } from "../../authority/certificate.ts";
 
 export type SigningKey = {
   /** 8 hexadecimal characters; the first part of a credential. */
@@ -24,14 +11,15 @@ export type SigningKey = {
   readonly secret: KeyObject;
 };
 
-export type RelayIdentity = { readonly generations: readonly Generation[]; readonly keys: readonly SigningKey[] };
+/** `generations` are CAs: each Pod keeps the one it got for as long as it lives. */
+export type RelayIdentity = { readonly generations: readonly SigningCa[]; readonly keys: readonly SigningKey[] };
 
-/** A CA without its key: all that giving Pods access takes. */
-export type GivenGeneration = Omit<Generation, "cert" | "key">;
+/** The part of a CA that Pods get. */
+type PublicCa = Omit<Ca, "cert">;
 
-/** What giving access takes of the identity: the keys that sign credentials, and of the CAs nothing secret. */
+/** The part of the identity that gives Pods access: the keys that sign credentials, and nothing secret of the CAs. */
 export type AccessIdentity = {
-  readonly generations: readonly GivenGeneration[];
+  readonly generations: readonly PublicCa[];
   readonly keys: readonly SigningKey[];
 };
 
@@ -56,15 +44,11 @@ const KEYS_KEPT = 10;
 const KEY_IS_FRESH_MS = YEAR_MS;
 
 /** The one Pods are given: the one that is valid longest; `undefined` when none is valid. */
-export function newestGeneration<T extends GivenGeneration>(
+export function newestGeneration<T extends PublicCa>(
   { generations }: { readonly generations: readonly T[] },
   wallMs: number,
 ): T | undefined {
-  return generations.filter((each) => isValid(each, wallMs)).toSorted(byEnd)[0];
-}
-
-export function isValid(generation: GivenGeneration, wallMs: number): boolean {
-  return generation.validFromMs <= wallMs && wallMs < generation.validUntilMs;
+  return generations.filter((each) => isValidAt(each, wallMs)).toSorted(byEnd)[0];
 }
 
 /** The key that signs now: the newest one that every replica knows; before there is one, the oldest. */
@@ -107,6 +91,6 @@ function byMaking(left: SigningKey, right: SigningKey): number {
   return right.madeMs - left.madeMs || (left.kid < right.kid ? -1 : 1);
 }
 
-function byEnd(left: GivenGeneration, right: GivenGeneration): number {
+function byEnd(left: PublicCa, right: PublicCa): number {
   return right.validUntilMs - left.validUntilMs || (left.id < right.id ? -1 : 1);
 }

@@ -1,7 +1,8 @@
 /** This replica's certificates, one per CA generation, in memory only. */
 import { createSecureContext, type SecureContext } from "node:tls";
-import { makeServerPair } from "../../certificates/signing.ts";
-import { type Generation, isValid, type RelayIdentity } from "./identity.ts";
+import { isValidAt, type SigningCa } from "../../authority/certificate.ts";
+import { makeLeaf as signLeaf } from "../../authority/signing.ts";
+import type { RelayIdentity } from "./identity.ts";
 import { serverNameOf } from "./server-name.ts";
 
 const LEAF_LIFE_MS = 7 * 86_400_000;
@@ -13,22 +14,22 @@ type Leaf = { readonly context: SecureContext; readonly madeMs: number; readonly
 export type Leaves = {
   /** Makes what is missing, renews what is past half its life, and forgets what is served no more. */
   readonly keepUp: (identity: RelayIdentity, wallMs: number) => Promise<void>;
-  readonly contextOf: (generation: string) => SecureContext | undefined;
+  readonly contextOf: (serverName: string) => SecureContext | undefined;
 };
 
 export function createLeaves(): Leaves {
   let leaves: ReadonlyMap<string, Leaf> = new Map();
   return {
     keepUp: async (identity, wallMs) => {
-      const served = identity.generations.filter((generation) => isValid(generation, wallMs));
+      const served = identity.generations.filter((generation) => isValidAt(generation, wallMs));
       const kept = new Map<string, Leaf>();
       for (const generation of served) {
-        const standing = leaves.get(generation.id);
-        kept.set(generation.id, isGood(standing, wallMs) ? standing : await makeLeaf(generation, wallMs));
+        const standing = leaves.get(serverNameOf(generation));
+        kept.set(serverNameOf(generation), isGood(standing, wallMs) ? standing : await makeLeaf(generation, wallMs));
       }
       leaves = kept;
     },
-    contextOf: (generation) => leaves.get(generation)?.context,
+    contextOf: (serverName) => leaves.get(serverName)?.context,
   };
 }
 
@@ -37,11 +38,10 @@ function isGood(leaf: Leaf | undefined, wallMs: number): leaf is Leaf {
   return leaf !== undefined && wallMs >= leaf.madeMs && wallMs < (leaf.madeMs + leaf.validUntilMs) / 2;
 }
 
-async function makeLeaf(generation: Generation, wallMs: number): Promise<Leaf> {
+async function makeLeaf(generation: SigningCa, wallMs: number): Promise<Leaf> {
   const validUntilMs = Math.min(wallMs + LEAF_LIFE_MS, generation.validUntilMs);
-  const names = { dns: [serverNameOf(generation.id)] };
-  // As early as its CA: a node whose clock is behind takes it too.
-  const pair = await makeServerPair(generation, names, { fromMs: generation.validFromMs, untilMs: validUntilMs });
+  const names = { dns: [serverNameOf(generation)] };
+  const pair = await signLeaf(generation, names, validUntilMs);
   const context = createSecureContext({ cert: pair.cert, key: pair.key, ...TLS_MINIMUM });
   return { context, madeMs: wallMs, validUntilMs };
 }

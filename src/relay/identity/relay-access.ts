@@ -32,8 +32,8 @@ export function relayAccess(address: string, ports: GivingPorts): GiveRelayAcces
     if (generation === undefined || key === undefined || !isNamespaceName(question.namespace)) return undefined;
     return {
       address,
-      serverName: serverNameOf(generation.id),
-      ca: generation.der,
+      serverName: serverNameOf(generation),
+      ca: generation.id,
       credential: keptCredential(question, identity, wallMs) ?? newCredential(question, key, ports),
     };
   };

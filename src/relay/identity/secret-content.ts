@@ -3,8 +3,9 @@
  * `{"made":"2026-01-31T…","secret":"<base64>"}`. What is damaged is told and left out; what is good is kept.
  */
 import { createSecretKey } from "node:crypto";
-import type { Generation, RelayIdentity, SigningKey } from "./identity.ts";
-import { readGeneration, SECRET_BYTES } from "./identity-tools.ts";
+import { fingerprintOf, type SigningCa } from "../../authority/certificate.ts";
+import type { RelayIdentity, SigningKey } from "./identity.ts";
+import { RELAY_CA_READER, SECRET_BYTES } from "./identity-tools.ts";
 
 export type SecretContent = {
   readonly identity: RelayIdentity;
@@ -23,10 +24,14 @@ export function readContent(entries: Entries): SecretContent {
   const damage: string[] = [];
   const names = Object.keys(entries).filter((name) => CA_ENTRY.test(name) || KEY_ENTRY.test(name));
   const ids = new Set(names.flatMap((name) => CA_ENTRY.exec(name)?.[1] ?? []));
-  const generations = [...ids].flatMap((id): Generation[] => {
-    const read = readGeneration(entries[`ca-${id}.crt`] ?? "", entries[`ca-${id}.key`] ?? "");
-    if ("generation" in read && read.generation.id === id) return [read.generation];
-    damage.push(`ca-${id} ${"why" in read ? read.why : "is a CA of another name"}`);
+  const generations = [...ids].flatMap((id): SigningCa[] => {
+    const read = RELAY_CA_READER.readCa(entries[`ca-${id}.crt`] ?? "");
+    const key = entries[`ca-${id}.key`];
+    if ("why" in read) damage.push(`ca-${id}.crt ${read.why}`);
+    else if (key === undefined) damage.push(`ca-${id}.key is missing`);
+    else if (!RELAY_CA_READER.keyFits(read.ca, key)) damage.push(`ca-${id}.key is not the key of ca-${id}.crt`);
+    else if (fingerprintOf(read.ca) !== id) damage.push(`ca-${id}.crt is a CA of another name`);
+    else return [{ ...read.ca, key }];
     return [];
   });
   const keys = names.flatMap((name): SigningKey[] => {
@@ -47,7 +52,10 @@ export function changesTo(content: SecretContent, wanted: RelayIdentity): Readon
 }
 
 export function entriesOf({ generations, keys }: RelayIdentity): Entries {
-  const cas = generations.flatMap(({ id, cert, key }) => [[`ca-${id}.crt`, cert] as const, [`ca-${id}.key`, key]]);
+  const cas = generations.flatMap((ca) => {
+    const name = `ca-${fingerprintOf(ca)}`;
+    return [[`${name}.crt`, ca.cert] as const, [`${name}.key`, ca.key]];
+  });
   const signing = keys.map(({ kid, madeMs, secret }) => {
     const made = new Date(madeMs).toISOString();
     return [`sign-${kid}.json`, `${JSON.stringify({ made, secret: secret.export().toString("base64") })}\n`];

@@ -1,12 +1,12 @@
-/** The name by which a Pod asks TLS for the CA generation it was given. */
+/** The server name by which a Pod selects the CA it pins. */
+import { type Ca, fingerprintOf } from "../../authority/certificate.ts";
 
-const SERVER_NAME = /^relay-([0-9a-f]{16})\.lastcall\.internal$/;
+const SERVER_NAME = /^relay-[0-9a-f]{16}\.lastcall\.internal$/;
 
-export function serverNameOf(generation: string): string {
-  return `relay-${generation}.lastcall.internal`;
+export function serverNameOf(ca: Pick<Ca, "id">): string {
+  return `relay-${fingerprintOf(ca)}.lastcall.internal`;
 }
 
-/** The generation a name asks for; `undefined` when the name is no relay's. */
-export function generationIn(serverName: string): string | undefined {
-  return SERVER_NAME.exec(serverName)?.[1];
+export function isServerName(name: string): boolean {
+  return SERVER_NAME.test(name);
 }

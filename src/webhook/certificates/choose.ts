@@ -36,13 +36,12 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
   const { connectionTo } = await import("../../api-server/connection.ts");
   const { apiRunner } = await import("../../api-server/api-runner.ts");
   const { secretStore } = await import("../../api-server/secret-store.ts");
-  const { webhookConfigurations } = await import("./authority/webhook-configurations.ts");
-  const { createKeeper } = await import("./authority/keeper.ts");
-  const { certificateTools } = await import("./authority/certificate-tools.ts");
-  const { authoritySource } = await import("./authority/authority-source.ts");
-  const { addAuthorityGauges, eventLog } = await import("./authority/event-log.ts");
+  const { webhookConfigurations } = await import("./webhook-configurations.ts");
+  const { createKeeper } = await import("./reconciler.ts");
+  const { authoritySource } = await import("./authority-source.ts");
+  const { addAuthorityGauges, eventLog } = await import("./event-log.ts");
   const { makeCertificate } = await import("./self-made.ts");
-  const { serviceNames } = await import("../../certificates/signing.ts");
+  const { certificateTools, serviceNames } = await import("../../authority/signing.ts");
   const { ask, close } = apiRunner(await connectionTo(settings));
   const leafLifeMs = Math.min(LEAF_LIFE_LIMIT_MS, settings.caLifeMs / 8);
   const lives = {
@@ -55,7 +54,7 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
     {
       secrets: secretStore(ask, settings.namespace, settings.caSecret),
       configurations: webhookConfigurations(ask, settings.webhookConfiguration, settings.enforceConfiguration),
-      tools: certificateTools(serviceNames(settings.service, settings.namespace)),
+      tools: certificateTools("lastcall CA", { dns: serviceNames(settings.service, settings.namespace) }),
       now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
       tell: eventLog(ports.log, ports.registry),
     },
@@ -70,10 +69,10 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
 async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
   const { connectionTo } = await import("../../api-server/connection.ts");
   const { apiRunner } = await import("../../api-server/api-runner.ts");
-  const { webhookConfigurations } = await import("./authority/webhook-configurations.ts");
-  const { eventLog } = await import("./authority/event-log.ts");
-  const { readBroughtPair } = await import("./brought-pair.ts");
-  const { broughtSource } = await import("./brought-source.ts");
+  const { webhookConfigurations } = await import("./webhook-configurations.ts");
+  const { eventLog } = await import("./event-log.ts");
+  const { readBroughtPair } = await import("./external-pair.ts");
+  const { broughtSource } = await import("./external-source.ts");
   const { ask, close } = apiRunner(await connectionTo(settings));
   const source = await broughtSource({
     read: () => readBroughtPair(settings.certificateFile, settings.keyFile),
@@ -87,7 +86,7 @@ async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts
 
 /** The program that renews the files may stop without a word. */
 async function withExpiry(source: CertificateSource, registry: Registry): Promise<CertificateSource> {
-  const { addExpiryGauge } = await import("./authority/event-log.ts");
+  const { addExpiryGauge } = await import("./event-log.ts");
   addExpiryGauge(registry, () => ({ leafMs: source.current().validUntilMs }));
   return source;
 }

@@ -1,6 +1,6 @@
 /** A certificate from two mounted files, looked at again and again: mounted Secrets change by swapped links, which no watch reports reliably. */
 import { readFile } from "node:fs/promises";
-import { readPair, type ServerCertificate } from "../../certificates/server-pair.ts";
+import { readPair, type ServerCertificate } from "../../authority/certificate.ts";
 import { Fault } from "../../fault.ts";
 import { type CertificateSource, complaintAbout } from "./source.ts";
 

@@ -1,5 +1,5 @@
 /** Looks after the certificate from time to time and hands every new one to the server. */
-import type { ServerCertificate } from "../../certificates/server-pair.ts";
+import type { ServerCertificate } from "../../authority/certificate.ts";
 import type { Log } from "../request-log.ts";
 import type { CertificateSource } from "./source.ts";
 

@@ -1,6 +1,6 @@
-/** A CA and a leaf that exist in the memory of this process only. For trying out, tests and the demo. */
-import type { ServerCertificate } from "../../certificates/server-pair.ts";
-import { type Issuer, makeCaPair, makeServerPair, type Validity } from "../../certificates/signing.ts";
+/** A CA and a leaf in the memory of one process. For trials, tests and the demo. */
+import type { ServerCertificate } from "../../authority/certificate.ts";
+import { certificateTools } from "../../authority/signing.ts";
 import { type CertificateSource, complaintAbout } from "./source.ts";
 
 export type SelfMade = {
@@ -14,30 +14,23 @@ const CA_LIFE_MS = 3_650 * DAY_MS;
 const LEAF_LIFE_MS = 90 * DAY_MS;
 /** Renewed when a third of its life is left. */
 const RENEW_BEFORE_MS = 30 * DAY_MS;
-/** Clocks of nodes differ; a certificate from the future is refused. */
-const BACKDATE_MS = 3_600_000;
 
 /** `nowMs` is wall-clock time. */
 export async function makeCertificate(namespace: string, nowMs: number): Promise<SelfMade> {
-  const ca = await makeCaPair("lastcall CA", lifeFrom(nowMs, CA_LIFE_MS));
-  let current = await makeLeaf(ca, namespace, nowMs);
+  const names = { dns: [`lastcall.${namespace}.svc`, "localhost"], ip: ["127.0.0.1", "::1"] };
+  const tools = certificateTools("lastcall CA", names);
+  const signer = await tools.makeCa({ nowMs, lifeMs: CA_LIFE_MS });
+  const newLeaf = (atMs: number): Promise<ServerCertificate> =>
+    tools.makeLeaf({ signer, validUntilMs: atMs + LEAF_LIFE_MS });
+  let current = await newLeaf(nowMs);
   const source: CertificateSource = {
     current: () => current,
     complaint: (atMs) => complaintAbout(current, atMs),
     refresh: async (atMs) => {
       if (atMs < current.validUntilMs - RENEW_BEFORE_MS) return { kind: "same" };
-      current = await makeLeaf(ca, namespace, atMs);
+      current = await newLeaf(atMs);
       return { kind: "changed" };
     },
   };
-  return { source, caCertificate: ca.cert };
-}
-
-function makeLeaf(issuer: Issuer, namespace: string, nowMs: number): Promise<ServerCertificate> {
-  const names = { dns: [`lastcall.${namespace}.svc`, "localhost"], ip: ["127.0.0.1", "::1"] };
-  return makeServerPair(issuer, names, lifeFrom(nowMs, LEAF_LIFE_MS));
-}
-
-function lifeFrom(nowMs: number, lifeMs: number): Validity {
-  return { fromMs: nowMs - BACKDATE_MS, untilMs: nowMs + lifeMs };
+  return { source, caCertificate: signer.cert };
 }

@@ -1,5 +1,5 @@
 /** The port behind which the server's certificate comes from somewhere. */
-import type { ServerCertificate } from "../../certificates/server-pair.ts";
+import type { ServerCertificate } from "../../authority/certificate.ts";
 import type { Fault } from "../../fault.ts";
 
 export type Refreshed =

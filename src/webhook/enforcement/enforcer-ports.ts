@@ -2,7 +2,7 @@
 import type { AskApi } from "../../api-server/api-request.ts";
 import { atVersion, type Operation, readObject, versionOf, writeObject } from "../../api-server/stored-object.ts";
 import { objectsAt } from "../../kubernetes/raw-json.ts";
-import { pathOf, whatOf } from "../certificates/authority/webhook-configurations.ts";
+import { pathOf, whatOf } from "../certificates/webhook-configurations.ts";
 import type { EnforcementSettings } from "../enforcement-settings.ts";
 import { selfTest } from "../self-test/self-test.ts";
 import type { EnforcerPorts } from "./enforcer.ts";

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { fingerprintOf } from "../../../src/authority/certificate.ts";
 import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
 import { IDENTITY_TOOLS } from "../../../src/relay/identity/identity-tools.ts";
 import { changesTo, entriesOf, readContent } from "../../../src/relay/identity/secret-content.ts";
@@ -35,32 +36,33 @@ test("an empty Secret is no damage", () => {
 });
 
 describe("damage is told with its place, the rest is kept", () => {
-  const nameOf = (at: number, part: "crt" | "key") => `ca-${made.identity.generations[at]?.id}.${part}`;
+  const fingerprints = () => made.identity.generations.map(fingerprintOf);
+  const nameOf = (at: number, part: "crt" | "key") => `ca-${fingerprints()[at]}.${part}`;
   const keyName = () => `sign-${made.identity.keys[0]?.kid}.json`;
   type Case = { says: string; change: () => Record<string, string | undefined>; tells: string; kept: [number, number] };
   const cases: readonly Case[] = [
     {
       says: "a CA without its key",
       change: () => ({ [nameOf(0, "key")]: undefined }),
-      tells: "has no key",
+      tells: ".key is missing",
       kept: [1, 2],
     },
     {
       says: "a key without its CA",
       change: () => ({ [nameOf(0, "crt")]: undefined }),
-      tells: "has no certificate",
+      tells: ".crt is missing",
       kept: [1, 2],
     },
     {
       says: "the key of another CA",
       change: () => ({ [nameOf(0, "key")]: made.entries[nameOf(1, "key")] }),
-      tells: "has the key of another certificate",
+      tells: "is not the key of",
       kept: [1, 2],
     },
     {
       says: "half a certificate",
       change: () => ({ [nameOf(0, "crt")]: made.entries[nameOf(0, "crt")]?.slice(0, 200) }),
-      tells: "has a certificate that cannot be read",
+      tells: "is not one PEM certificate",
       kept: [1, 2],
     },
     {
@@ -111,10 +113,10 @@ describe("damage is told with its place, the rest is kept", () => {
   });
 
   test("a CA that was made elsewhere", async () => {
-    const { makeCaPair } = await import("../../../src/certificates/signing.ts");
+    const { makeCaPair } = await import("../../../src/authority/signing.ts");
     const foreign = await makeCaPair("someone's CA", { fromMs: START_MS, untilMs: START_MS + 86_400_000 });
     const id = "0123456789abcdef";
     const read = readContent({ [`ca-${id}.crt`]: foreign.cert, [`ca-${id}.key`]: foreign.key });
-    expect(read.damage).toEqual([`ca-${id} was not made here`]);
+    expect(read.damage).toEqual([`ca-${id}.crt has the subject "CN=someone's CA" and was not made here`]);
   });
 });

@@ -2,9 +2,9 @@
 import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { AuthorityStatus } from "../../../src/webhook/certificates/authority/authority-source.ts";
-import { addAuthorityGauges, addExpiryGauge, eventLog } from "../../../src/webhook/certificates/authority/event-log.ts";
-import type { KeeperEvent } from "../../../src/webhook/certificates/authority/keeper.ts";
+import type { AuthorityStatus } from "../../../src/webhook/certificates/authority-source.ts";
+import { addAuthorityGauges, addExpiryGauge, eventLog } from "../../../src/webhook/certificates/event-log.ts";
+import type { KeeperEvent } from "../../../src/webhook/certificates/reconciler.ts";
 import { createLog } from "../../../src/webhook/request-log.ts";
 import { samplesOf } from "../server-under-test.ts";
 import { pretendCa } from "./pretend-certificates.ts";

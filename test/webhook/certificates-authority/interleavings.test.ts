@@ -1,9 +1,9 @@
 /** Random histories of several replicas against the oracle of `world.ts`. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { trustedBy } from "../../../src/webhook/certificates/authority/authority.ts";
-import { holdsExactly } from "../../../src/webhook/certificates/authority/pem-bundle.ts";
-import { readContent } from "../../../src/webhook/certificates/authority/secret-content.ts";
+import { holdsExactly } from "../../../src/authority/pem-bundle.ts";
+import { trustedBy } from "../../../src/webhook/certificates/authority.ts";
+import { readContent } from "../../../src/webhook/certificates/secret-content.ts";
 import { pretendCa, pretendTools } from "./pretend-certificates.ts";
 import {
   brokenPromises,

@@ -1,6 +1,6 @@
 /** What a replica tells of its own writes, and what it does when others write all the time. */
 import { expect, test } from "vitest";
-import { createKeeper, type KeeperEvent } from "../../../src/webhook/certificates/authority/keeper.ts";
+import { createKeeper, type KeeperEvent } from "../../../src/webhook/certificates/reconciler.ts";
 import { apiStore } from "./api-store.ts";
 import { pretendTools } from "./pretend-certificates.ts";
 

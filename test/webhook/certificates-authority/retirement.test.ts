@@ -1,12 +1,8 @@
 /** How long CAs are valid, trusted after they signed last, and remembered after that: to the millisecond. */
 import { expect, test } from "vitest";
-import {
-  isValidAt,
-  knownTo,
-  type RetiredCa,
-  trustedBy,
-} from "../../../src/webhook/certificates/authority/authority.ts";
-import { isOverdue, withinLimits } from "../../../src/webhook/certificates/authority/retirement.ts";
+import { isValidAt } from "../../../src/authority/certificate.ts";
+import { knownTo, type RetiredCa, trustedBy } from "../../../src/webhook/certificates/authority.ts";
+import { isOverdue, withinLimits } from "../../../src/webhook/certificates/retirement.ts";
 import { pretendCa } from "./pretend-certificates.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 /** What a Secret that was damaged or edited still says: the good part is kept, each bad place is named. */
 import { expect, test } from "vitest";
-import type { RetiredCa } from "../../../src/webhook/certificates/authority/authority.ts";
-import { contentOf, readContent } from "../../../src/webhook/certificates/authority/secret-content.ts";
+import type { RetiredCa } from "../../../src/webhook/certificates/authority.ts";
+import { contentOf, readContent } from "../../../src/webhook/certificates/secret-content.ts";
 import { pretendCa, pretendTools } from "./pretend-certificates.ts";
 
 const reader = pretendTools(() => "unused");

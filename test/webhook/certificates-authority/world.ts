@@ -1,12 +1,13 @@
 /** Several replicas, one API server, a network that fails, and a time that the test moves. Every call to the API waits until the test lets it through. */
-import type { Lives } from "../../../src/webhook/certificates/authority/authority.ts";
+
+import { pemBlocks } from "../../../src/authority/pem-bundle.ts";
+import type { Lives } from "../../../src/webhook/certificates/authority.ts";
 import {
   createKeeper,
   type Keeper,
   type KeeperEvent,
   type Standing,
-} from "../../../src/webhook/certificates/authority/keeper.ts";
-import { pemBlocks } from "../../../src/webhook/certificates/authority/pem-bundle.ts";
+} from "../../../src/webhook/certificates/reconciler.ts";
 import { type ApiStore, apiStore } from "./api-store.ts";
 import { pretendTools } from "./pretend-certificates.ts";
 

@@ -1,11 +1,11 @@
 /** The server's certificate from files renewed elsewhere, with the caBundle of every webhook kept right for them. */
 import { Fault } from "../../fault.ts";
-import type { Moment } from "./authority/authority.ts";
-import type { KeeperEvent } from "./authority/keeper.ts";
-import type { WebhookConfigurations } from "./authority/webhook-configurations.ts";
-import { type BroughtMemory, decideBrought, isTrustedBy } from "./brought-bundle.ts";
-import type { BroughtPair } from "./brought-pair.ts";
+import type { Moment } from "./authority.ts";
+import { type BroughtMemory, decideBrought, isTrustedBy } from "./external-bundle.ts";
+import type { BroughtPair } from "./external-pair.ts";
+import type { KeeperEvent } from "./reconciler.ts";
 import { type CertificateSource, complaintAbout } from "./source.ts";
+import type { WebhookConfigurations } from "./webhook-configurations.ts";
 
 export type BroughtPorts = {
   /** Rejects with a Fault when the files are not usable now. */

@@ -1,5 +1,6 @@
 /** One replica's look after the identity all replicas share: read, make what is missing, and read again. */
 import type { SecretStore, StoredSecret } from "../../api-server/secret-store.ts";
+import { fingerprintOf } from "../../authority/certificate.ts";
 import { keptOf, type Missing, missingFrom, NO_IDENTITY, type RelayIdentity } from "./identity.ts";
 import type { IdentityTools } from "./identity-tools.ts";
 import { changesTo, entriesOf, readContent, type SecretContent } from "./secret-content.ts";
@@ -38,7 +39,7 @@ export function createKeeper(ports: KeeperPorts): Keeper {
     const lost = known.generations.filter(
       ({ id, validUntilMs }) => validUntilMs > ports.wallMs() && !found.generations.some((each) => each.id === id),
     );
-    if (lost.length > 0) ports.tell({ kind: "lost", generations: lost.map(({ id }) => id) });
+    if (lost.length > 0) ports.tell({ kind: "lost", generations: lost.map(fingerprintOf) });
     known = found;
   };
 

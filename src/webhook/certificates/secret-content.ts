@@ -1,12 +1,6 @@
 /** The Secret's entries to an authority and back. Whatever is damaged is told and left out; what is good in it is kept. */
-import type { Authority, Ca, RetiredCa, SigningCa } from "./authority.ts";
-
-/** How certificates are understood; the real one is `certificate-tools.ts`. */
-export type CertificateReader = {
-  /** A CA certificate made by us, or why it is none: the rest of a sentence that starts with its place. */
-  readonly readCa: (cert: string) => { readonly ca: Ca } | { readonly why: string };
-  readonly keyFits: (ca: Ca, key: string) => boolean;
-};
+import type { Ca, CaReader, SigningCa } from "../../authority/certificate.ts";
+import type { Authority, RetiredCa } from "./authority.ts";
 
 export type SecretContent = {
   readonly authority: Authority;
@@ -18,7 +12,7 @@ export type SecretContent = {
 
 type Entries = Readonly<Record<string, string>>;
 
-export function readContent(entries: Entries, reader: CertificateReader): SecretContent {
+export function readContent(entries: Entries, reader: CaReader): SecretContent {
   const damage: string[] = [];
   const salvaged: Ca[] = [];
   const pair = (name: "ca" | "next"): SigningCa | undefined => {
@@ -62,7 +56,7 @@ function rowOf(ca: RetiredCa): RetiredRow {
   return ca.isDropped ? { ...row, dropped: true } : row;
 }
 
-function readRetired(text: string | undefined, reader: CertificateReader, damage: string[]): readonly RetiredCa[] {
+function readRetired(text: string | undefined, reader: CaReader, damage: string[]): readonly RetiredCa[] {
   if (text === undefined) return [];
   const found: RetiredCa[] = [];
   for (const row of rowsIn(text)) {

@@ -1,8 +1,10 @@
-/** Texts with several PEM certificates, compared by content. Nothing is decoded here. */
-import type { Ca } from "./authority.ts";
+/** Splits PEM bundles into certificates and compares bundles by content, without decoding certificates. */
 
-export type PemBlocks = {
-  readonly blocks: readonly { readonly id: string; readonly cert: string }[];
+/** `id` is the DER in base64, `cert` is PEM. */
+export type PemBlock = { readonly id: string; readonly cert: string };
+
+type PemBlocks = {
+  readonly blocks: readonly PemBlock[];
   /** Something that is neither a certificate nor white space. */
   readonly hasJunk: boolean;
 };
@@ -22,18 +24,18 @@ export function pemId(text: string): string | undefined {
 }
 
 /** Whether the text holds these certificates and nothing else; their order means nothing. */
-export function holdsExactly(text: string, wanted: readonly Pick<Ca, "id">[]): boolean {
+export function holdsExactly(text: string, wanted: readonly Pick<PemBlock, "id">[]): boolean {
   const { blocks, hasJunk } = pemBlocks(text);
   const found = new Set(blocks.map((block) => block.id));
   const ids = new Set(wanted.map((ca) => ca.id));
   return !hasJunk && found.size === ids.size && [...ids].every((id) => found.has(id));
 }
 
-export function holds(text: string, ca: Pick<Ca, "id">): boolean {
+export function holds(text: string, ca: Pick<PemBlock, "id">): boolean {
   return pemBlocks(text).blocks.some((block) => block.id === ca.id);
 }
 
-export function bundleText(cas: readonly Pick<Ca, "cert">[]): string {
+export function bundleText(cas: readonly Pick<PemBlock, "cert">[]): string {
   return cas.map((ca) => `${ca.cert.trim()}\n`).join("");
 }
 

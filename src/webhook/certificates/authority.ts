@@ -1,16 +1,5 @@
-/** The words of the certificate authority: which CAs there are and what each is for. Pure data. */
-
-/** A CA certificate of ours, known by its content. */
-export type Ca = {
-  /** The base64 of the certificate without line breaks: the same certificate has the same id whatever its text looks like. */
-  readonly id: string;
-  /** PEM. */
-  readonly cert: string;
-  readonly validFromMs: number;
-  readonly validUntilMs: number;
-};
-
-export type SigningCa = Ca & { readonly key: string };
+/** The CAs of the webhook and the purpose of each. Pure data. */
+import type { Ca, SigningCa } from "../../authority/certificate.ts";
 
 /** No longer signs, and stays trusted until the last certificate it signed has expired. */
 export type RetiredCa = Ca & {
@@ -40,10 +29,6 @@ export function trustedBy(authority: Authority): readonly Ca[] {
 /** Every CA the Secret speaks of, trusted or not. */
 export function knownTo(authority: Authority): readonly Ca[] {
   return [...trustedBy(authority), ...authority.retired.filter((ca) => ca.isDropped)];
-}
-
-export function isValidAt(ca: Ca, wallMs: number): boolean {
-  return ca.validFromMs <= wallMs && wallMs < ca.validUntilMs;
 }
 
 /** How long things live, in milliseconds. */

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { type Issuer, makeCaPair, makeServerPair } from "../../src/certificates/signing.ts";
-import type { Moment } from "../../src/webhook/certificates/authority/authority.ts";
-import type { KeeperEvent } from "../../src/webhook/certificates/authority/keeper.ts";
-import { pemBlocks } from "../../src/webhook/certificates/authority/pem-bundle.ts";
-import { LINGER_MS } from "../../src/webhook/certificates/brought-bundle.ts";
-import { readBroughtPair } from "../../src/webhook/certificates/brought-pair.ts";
-import { broughtSource } from "../../src/webhook/certificates/brought-source.ts";
+import { pemBlocks } from "../../src/authority/pem-bundle.ts";
+import { type Issuer, makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
+import type { Moment } from "../../src/webhook/certificates/authority.ts";
+import { LINGER_MS } from "../../src/webhook/certificates/external-bundle.ts";
+import { readBroughtPair } from "../../src/webhook/certificates/external-pair.ts";
+import { broughtSource } from "../../src/webhook/certificates/external-source.ts";
+import type { KeeperEvent } from "../../src/webhook/certificates/reconciler.ts";
 import type { CertificateSource } from "../../src/webhook/certificates/source.ts";
 import { type ApiStore, apiStore } from "./certificates-authority/api-store.ts";
 

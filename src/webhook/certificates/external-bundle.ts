@@ -2,9 +2,10 @@
  * What the caBundle has to hold while replicas serve files renewed elsewhere. Pure. The files of replicas change
  * minutes apart, so a CA that is not of this replica's files may be the one of another's: it is left for a while.
  */
-import type { Moment } from "./authority/authority.ts";
-import { bundleText, holds, holdsExactly, pemBlocks } from "./authority/pem-bundle.ts";
-import type { BroughtPair } from "./brought-pair.ts";
+
+import { bundleText, holds, holdsExactly, pemBlocks } from "../../authority/pem-bundle.ts";
+import type { Moment } from "./authority.ts";
+import type { BroughtPair } from "./external-pair.ts";
 
 /** Kubelet brings a changed Secret to every Pod within about two minutes. */
 export const LINGER_MS = 15 * 60_000;

@@ -1,9 +1,8 @@
 /** The server's certificate from the authority that all replicas share. */
-import type { ServerCertificate } from "../../../certificates/server-pair.ts";
-import { Fault } from "../../../fault.ts";
-import { type CertificateSource, complaintAbout } from "../source.ts";
-import type { Ca } from "./authority.ts";
-import type { Keeper } from "./keeper.ts";
+import type { Ca, ServerCertificate } from "../../authority/certificate.ts";
+import { Fault } from "../../fault.ts";
+import type { Keeper } from "./reconciler.ts";
+import { type CertificateSource, complaintAbout } from "./source.ts";
 
 /** For the metrics. */
 export type AuthorityStatus = {

@@ -1,19 +1,11 @@
 /** One replica's look after the authority: read, decide, do, and again until there is nothing to do. */
-import type { SecretStore, StoredSecret } from "../../../api-server/secret-store.ts";
-import type { Written } from "../../../api-server/stored-object.ts";
-import type { ServerCertificate } from "../../../certificates/server-pair.ts";
-import {
-  type Authority,
-  type Ca,
-  type Lives,
-  type Moment,
-  NO_AUTHORITY,
-  type SigningCa,
-  trustedBy,
-} from "./authority.ts";
-import type { CertificateTools } from "./certificate-tools.ts";
+import type { SecretStore, StoredSecret } from "../../api-server/secret-store.ts";
+import type { Written } from "../../api-server/stored-object.ts";
+import type { Ca, ServerCertificate, SigningCa } from "../../authority/certificate.ts";
+import { bundleText, pemBlocks } from "../../authority/pem-bundle.ts";
+import type { CertificateTools } from "../../authority/signing.ts";
+import { type Authority, type Lives, type Moment, NO_AUTHORITY, trustedBy } from "./authority.ts";
 import { type Draft, decide, isTrustedEverywhere, type Memory, NO_MEMORY, type Seen, type Step } from "./decide.ts";
-import { bundleText, pemBlocks } from "./pem-bundle.ts";
 import { contentOf, readContent } from "./secret-content.ts";
 import type { WebhookConfiguration, WebhookConfigurations } from "./webhook-configurations.ts";
 

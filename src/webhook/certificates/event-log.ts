@@ -1,9 +1,9 @@
 /** What the keeper did, for people and for Prometheus. */
 import { Counter, Gauge, type Registry } from "prom-client";
-import { METRICS } from "../../metric-table.ts";
-import type { Log } from "../../request-log.ts";
+import { METRICS } from "../metric-table.ts";
+import type { Log } from "../request-log.ts";
 import type { AuthorityStatus } from "./authority-source.ts";
-import type { KeeperEvent } from "./keeper.ts";
+import type { KeeperEvent } from "./reconciler.ts";
 
 export type Tell = (event: KeeperEvent) => void;
 

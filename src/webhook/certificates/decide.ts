@@ -7,17 +7,10 @@
  * changed, and the configuration is read before the Secret, so that no bundle is replaced by one from an older Secret; a CA
  * of ours that a bundle or a leaf still speaks of is taken back into the Secret before anything is published.
  */
-import {
-  type Authority,
-  type Ca,
-  isValidAt,
-  knownTo,
-  type Lives,
-  type Moment,
-  type SigningCa,
-  trustedBy,
-} from "./authority.ts";
-import { holds, holdsExactly } from "./pem-bundle.ts";
+
+import { type Ca, isValidAt, type SigningCa } from "../../authority/certificate.ts";
+import { holds, holdsExactly } from "../../authority/pem-bundle.ts";
+import { type Authority, knownTo, type Lives, type Moment, trustedBy } from "./authority.ts";
 import { isOverdue, retire, withinLimits } from "./retirement.ts";
 
 /** What the API server answered, read in this order: the configuration, then the Secret. */

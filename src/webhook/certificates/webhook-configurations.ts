@@ -2,7 +2,7 @@
  * The webhook configuration whose caBundle is kept right, together with its copy that fails closed, if there is one. A lost race is
  * an answer, everything else is thrown.
  */
-import type { AskApi } from "../../../api-server/api-request.ts";
+import type { AskApi } from "../../api-server/api-request.ts";
 import {
   atVersion,
   base64,
@@ -12,8 +12,8 @@ import {
   versionOf,
   type Written,
   writeObject,
-} from "../../../api-server/stored-object.ts";
-import { objectAt, objectsAt, type RawObject } from "../../../kubernetes/raw-json.ts";
+} from "../../api-server/stored-object.ts";
+import { objectAt, objectsAt, type RawObject } from "../../kubernetes/raw-json.ts";
 
 export type WebhookConfiguration = {
   readonly resourceVersion: string;

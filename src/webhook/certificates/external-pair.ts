@@ -2,17 +2,15 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readPair, type ServerCertificate } from "../../certificates/server-pair.ts";
+import { readPair, type ServerCertificate } from "../../authority/certificate.ts";
+import { type PemBlock, pemBlocks } from "../../authority/pem-bundle.ts";
 import { Fault } from "../../fault.ts";
-import { pemBlocks } from "./authority/pem-bundle.ts";
-
-type BroughtCa = { readonly id: string; readonly cert: string };
 
 export type BroughtPair = ServerCertificate & {
   /** What is published for clients: every certificate of `ca.crt`. */
-  readonly cas: readonly BroughtCa[];
+  readonly cas: readonly PemBlock[];
   /** Those of them that issued the pair: without one of these a client refuses it. */
-  readonly issuers: readonly BroughtCa[];
+  readonly issuers: readonly PemBlock[];
 };
 
 /**
@@ -37,7 +35,7 @@ export async function readBroughtPair(certFile: string, keyFile: string): Promis
 }
 
 /** The last certificate of the chain is the one a CA has to have issued. */
-function issuersOf(chain: string, cas: readonly BroughtCa[]): readonly BroughtCa[] {
+function issuersOf(chain: string, cas: readonly PemBlock[]): readonly PemBlock[] {
   const last = pemBlocks(chain).blocks.at(-1);
   if (last === undefined) throw new Error("there is no certificate in it");
   const issued = new X509Certificate(last.cert);

@@ -1,5 +1,6 @@
 /** How long a CA that no longer signs stays trusted, and how long it is remembered after that. */
-import type { Ca, Lives, RetiredCa } from "./authority.ts";
+import type { Ca } from "../../authority/certificate.ts";
+import type { Lives, RetiredCa } from "./authority.ts";
 
 /**
  * Most retired CAs that are trusted. One is for as long as a leaf lives, so only a Secret that is deleted again and
