@@ -6,7 +6,7 @@ import { sliceMeters } from "../relay/slices/slice-meters.ts";
 import { addHeapMetric } from "../relay/thread/heap-metric.ts";
 import { threadMeters } from "../relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../relay/withdrawal/withdrawal-meters.ts";
-import { addAuthorityGauges, eventLog } from "../webhook/certificates/event-log.ts";
+import { addAuthorityGauges, eventRecorder } from "../webhook/certificates/event-log.ts";
 import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../webhook/metrics.ts";
@@ -18,7 +18,7 @@ type MetricRow = { readonly name: string; readonly help: string; readonly labelN
 
 export function webhookMetricReference(): string {
   const { registry } = createMeters();
-  eventLog(SILENT, registry);
+  eventRecorder(SILENT, registry);
   addAuthorityGauges(registry, () => ({ isInSync: false, leafValidUntilMs: undefined, signer: undefined }));
   addEnforcementGauges(registry, () => ({ isEnforcing: false, why: "", reason: "none" }));
   clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));

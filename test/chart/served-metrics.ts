@@ -10,7 +10,7 @@ import { addHeapMetric } from "../../src/relay/thread/heap-metric.ts";
 import { threadMeters } from "../../src/relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../../src/relay/withdrawal/withdrawal-meters.ts";
 import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
-import { addAuthorityGauges, eventLog } from "../../src/webhook/certificates/event-log.ts";
+import { addAuthorityGauges, eventRecorder } from "../../src/webhook/certificates/event-log.ts";
 import { clusterMeters } from "../../src/webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../../src/webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../../src/webhook/metrics.ts";
@@ -63,7 +63,7 @@ function webhookRegistry(): Registry {
   for (const reason of Object.keys(SKIP_REASONS))
     meters.record({ outcome: "skipped", reason: reason as SkipReason, mode: "none", dryRun: false }, [], 0);
   clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
-  eventLog(createLog("silent", { write: () => undefined }), registry);
+  eventRecorder(createLog("silent", { write: () => undefined }), registry);
   addAuthorityGauges(registry, () => ({ leafValidUntilMs: 0, signer: { validUntilMs: 0 } as Ca, isInSync: true }));
   addEnforcementGauges(registry, () => ({ isEnforcing: true, why: "", reason: "none" }));
   sliceMeters(registry, () => 0);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { ServerCertificate } from "../../src/authority/certificate.ts";
 import { Fault } from "../../src/fault.ts";
 import { authoritySource } from "../../src/webhook/certificates/authority-source.ts";
-import type { Standing } from "../../src/webhook/certificates/reconciler.ts";
+import type { Reconciled } from "../../src/webhook/certificates/reconciler.ts";
 import { renewal } from "../../src/webhook/certificates/renewal.ts";
 import type { CertificateSource, Refreshed } from "../../src/webhook/certificates/source.ts";
 import { createLog } from "../../src/webhook/request-log.ts";
@@ -100,9 +100,9 @@ test("a look that is still running is not started twice, and one that throws doe
 });
 
 test("a replica says why it is not ready: before the first look, while refused, while a CA settles, when it expired", async () => {
-  let answer: () => Promise<Standing> = () => Promise.reject(new Error("403 no"));
+  let answer: () => Promise<Reconciled> = () => Promise.reject(new Error("403 no"));
   let leaf: ServerCertificate | undefined;
-  const source = authoritySource({ look: () => answer(), leaf: () => leaf }, FIRST);
+  const source = authoritySource({ reconcile: () => answer(), leaf: () => leaf }, FIRST);
   expect(source.complaint(0)).toBe("the CA was not read yet");
   expect(source.current()).toBe(FIRST);
   expect(await source.refresh(0)).toMatchObject({ kind: "unusable", fault: { code: "ERR_AUTHORITY_UNREACHABLE" } });

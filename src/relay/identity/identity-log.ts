@@ -1,4 +1,4 @@
-/** What the keeper of the identity did, for people and for Prometheus. */
+/** Logs and counts the events of the relay's identity. */
 import { Counter, Gauge, type Registry } from "prom-client";
 import { METRICS } from "../metric-table.ts";
 import type { IdentityEvent } from "./reconciler.ts";
@@ -31,10 +31,9 @@ export function identityTeller(log: IdentityLog, registry: Registry, isReady: ()
   let told = { message: "", atMs: 0 };
   return {
     event: (event) => {
-      if (event.kind === "written")
-        log.info({ generation: event.made.generation, key: event.made.key }, "wrote the relay's Secret");
-      else if (event.kind === "damage")
-        log.warn({ damage: event.sentences }, "the relay's Secret is damaged; what is good in it is kept");
+      if (event.kind === "secret-written") log.info(event.reason, "wrote the relay's Secret");
+      else if (event.kind === "secret-errors")
+        log.warn({ damage: event.errors }, "the relay's Secret is damaged; what is good in it is kept");
       else if (event.kind === "lost")
         log.warn(
           { generations: event.generations },

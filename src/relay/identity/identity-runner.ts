@@ -7,7 +7,7 @@ import { newestGeneration, type RelayIdentity } from "./identity.ts";
 import { type IdentityLog, identityTeller } from "./identity-log.ts";
 import type { IdentityTools } from "./identity-tools.ts";
 import { createLeaves } from "./leaves.ts";
-import { createKeeper } from "./reconciler.ts";
+import { createReconciler } from "./reconciler.ts";
 import { isServerName } from "./server-name.ts";
 
 export type IdentityParts = {
@@ -42,9 +42,9 @@ const HANDSHAKE_WAIT_MS = 2_000;
 export function runIdentity(parts: IdentityParts): RunningIdentity {
   const { secrets, tools, wallMs, nowMs, log, registry } = parts;
   const isReady = (): boolean =>
-    newestGeneration(keeper.identity(), wallMs()) !== undefined && keeper.identity().keys.length > 0;
+    newestGeneration(reconciler.identity(), wallMs()) !== undefined && reconciler.identity().keys.length > 0;
   const tell = identityTeller(log, registry, isReady);
-  const keeper = createKeeper({ secrets, tools, wallMs, tell: tell.event });
+  const reconciler = createReconciler({ secrets, tools, wallMs, recordEvent: tell.event });
   const leaves = createLeaves();
   let running: Promise<void> | undefined;
   let beganMs = Number.NEGATIVE_INFINITY;
@@ -52,13 +52,13 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
   const lookOnce = async (): Promise<void> => {
     try {
       // Also after a look that failed: what is known goes on being served.
-      await keeper.look().finally(() => leaves.keepUp(keeper.identity(), wallMs()));
+      await reconciler.reconcile().finally(() => leaves.keepUp(reconciler.identity(), wallMs()));
       tell.succeeded();
     } catch (error) {
       tell.failed(error, nowMs());
     } finally {
       running = undefined;
-      parts.onLooked?.(keeper.identity());
+      parts.onLooked?.(reconciler.identity());
     }
   };
 
@@ -75,7 +75,7 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
   };
 
   return {
-    identity: keeper.identity,
+    identity: reconciler.identity,
     look,
     lookSoon,
     contextFor: (serverName) => {

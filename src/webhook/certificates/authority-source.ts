@@ -1,7 +1,7 @@
 /** The server's certificate from the authority that all replicas share. */
 import type { Ca, ServerCertificate } from "../../authority/certificate.ts";
 import { Fault } from "../../fault.ts";
-import type { Keeper } from "./reconciler.ts";
+import type { Reconciler } from "./reconciler.ts";
 import { type CertificateSource, complaintAbout } from "./source.ts";
 
 /** For the metrics. */
@@ -14,16 +14,16 @@ export type AuthorityStatus = {
 export type AuthoritySource = CertificateSource & { readonly status: () => AuthorityStatus };
 
 /** `placeholder` lets the server listen, and answer its probes, before there is a certificate that anybody trusts. */
-export function authoritySource(keeper: Keeper, placeholder: ServerCertificate): AuthoritySource {
+export function authoritySource(reconciler: Reconciler, placeholder: ServerCertificate): AuthoritySource {
   let distrust = "the CA was not read yet";
   let failure = "";
   let signer: Ca | undefined;
   let isInSync = false;
 
-  const look = async (): Promise<Fault | undefined> => {
+  const reconcile = async (): Promise<Fault | undefined> => {
     try {
-      const standing = await keeper.look();
-      ({ distrust, signer } = standing);
+      const reconciled = await reconciler.reconcile();
+      ({ distrust, signer } = reconciled);
       isInSync = distrust === "";
       failure = "";
       return undefined;
@@ -36,18 +36,18 @@ export function authoritySource(keeper: Keeper, placeholder: ServerCertificate):
   };
 
   return {
-    current: () => keeper.leaf() ?? placeholder,
+    current: () => reconciler.leaf() ?? placeholder,
     refresh: async () => {
-      const before = keeper.leaf();
-      const fault = await look();
-      if (keeper.leaf() !== before) return { kind: "changed" };
+      const before = reconciler.leaf();
+      const fault = await reconcile();
+      if (reconciler.leaf() !== before) return { kind: "changed" };
       return fault === undefined ? { kind: "same" } : { kind: "unusable", fault };
     },
     complaint: (nowMs) => {
-      const leaf = keeper.leaf();
+      const leaf = reconciler.leaf();
       if (leaf === undefined) return failure === "" ? distrust : failure;
       return distrust === "" ? complaintAbout(leaf, nowMs) : distrust;
     },
-    status: () => ({ leafValidUntilMs: keeper.leaf()?.validUntilMs, signer, isInSync }),
+    status: () => ({ leafValidUntilMs: reconciler.leaf()?.validUntilMs, signer, isInSync }),
   };
 }

@@ -18,8 +18,6 @@ export type Authority = {
   readonly retired: readonly RetiredCa[];
 };
 
-export const NO_AUTHORITY: Authority = { signer: undefined, next: undefined, retired: [] };
-
 /** Everything a client must trust, the signer first. */
 export function trustedBy(authority: Authority): readonly Ca[] {
   const { signer, next, retired } = authority;

@@ -37,9 +37,9 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
   const { apiRunner } = await import("../../api-server/api-runner.ts");
   const { secretStore } = await import("../../api-server/secret-store.ts");
   const { webhookConfigurations } = await import("./webhook-configurations.ts");
-  const { createKeeper } = await import("./reconciler.ts");
+  const { createReconciler } = await import("./reconciler.ts");
   const { authoritySource } = await import("./authority-source.ts");
-  const { addAuthorityGauges, eventLog } = await import("./event-log.ts");
+  const { addAuthorityGauges, eventRecorder } = await import("./event-log.ts");
   const { makeCertificate } = await import("./self-made.ts");
   const { certificateTools, serviceNames } = await import("../../authority/signing.ts");
   const { ask, close } = apiRunner(await connectionTo(settings));
@@ -50,18 +50,18 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
     settleMs: settings.caSettleMs,
     dropHoldMs: Math.min(DROP_HOLD_LIMIT_MS, leafLifeMs),
   };
-  const keeper = createKeeper(
+  const reconciler = createReconciler(
     {
       secrets: secretStore(ask, settings.namespace, settings.caSecret),
       configurations: webhookConfigurations(ask, settings.webhookConfiguration, settings.enforceConfiguration),
       tools: certificateTools("lastcall CA", { dns: serviceNames(settings.service, settings.namespace) }),
       now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
-      tell: eventLog(ports.log, ports.registry),
+      recordEvent: eventRecorder(ports.log, ports.registry),
     },
     lives,
   );
   const placeholder = await makeCertificate(settings.namespace, ports.wallMs());
-  const source = authoritySource(keeper, placeholder.source.current());
+  const source = authoritySource(reconciler, placeholder.source.current());
   addAuthorityGauges(ports.registry, source.status);
   return { ...source, close };
 }
@@ -70,16 +70,16 @@ async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts
   const { connectionTo } = await import("../../api-server/connection.ts");
   const { apiRunner } = await import("../../api-server/api-runner.ts");
   const { webhookConfigurations } = await import("./webhook-configurations.ts");
-  const { eventLog } = await import("./event-log.ts");
-  const { readBroughtPair } = await import("./external-pair.ts");
-  const { broughtSource } = await import("./external-source.ts");
+  const { eventRecorder } = await import("./event-log.ts");
+  const { readExternalPair } = await import("./external-pair.ts");
+  const { externalSource } = await import("./external-source.ts");
   const { ask, close } = apiRunner(await connectionTo(settings));
-  const source = await broughtSource({
-    read: () => readBroughtPair(settings.certificateFile, settings.keyFile),
+  const source = await externalSource({
+    read: () => readExternalPair(settings.certificateFile, settings.keyFile),
     configurations: webhookConfigurations(ask, settings.webhookConfiguration, settings.enforceConfiguration),
     now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
     settleMs: settings.caSettleMs,
-    tell: eventLog(ports.log, ports.registry),
+    recordEvent: eventRecorder(ports.log, ports.registry),
   });
   return { ...(await withExpiry(source, ports.registry)), close };
 }

@@ -56,12 +56,10 @@ export type WriteReason = "begin" | "repair" | "rotate" | "promote" | "drop";
 export type Step =
   | { readonly kind: "issue"; readonly signer: SigningCa; readonly validUntilMs: number }
   | { readonly kind: "write"; readonly draft: Draft; readonly reason: WriteReason }
-  | { readonly kind: "publish"; readonly cas: readonly Ca[] }
-  | { readonly kind: "rest" };
+  | { readonly kind: "publish"; readonly cas: readonly Ca[] };
 
-export type Decided = { readonly step: Step; readonly memory: Memory };
-
-const REST: Step = { kind: "rest" };
+/** Without a step when nothing is left to do. */
+export type Decided = { readonly step: Step | undefined; readonly memory: Memory };
 
 export function decide(seen: Seen, last: Memory, lives: Lives): Decided {
   const isPublished = seen.bundles.every((bundle) => holdsExactly(bundle, trustedBy(seen.authority)));
@@ -71,8 +69,7 @@ export function decide(seen: Seen, last: Memory, lives: Lives): Decided {
     mendStep(seen, memory.leaf, lives) ??
     (isPublished ? undefined : { kind: "publish" as const, cas: trustedBy(seen.authority) }) ??
     promoteStep(seen, memory, lives) ??
-    dropStep(seen, memory.overdueSeen, lives) ??
-    REST;
+    dropStep(seen, memory.overdueSeen, lives);
   return { step, memory };
 }
 

@@ -1,4 +1,4 @@
-/** A certificate made elsewhere: two PEM files, and beside them the CA that signed them. */
+/** Reads a certificate pair that another program renews, and the CAs beside it. */
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { readPair, type ServerCertificate } from "../../authority/certificate.ts
 import { type PemBlock, pemBlocks } from "../../authority/pem-bundle.ts";
 import { Fault } from "../../fault.ts";
 
-export type BroughtPair = ServerCertificate & {
+export type ExternalPair = ServerCertificate & {
   /** What is published for clients: every certificate of `ca.crt`. */
   readonly cas: readonly PemBlock[];
   /** Those of them that issued the pair: without one of these a client refuses it. */
@@ -16,10 +16,10 @@ export type BroughtPair = ServerCertificate & {
 /**
  * Reads the pair and the `ca.crt` of the same folder.
  *
- * @throws Fault ERR_CERTIFICATE_UNREADABLE when a file is missing, or they do not belong together: mounted Secrets change
- * under the reader, and the next look finds all of them
+ * @throws Fault ERR_CERTIFICATE_UNREADABLE when a file is missing or they do not belong together, also while a mounted Secret
+ * changes
  */
-export async function readBroughtPair(certFile: string, keyFile: string): Promise<BroughtPair> {
+export async function readExternalPair(certFile: string, keyFile: string): Promise<ExternalPair> {
   const caFile = join(dirname(certFile), "ca.crt");
   try {
     const texts = [certFile, keyFile, caFile].map((file) => readFile(file, "utf8"));

@@ -1,45 +1,38 @@
-/** The Secret's entries to an authority and back. Whatever is damaged is told and left out; what is good in it is kept. */
+/** Reads and writes the CAs of the webhook in a Secret. */
 import type { Ca, CaReader, SigningCa } from "../../authority/certificate.ts";
+import { type Entries, type EntryChanges, parsedJson, readCaEntries } from "../../authority/shared-secret.ts";
 import type { Authority, RetiredCa } from "./authority.ts";
 
 export type SecretContent = {
   readonly authority: Authority;
-  /** Certificates that cannot sign any more and may have signed what is served. */
+  /** CAs without a usable key: they cannot sign any more, and may have signed a leaf in use. */
   readonly salvaged: readonly Ca[];
-  /** One sentence per damaged place; empty when everything is well. */
-  readonly damage: readonly string[];
+  /** One sentence per unusable entry. */
+  readonly secretErrors: readonly string[];
 };
 
-type Entries = Readonly<Record<string, string>>;
-
 export function readContent(entries: Entries, reader: CaReader): SecretContent {
-  const damage: string[] = [];
+  const secretErrors: string[] = [];
   const salvaged: Ca[] = [];
-  const pair = (name: "ca" | "next"): SigningCa | undefined => {
-    const cert = entries[`${name}.crt`];
-    const key = entries[`${name}.key`];
-    if (cert === undefined && key === undefined) return undefined;
-    const read = reader.readCa(cert ?? "");
-    if ("why" in read) {
-      damage.push(`${name}.crt ${read.why}`);
-      return undefined;
+  const signing = (name: "ca" | "next"): SigningCa | undefined => {
+    const read = readCaEntries(entries, name, reader);
+    if (read.kind === "signing") return read.ca;
+    if (read.kind === "unusable") {
+      secretErrors.push(read.error);
+      if (read.ca !== undefined) salvaged.push(read.ca);
     }
-    if (key !== undefined && reader.keyFits(read.ca, key)) return { ...read.ca, key };
-    damage.push(key === undefined ? `${name}.key is missing` : `${name}.key is not the key of ${name}.crt`);
-    salvaged.push(read.ca);
     return undefined;
   };
-  const next = pair("next");
-  const found = pair("ca");
-  // Ours are never both; whether it may sign already is then unknown.
+  const next = signing("next");
+  const found = signing("ca");
+  // Only an edit makes one CA both, and then nothing shows whether it may sign yet.
   const signer = found !== undefined && found.id === next?.id ? undefined : found;
-  if (signer !== found) damage.push("ca.crt is also next.crt");
-  const retired = readRetired(entries["retired.json"], reader, damage);
-  return { authority: { signer, next, retired }, salvaged, damage };
+  if (signer !== found) secretErrors.push("ca.crt is also next.crt");
+  const retired = readRetired(entries["retired.json"], reader, secretErrors);
+  return { authority: { signer, next, retired }, salvaged, secretErrors };
 }
 
-/** Every entry that is ours; those of others in the same Secret are not named and so not touched. */
-export function contentOf({ signer, next, retired }: Authority): Readonly<Record<string, string | undefined>> {
+export function contentOf({ signer, next, retired }: Authority): EntryChanges {
   return {
     "ca.crt": signer?.cert,
     "ca.key": signer?.key,
@@ -56,26 +49,23 @@ function rowOf(ca: RetiredCa): RetiredRow {
   return ca.isDropped ? { ...row, dropped: true } : row;
 }
 
-function readRetired(text: string | undefined, reader: CaReader, damage: string[]): readonly RetiredCa[] {
+function readRetired(text: string | undefined, reader: CaReader, secretErrors: string[]): readonly RetiredCa[] {
   if (text === undefined) return [];
-  const found: RetiredCa[] = [];
-  for (const row of rowsIn(text)) {
-    const read = row === undefined ? { why: "" } : reader.readCa(row.certificate);
-    const retiredAtMs = Date.parse(row?.retiredAt ?? "");
-    if ("ca" in read && !Number.isNaN(retiredAtMs))
-      found.push({ ...read.ca, retiredAtMs, isDropped: row?.dropped === true });
-    else damage.push("retired.json has an entry that is not {retiredAt, certificate}");
-  }
-  return found;
+  const parsed = parsedJson(text);
+  const rows: readonly unknown[] = Array.isArray(parsed) ? parsed : [undefined];
+  return rows.flatMap((row) => {
+    const ca = readRow(row, reader);
+    if (ca === undefined) secretErrors.push("retired.json has an entry that is not {retiredAt, certificate}");
+    return ca ?? [];
+  });
 }
 
-function rowsIn(text: string): readonly (RetiredRow | undefined)[] {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? parsed.map((row: unknown) => (isRow(row) ? row : undefined)) : [undefined];
-  } catch {
-    return [undefined];
-  }
+function readRow(row: unknown, reader: CaReader): RetiredCa | undefined {
+  if (!isRow(row)) return undefined;
+  const read = reader.readCa(row.certificate);
+  const retiredAtMs = Date.parse(row.retiredAt);
+  if ("why" in read || Number.isNaN(retiredAtMs)) return undefined;
+  return { ...read.ca, retiredAtMs, isDropped: row.dropped === true };
 }
 
 function isRow(value: unknown): value is RetiredRow {

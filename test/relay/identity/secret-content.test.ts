@@ -25,14 +25,14 @@ const sorted = ({ generations, keys }: RelayIdentity) => ({
 
 test("what was written is read back, and entries of others mean nothing", () => {
   const read = readContent({ ...made.entries, "ca.crt": "theirs", "sign-x.json": "{}", ca: "" });
-  expect(read.damage).toEqual([]);
+  expect(read.secretErrors).toEqual([]);
   expect(sorted(read.identity)).toEqual(sorted(made.identity));
   expect(entriesOf(sorted(read.identity))).toEqual(made.entries);
   expect(Object.keys(changesTo(read, made.identity)).toSorted()).toEqual(Object.keys(made.entries).toSorted());
 });
 
 test("an empty Secret is no damage", () => {
-  expect(readContent({})).toEqual({ identity: { generations: [], keys: [] }, damage: [], names: [] });
+  expect(readContent({})).toEqual({ identity: { generations: [], keys: [] }, secretErrors: [], names: [] });
 });
 
 describe("damage is told with its place, the rest is kept", () => {
@@ -104,8 +104,8 @@ describe("damage is told with its place, the rest is kept", () => {
     const read = readContent(
       Object.fromEntries(changed.filter((entry): entry is [string, string] => entry[1] !== undefined)),
     );
-    expect(read.damage).toHaveLength(1);
-    expect(read.damage[0]).toContain(tells);
+    expect(read.secretErrors).toHaveLength(1);
+    expect(read.secretErrors[0]).toContain(tells);
     expect([read.identity.generations.length, read.identity.keys.length]).toEqual(kept);
     // The next write takes away what is damaged.
     const removed = Object.entries(changesTo(read, read.identity)).filter(([, text]) => text === undefined);
@@ -117,6 +117,6 @@ describe("damage is told with its place, the rest is kept", () => {
     const foreign = await makeCaPair("someone's CA", { fromMs: START_MS, untilMs: START_MS + 86_400_000 });
     const id = "0123456789abcdef";
     const read = readContent({ [`ca-${id}.crt`]: foreign.cert, [`ca-${id}.key`]: foreign.key });
-    expect(read.damage).toEqual([`ca-${id}.crt has the subject "CN=someone's CA" and was not made here`]);
+    expect(read.secretErrors).toEqual([`ca-${id}.crt has the subject "CN=someone's CA" and was not made here`]);
   });
 });

@@ -21,7 +21,7 @@ export function stateOf(world: World): State {
     next: namesIn(data["next.crt"] ?? "").join(),
     retired: rows.map((row) => `${namesIn(row.certificate).join()}${row.dropped === true ? RETIRED : ""}`),
     bundles: (world.store.configuration()?.bundles ?? []).map(namesIn),
-    leaves: world.replicas.map((replica) => nameOf(replica.keeper.leaf()?.cert ?? "")),
+    leaves: world.replicas.map((replica) => nameOf(replica.reconciler.leaf()?.cert ?? "")),
   };
 }
 

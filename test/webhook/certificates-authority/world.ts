@@ -3,10 +3,10 @@
 import { pemBlocks } from "../../../src/authority/pem-bundle.ts";
 import type { Lives } from "../../../src/webhook/certificates/authority.ts";
 import {
-  createKeeper,
-  type Keeper,
-  type KeeperEvent,
-  type Standing,
+  type AuthorityEvent,
+  createReconciler,
+  type Reconciled,
+  type Reconciler,
 } from "../../../src/webhook/certificates/reconciler.ts";
 import { type ApiStore, apiStore } from "./api-store.ts";
 import { pretendTools } from "./pretend-certificates.ts";
@@ -28,12 +28,12 @@ export type Fate = "answered" | "never arrives" | "answer lost";
 type Call = { readonly replica: Replica; readonly end: (fate: Fate) => void };
 
 export type Replica = {
-  keeper: Keeper;
+  reconciler: Reconciler;
   clockOffsetMs: number;
   look: Promise<void> | undefined;
-  standing: Standing | undefined;
+  standing: Reconciled | undefined;
   lookedMs: number;
-  readonly events: KeeperEvent[];
+  readonly events: AuthorityEvent[];
 };
 
 export type World = {
@@ -77,8 +77,8 @@ export function createWorld(size: number, webhooks = 2): World {
       calls.push({ replica, end });
     });
 
-  const keeperOf = (replica: () => Replica): Keeper =>
-    createKeeper(
+  const reconcilerOf = (replica: () => Replica): Reconciler =>
+    createReconciler(
       {
         secrets: {
           read: () => call(replica(), store.secret),
@@ -92,14 +92,14 @@ export function createWorld(size: number, webhooks = 2): World {
         },
         tools,
         now: () => ({ wallMs: nowMs + replica().clockOffsetMs, monotonicMs: nowMs }),
-        tell: (event) => replica().events.push(event),
+        recordEvent: (event) => replica().events.push(event),
       },
       LIVES,
     );
 
   const born = (): Replica => {
     const replica: Replica = {
-      keeper: keeperOf(() => replica),
+      reconciler: reconcilerOf(() => replica),
       clockOffsetMs: 0,
       look: undefined,
       standing: undefined,
@@ -112,17 +112,17 @@ export function createWorld(size: number, webhooks = 2): World {
 
   const startLook = async (replica: Replica): Promise<void> => {
     if (replica.look !== undefined) return;
-    const { keeper } = replica;
-    const finished = keeper.look().then(
+    const { reconciler } = replica;
+    const finished = reconciler.reconcile().then(
       (standing) => {
-        if (replica.keeper !== keeper) return;
+        if (replica.reconciler !== reconciler) return;
         replica.standing = standing;
         replica.lookedMs = nowMs;
       },
       () => undefined,
     );
     replica.look = finished.then(() => {
-      if (replica.keeper === keeper) replica.look = undefined;
+      if (replica.reconciler === reconciler) replica.look = undefined;
     });
     await settled();
   };
@@ -158,7 +158,7 @@ export function createWorld(size: number, webhooks = 2): World {
     pendingCalls: () => calls.length,
     crash: async (replica) => {
       calls = calls.filter((pending) => pending.replica !== replica);
-      replica.keeper = keeperOf(() => replica);
+      replica.reconciler = reconcilerOf(() => replica);
       replica.look = undefined;
       replica.standing = undefined;
       replica.lookedMs = Number.NEGATIVE_INFINITY;
@@ -177,7 +177,7 @@ export function createWorld(size: number, webhooks = 2): World {
 
 /** Whether this replica gets requests: its leaf is in time by its own clock and it believes to be trusted. */
 export function isReady(world: World, replica: Replica): boolean {
-  const leaf = replica.keeper.leaf();
+  const leaf = replica.reconciler.leaf();
   if (leaf === undefined || replica.standing?.distrust !== "") return false;
   return world.nowMs() + replica.clockOffsetMs < leaf.validUntilMs && world.nowMs() < leaf.validUntilMs;
 }
@@ -190,7 +190,7 @@ export function isReady(world: World, replica: Replica): boolean {
 export function brokenPromises(world: World, lookedWithinMs = Number.POSITIVE_INFINITY): readonly string[] {
   const held = heldVersions(world.store, world.nowMs());
   return world.replicas.flatMap((replica, index) => {
-    const leaf = replica.keeper.leaf();
+    const leaf = replica.reconciler.leaf();
     if (leaf === undefined || !isReady(world, replica)) return [];
     if (world.nowMs() - replica.lookedMs > lookedWithinMs) return [];
     if ((world.hurried.get(leaf.cert) ?? 0) > world.nowMs()) return [];
