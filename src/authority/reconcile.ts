@@ -26,3 +26,26 @@ export async function reconcile<Seen, Step>(parts: Reconciliation<Seen, Step>): 
   }
   throw new Error(`${parts.what} was changed by others ${ROUND_LIMIT} times in a row`);
 }
+
+/** The same failure is logged again after this time. */
+const REPEAT_MS = 600_000;
+
+export type FailureFilter = {
+  /** Whether the failure is due for the log. */
+  readonly isDue: (message: string, nowMs: number) => boolean;
+  readonly reset: () => void;
+};
+
+export function createFailureFilter(): FailureFilter {
+  let last = { message: "", atMs: 0 };
+  return {
+    isDue: (message, nowMs) => {
+      if (message === last.message && Math.abs(nowMs - last.atMs) < REPEAT_MS) return false;
+      last = { message, atMs: nowMs };
+      return true;
+    },
+    reset: () => {
+      last = { message: "", atMs: 0 };
+    },
+  };
+}

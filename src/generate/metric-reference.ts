@@ -1,7 +1,7 @@
 /** Every metric, from registries that each part of the programs has filled. Nothing is measured. */
 import { Registry } from "prom-client";
 import { drainMeters } from "../relay/drains/drain-metrics.ts";
-import { identityTeller } from "../relay/identity/identity-log.ts";
+import { identityRecorder } from "../relay/identity/identity-log.ts";
 import { sliceMeters } from "../relay/slices/slice-meters.ts";
 import { addHeapMetric } from "../relay/thread/heap-metric.ts";
 import { threadMeters } from "../relay/thread/thread-keeper.ts";
@@ -29,7 +29,7 @@ export function relayMetricReference(): string {
   const registry = new Registry();
   threadMeters(registry);
   addHeapMetric(registry);
-  identityTeller(SILENT, registry, () => false);
+  identityRecorder(SILENT, registry, () => false);
   sliceMeters(registry, () => 0);
   withdrawalMeters(registry, () => 0);
   drainMeters(registry);

@@ -8,7 +8,7 @@ import type { RelayThread } from "../relay/thread/thread-keeper.ts";
 import { releaseStartupMemory } from "../startup-memory.ts";
 import type { AdmissionRules } from "./admit.ts";
 import { certificateFor } from "./certificates/choose.ts";
-import { renewal } from "./certificates/renewal.ts";
+import { renewal } from "./certificates/source.ts";
 import { helpText, readSettings } from "./config.ts";
 import { readClientCa } from "./intake/client-ca-file.ts";
 import { demandFreePort, moreListeners } from "./intake/more-listeners.ts";

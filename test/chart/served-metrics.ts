@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import type { Ca } from "../../src/authority/certificate.ts";
 import { SKIP_REASONS, type SkipReason } from "../../src/injection/outcome.ts";
 import { drainMeters } from "../../src/relay/drains/drain-metrics.ts";
-import { identityTeller } from "../../src/relay/identity/identity-log.ts";
+import { identityRecorder } from "../../src/relay/identity/identity-log.ts";
 import { sliceMeters } from "../../src/relay/slices/slice-meters.ts";
 import { addHeapMetric } from "../../src/relay/thread/heap-metric.ts";
 import { threadMeters } from "../../src/relay/thread/thread-keeper.ts";
@@ -68,7 +68,7 @@ function webhookRegistry(): Registry {
   addEnforcementGauges(registry, () => ({ isEnforcing: true, why: "", reason: "none" }));
   sliceMeters(registry, () => 0);
   withdrawalMeters(registry, () => 0);
-  identityTeller({ info: () => undefined, warn: () => undefined }, registry, () => true);
+  identityRecorder({ info: () => undefined, warn: () => undefined }, registry, () => true);
   const drains = drainMeters(registry);
   for (const outcome of ["blind", "forced", "lost"] as const)
     drains.drained(someDrain({ report: { ...someReport(), outcome } }));

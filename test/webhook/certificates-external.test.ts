@@ -7,7 +7,7 @@ import { pemBlocks } from "../../src/authority/pem-bundle.ts";
 import { type Issuer, makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
 import type { Moment } from "../../src/webhook/certificates/authority.ts";
 import { LINGER_MS } from "../../src/webhook/certificates/external-bundle.ts";
-import { readExternalPair } from "../../src/webhook/certificates/external-pair.ts";
+import { readExternalPair } from "../../src/webhook/certificates/external-files.ts";
 import { externalSource } from "../../src/webhook/certificates/external-source.ts";
 import type { AuthorityEvent } from "../../src/webhook/certificates/reconciler.ts";
 import type { CertificateSource } from "../../src/webhook/certificates/source.ts";

@@ -1,5 +1,6 @@
 /** Logs and counts the events of the relay's identity. */
 import { Counter, Gauge, type Registry } from "prom-client";
+import { createFailureFilter } from "../../authority/reconcile.ts";
 import { METRICS } from "../metric-table.ts";
 import type { IdentityEvent } from "./reconciler.ts";
 
@@ -8,17 +9,15 @@ export type IdentityLog = {
   readonly warn: (keys: object, sentence: string) => void;
 };
 
-export type IdentityTeller = {
-  readonly event: (event: IdentityEvent) => void;
-  /** A look failed; the same failure is told again after a while. `nowMs` is monotonic. */
-  readonly failed: (error: unknown, nowMs: number) => void;
-  readonly succeeded: () => void;
+export type IdentityRecorder = {
+  readonly recordEvent: (event: IdentityEvent) => void;
+  /** `nowMs` is monotonic. */
+  readonly recordFailure: (error: unknown, nowMs: number) => void;
+  readonly recordSuccess: () => void;
 };
 
-const REPEAT_MS = 600_000;
-
 /** @param isReady whether Pods can be given the relay now */
-export function identityTeller(log: IdentityLog, registry: Registry, isReady: () => boolean): IdentityTeller {
+export function identityRecorder(log: IdentityLog, registry: Registry, isReady: () => boolean): IdentityRecorder {
   const registers = [registry];
   const failures = new Counter({ ...METRICS.identityFailures, registers });
   new Gauge({
@@ -28,9 +27,9 @@ export function identityTeller(log: IdentityLog, registry: Registry, isReady: ()
       this.set(isReady() ? 1 : 0);
     },
   });
-  let told = { message: "", atMs: 0 };
+  const filter = createFailureFilter();
   return {
-    event: (event) => {
+    recordEvent: (event) => {
       if (event.kind === "secret-written") log.info(event.reason, "wrote the relay's Secret");
       else if (event.kind === "secret-errors")
         log.warn({ damage: event.errors }, "the relay's Secret is damaged; what is good in it is kept");
@@ -40,15 +39,12 @@ export function identityTeller(log: IdentityLog, registry: Registry, isReady: ()
           "the relay's Secret lost CAs that Pods were given; until they are made again those Pods drain without the relay",
         );
     },
-    failed: (error, nowMs) => {
+    recordFailure: (error, nowMs) => {
       failures.inc();
       const message = error instanceof Error ? error.message : String(error);
-      if (message === told.message && nowMs - told.atMs < REPEAT_MS) return;
-      told = { message, atMs: nowMs };
-      log.warn({ why: message, ready: isReady() }, "looking after the relay's Secret failed");
+      if (filter.isDue(message, nowMs))
+        log.warn({ why: message, ready: isReady() }, "looking after the relay's Secret failed");
     },
-    succeeded: () => {
-      told = { message: "", atMs: 0 };
-    },
+    recordSuccess: filter.reset,
   };
 }

@@ -1,14 +1,14 @@
 /** Keeps the identity in memory up to date: from time to time, and when a client names what is not known yet. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SecureContext } from "node:tls";
+import { createSecureContext, type SecureContext } from "node:tls";
 import type { Registry } from "prom-client";
 import type { SecretStore } from "../../api-server/secret-store.ts";
+import { createLeaves, type LeafParts } from "../../authority/leaves.ts";
 import { newestGeneration, type RelayIdentity } from "./identity.ts";
-import { type IdentityLog, identityTeller } from "./identity-log.ts";
+import { type IdentityLog, identityRecorder } from "./identity-log.ts";
 import type { IdentityTools } from "./identity-tools.ts";
-import { createLeaves } from "./leaves.ts";
 import { createReconciler } from "./reconciler.ts";
-import { isServerName } from "./server-name.ts";
+import { isServerName, serverNameOf } from "./server-name.ts";
 
 export type IdentityParts = {
   readonly secrets: SecretStore;
@@ -35,6 +35,14 @@ export type RunningIdentity = {
   readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
 };
 
+/** TLS 1.2 is the oldest version of managers. */
+const LEAF: LeafParts<SecureContext> = {
+  lifeMs: 7 * 86_400_000,
+  renewAfter: 1 / 2,
+  namesOf: (ca) => ({ dns: [serverNameOf(ca)] }),
+  prepare: ({ cert, key }) => createSecureContext({ cert, key, minVersion: "TLSv1.2" }),
+};
+
 const SOON_MS = 1_000;
 /** Longest wait of a TLS handshake for a look at the Secret; then it goes on with what is known. */
 const HANDSHAKE_WAIT_MS = 2_000;
@@ -43,19 +51,19 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
   const { secrets, tools, wallMs, nowMs, log, registry } = parts;
   const isReady = (): boolean =>
     newestGeneration(reconciler.identity(), wallMs()) !== undefined && reconciler.identity().keys.length > 0;
-  const tell = identityTeller(log, registry, isReady);
-  const reconciler = createReconciler({ secrets, tools, wallMs, recordEvent: tell.event });
-  const leaves = createLeaves();
+  const recorder = identityRecorder(log, registry, isReady);
+  const reconciler = createReconciler({ secrets, tools, wallMs, recordEvent: recorder.recordEvent });
+  const leaves = createLeaves(LEAF);
   let running: Promise<void> | undefined;
   let beganMs = Number.NEGATIVE_INFINITY;
 
   const lookOnce = async (): Promise<void> => {
     try {
       // Also after a look that failed: what is known goes on being served.
-      await reconciler.reconcile().finally(() => leaves.keepUp(reconciler.identity(), wallMs()));
-      tell.succeeded();
+      await reconciler.reconcile().finally(() => leaves.update(reconciler.identity().generations, wallMs()));
+      recorder.recordSuccess();
     } catch (error) {
-      tell.failed(error, nowMs());
+      recorder.recordFailure(error, nowMs());
     } finally {
       running = undefined;
       parts.onLooked?.(reconciler.identity());
@@ -80,10 +88,10 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
     lookSoon,
     contextFor: (serverName) => {
       if (!isServerName(serverName)) return undefined;
-      const known = leaves.contextOf(serverName);
+      const known = leaves.leafOf(serverName);
       if (known !== undefined) return known;
       const late = sleep(HANDSHAKE_WAIT_MS, undefined, { ref: false });
-      return Promise.race([lookSoon(), late]).then(() => leaves.contextOf(serverName));
+      return Promise.race([lookSoon(), late]).then(() => leaves.leafOf(serverName));
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import { Fault } from "../../fault.ts";
 import type { Log } from "../request-log.ts";
 import type { WebhookSettings } from "../settings.ts";
-import type { CertificateSource } from "./source.ts";
+import { type CertificateSource, certificateSource } from "./source.ts";
 
 export type CertificatePorts = {
   readonly log: Log;
@@ -19,7 +19,7 @@ export async function certificateFor(settings: WebhookSettings, ports: Certifica
   if (settings.caSecret !== "") return sharedAuthority(settings, ports);
   if (settings.certificateFile !== "" && settings.webhookConfiguration !== "") return publishedFiles(settings, ports);
   if (settings.certificateFile !== "") {
-    const { certificateFromFiles } = await import("./files.ts");
+    const { certificateFromFiles } = await import("./external-files.ts");
     const source = await certificateFromFiles(settings.certificateFile, settings.keyFile);
     return withExpiry(source, ports.registry);
   }
@@ -38,7 +38,6 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
   const { secretStore } = await import("../../api-server/secret-store.ts");
   const { webhookConfigurations } = await import("./webhook-configurations.ts");
   const { createReconciler } = await import("./reconciler.ts");
-  const { authoritySource } = await import("./authority-source.ts");
   const { addAuthorityGauges, eventRecorder } = await import("./event-log.ts");
   const { makeCertificate } = await import("./self-made.ts");
   const { certificateTools, serviceNames } = await import("../../authority/signing.ts");
@@ -61,9 +60,9 @@ async function sharedAuthority(settings: WebhookSettings, ports: CertificatePort
     lives,
   );
   const placeholder = await makeCertificate(settings.namespace, ports.wallMs());
-  const source = authoritySource(reconciler, placeholder.source.current());
-  addAuthorityGauges(ports.registry, source.status);
-  return { ...source, close };
+  addAuthorityGauges(ports.registry, reconciler.status);
+  const { leaf: current, distrust, reconcile: update } = reconciler;
+  return { ...certificateSource({ current, placeholder: placeholder.source.current(), distrust, update }), close };
 }
 
 async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
@@ -71,7 +70,7 @@ async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts
   const { apiRunner } = await import("../../api-server/api-runner.ts");
   const { webhookConfigurations } = await import("./webhook-configurations.ts");
   const { eventRecorder } = await import("./event-log.ts");
-  const { readExternalPair } = await import("./external-pair.ts");
+  const { readExternalPair } = await import("./external-files.ts");
   const { externalSource } = await import("./external-source.ts");
   const { ask, close } = apiRunner(await connectionTo(settings));
   const source = await externalSource({

@@ -2,9 +2,8 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { METRICS } from "../metric-table.ts";
 import type { Log } from "../request-log.ts";
-import type { AuthorityStatus } from "./authority-source.ts";
 import type { WriteReason } from "./decide.ts";
-import type { AuthorityEvent } from "./reconciler.ts";
+import type { AuthorityEvent, AuthorityStatus } from "./reconciler.ts";
 
 const REASONS: Readonly<Record<WriteReason, string>> = {
   begin: "made a CA",

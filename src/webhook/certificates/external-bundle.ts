@@ -4,7 +4,7 @@
  */
 import { bundleText, holds, holdsExactly, pemBlocks } from "../../authority/pem-bundle.ts";
 import type { Moment } from "./authority.ts";
-import type { ExternalPair } from "./external-pair.ts";
+import type { ExternalPair } from "./external-files.ts";
 
 /** Kubelet brings a changed Secret to every Pod within about two minutes. */
 export const LINGER_MS = 15 * 60_000;

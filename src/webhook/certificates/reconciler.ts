@@ -21,6 +21,7 @@ import {
   type BundleEvent,
   publishBundle,
   readExisting,
+  UNTRUSTED,
   type WebhookConfiguration,
   type WebhookConfigurations,
 } from "./webhook-configurations.ts";
@@ -37,15 +38,19 @@ export type ReconcilerPorts = {
 
 export type Reconciler = {
   /** Rejects when the API server cannot be reached; finished steps stay. Calls must not overlap. */
-  readonly reconcile: () => Promise<Reconciled>;
+  readonly reconcile: () => Promise<void>;
   /** `undefined` until the first one was issued. */
   readonly leaf: () => ServerCertificate | undefined;
+  /** Why no API server can trust the leaf; empty when every webhook carries its CA, `undefined` before the first read. */
+  readonly distrust: () => string | undefined;
+  readonly status: () => AuthorityStatus;
 };
 
-export type Reconciled = {
-  /** Why no API server can trust the leaf now; empty when every webhook carries its CA. */
-  readonly distrust: string;
+/** For the metrics. */
+export type AuthorityStatus = {
+  readonly leafValidUntilMs: number | undefined;
   readonly signer: Ca | undefined;
+  readonly isInSync: boolean;
 };
 
 type Read = ReadSecret & { readonly seen: Seen; readonly configuration: WebhookConfiguration };
@@ -53,6 +58,9 @@ type Read = ReadSecret & { readonly seen: Seen; readonly configuration: WebhookC
 export function createReconciler(ports: ReconcilerPorts, lives: Lives): Reconciler {
   let memory: Memory = NO_MEMORY;
   let leaf: ServerCertificate | undefined;
+  let distrust: string | undefined;
+  let signer: Ca | undefined;
+  let isInSync = false;
 
   const perform = async (step: Step, read: Read): Promise<void> => {
     if (step.kind === "issue") {
@@ -66,21 +74,32 @@ export function createReconciler(ports: ReconcilerPorts, lives: Lives): Reconcil
     }
   };
 
+  const reconcileBoth = async (): Promise<void> => {
+    const { seen } = await reconcile({
+      what: "the Secret or the webhook configuration",
+      read: () => readBoth(ports),
+      decide: (read) => {
+        const decided = decide(read.seen, memory, lives);
+        memory = decided.memory;
+        return decided.step;
+      },
+      write: perform,
+    });
+    distrust = distrustOf(seen, memory);
+    signer = seen.authority.signer;
+    isInSync = distrust === "";
+  };
+
   return {
+    reconcile: () =>
+      reconcileBoth().catch((error: unknown) => {
+        // The bundles may have changed since; API servers that trusted the leaf still do, so `distrust` stays.
+        isInSync = false;
+        throw error;
+      }),
     leaf: () => leaf,
-    reconcile: async () => {
-      const { seen } = await reconcile({
-        what: "the Secret or the webhook configuration",
-        read: () => readBoth(ports),
-        decide: (read) => {
-          const decided = decide(read.seen, memory, lives);
-          memory = decided.memory;
-          return decided.step;
-        },
-        write: perform,
-      });
-      return { distrust: distrustOf(seen, memory), signer: seen.authority.signer };
-    },
+    distrust: () => distrust,
+    status: () => ({ leafValidUntilMs: leaf?.validUntilMs, signer, isInSync }),
   };
 }
 
@@ -112,5 +131,5 @@ async function completed(draft: Draft, seen: Seen, tools: CertificateTools, live
 
 function distrustOf({ bundles }: Seen, { leaf }: Memory): string {
   if (leaf === undefined) return "a new CA is being made known to the API servers";
-  return isTrustedEverywhere(bundles, leaf.ca) ? "" : "the webhook configuration does not trust the certificate";
+  return isTrustedEverywhere(bundles, leaf.ca) ? "" : UNTRUSTED;
 }

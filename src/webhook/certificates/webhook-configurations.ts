@@ -31,6 +31,9 @@ export type WebhookConfigurations = {
   readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Promise<Written>;
 };
 
+/** Why a replica is not ready. */
+export const UNTRUSTED = "the webhook configuration does not trust the certificate";
+
 export type BundleEvent =
   | { readonly kind: "bundle-written"; readonly cas: number }
   | { readonly kind: "conflict"; readonly on: "configuration" };

@@ -2,9 +2,8 @@
 import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { AuthorityStatus } from "../../../src/webhook/certificates/authority-source.ts";
 import { addAuthorityGauges, addExpiryGauge, eventRecorder } from "../../../src/webhook/certificates/event-log.ts";
-import type { AuthorityEvent } from "../../../src/webhook/certificates/reconciler.ts";
+import type { AuthorityEvent, AuthorityStatus } from "../../../src/webhook/certificates/reconciler.ts";
 import { createLog } from "../../../src/webhook/request-log.ts";
 import { samplesOf } from "../server-under-test.ts";
 import { pretendCa } from "./pretend-certificates.ts";

@@ -59,7 +59,8 @@ test("a bundle that lost the leaf's CA is written again in the same look", async
   await reconciler.reconcile();
   expect(reconciler.leaf()).toBeDefined();
   store.setBundles(["", ""]);
-  expect((await reconciler.reconcile()).distrust).toBe("");
+  await reconciler.reconcile();
+  expect(reconciler.distrust()).toBe("");
   expect(store.configuration()?.bundles.every((bundle) => bundle !== "")).toBe(true);
 });
 
@@ -87,6 +88,17 @@ test.for([
     new Set([JSON.stringify({ kind: "conflict", on })]),
   );
   expect(told.filter(({ kind }) => kind === "bundle-written")).toEqual([]);
+});
+
+test("a replica is in sync until the API server cannot be reached, and goes on with its leaf", async () => {
+  const { reconciler, store } = replica();
+  expect([reconciler.distrust(), reconciler.status().isInSync]).toEqual([undefined, false]);
+  await reconciler.reconcile();
+  const { leafValidUntilMs } = reconciler.status();
+  expect(reconciler.status()).toMatchObject({ isInSync: true, signer: { validFromMs: expect.any(Number) } });
+  store.setBundles(undefined);
+  await expect(reconciler.reconcile()).rejects.toThrow();
+  expect([reconciler.distrust(), reconciler.status()]).toMatchObject(["", { isInSync: false, leafValidUntilMs }]);
 });
 
 test("without the configuration there is nothing to look after, and it is named", async () => {

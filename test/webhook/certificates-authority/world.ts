@@ -5,7 +5,6 @@ import type { Lives } from "../../../src/webhook/certificates/authority.ts";
 import {
   type AuthorityEvent,
   createReconciler,
-  type Reconciled,
   type Reconciler,
 } from "../../../src/webhook/certificates/reconciler.ts";
 import { type ApiStore, apiStore } from "./api-store.ts";
@@ -31,7 +30,7 @@ export type Replica = {
   reconciler: Reconciler;
   clockOffsetMs: number;
   look: Promise<void> | undefined;
-  standing: Reconciled | undefined;
+  distrust: string | undefined;
   lookedMs: number;
   readonly events: AuthorityEvent[];
 };
@@ -102,7 +101,7 @@ export function createWorld(size: number, webhooks = 2): World {
       reconciler: reconcilerOf(() => replica),
       clockOffsetMs: 0,
       look: undefined,
-      standing: undefined,
+      distrust: undefined,
       lookedMs: Number.NEGATIVE_INFINITY,
       events: [],
     };
@@ -114,9 +113,9 @@ export function createWorld(size: number, webhooks = 2): World {
     if (replica.look !== undefined) return;
     const { reconciler } = replica;
     const finished = reconciler.reconcile().then(
-      (standing) => {
+      () => {
         if (replica.reconciler !== reconciler) return;
-        replica.standing = standing;
+        replica.distrust = reconciler.distrust();
         replica.lookedMs = nowMs;
       },
       () => undefined,
@@ -160,7 +159,7 @@ export function createWorld(size: number, webhooks = 2): World {
       calls = calls.filter((pending) => pending.replica !== replica);
       replica.reconciler = reconcilerOf(() => replica);
       replica.look = undefined;
-      replica.standing = undefined;
+      replica.distrust = undefined;
       replica.lookedMs = Number.NEGATIVE_INFINITY;
       await settled();
     },
@@ -178,7 +177,7 @@ export function createWorld(size: number, webhooks = 2): World {
 /** Whether this replica gets requests: its leaf is in time by its own clock and it believes to be trusted. */
 export function isReady(world: World, replica: Replica): boolean {
   const leaf = replica.reconciler.leaf();
-  if (leaf === undefined || replica.standing?.distrust !== "") return false;
+  if (leaf === undefined || replica.distrust !== "") return false;
   return world.nowMs() + replica.clockOffsetMs < leaf.validUntilMs && world.nowMs() < leaf.validUntilMs;
 }
 
