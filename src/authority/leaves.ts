@@ -11,7 +11,7 @@ export type LeafParts<T> = {
   readonly prepare: (pair: ServerCertificate) => T;
 };
 
-export type Leaves<T> = {
+type Leaves<T> = {
   readonly update: (cas: readonly SigningCa[], wallMs: number) => Promise<void>;
   /** By the first of its names. */
   readonly leafOf: (name: string) => T | undefined;

@@ -3,7 +3,7 @@
 /** More than the writes of one replica and the conflicts with the others; beyond that, another writer never stops. */
 const ROUND_LIMIT = 16;
 
-export type Reconciliation<Seen, Step> = {
+type Reconciliation<Seen, Step> = {
   /** What is reconciled, for errors. */
   readonly what: string;
   readonly read: () => Promise<Seen>;
@@ -30,7 +30,7 @@ export async function reconcile<Seen, Step>(parts: Reconciliation<Seen, Step>): 
 /** The same failure is logged again after this time. */
 const REPEAT_MS = 600_000;
 
-export type FailureFilter = {
+type FailureFilter = {
   /** Whether the failure is due for the log. */
   readonly isDue: (message: string, nowMs: number) => boolean;
   readonly reset: () => void;

@@ -22,7 +22,7 @@ export type SecretPorts<R> = {
 /** What was read before a write; `stored` is `undefined` when there was no Secret. */
 export type ReadSecret = { readonly stored: StoredSecret | undefined; readonly secretErrors: readonly string[] };
 
-export type ReadCaEntries =
+type ReadCaEntries =
   | { readonly kind: "missing" }
   | { readonly kind: "signing"; readonly ca: SigningCa }
   /** The certificate may be good all the same. */

@@ -18,11 +18,12 @@ export type NewCa = {
   readonly validFromMs?: number | undefined;
 };
 
-export type NewLeaf = { readonly signer: SigningCa; readonly validUntilMs: number };
-
 export type CertificateTools = CaReader & {
   readonly makeCa: (ca: NewCa) => Promise<SigningCa>;
-  readonly makeLeaf: (leaf: NewLeaf) => Promise<ServerCertificate>;
+  readonly makeLeaf: (leaf: {
+    readonly signer: SigningCa;
+    readonly validUntilMs: number;
+  }) => Promise<ServerCertificate>;
 };
 
 /** Clocks of nodes differ, and clients refuse a certificate that starts in the future. */

@@ -1,12 +1,12 @@
 /** Every metric, from registries that each part of the programs has filled. Nothing is measured. */
 import { Registry } from "prom-client";
 import { drainMeters } from "../relay/drains/drain-metrics.ts";
-import { identityRecorder } from "../relay/identity/identity-log.ts";
+import { identityRecorder } from "../relay/identity/identity-runner.ts";
 import { sliceMeters } from "../relay/slices/slice-meters.ts";
 import { addHeapMetric } from "../relay/thread/heap-metric.ts";
 import { threadMeters } from "../relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../relay/withdrawal/withdrawal-meters.ts";
-import { addAuthorityGauges, eventRecorder } from "../webhook/certificates/event-log.ts";
+import { addAuthorityGauges, eventRecorder } from "../webhook/certificates/event-recorder.ts";
 import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../webhook/metrics.ts";

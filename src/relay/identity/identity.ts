@@ -1,6 +1,6 @@
 /** Decides which CAs Pods pin, and which keys sign their credentials, by age. Pure. */
 import type { KeyObject } from "node:crypto";
-import { type Ca, isValidAt, type SigningCa } from "../../authority/certificate.ts";
+import { type Ca, fingerprintOf, isValidAt, type SigningCa } from "../../authority/certificate.ts";
 
 export type SigningKey = {
   /** 8 hexadecimal characters; the first part of a credential. */
@@ -43,7 +43,7 @@ const KEYS_KEPT = 10;
 /** A credential of an older key is replaced when its Pod comes by again: the key has a year left at least. */
 const KEY_IS_FRESH_MS = YEAR_MS;
 
-/** The one Pods are given: the one that is valid longest; `undefined` when none is valid. */
+/** The one new Pods get: it is valid longest; `undefined` when none is valid. */
 export function newestGeneration<T extends PublicCa>(
   { generations }: { readonly generations: readonly T[] },
   wallMs: number,
@@ -73,7 +73,7 @@ export function missingFrom(identity: RelayIdentity, wallMs: number): Missing {
   };
 }
 
-/** As another thread is told it: without the keys of the CAs, which it has no use for. */
+/** For another thread, which does not need the keys of the CAs. */
 export function accessIdentityOf({ generations, keys }: RelayIdentity): AccessIdentity {
   return { generations: generations.map(({ cert: _cert, key: _key, ...given }) => given), keys };
 }
@@ -93,4 +93,15 @@ function byMaking(left: SigningKey, right: SigningKey): number {
 
 function byEnd(left: PublicCa, right: PublicCa): number {
   return right.validUntilMs - left.validUntilMs || (left.id < right.id ? -1 : 1);
+}
+
+/** The server name by which a Pod selects the CA it pins. */
+const SERVER_NAME = /^relay-[0-9a-f]{16}\.lastcall\.internal$/;
+
+export function serverNameOf(ca: Pick<Ca, "id">): string {
+  return `relay-${fingerprintOf(ca)}.lastcall.internal`;
+}
+
+export function isServerName(name: string): boolean {
+  return SERVER_NAME.test(name);
 }

@@ -3,15 +3,14 @@ import { fingerprintOf } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
 import { type SecretEvent, type SecretPorts, writeSecret } from "../../authority/shared-secret.ts";
 import { keptOf, type Missing, missingFrom, NO_IDENTITY, type RelayIdentity } from "./identity.ts";
-import type { IdentityTools } from "./identity-tools.ts";
-import { changesTo, readContent } from "./secret-content.ts";
+import { changesTo, type IdentityTools, readContent } from "./secret-content.ts";
 
 export type IdentityEvent =
   | SecretEvent<Missing>
   /** The Secret lost CAs of Pods while they were valid: those Pods drain without the relay. */
   | { readonly kind: "lost"; readonly generations: readonly string[] };
 
-export type ReconcilerPorts = Pick<SecretPorts<Missing>, "secrets"> & {
+type ReconcilerPorts = Pick<SecretPorts<Missing>, "secrets"> & {
   readonly tools: IdentityTools;
   /** Wall clock, milliseconds. */
   readonly wallMs: () => number;

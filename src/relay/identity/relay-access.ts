@@ -1,14 +1,21 @@
-/** What Pods get at injection and what their requests carry back, from the identity in memory. */
+/** Gives Pods the relay's address, CA and credential at injection, and checks the credentials of their requests. */
+import { isIP } from "node:net";
 import { isOwner } from "../../api-server/event-note.ts";
 import type { GiveRelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
 import { isNamespaceName } from "../../kubernetes/namespace-name.ts";
 import type { CheckCredential } from "../credential-check.ts";
 import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
-import { type AccessIdentity, isFresh, newestGeneration, type SigningKey, signingKey } from "./identity.ts";
-import { serverNameOf } from "./server-name.ts";
+import {
+  type AccessIdentity,
+  isFresh,
+  newestGeneration,
+  type SigningKey,
+  serverNameOf,
+  signingKey,
+} from "./identity.ts";
 
-export type AccessPorts = {
+type AccessPorts = {
   readonly identity: () => AccessIdentity;
   /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
@@ -90,4 +97,20 @@ function ownerOf({ ownerKind, ownerName, ownerUid }: Owner): Owner {
 
 function keyOf({ keys }: AccessIdentity, kid: string): SigningKey | undefined {
   return keys.find((key) => key.kid === kid);
+}
+
+/**
+ * Reads `ADDRESS:PORT`. Brackets may stand around either family and are only kept around IPv6: anyone who fills an
+ * address into a template does not know which it will be.
+ *
+ * @returns `10.96.0.7:443` or `[fd00::7]:443`; `undefined` when it is no IP address with a port
+ */
+export function readRelayAddress(text: string): string | undefined {
+  const parts = /^(?:\[([^[\]]+)\]|([^[\]]+)):([0-9]{1,5})$/.exec(text);
+  const address = parts?.[1] ?? parts?.[2] ?? "";
+  const port = Number(parts?.[3] ?? 0);
+  if (port < 1 || port > 65_535) return undefined;
+  const family = address.includes("%") ? 0 : isIP(address);
+  if (family === 0) return undefined;
+  return family === 6 ? `[${address}]:${port}` : `${address}:${port}`;
 }

@@ -1,14 +1,35 @@
 /**
- * Reads and writes the relay's Secret: `ca-FINGERPRINT.crt` and `.key` as PEM, `sign-KID.json` as
+ * Makes, reads and writes the CAs and signing keys in the relay's Secret: `ca-FINGERPRINT.crt` and `.key` as PEM, `sign-KID.json` as
  * `{"made":"2026-01-31T…","secret":"<base64>"}`.
  */
-import { createSecretKey } from "node:crypto";
-import { fingerprintOf, type SigningCa } from "../../authority/certificate.ts";
+import { createSecretKey, randomBytes } from "node:crypto";
+import { caReader, fingerprintOf, type SigningCa } from "../../authority/certificate.ts";
 import { type Entries, type EntryChanges, parsedJson, readCaEntries } from "../../authority/shared-secret.ts";
-import type { RelayIdentity, SigningKey } from "./identity.ts";
-import { RELAY_CA_READER, SECRET_BYTES } from "./identity-tools.ts";
+import { certificateTools } from "../../authority/signing.ts";
+import { CA_LIFE_MS, type RelayIdentity, type SigningKey } from "./identity.ts";
 
-export type SecretContent = {
+const CA_NAME = "lastcall relay CA";
+const SECRET_BYTES = 32;
+
+export type IdentityTools = {
+  /** @param validFromMs of the CAs there are: the new one starts as early, so a clock that was ahead has no effect */
+  readonly makeGeneration: (wallMs: number, validFromMs: number) => Promise<SigningCa>;
+  readonly makeKey: (wallMs: number) => SigningKey;
+};
+
+const RELAY_CA_READER = caReader(CA_NAME);
+
+export const IDENTITY_TOOLS: IdentityTools = {
+  makeGeneration: (nowMs, validFromMs) =>
+    certificateTools(CA_NAME, { dns: [] }).makeCa({ nowMs, lifeMs: CA_LIFE_MS, validFromMs }),
+  makeKey: (wallMs) => ({
+    kid: randomBytes(4).toString("hex"),
+    madeMs: wallMs,
+    secret: createSecretKey(randomBytes(SECRET_BYTES)),
+  }),
+};
+
+type SecretContent = {
   readonly identity: RelayIdentity;
   /** One sentence per unusable entry. */
   readonly secretErrors: readonly string[];

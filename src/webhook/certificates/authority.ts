@@ -1,10 +1,10 @@
-/** The CAs of the webhook and the purpose of each. Pure data. */
+/** The CAs of the webhook, the purpose of each, and how long it is trusted. Pure. */
 import type { Ca, SigningCa } from "../../authority/certificate.ts";
 
 /** No longer signs, and stays trusted until the last certificate it signed has expired. */
 export type RetiredCa = Ca & {
   readonly retiredAtMs: number;
-  /** No longer trusted. It is remembered for a while: a CA of ours in a bundle that the Secret does not know was lost. */
+  /** No longer trusted. It is remembered for a while: otherwise its CA in a bundle would count as lost by the Secret. */
   readonly isDropped: boolean;
 };
 
@@ -24,7 +24,7 @@ export function trustedBy(authority: Authority): readonly Ca[] {
   return [signer, next, ...retired.filter((ca) => !ca.isDropped)].filter((ca) => ca !== undefined);
 }
 
-/** Every CA the Secret speaks of, trusted or not. */
+/** Every CA in the Secret, trusted or not. */
 export function knownTo(authority: Authority): readonly Ca[] {
   return [...trustedBy(authority), ...authority.retired.filter((ca) => ca.isDropped)];
 }
@@ -35,9 +35,45 @@ export type Lives = {
   readonly leafLifeMs: number;
   /** From the moment every webhook carries a new CA until it signs: no API server may still hold the old bundle then. */
   readonly settleMs: number;
-  /** How long a process must have seen a retired CA overdue before it is dropped: a clock that jumped is put right meanwhile. */
+  /** How long a process must have seen a retired CA overdue before it is dropped: a clock that jumped may be corrected meanwhile. */
   readonly dropHoldMs: number;
 };
 
-/** Wall-clock time for what certificates say, monotonic time for how long something was seen. */
+/** Wall-clock time for the validity of certificates, monotonic time for durations. */
 export type Moment = { readonly wallMs: number; readonly monotonicMs: number };
+
+/**
+ * Most retired CAs that are trusted. One is for as long as a leaf lives, so only a Secret that is deleted again and
+ * again gets there; a caBundle then stays below 20 KiB.
+ */
+const TRUSTED_LIMIT = 24;
+const REMEMBERED_LIMIT = 2 * TRUSTED_LIMIT;
+
+/** Clocks that differ, and a replica that was signing while another one retired the CA. */
+const MARGIN_MS = 60_000;
+
+/** Whether every leaf it signed has expired. */
+export function isOverdue(ca: RetiredCa, wallMs: number, lives: Lives): boolean {
+  return !ca.isDropped && wallMs >= ca.retiredAtMs + trustedForMs(lives);
+}
+
+export function retire({ id, cert, validFromMs, validUntilMs }: Ca, wallMs: number): RetiredCa {
+  return { id, cert, validFromMs, validUntilMs, retiredAtMs: wallMs, isDropped: false };
+}
+
+/** One entry per CA and no more than the limits; the first of the list are the ones that stay. */
+export function withinLimits(retired: readonly RetiredCa[], wallMs: number, lives: Lives): readonly RetiredCa[] {
+  const first = new Map<string, RetiredCa>();
+  for (const ca of retired) if (!first.has(ca.id)) first.set(ca.id, ca);
+  const kept = [...first.values()].filter((ca) => !ca.isDropped || wallMs < ca.retiredAtMs + 2 * trustedForMs(lives));
+  let trusted = 0;
+  const limited = kept.map((ca) => {
+    if (!ca.isDropped) trusted += 1;
+    return trusted > TRUSTED_LIMIT ? { ...ca, isDropped: true } : ca;
+  });
+  return limited.slice(0, REMEMBERED_LIMIT);
+}
+
+function trustedForMs(lives: Lives): number {
+  return lives.leafLifeMs + lives.leafLifeMs / 24 + MARGIN_MS;
+}

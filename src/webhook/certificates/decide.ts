@@ -7,11 +7,18 @@
  * changed, and the configuration is read before the Secret, so that no bundle is replaced by one from an older Secret; a CA
  * of ours that a bundle or a leaf still speaks of is taken back into the Secret before anything is published.
  */
-
 import { type Ca, isValidAt, type SigningCa } from "../../authority/certificate.ts";
 import { holds, holdsExactly } from "../../authority/pem-bundle.ts";
-import { type Authority, knownTo, type Lives, type Moment, trustedBy } from "./authority.ts";
-import { isOverdue, retire, withinLimits } from "./retirement.ts";
+import {
+  type Authority,
+  isOverdue,
+  knownTo,
+  type Lives,
+  type Moment,
+  retire,
+  trustedBy,
+  withinLimits,
+} from "./authority.ts";
 
 /** What the API server answered, read in this order: the configuration, then the Secret. */
 export type Seen = {
@@ -26,7 +33,7 @@ export type Seen = {
   readonly salvaged: readonly Ca[];
 };
 
-export type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
+type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
 
 /** What one process remembers between looks; lost with it. */
 export type Memory = {
@@ -39,7 +46,7 @@ export type Memory = {
   readonly overdueSeen: Sighting | undefined;
 };
 
-export type Sighting = { readonly what: string; readonly sinceMs: number };
+type Sighting = { readonly what: string; readonly sinceMs: number };
 
 export const NO_MEMORY: Memory = {
   leaf: undefined,
@@ -59,7 +66,7 @@ export type Step =
   | { readonly kind: "publish"; readonly cas: readonly Ca[] };
 
 /** Without a step when nothing is left to do. */
-export type Decided = { readonly step: Step | undefined; readonly memory: Memory };
+type Decided = { readonly step: Step | undefined; readonly memory: Memory };
 
 export function decide(seen: Seen, last: Memory, lives: Lives): Decided {
   const isPublished = seen.bundles.every((bundle) => holdsExactly(bundle, trustedBy(seen.authority)));

@@ -3,7 +3,7 @@ import type { Ca, CaReader, SigningCa } from "../../authority/certificate.ts";
 import { type Entries, type EntryChanges, parsedJson, readCaEntries } from "../../authority/shared-secret.ts";
 import type { Authority, RetiredCa } from "./authority.ts";
 
-export type SecretContent = {
+type SecretContent = {
   readonly authority: Authority;
   /** CAs without a usable key: they cannot sign any more, and may have signed a leaf in use. */
   readonly salvaged: readonly Ca[];

@@ -19,7 +19,7 @@ export type CertificateSource = {
   readonly close?: () => void;
 };
 
-export type SourceParts = {
+type SourceParts = {
   readonly current: () => ServerCertificate | undefined;
   /** Lets the server listen and answer its probes until there is a current one. */
   readonly placeholder?: ServerCertificate;
@@ -71,7 +71,7 @@ export function complaintAbout(certificate: ServerCertificate, nowMs: number): s
   return nowMs < certificate.validUntilMs ? "" : "the certificate has expired";
 }
 
-export type Renewal = {
+type Renewal = {
   readonly source: CertificateSource;
   readonly use: (certificate: ServerCertificate) => void;
   readonly log: Log;

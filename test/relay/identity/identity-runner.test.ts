@@ -1,13 +1,11 @@
 /** The identity over real TLS: clients that trust one CA and one name, by IP, as managers do. */
-
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:tls";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, test } from "vitest";
-import { newestGeneration } from "../../../src/relay/identity/identity.ts";
+import { newestGeneration, serverNameOf } from "../../../src/relay/identity/identity.ts";
 import { type RunningIdentity, runIdentity } from "../../../src/relay/identity/identity-runner.ts";
-import { IDENTITY_TOOLS } from "../../../src/relay/identity/identity-tools.ts";
-import { serverNameOf } from "../../../src/relay/identity/server-name.ts";
+import { IDENTITY_TOOLS } from "../../../src/relay/identity/secret-content.ts";
 import { type PretendSecret, pretendSecret } from "./pretend-secret.ts";
 import { DAY_MS, YEAR_MS } from "./pretend-tools.ts";
 

@@ -3,9 +3,8 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fingerprintOf, type SigningCa } from "../../../src/authority/certificate.ts";
 import { newestGeneration, signingKey } from "../../../src/relay/identity/identity.ts";
-import { IDENTITY_TOOLS, type IdentityTools } from "../../../src/relay/identity/identity-tools.ts";
 import { createReconciler, type IdentityEvent, type Reconciler } from "../../../src/relay/identity/reconciler.ts";
-import { entriesOf } from "../../../src/relay/identity/secret-content.ts";
+import { entriesOf, IDENTITY_TOOLS, type IdentityTools } from "../../../src/relay/identity/secret-content.ts";
 import { type PretendSecret, pretendSecret } from "./pretend-secret.ts";
 import { DAY_MS, START_MS, YEAR_MS } from "./pretend-tools.ts";
 

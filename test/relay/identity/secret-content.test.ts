@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { fingerprintOf } from "../../../src/authority/certificate.ts";
 import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
-import { IDENTITY_TOOLS } from "../../../src/relay/identity/identity-tools.ts";
-import { changesTo, entriesOf, readContent } from "../../../src/relay/identity/secret-content.ts";
+import { changesTo, entriesOf, IDENTITY_TOOLS, readContent } from "../../../src/relay/identity/secret-content.ts";
 import { START_MS } from "./pretend-tools.ts";
 
 const made: { identity: RelayIdentity; entries: Readonly<Record<string, string>> } = {

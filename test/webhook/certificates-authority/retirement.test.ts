@@ -1,8 +1,13 @@
 /** How long CAs are valid, trusted after they signed last, and remembered after that: to the millisecond. */
 import { expect, test } from "vitest";
 import { isValidAt } from "../../../src/authority/certificate.ts";
-import { knownTo, type RetiredCa, trustedBy } from "../../../src/webhook/certificates/authority.ts";
-import { isOverdue, withinLimits } from "../../../src/webhook/certificates/retirement.ts";
+import {
+  isOverdue,
+  knownTo,
+  type RetiredCa,
+  trustedBy,
+  withinLimits,
+} from "../../../src/webhook/certificates/authority.ts";
 import { pretendCa } from "./pretend-certificates.ts";
 
 const HOUR_MS = 3_600_000;
