@@ -37,6 +37,10 @@ export const ROOMS: readonly MutatedRoom[] = [
   {
     name: "certificates",
     source: ["src/authority/*.ts", "src/webhook/certificates/**/*.ts"],
-    tests: ["test/webhook/certificates*.test.ts", "test/webhook/certificates-authority/!(program).test.ts"],
+    tests: [
+      "test/authority/*.test.ts",
+      "test/webhook/certificates*.test.ts",
+      "test/webhook/certificates-authority/!(program).test.ts",
+    ],
   },
 ];

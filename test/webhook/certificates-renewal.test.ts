@@ -31,19 +31,6 @@ test("a new certificate reaches the server, the same one does not", async () => 
   expect(used).toEqual(["first"]);
 });
 
-test("the same trouble is told once in ten minutes, new trouble at once", async () => {
-  let why = "away";
-  const { look, lines } = looking(async () => unusable(why));
-  for (let second = 0; second < 590; second += 10) await look(second * 1_000);
-  expect(lines()).toHaveLength(1);
-  await look(600_000);
-  expect(lines()).toHaveLength(2);
-  why = "forbidden";
-  await look(610_000);
-  expect(lines()).toHaveLength(3);
-  expect(lines()[2]).toContain("forbidden");
-});
-
 test("trouble near the end of the certificate is an error", async () => {
   const { look, lines } = looking(async () => unusable("away"));
   await look(0);

@@ -85,8 +85,8 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
     lookSoon,
     contextFor: (serverName) => {
       if (!isServerName(serverName)) return undefined;
-      const known = leaves.leafOf(serverName);
-      if (known !== undefined) return known;
+      const context = leaves.leafOf(serverName);
+      if (context !== undefined) return context;
       const late = sleep(HANDSHAKE_WAIT_MS, undefined, { ref: false });
       return Promise.race([lookSoon(), late]).then(() => leaves.leafOf(serverName));
     },

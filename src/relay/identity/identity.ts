@@ -51,7 +51,7 @@ export function newestGeneration<T extends PublicCa>(
   return generations.filter((each) => isValidAt(each, wallMs)).toSorted(byEnd)[0];
 }
 
-/** The key that signs now: the newest one that every replica knows; before there is one, the oldest. */
+/** The key that signs now: the newest one that every replica has read; before there is one, the oldest. */
 export function signingKey({ keys }: AccessIdentity, wallMs: number): SigningKey | undefined {
   const byAge = keys.toSorted(byMaking);
   return byAge.find((key) => key.madeMs <= wallMs - KEY_SETTLES_MS) ?? byAge.at(-1);

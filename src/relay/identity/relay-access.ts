@@ -21,7 +21,7 @@ type AccessPorts = {
   readonly wallMs: () => number;
   /** Random text that was never used before. */
   readonly newNonce: () => string;
-  /** A credential came with a key that this replica does not know; any stranger can send one. */
+  /** A credential names a key that this replica has not read; unauthenticated clients can send one. */
   readonly onUnknownKey: () => void;
 };
 
@@ -59,16 +59,16 @@ export function credentialCheck(ports: Pick<AccessPorts, "identity" | "onUnknown
 }
 
 /**
- * A second pass gets what the first one gave. A credential that speaks for another owner, or whose key will not be
- * known for long, is replaced.
+ * A second admission gets the credential of the first one, unless it is of another owner or its key will be dropped
+ * soon.
  */
 function keptCredential(question: RelayAccessQuestion, identity: AccessIdentity, wallMs: number): string | undefined {
   const text = question.standing?.credential;
   const read = text === undefined ? undefined : readCredential(text, (kid) => keyOf(identity, kid));
-  return read !== undefined && speaksFor(question, read, wallMs) ? text : undefined;
+  return read !== undefined && isCredentialOf(question, read, wallMs) ? text : undefined;
 }
 
-function speaksFor(question: RelayAccessQuestion, { claims, key }: ReadCredential, wallMs: number): boolean {
+function isCredentialOf(question: RelayAccessQuestion, { claims, key }: ReadCredential, wallMs: number): boolean {
   const owner = ownerOf(question);
   return (
     isFresh(key, wallMs) &&
@@ -100,8 +100,8 @@ function keyOf({ keys }: AccessIdentity, kid: string): SigningKey | undefined {
 }
 
 /**
- * Reads `ADDRESS:PORT`. Brackets may stand around either family and are only kept around IPv6: anyone who fills an
- * address into a template does not know which it will be.
+ * Reads `ADDRESS:PORT`. Brackets may stand around either family and are only kept around IPv6: a template that an address is
+ * filled into works for both.
  *
  * @returns `10.96.0.7:443` or `[fd00::7]:443`; `undefined` when it is no IP address with a port
  */

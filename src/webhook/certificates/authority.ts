@@ -25,7 +25,7 @@ export function trustedBy(authority: Authority): readonly Ca[] {
 }
 
 /** Every CA in the Secret, trusted or not. */
-export function knownTo(authority: Authority): readonly Ca[] {
+export function storedCas(authority: Authority): readonly Ca[] {
   return [...trustedBy(authority), ...authority.retired.filter((ca) => ca.isDropped)];
 }
 

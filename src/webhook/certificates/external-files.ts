@@ -2,8 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readPair, type ServerCertificate } from "../../authority/certificate.ts";
-import { type PemBlock, pemBlocks } from "../../authority/pem-bundle.ts";
+import { type PemBlock, pemBlocks, readPair, type ServerCertificate } from "../../authority/certificate.ts";
 import { Fault } from "../../fault.ts";
 import { type CertificateSource, certificateSource } from "./source.ts";
 

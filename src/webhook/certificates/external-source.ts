@@ -2,7 +2,7 @@
  * Serves certificate files that another program renews, and publishes their CAs in every webhook. The files of replicas
  * change minutes apart, so a CA that is not in this replica's files may be in another's: it stays in bundles for a while.
  */
-import { bundleText, holds, holdsExactly, pemBlocks } from "../../authority/pem-bundle.ts";
+import { bundleText, holds, holdsExactly, pemBlocks } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
 import type { Moment } from "./authority.ts";
 import type { ExternalPair } from "./external-files.ts";

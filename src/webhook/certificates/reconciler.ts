@@ -1,7 +1,6 @@
 /** Reconciles one replica's leaf, the Secret of CAs and the webhook configuration, by the steps of `decide.ts`. */
 import type { SecretStore } from "../../api-server/secret-store.ts";
-import type { Ca, ServerCertificate } from "../../authority/certificate.ts";
-import { bundleText, pemBlocks } from "../../authority/pem-bundle.ts";
+import { bundleText, type Ca, pemBlocks, type ServerCertificate } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
 import { type ReadSecret, type SecretEvent, writeSecret } from "../../authority/shared-secret.ts";
 import type { CertificateTools } from "../../authority/signing.ts";

@@ -10,7 +10,7 @@ import {
   type Written,
   writeObject,
 } from "../../api-server/stored-object.ts";
-import { pemBlocks } from "../../authority/pem-bundle.ts";
+import { pemBlocks } from "../../authority/certificate.ts";
 import { objectAt, objectsAt, type RawObject } from "../../kubernetes/raw-json.ts";
 
 export type WebhookConfiguration = {

@@ -1,7 +1,7 @@
 /** Random histories of several replicas against the oracle of `world.ts`. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { holdsExactly } from "../../../src/authority/pem-bundle.ts";
+import { holdsExactly } from "../../../src/authority/certificate.ts";
 import { trustedBy } from "../../../src/webhook/certificates/authority.ts";
 import { readContent } from "../../../src/webhook/certificates/secret-content.ts";
 import { pretendCa, pretendTools } from "./pretend-certificates.ts";

@@ -1,6 +1,5 @@
 /** Certificates without cryptography: thousands of them cost nothing. They look like PEM and say in JSON what they are. */
-import type { SigningCa } from "../../../src/authority/certificate.ts";
-import { pemId } from "../../../src/authority/pem-bundle.ts";
+import { pemId, type SigningCa } from "../../../src/authority/certificate.ts";
 import type { CertificateTools } from "../../../src/authority/signing.ts";
 
 type Claims = { readonly name: string; readonly from: number; readonly until: number };

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { isValidAt } from "../../../src/authority/certificate.ts";
 import {
   isOverdue,
-  knownTo,
   type RetiredCa,
+  storedCas,
   trustedBy,
   withinLimits,
 } from "../../../src/webhook/certificates/authority.ts";
@@ -32,7 +32,7 @@ test("a CA that was dropped is known and not trusted, and each is known once", (
   const authority = { signer: pretendCa("a", 0, 1), next: undefined, retired: [retired("b"), retired("c", true)] };
   const [a, b, c] = [authority.signer.id, retired("b").id, retired("c").id];
   expect(trustedBy(authority).map(({ id }) => id)).toEqual([a, b]);
-  expect(knownTo(authority).map(({ id }) => id)).toEqual([a, b, c]);
+  expect(storedCas(authority).map(({ id }) => id)).toEqual([a, b, c]);
 });
 
 test("a retired CA is overdue as soon as its last leaf has expired everywhere, and never once it is dropped", () => {

@@ -1,5 +1,5 @@
 /** What a world looks like, by the names of its CAs. */
-import { pemBlocks } from "../../../src/authority/pem-bundle.ts";
+import { pemBlocks } from "../../../src/authority/certificate.ts";
 import { createWorld, type World } from "./world.ts";
 
 /** Marks a CA that is remembered and no longer trusted. */
