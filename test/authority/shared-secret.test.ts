@@ -67,8 +67,8 @@ async function written(stored: StoredSecret | undefined, result: Written, secret
 
 test("a missing Secret is created without the entries that would be removed, another one is updated", async () => {
   const done = [{ kind: "secret-written", reason: "repair" }];
-  expect(await written(undefined, "done")).toEqual({ calls: [{ create: { "a.crt": "new" } }], events: done });
-  expect(await written({ resourceVersion: "1", data: {} }, "done")).toEqual({
+  expect(await written(undefined, "done")).toStrictEqual({ calls: [{ create: { "a.crt": "new" } }], events: done });
+  expect(await written({ resourceVersion: "1", data: {} }, "done")).toStrictEqual({
     calls: [{ update: { "a.crt": "new", "b.crt": undefined } }],
     events: done,
   });
