@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { makeCaPair, makeServerPair, type ServerNames, type Validity } from "../src/certificates/signing.ts";
+import { makeCaPair, makeServerPair, type ServerNames, type Validity } from "../src/authority/signing.ts";
 import { EXIT_FAULT, EXIT_USAGE } from "../src/contract/exit-codes.ts";
 
 const DAY_MS = 86_400_000;

@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { WEBHOOK_FLAGS } from "../../e2e/images/image-table.ts";
-import { makeCaPair } from "../../src/certificates/signing.ts";
+import { makeCaPair } from "../../src/authority/signing.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "../admission-reviews.ts";
 import { clientPair } from "../client-pair.ts";

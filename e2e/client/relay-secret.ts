@@ -1,8 +1,7 @@
 /** The Secret that holds what the relay is known by: its renewal by another replica, and its loss. */
 import type { V1Secret } from "@kubernetes/client-node";
 import { CA_LIFE_MS } from "../../src/relay/identity/identity.ts";
-import { IDENTITY_TOOLS } from "../../src/relay/identity/identity-tools.ts";
-import { entriesOf } from "../../src/relay/identity/secret-content.ts";
+import { entriesOf, IDENTITY_TOOLS } from "../../src/relay/identity/secret-content.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { managerOf, nameOf } from "./injected-pods.ts";

@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { V1MutatingWebhookConfiguration, V1Pod } from "@kubernetes/client-node";
-import { makeCaPair, makeServerPair } from "../../src/certificates/signing.ts";
+import { makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
 import { waitUntil } from "../host/wait.ts";
 import { HOST_ADDRESS } from "../life/addresses.ts";
 import type { CaseNamespace } from "./case-namespace.ts";

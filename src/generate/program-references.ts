@@ -8,13 +8,13 @@ import { buildProgram } from "../cli/program.ts";
 import { DEMO_HELP } from "../demo/options.ts";
 import { ROWS } from "../policy/fields.ts";
 import { drainMeters } from "../relay/drains/drain-metrics.ts";
-import { identityTeller } from "../relay/identity/identity-log.ts";
+import { identityRecorder } from "../relay/identity/identity-runner.ts";
 import { sliceMeters } from "../relay/slices/slice-meters.ts";
 import { addHeapMetric } from "../relay/thread/heap-metric.ts";
 import { threadMeters } from "../relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../relay/withdrawal/withdrawal-meters.ts";
 import { variableOf } from "../settings/read-settings.ts";
-import { addAuthorityGauges, eventLog } from "../webhook/certificates/authority/event-log.ts";
+import { addAuthorityGauges, eventRecorder } from "../webhook/certificates/event-recorder.ts";
 import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../webhook/metrics.ts";
@@ -97,7 +97,7 @@ type MetricRow = { readonly name: string; readonly help: string; readonly labelN
 
 export function webhookMetricReference(): string {
   const { registry } = createMeters();
-  eventLog(SILENT, registry);
+  eventRecorder(SILENT, registry);
   addAuthorityGauges(registry, () => ({ isInSync: false, leafValidUntilMs: undefined, signer: undefined }));
   addEnforcementGauges(registry, () => ({ isEnforcing: false, why: "", reason: "none" }));
   clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
@@ -108,7 +108,7 @@ export function relayMetricReference(): string {
   const registry = new Registry();
   threadMeters(registry);
   addHeapMetric(registry);
-  identityTeller(SILENT, registry, () => false);
+  identityRecorder(SILENT, registry, () => false);
   sliceMeters(registry, () => 0);
   withdrawalMeters(registry, () => 0);
   drainMeters(registry);

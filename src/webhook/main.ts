@@ -9,7 +9,7 @@ import { problemText, type SettingProblem } from "../settings/read-settings.ts";
 import { releaseStartupMemory } from "../startup-memory.ts";
 import type { AdmissionRules } from "./admit.ts";
 import { certificateFor } from "./certificates/choose.ts";
-import { renewal } from "./certificates/renewal.ts";
+import { renewal } from "./certificates/source.ts";
 import { helpText, readSettings } from "./config.ts";
 import { readClientCa } from "./intake/client-certificate.ts";
 import { demandFreePort, moreListeners } from "./intake/more-listeners.ts";

@@ -17,16 +17,16 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
   injection: { rooms: ["contract", "policy", "kubernetes"], npm: ["fast-json-patch"], io: false },
   lint: { rooms: ["contract", "policy", "kubernetes", "injection"], npm: [], io: false },
   "api-server": { rooms: ["kubernetes", "fault.ts"], npm: ["@kubernetes/client-node"], io: true },
-  certificates: { rooms: [], npm: ["selfsigned"], io: true },
+  authority: { rooms: [], npm: ["selfsigned"], io: true },
   settings: { rooms: ["contract", "policy", "kubernetes"], npm: [], io: true },
   "drain-history": { rooms: ["contract"], npm: [], io: false },
   webhook: {
-    rooms: [...CORE, "settings", "api-server", "certificates", "startup-memory.ts"],
+    rooms: [...CORE, "settings", "api-server", "authority", "startup-memory.ts"],
     npm: ["fastify", "pino", "prom-client", "yaml", "@kubernetes/client-node"],
     io: true,
   },
   relay: {
-    rooms: ["contract", "kubernetes", "api-server", "certificates", "drain-history", "fault.ts", "startup-memory.ts"],
+    rooms: ["contract", "kubernetes", "api-server", "authority", "drain-history", "fault.ts", "startup-memory.ts"],
     npm: ["fastify", "prom-client"],
     io: true,
   },
@@ -91,7 +91,6 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Imports that close a circle and stay, each with its reason. A new one is refused. */
 export const CYCLES: Readonly<Record<string, string>> = {
-  "webhook/certificates/authority -> webhook/certificates": "an authority is one source of certificates",
   "demo/story/withdrawal.ts -> demo/story/timeline.ts": "the timeline shows withdrawals, which carry its time",
   "demo/story -> demo/pod-end.ts": "the story tells how a Pod ended",
   "demo/story -> demo/variant.ts": "the story names the variant it tells of",

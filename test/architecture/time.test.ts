@@ -9,7 +9,7 @@ const CLOCK = /\b(?:setTimeout|setInterval|setImmediate|performance\.now|Date\.n
 
 const PURE_ROOMS = Object.keys(ROOMS).filter((room) => ROOMS[room]?.io === false && !room.endsWith(".ts"));
 const DECIDING_FOLDERS = [
-  ...["api-server", "certificates", "manager/drain", "manager/sockets", "manager/traffic"],
+  ...["api-server", "authority", "manager/drain", "manager/sockets", "manager/traffic"],
   ...["relay/drains", "relay/limits", "relay/lost", "relay/withdrawal", "webhook/certificates"],
 ];
 

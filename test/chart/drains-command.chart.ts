@@ -7,7 +7,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeCaPair, makeServerPair } from "../../src/certificates/signing.ts";
+import { makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
 import { connectCluster } from "../../src/cli/cluster-connection.ts";
 import { createDrainRing } from "../../src/relay/drains/drain-ring.ts";
 import { type OpenAdmin, openAdmin } from "../../src/relay/page/admin-runner.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readRelayAddress } from "../../src/relay/identity/relay-address.ts";
+import { readRelayAddress } from "../../src/relay/identity/relay-access.ts";
 import { readSettings } from "../../src/webhook/config.ts";
 import { documentedPolicy } from "./documented-policy.ts";
 import { expandedArgs } from "./kubelet-arguments.ts";

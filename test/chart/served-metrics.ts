@@ -1,16 +1,16 @@
 /** Every metric that a server installed by the chart serves, from the code that makes them. */
 
 import type { Registry } from "prom-client";
+import type { Ca } from "../../src/authority/certificate.ts";
 import { SKIP_REASONS, type SkipReason } from "../../src/injection/outcome.ts";
 import { drainMeters } from "../../src/relay/drains/drain-metrics.ts";
-import { identityTeller } from "../../src/relay/identity/identity-log.ts";
+import { identityRecorder } from "../../src/relay/identity/identity-runner.ts";
 import { sliceMeters } from "../../src/relay/slices/slice-meters.ts";
 import { addHeapMetric } from "../../src/relay/thread/heap-metric.ts";
 import { threadMeters } from "../../src/relay/thread/thread-keeper.ts";
 import { withdrawalMeters } from "../../src/relay/withdrawal/withdrawal-meters.ts";
 import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
-import type { Ca } from "../../src/webhook/certificates/authority/authority.ts";
-import { addAuthorityGauges, eventLog } from "../../src/webhook/certificates/authority/event-log.ts";
+import { addAuthorityGauges, eventRecorder } from "../../src/webhook/certificates/event-recorder.ts";
 import { clusterMeters } from "../../src/webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../../src/webhook/enforcement/enforcement-runner.ts";
 import { createMeters } from "../../src/webhook/metrics.ts";
@@ -63,12 +63,12 @@ function webhookRegistry(): Registry {
   for (const reason of Object.keys(SKIP_REASONS))
     meters.record({ outcome: "skipped", reason: reason as SkipReason, mode: "none", dryRun: false }, [], 0);
   clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
-  eventLog(createLog("silent", { write: () => undefined }), registry);
+  eventRecorder(createLog("silent", { write: () => undefined }), registry);
   addAuthorityGauges(registry, () => ({ leafValidUntilMs: 0, signer: { validUntilMs: 0 } as Ca, isInSync: true }));
   addEnforcementGauges(registry, () => ({ isEnforcing: true, why: "", reason: "none" }));
   sliceMeters(registry, () => 0);
   withdrawalMeters(registry, () => 0);
-  identityTeller({ info: () => undefined, warn: () => undefined }, registry, () => true);
+  identityRecorder({ info: () => undefined, warn: () => undefined }, registry, () => true);
   const drains = drainMeters(registry);
   for (const outcome of ["blind", "forced", "lost"] as const)
     drains.drained(someDrain({ report: { ...someReport(), outcome } }));

@@ -36,7 +36,11 @@ export const ROOMS: readonly MutatedRoom[] = [
   },
   {
     name: "certificates",
-    source: ["src/certificates/*.ts", "src/webhook/certificates/**/*.ts"],
-    tests: ["test/webhook/certificates*.test.ts", "test/webhook/certificates-authority/!(program).test.ts"],
+    source: ["src/authority/*.ts", "src/webhook/certificates/**/*.ts"],
+    tests: [
+      "test/authority/*.test.ts",
+      "test/webhook/certificates*.test.ts",
+      "test/webhook/certificates-authority/!(program).test.ts",
+    ],
   },
 ];

@@ -1,12 +1,10 @@
 /** Looking after a certificate from time to time: what is told, how often, and what reaches the server. */
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import type { ServerCertificate } from "../../src/certificates/server-pair.ts";
+import type { ServerCertificate } from "../../src/authority/certificate.ts";
 import { Fault } from "../../src/fault.ts";
-import { authoritySource } from "../../src/webhook/certificates/authority/authority-source.ts";
-import type { Standing } from "../../src/webhook/certificates/authority/keeper.ts";
-import { renewal } from "../../src/webhook/certificates/renewal.ts";
 import type { CertificateSource, Refreshed } from "../../src/webhook/certificates/source.ts";
+import { certificateSource, renewal } from "../../src/webhook/certificates/source.ts";
 import { createLog } from "../../src/webhook/request-log.ts";
 
 const DAY_MS = 86_400_000;
@@ -31,19 +29,6 @@ test("a new certificate reaches the server, the same one does not", async () => 
   const { look, used } = looking(async () => answers.shift() ?? { kind: "same" });
   for (let count = 0; count < 3; count += 1) await look(0);
   expect(used).toEqual(["first"]);
-});
-
-test("the same trouble is told once in ten minutes, new trouble at once", async () => {
-  let why = "away";
-  const { look, lines } = looking(async () => unusable(why));
-  for (let second = 0; second < 590; second += 10) await look(second * 1_000);
-  expect(lines()).toHaveLength(1);
-  await look(600_000);
-  expect(lines()).toHaveLength(2);
-  why = "forbidden";
-  await look(610_000);
-  expect(lines()).toHaveLength(3);
-  expect(lines()[2]).toContain("forbidden");
 });
 
 test("trouble near the end of the certificate is an error", async () => {
@@ -100,25 +85,32 @@ test("a look that is still running is not started twice, and one that throws doe
 });
 
 test("a replica says why it is not ready: before the first look, while refused, while a CA settles, when it expired", async () => {
-  let answer: () => Promise<Standing> = () => Promise.reject(new Error("403 no"));
   let leaf: ServerCertificate | undefined;
-  const source = authoritySource({ look: () => answer(), leaf: () => leaf }, FIRST);
-  expect(source.complaint(0)).toBe("the CA was not read yet");
+  let distrust: string | undefined;
+  let update: () => Promise<void> = () => Promise.reject(new Error("403 no"));
+  const source = certificateSource({
+    current: () => leaf,
+    placeholder: FIRST,
+    update: () => update(),
+    distrust: () => distrust,
+  });
+  expect(source.complaint(0)).toBe("the webhook configuration was not read yet");
   expect(source.current()).toBe(FIRST);
   expect(await source.refresh(0)).toMatchObject({ kind: "unusable", fault: { code: "ERR_AUTHORITY_UNREACHABLE" } });
   expect(source.complaint(0)).toBe("403 no");
-  answer = async () => ({ distrust: "settling", signer: undefined });
+  update = async () => {
+    distrust = "settling";
+  };
   expect(await source.refresh(0)).toEqual({ kind: "same" });
   expect(source.complaint(0)).toBe("settling");
-  answer = async () => {
+  update = async () => {
     leaf = { ...FIRST, cert: "leaf" };
-    return { distrust: "", signer: undefined };
+    distrust = "";
   };
   expect(await source.refresh(0)).toEqual({ kind: "changed" });
   expect(source.complaint(0)).toBe("");
-  answer = () => Promise.reject(new Error("away"));
+  update = () => Promise.reject(new Error("away"));
   await source.refresh(0);
   expect(source.complaint(0)).toBe("");
   expect(source.complaint(8 * DAY_MS)).toBe("the certificate has expired");
-  expect(source.status()).toMatchObject({ isInSync: false, leafValidUntilMs: 8 * DAY_MS });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Registry } from "prom-client";
 import { afterAll, expect, test } from "vitest";
 import { certificateFor } from "../../src/webhook/certificates/choose.ts";
-import { certificateFromFiles } from "../../src/webhook/certificates/files.ts";
+import { certificateFromFiles } from "../../src/webhook/certificates/external-files.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { complaintAbout } from "../../src/webhook/certificates/source.ts";
 import { readSettings } from "../../src/webhook/config.ts";

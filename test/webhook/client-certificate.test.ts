@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { clientPair, type Pair } from "../../bench/client-pair.ts";
-import { makeCaPair } from "../../src/certificates/signing.ts";
+import { makeCaPair } from "../../src/authority/signing.ts";
 import { reviewText } from "./pod-review.ts";
 import { type RunningWebhook, spawnWebhook, startWebhook } from "./running-webhook.ts";
 

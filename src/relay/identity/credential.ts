@@ -10,7 +10,7 @@ import type { SigningKey } from "./identity.ts";
 /** The longest names Kubernetes has give 720 characters. */
 const CREDENTIAL_LIMIT = 1_024;
 const SHAPE = /^([0-9a-f]{8})\.([0-9A-Za-z_-]+)\.([0-9A-Za-z_-]{43})$/;
-/** Keeps a mac of ours from meaning something elsewhere. */
+/** Binds the mac to this use: a mac of the same key for another purpose is not a credential. */
 const PURPOSE = "lastcall relay credential 1\n";
 
 export function mintCredential(claims: CredentialClaims, key: SigningKey): string {

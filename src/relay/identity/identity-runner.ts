@@ -1,16 +1,16 @@
-/** Keeps the identity in memory up to date: from time to time, and when a client names what is not known yet. */
+/** Runs the reconciler and the leaves of the relay: on a schedule, and when a client names a CA that is not in memory yet. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SecureContext } from "node:tls";
-import type { Registry } from "prom-client";
+import { createSecureContext, type SecureContext } from "node:tls";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { SecretStore } from "../../api-server/secret-store.ts";
-import { newestGeneration, type RelayIdentity } from "./identity.ts";
-import { type IdentityLog, identityTeller } from "./identity-log.ts";
-import type { IdentityTools } from "./identity-tools.ts";
-import { createKeeper } from "./keeper.ts";
-import { createLeaves } from "./leaves.ts";
-import { generationIn } from "./server-name.ts";
+import { createLeaves, type LeafParts } from "../../authority/leaves.ts";
+import { createFailureFilter } from "../../authority/reconcile.ts";
+import { METRICS } from "../metric-table.ts";
+import { isServerName, newestGeneration, type RelayIdentity, serverNameOf } from "./identity.ts";
+import { createReconciler, type IdentityEvent } from "./reconciler.ts";
+import type { IdentityTools } from "./secret-content.ts";
 
-export type IdentityParts = {
+type IdentityParts = {
   readonly secrets: SecretStore;
   readonly tools: IdentityTools;
   readonly wallMs: () => number;
@@ -18,54 +18,59 @@ export type IdentityParts = {
   readonly nowMs: () => number;
   readonly log: IdentityLog;
   readonly registry: Registry;
-  /** After every look, whether it succeeded or not. */
+  /** After every run, whether it succeeded or not. */
   readonly onLooked?: (identity: RelayIdentity) => void;
 };
 
 export type RunningIdentity = {
   readonly identity: () => RelayIdentity;
-  /** Never rejects; calls at the same time share one look. */
+  /** Reconciles. Never rejects; concurrent calls share one run. */
   readonly look: () => Promise<void>;
-  /** Looks too, but at most once a second: strangers can make it happen. */
+  /** At most once a second: unauthenticated clients can cause it. */
   readonly lookSoon: () => Promise<void>;
-  /**
-   * The certificate for a name that TLS was asked for; `undefined` when it is not the relay's. A generation another replica
-   * has just made is looked up first.
-   */
+  /** By server name; `undefined` for names of other servers. Reads the Secret first when another replica may have just made the CA. */
   readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
 };
 
+/** TLS 1.2 is the oldest version of managers. */
+const LEAF: LeafParts<SecureContext> = {
+  lifeMs: 7 * 86_400_000,
+  renewAfter: 1 / 2,
+  namesOf: (ca) => ({ dns: [serverNameOf(ca)] }),
+  prepare: ({ cert, key }) => createSecureContext({ cert, key, minVersion: "TLSv1.2" }),
+};
+
 const SOON_MS = 1_000;
-/** Longest wait of a TLS handshake for a look at the Secret; then it goes on with what is known. */
+/** Longest wait of a TLS handshake for the Secret; then it continues with the leaves in memory. */
 const HANDSHAKE_WAIT_MS = 2_000;
 
 export function runIdentity(parts: IdentityParts): RunningIdentity {
   const { secrets, tools, wallMs, nowMs, log, registry } = parts;
   const isReady = (): boolean =>
-    newestGeneration(keeper.identity(), wallMs()) !== undefined && keeper.identity().keys.length > 0;
-  const tell = identityTeller(log, registry, isReady);
-  const keeper = createKeeper({ secrets, tools, wallMs, tell: tell.event });
-  const leaves = createLeaves();
+    newestGeneration(reconciler.identity(), wallMs()) !== undefined && reconciler.identity().keys.length > 0;
+  const recorder = identityRecorder(log, registry, isReady);
+  const reconciler = createReconciler({ secrets, tools, wallMs, recordEvent: recorder.recordEvent });
+  const leaves = createLeaves(LEAF);
   let running: Promise<void> | undefined;
   let beganMs = Number.NEGATIVE_INFINITY;
 
-  const lookOnce = async (): Promise<void> => {
+  const reconcileOnce = async (): Promise<void> => {
     try {
-      // Also after a look that failed: what is known goes on being served.
-      await keeper.look().finally(() => leaves.keepUp(keeper.identity(), wallMs()));
-      tell.succeeded();
+      // Also after a failure: the CAs in memory are still served.
+      await reconciler.reconcile().finally(() => leaves.update(reconciler.identity().generations, wallMs()));
+      recorder.recordSuccess();
     } catch (error) {
-      tell.failed(error, nowMs());
+      recorder.recordFailure(error, nowMs());
     } finally {
       running = undefined;
-      parts.onLooked?.(keeper.identity());
+      parts.onLooked?.(reconciler.identity());
     }
   };
 
   const look = (): Promise<void> => {
     if (running !== undefined) return running;
     beganMs = nowMs();
-    running = lookOnce();
+    running = reconcileOnce();
     return running;
   };
 
@@ -75,16 +80,57 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
   };
 
   return {
-    identity: keeper.identity,
+    identity: reconciler.identity,
     look,
     lookSoon,
     contextFor: (serverName) => {
-      const generation = generationIn(serverName);
-      if (generation === undefined) return undefined;
-      const known = leaves.contextOf(generation);
-      if (known !== undefined) return known;
+      if (!isServerName(serverName)) return undefined;
+      const context = leaves.leafOf(serverName);
+      if (context !== undefined) return context;
       const late = sleep(HANDSHAKE_WAIT_MS, undefined, { ref: false });
-      return Promise.race([lookSoon(), late]).then(() => leaves.contextOf(generation));
+      return Promise.race([lookSoon(), late]).then(() => leaves.leafOf(serverName));
     },
+  };
+}
+
+type IdentityLog = Readonly<Record<"info" | "warn", (keys: object, sentence: string) => void>>;
+
+type IdentityRecorder = {
+  readonly recordEvent: (event: IdentityEvent) => void;
+  /** `nowMs` is monotonic. */
+  readonly recordFailure: (error: unknown, nowMs: number) => void;
+  readonly recordSuccess: () => void;
+};
+
+/** @param isReady whether Pods can be given the relay now */
+export function identityRecorder(log: IdentityLog, registry: Registry, isReady: () => boolean): IdentityRecorder {
+  const registers = [registry];
+  const failures = new Counter({ ...METRICS.identityFailures, registers });
+  new Gauge({
+    ...METRICS.identityReady,
+    registers,
+    collect() {
+      this.set(isReady() ? 1 : 0);
+    },
+  });
+  const filter = createFailureFilter();
+  return {
+    recordEvent: (event) => {
+      if (event.kind === "secret-written") log.info(event.reason, "wrote the relay's Secret");
+      else if (event.kind === "secret-errors")
+        log.warn({ damage: event.errors }, "the relay's Secret is damaged; what is good in it is kept");
+      else if (event.kind === "lost")
+        log.warn(
+          { generations: event.generations },
+          "the relay's Secret lost CAs that Pods were given; until they are made again those Pods drain without the relay",
+        );
+    },
+    recordFailure: (error, nowMs) => {
+      failures.inc();
+      const message = error instanceof Error ? error.message : String(error);
+      if (filter.isDue(message, nowMs))
+        log.warn({ why: message, ready: isReady() }, "looking after the relay's Secret failed");
+    },
+    recordSuccess: filter.reset,
   };
 }

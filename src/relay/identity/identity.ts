@@ -1,18 +1,6 @@
-/** What the relay is known by: CAs that Pods pin, and keys that sign their credentials. Pure decisions about both. */
+/** Decides which CAs Pods pin, and which keys sign their credentials, by age. Pure. */
 import type { KeyObject } from "node:crypto";
-
-/** A CA of its own: Pods that were given it keep it for as long as they live. */
-export type Generation = {
-  /** 16 hexadecimal characters that follow from the certificate; part of the server name. */
-  readonly id: string;
-  /** PEM. */
-  readonly cert: string;
-  readonly key: string;
-  /** Base64 of the DER, as Pods carry it. */
-  readonly der: string;
-  readonly validFromMs: number;
-  readonly validUntilMs: number;
-};
+import { type Ca, fingerprintOf, isValidAt, type SigningCa } from "../../authority/certificate.ts";
 
 export type SigningKey = {
   /** 8 hexadecimal characters; the first part of a credential. */
@@ -23,14 +11,15 @@ export type SigningKey = {
   readonly secret: KeyObject;
 };
 
-export type RelayIdentity = { readonly generations: readonly Generation[]; readonly keys: readonly SigningKey[] };
+/** `generations` are CAs: each Pod keeps the one it got for as long as it lives. */
+export type RelayIdentity = { readonly generations: readonly SigningCa[]; readonly keys: readonly SigningKey[] };
 
-/** A CA without its key: all that giving Pods access takes. */
-export type GivenGeneration = Omit<Generation, "cert" | "key">;
+/** The part of a CA that Pods get. */
+type PublicCa = Omit<Ca, "cert">;
 
-/** What giving access takes of the identity: the keys that sign credentials, and of the CAs nothing secret. */
+/** The part of the identity that gives Pods access: the keys that sign credentials, and nothing secret of the CAs. */
 export type AccessIdentity = {
-  readonly generations: readonly GivenGeneration[];
+  readonly generations: readonly PublicCa[];
   readonly keys: readonly SigningKey[];
 };
 
@@ -54,19 +43,15 @@ const KEYS_KEPT = 10;
 /** A credential of an older key is replaced when its Pod comes by again: the key has a year left at least. */
 const KEY_IS_FRESH_MS = YEAR_MS;
 
-/** The one Pods are given: the one that is valid longest; `undefined` when none is valid. */
-export function newestGeneration<T extends GivenGeneration>(
+/** The one new Pods get: it is valid longest; `undefined` when none is valid. */
+export function newestGeneration<T extends PublicCa>(
   { generations }: { readonly generations: readonly T[] },
   wallMs: number,
 ): T | undefined {
-  return generations.filter((each) => isValid(each, wallMs)).toSorted(byEnd)[0];
+  return generations.filter((each) => isValidAt(each, wallMs)).toSorted(byEnd)[0];
 }
 
-export function isValid(generation: GivenGeneration, wallMs: number): boolean {
-  return generation.validFromMs <= wallMs && wallMs < generation.validUntilMs;
-}
-
-/** The key that signs now: the newest one that every replica knows; before there is one, the oldest. */
+/** The key that signs now: the newest one that every replica has read; before there is one, the oldest. */
 export function signingKey({ keys }: AccessIdentity, wallMs: number): SigningKey | undefined {
   const byAge = keys.toSorted(byMaking);
   return byAge.find((key) => key.madeMs <= wallMs - KEY_SETTLES_MS) ?? byAge.at(-1);
@@ -88,7 +73,7 @@ export function missingFrom(identity: RelayIdentity, wallMs: number): Missing {
   };
 }
 
-/** As another thread is told it: without the keys of the CAs, which it has no use for. */
+/** For another thread, which does not need the keys of the CAs. */
 export function accessIdentityOf({ generations, keys }: RelayIdentity): AccessIdentity {
   return { generations: generations.map(({ cert: _cert, key: _key, ...given }) => given), keys };
 }
@@ -106,6 +91,17 @@ function byMaking(left: SigningKey, right: SigningKey): number {
   return right.madeMs - left.madeMs || (left.kid < right.kid ? -1 : 1);
 }
 
-function byEnd(left: GivenGeneration, right: GivenGeneration): number {
+function byEnd(left: PublicCa, right: PublicCa): number {
   return right.validUntilMs - left.validUntilMs || (left.id < right.id ? -1 : 1);
+}
+
+/** The server name by which a Pod selects the CA it pins. */
+const SERVER_NAME = /^relay-[0-9a-f]{16}\.lastcall\.internal$/;
+
+export function serverNameOf(ca: Pick<Ca, "id">): string {
+  return `relay-${fingerprintOf(ca)}.lastcall.internal`;
+}
+
+export function isServerName(name: string): boolean {
+  return SERVER_NAME.test(name);
 }

@@ -1,20 +1,27 @@
-/** What Pods get at injection and what their requests carry back, from the identity in memory. */
+/** Gives Pods the relay's address, CA and credential at injection, and checks the credentials of their requests. */
+import { isIP } from "node:net";
 import { isOwner } from "../../api-server/event-note.ts";
 import type { GiveRelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
 import { isNamespaceName } from "../../kubernetes/names.ts";
 import type { CheckCredential } from "../credential-check.ts";
 import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
-import { type AccessIdentity, isFresh, newestGeneration, type SigningKey, signingKey } from "./identity.ts";
-import { serverNameOf } from "./server-name.ts";
+import {
+  type AccessIdentity,
+  isFresh,
+  newestGeneration,
+  type SigningKey,
+  serverNameOf,
+  signingKey,
+} from "./identity.ts";
 
-export type AccessPorts = {
+type AccessPorts = {
   readonly identity: () => AccessIdentity;
   /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
   /** Random text that was never used before. */
   readonly newNonce: () => string;
-  /** A credential came with a key that this replica does not know; any stranger can send one. */
+  /** A credential names a key that this replica has not read; unauthenticated clients can send one. */
   readonly onUnknownKey: () => void;
 };
 
@@ -32,8 +39,8 @@ export function relayAccess(address: string, ports: GivingPorts): GiveRelayAcces
     if (generation === undefined || key === undefined || !isNamespaceName(question.namespace)) return undefined;
     return {
       address,
-      serverName: serverNameOf(generation.id),
-      ca: generation.der,
+      serverName: serverNameOf(generation),
+      ca: generation.id,
       credential: keptCredential(question, identity, wallMs) ?? newCredential(question, key, ports),
     };
   };
@@ -52,16 +59,16 @@ export function credentialCheck(ports: Pick<AccessPorts, "identity" | "onUnknown
 }
 
 /**
- * A second pass gets what the first one gave. A credential that speaks for another owner, or whose key will not be
- * known for long, is replaced.
+ * A second admission gets the credential of the first one, unless it is of another owner or its key will be dropped
+ * soon.
  */
 function keptCredential(question: RelayAccessQuestion, identity: AccessIdentity, wallMs: number): string | undefined {
   const text = question.standing?.credential;
   const read = text === undefined ? undefined : readCredential(text, (kid) => keyOf(identity, kid));
-  return read !== undefined && speaksFor(question, read, wallMs) ? text : undefined;
+  return read !== undefined && isCredentialOf(question, read, wallMs) ? text : undefined;
 }
 
-function speaksFor(question: RelayAccessQuestion, { claims, key }: ReadCredential, wallMs: number): boolean {
+function isCredentialOf(question: RelayAccessQuestion, { claims, key }: ReadCredential, wallMs: number): boolean {
   const owner = ownerOf(question);
   return (
     isFresh(key, wallMs) &&
@@ -90,4 +97,20 @@ function ownerOf({ ownerKind, ownerName, ownerUid }: Owner): Owner {
 
 function keyOf({ keys }: AccessIdentity, kid: string): SigningKey | undefined {
   return keys.find((key) => key.kid === kid);
+}
+
+/**
+ * Reads `ADDRESS:PORT`. Brackets may stand around either family and are only kept around IPv6: a template that an address is
+ * filled into works for both.
+ *
+ * @returns `10.96.0.7:443` or `[fd00::7]:443`; `undefined` when it is no IP address with a port
+ */
+export function readRelayAddress(text: string): string | undefined {
+  const parts = /^(?:\[([^[\]]+)\]|([^[\]]+)):([0-9]{1,5})$/.exec(text);
+  const address = parts?.[1] ?? parts?.[2] ?? "";
+  const port = Number(parts?.[3] ?? 0);
+  if (port < 1 || port > 65_535) return undefined;
+  const family = address.includes("%") ? 0 : isIP(address);
+  if (family === 0) return undefined;
+  return family === 6 ? `[${address}]:${port}` : `${address}:${port}`;
 }

@@ -1,74 +1,92 @@
 /**
- * The Secret's entries to an identity and back: `ca-<generation>.crt` and `.key` as PEM, `sign-<kid>.json` as
- * `{"made":"2026-01-31T…","secret":"<base64>"}`. What is damaged is told and left out; what is good is kept.
+ * Makes, reads and writes the CAs and signing keys in the relay's Secret: `ca-FINGERPRINT.crt` and `.key` as PEM, `sign-KID.json` as
+ * `{"made":"2026-01-31T…","secret":"<base64>"}`.
  */
-import { createSecretKey } from "node:crypto";
-import type { Generation, RelayIdentity, SigningKey } from "./identity.ts";
-import { readGeneration, SECRET_BYTES } from "./identity-tools.ts";
+import { createSecretKey, randomBytes } from "node:crypto";
+import { caReader, fingerprintOf, type SigningCa } from "../../authority/certificate.ts";
+import { type Entries, type EntryChanges, parsedJson, readCaEntries } from "../../authority/shared-secret.ts";
+import { certificateTools } from "../../authority/signing.ts";
+import { CA_LIFE_MS, type RelayIdentity, type SigningKey } from "./identity.ts";
 
-export type SecretContent = {
+const CA_NAME = "lastcall relay CA";
+const SECRET_BYTES = 32;
+
+export type IdentityTools = {
+  /** @param validFromMs of the CAs there are: the new one starts as early, so a clock that was ahead has no effect */
+  readonly makeGeneration: (wallMs: number, validFromMs: number) => Promise<SigningCa>;
+  readonly makeKey: (wallMs: number) => SigningKey;
+};
+
+const RELAY_CA_READER = caReader(CA_NAME);
+
+export const IDENTITY_TOOLS: IdentityTools = {
+  makeGeneration: (nowMs, validFromMs) =>
+    certificateTools(CA_NAME, { dns: [] }).makeCa({ nowMs, lifeMs: CA_LIFE_MS, validFromMs }),
+  makeKey: (wallMs) => ({
+    kid: randomBytes(4).toString("hex"),
+    madeMs: wallMs,
+    secret: createSecretKey(randomBytes(SECRET_BYTES)),
+  }),
+};
+
+type SecretContent = {
   readonly identity: RelayIdentity;
-  /** One sentence per damaged place; empty when everything is well. */
-  readonly damage: readonly string[];
-  /** Entries that are ours by their name, good or not. */
+  /** One sentence per unusable entry. */
+  readonly secretErrors: readonly string[];
+  /** Entries of the relay by their name, usable or not. */
   readonly names: readonly string[];
 };
 
-type Entries = Readonly<Record<string, string>>;
-
-const CA_ENTRY = /^ca-([0-9a-f]{16})\.(crt|key)$/;
+const CA_ENTRY = /^(ca-[0-9a-f]{16})\.(?:crt|key)$/;
 const KEY_ENTRY = /^sign-([0-9a-f]{8})\.json$/;
 
 export function readContent(entries: Entries): SecretContent {
-  const damage: string[] = [];
+  const secretErrors: string[] = [];
   const names = Object.keys(entries).filter((name) => CA_ENTRY.test(name) || KEY_ENTRY.test(name));
-  const ids = new Set(names.flatMap((name) => CA_ENTRY.exec(name)?.[1] ?? []));
-  const generations = [...ids].flatMap((id): Generation[] => {
-    const read = readGeneration(entries[`ca-${id}.crt`] ?? "", entries[`ca-${id}.key`] ?? "");
-    if ("generation" in read && read.generation.id === id) return [read.generation];
-    damage.push(`ca-${id} ${"why" in read ? read.why : "is a CA of another name"}`);
+  const caNames = new Set(names.flatMap((name) => CA_ENTRY.exec(name)?.[1] ?? []));
+  const generations = [...caNames].flatMap((name): SigningCa[] => {
+    const read = readCaEntries(entries, name, RELAY_CA_READER);
+    if (read.kind === "signing" && caName(read.ca) === name) return [read.ca];
+    secretErrors.push(read.kind === "unusable" ? read.error : `${name}.crt is a CA of another name`);
     return [];
   });
   const keys = names.flatMap((name): SigningKey[] => {
     const kid = KEY_ENTRY.exec(name)?.[1];
     if (kid === undefined) return [];
     const key = readKey(kid, entries[name] ?? "");
-    if (key === undefined) damage.push(`${name} is not {made, secret}`);
+    if (key === undefined) secretErrors.push(`${name} is not {made, secret}`);
     return key === undefined ? [] : [key];
   });
-  return { identity: { generations, keys }, damage, names };
+  return { identity: { generations, keys }, secretErrors, names };
 }
 
-/** What has to change: `undefined` removes. Entries of others are not named and so not touched. */
-export function changesTo(content: SecretContent, wanted: RelayIdentity): Readonly<Record<string, string | undefined>> {
-  const changes: Record<string, string | undefined> = {};
-  for (const name of content.names) changes[name] = undefined;
-  return { ...changes, ...entriesOf(wanted) };
+export function changesTo(content: SecretContent, wanted: RelayIdentity): EntryChanges {
+  const removed = Object.fromEntries(content.names.map((name) => [name, undefined]));
+  return { ...removed, ...entriesOf(wanted) };
 }
 
 export function entriesOf({ generations, keys }: RelayIdentity): Entries {
-  const cas = generations.flatMap(({ id, cert, key }) => [[`ca-${id}.crt`, cert] as const, [`ca-${id}.key`, key]]);
+  const cas = generations.flatMap((ca) => [
+    [`${caName(ca)}.crt`, ca.cert] as const,
+    [`${caName(ca)}.key`, ca.key] as const,
+  ]);
   const signing = keys.map(({ kid, madeMs, secret }) => {
     const made = new Date(madeMs).toISOString();
-    return [`sign-${kid}.json`, `${JSON.stringify({ made, secret: secret.export().toString("base64") })}\n`];
+    return [`sign-${kid}.json`, `${JSON.stringify({ made, secret: secret.export().toString("base64") })}\n`] as const;
   });
   return Object.fromEntries([...cas, ...signing]);
 }
 
+function caName(ca: SigningCa): string {
+  return `ca-${fingerprintOf(ca)}`;
+}
+
 function readKey(kid: string, text: string): SigningKey | undefined {
-  const row = parsed(text);
+  const row = parsedJson(text);
   if (typeof row !== "object" || row === null || !("made" in row) || !("secret" in row)) return undefined;
   if (typeof row.made !== "string" || typeof row.secret !== "string") return undefined;
   const madeMs = Date.parse(row.made);
   const secret = Buffer.from(row.secret, "base64");
   if (Number.isNaN(madeMs) || secret.length !== SECRET_BYTES) return undefined;
   return { kid, madeMs, secret: createSecretKey(secret) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

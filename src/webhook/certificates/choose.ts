@@ -1,12 +1,15 @@
-/** Which certificate the settings ask for. Every way loads its packages only when it is taken. */
+/** Builds the certificate source that the settings select. Packages are loaded only by the source that uses them. */
 import { renameSync, writeFileSync } from "node:fs";
 import type { Registry } from "prom-client";
+import type { AskApi } from "../../api-server/api-request.ts";
 import { Fault } from "../../fault.ts";
 import type { Log } from "../request-log.ts";
 import type { WebhookSettings } from "../settings.ts";
-import type { CertificateSource } from "./source.ts";
+import type { Lives } from "./authority.ts";
+import type { ReconcilerPorts } from "./reconciler.ts";
+import { type CertificateSource, certificateSource } from "./source.ts";
 
-export type CertificatePorts = {
+type CertificatePorts = {
   readonly log: Log;
   readonly registry: Registry;
   /** Wall-clock and monotonic milliseconds. */
@@ -14,14 +17,15 @@ export type CertificatePorts = {
   readonly monotonicMs: () => number;
 };
 
-/** @throws Fault when files or the way to the API server cannot be read; an API server that is away is no fault */
+type PublishingPorts = Pick<ReconcilerPorts, "configurations" | "now" | "recordEvent"> & { readonly ask: AskApi };
+
+/** @throws Fault when files or the kubeconfig cannot be read; an API server that does not answer is not a fault */
 export async function certificateFor(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
-  if (settings.caSecret !== "") return sharedAuthority(settings, ports);
-  if (settings.certificateFile !== "" && settings.webhookConfiguration !== "") return publishedFiles(settings, ports);
-  if (settings.certificateFile !== "") {
-    const { certificateFromFiles } = await import("./files.ts");
-    const source = await certificateFromFiles(settings.certificateFile, settings.keyFile);
-    return withExpiry(source, ports.registry);
+  const hasFiles = settings.certificateFile !== "";
+  if (settings.caSecret !== "" || (hasFiles && settings.webhookConfiguration !== "")) return inCluster(settings, ports);
+  if (hasFiles) {
+    const { certificateFromFiles } = await import("./external-files.ts");
+    return withExpiry(await certificateFromFiles(settings.certificateFile, settings.keyFile), ports.registry);
   }
   const { makeCertificate } = await import("./self-made.ts");
   const made = await makeCertificate(settings.namespace, ports.wallMs());
@@ -29,65 +33,64 @@ export async function certificateFor(settings: WebhookSettings, ports: Certifica
   return made.source;
 }
 
+/** Both sources that publish CAs in the webhook configuration. */
+async function inCluster(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
+  const { connectionTo } = await import("../../api-server/connection.ts");
+  const { apiRunner } = await import("../../api-server/api-runner.ts");
+  const { webhookConfigurations } = await import("./webhook-configurations.ts");
+  const { eventRecorder } = await import("./event-recorder.ts");
+  const { ask, close } = apiRunner(await connectionTo(settings));
+  const publishing: PublishingPorts = {
+    ask,
+    configurations: webhookConfigurations(ask, settings.webhookConfiguration, settings.enforceConfiguration),
+    now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
+    recordEvent: eventRecorder(ports.log, ports.registry),
+  };
+  const build = settings.caSecret === "" ? externalFiles : sharedCas;
+  return { ...(await build(settings, publishing, ports)), close };
+}
+
+async function sharedCas(
+  settings: WebhookSettings,
+  { ask, ...publishing }: PublishingPorts,
+  { registry, wallMs }: CertificatePorts,
+): Promise<CertificateSource> {
+  const { secretStore } = await import("../../api-server/secret-store.ts");
+  const { certificateTools, serviceNames } = await import("../../authority/signing.ts");
+  const { createReconciler } = await import("./reconciler.ts");
+  const { addAuthorityGauges } = await import("./event-recorder.ts");
+  const { makeCertificate } = await import("./self-made.ts");
+  const secrets = secretStore(ask, settings.namespace, settings.caSecret);
+  const tools = certificateTools("lastcall CA", { dns: serviceNames(settings.service, settings.namespace) });
+  const reconciler = createReconciler({ ...publishing, secrets, tools }, livesOf(settings));
+  addAuthorityGauges(registry, reconciler.status);
+  const { leaf: current, distrust, reconcile: update } = reconciler;
+  const { source } = await makeCertificate(settings.namespace, wallMs());
+  return certificateSource({ current, placeholder: source.current(), distrust, update });
+}
+
 const LEAF_LIFE_LIMIT_MS = 7 * 86_400_000;
 const DROP_HOLD_LIMIT_MS = 3_600_000;
 
-async function sharedAuthority(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
-  const { connectionTo } = await import("../../api-server/connection.ts");
-  const { apiRunner } = await import("../../api-server/api-runner.ts");
-  const { secretStore } = await import("../../api-server/secret-store.ts");
-  const { webhookConfigurations } = await import("./authority/webhook-configurations.ts");
-  const { createKeeper } = await import("./authority/keeper.ts");
-  const { certificateTools } = await import("./authority/certificate-tools.ts");
-  const { authoritySource } = await import("./authority/authority-source.ts");
-  const { addAuthorityGauges, eventLog } = await import("./authority/event-log.ts");
-  const { makeCertificate } = await import("./self-made.ts");
-  const { serviceNames } = await import("../../certificates/signing.ts");
-  const { ask, close } = apiRunner(await connectionTo(settings));
-  const leafLifeMs = Math.min(LEAF_LIFE_LIMIT_MS, settings.caLifeMs / 8);
-  const lives = {
-    caLifeMs: settings.caLifeMs,
-    leafLifeMs,
-    settleMs: settings.caSettleMs,
-    dropHoldMs: Math.min(DROP_HOLD_LIMIT_MS, leafLifeMs),
-  };
-  const keeper = createKeeper(
-    {
-      secrets: secretStore(ask, settings.namespace, settings.caSecret),
-      configurations: webhookConfigurations(ask, settings.webhookConfiguration, settings.enforceConfiguration),
-      tools: certificateTools(serviceNames(settings.service, settings.namespace)),
-      now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
-      tell: eventLog(ports.log, ports.registry),
-    },
-    lives,
-  );
-  const placeholder = await makeCertificate(settings.namespace, ports.wallMs());
-  const source = authoritySource(keeper, placeholder.source.current());
-  addAuthorityGauges(ports.registry, source.status);
-  return { ...source, close };
+function livesOf({ caLifeMs, caSettleMs }: WebhookSettings): Lives {
+  const leafLifeMs = Math.min(LEAF_LIFE_LIMIT_MS, caLifeMs / 8);
+  return { caLifeMs, leafLifeMs, settleMs: caSettleMs, dropHoldMs: Math.min(DROP_HOLD_LIMIT_MS, leafLifeMs) };
 }
 
-async function publishedFiles(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
-  const { connectionTo } = await import("../../api-server/connection.ts");
-  const { apiRunner } = await import("../../api-server/api-runner.ts");
-  const { webhookConfigurations } = await import("./authority/webhook-configurations.ts");
-  const { eventLog } = await import("./authority/event-log.ts");
-  const { readBroughtPair } = await import("./brought-pair.ts");
-  const { broughtSource } = await import("./brought-source.ts");
-  const { ask, close } = apiRunner(await connectionTo(settings));
-  const source = await broughtSource({
-    read: () => readBroughtPair(settings.certificateFile, settings.keyFile),
-    configurations: webhookConfigurations(ask, settings.webhookConfiguration, settings.enforceConfiguration),
-    now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
-    settleMs: settings.caSettleMs,
-    tell: eventLog(ports.log, ports.registry),
-  });
-  return { ...(await withExpiry(source, ports.registry)), close };
+async function externalFiles(
+  { certificateFile, keyFile, caSettleMs }: WebhookSettings,
+  publishing: PublishingPorts,
+  { registry }: CertificatePorts,
+): Promise<CertificateSource> {
+  const { readExternalPair } = await import("./external-files.ts");
+  const { externalSource } = await import("./external-source.ts");
+  const read = (): ReturnType<typeof readExternalPair> => readExternalPair(certificateFile, keyFile);
+  return withExpiry(await externalSource({ ...publishing, read, settleMs: caSettleMs }), registry);
 }
 
-/** The program that renews the files may stop without a word. */
+/** The program that renews the files may stop without a sign. */
 async function withExpiry(source: CertificateSource, registry: Registry): Promise<CertificateSource> {
-  const { addExpiryGauge } = await import("./authority/event-log.ts");
+  const { addExpiryGauge } = await import("./event-recorder.ts");
   addExpiryGauge(registry, () => ({ leafMs: source.current().validUntilMs }));
   return source;
 }

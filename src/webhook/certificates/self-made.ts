@@ -1,7 +1,7 @@
-/** A CA and a leaf that exist in the memory of this process only. For trying out, tests and the demo. */
-import type { ServerCertificate } from "../../certificates/server-pair.ts";
-import { type Issuer, makeCaPair, makeServerPair, type Validity } from "../../certificates/signing.ts";
-import { type CertificateSource, complaintAbout } from "./source.ts";
+/** A CA and a leaf in the memory of one process. For trials, tests and the demo. */
+import { createLeaves } from "../../authority/leaves.ts";
+import { certificateTools } from "../../authority/signing.ts";
+import { type CertificateSource, certificateSource } from "./source.ts";
 
 export type SelfMade = {
   readonly source: CertificateSource;
@@ -10,34 +10,15 @@ export type SelfMade = {
 };
 
 const DAY_MS = 86_400_000;
-const CA_LIFE_MS = 3_650 * DAY_MS;
-const LEAF_LIFE_MS = 90 * DAY_MS;
-/** Renewed when a third of its life is left. */
-const RENEW_BEFORE_MS = 30 * DAY_MS;
-/** Clocks of nodes differ; a certificate from the future is refused. */
-const BACKDATE_MS = 3_600_000;
+const LEAF = { lifeMs: 90 * DAY_MS, renewAfter: 2 / 3 };
 
 /** `nowMs` is wall-clock time. */
 export async function makeCertificate(namespace: string, nowMs: number): Promise<SelfMade> {
-  const ca = await makeCaPair("lastcall CA", lifeFrom(nowMs, CA_LIFE_MS));
-  let current = await makeLeaf(ca, namespace, nowMs);
-  const source: CertificateSource = {
-    current: () => current,
-    complaint: (atMs) => complaintAbout(current, atMs),
-    refresh: async (atMs) => {
-      if (atMs < current.validUntilMs - RENEW_BEFORE_MS) return { kind: "same" };
-      current = await makeLeaf(ca, namespace, atMs);
-      return { kind: "changed" };
-    },
-  };
+  const name = `lastcall.${namespace}.svc`;
+  const names = { dns: [name, "localhost"], ip: ["127.0.0.1", "::1"] };
+  const ca = await certificateTools("lastcall CA", names).makeCa({ nowMs, lifeMs: 3_650 * DAY_MS });
+  const leaves = createLeaves({ ...LEAF, namesOf: () => names, prepare: (pair) => pair });
+  await leaves.update([ca], nowMs);
+  const source = certificateSource({ current: () => leaves.leafOf(name), update: (atMs) => leaves.update([ca], atMs) });
   return { source, caCertificate: ca.cert };
-}
-
-function makeLeaf(issuer: Issuer, namespace: string, nowMs: number): Promise<ServerCertificate> {
-  const names = { dns: [`lastcall.${namespace}.svc`, "localhost"], ip: ["127.0.0.1", "::1"] };
-  return makeServerPair(issuer, names, lifeFrom(nowMs, LEAF_LIFE_MS));
-}
-
-function lifeFrom(nowMs: number, lifeMs: number): Validity {
-  return { fromMs: nowMs - BACKDATE_MS, untilMs: nowMs + lifeMs };
 }

@@ -1,4 +1,4 @@
-/** Which settings about certificates go together. */
+/** Checks that the settings for certificates fit together. */
 import { formatDuration } from "../../contract/duration.ts";
 import type { SettingProblem } from "../../settings/read-settings.ts";
 import type { WebhookSettings } from "../settings.ts";
@@ -20,29 +20,29 @@ const SETTLES_PER_LIFE = 10;
 
 export function certificateProblems(settings: CertificateSettings): readonly SettingProblem[] {
   const problems: SettingProblem[] = [];
-  const told = (where: string, message: string): unknown => problems.push({ where, message });
+  const add = (where: string, message: string): unknown => problems.push({ where, message });
   const hasFiles = settings.certificateFile !== "" || settings.keyFile !== "";
   const hasSecret = settings.caSecret !== "";
   const hasConfiguration = settings.webhookConfiguration !== "";
   if (hasFiles && (settings.certificateFile === "" || settings.keyFile === "")) {
-    told("--cert and --key", "One of them is missing; give both or neither.");
+    add("--cert and --key", "One of them is missing; give both or neither.");
   }
   if ((hasFiles || hasSecret) && settings.caFile !== "") {
-    told("--ca-file", "Only a certificate made in memory has a CA to write.");
+    add("--ca-file", "Only a certificate made in memory has a CA to write.");
   }
   if (hasFiles && hasSecret) {
-    told("--ca-secret", "Either the files of --cert and --key are served or what the CA of --ca-secret signs.");
+    add("--ca-secret", "Either the files of --cert and --key are served or what the CA of --ca-secret signs.");
   }
   if (hasSecret && !hasConfiguration) {
-    told("--ca-secret", "It needs --webhook-configuration: no API server would trust the certificates otherwise.");
+    add("--ca-secret", "It needs --webhook-configuration: no API server would trust the certificates otherwise.");
   }
   if (hasConfiguration && !hasSecret && !hasFiles) {
-    told("--webhook-configuration", "It needs --ca-secret, or --cert and --key with a ca.crt beside them.");
+    add("--webhook-configuration", "It needs --ca-secret, or --cert and --key with a ca.crt beside them.");
   }
   if (settings.caLifeMs < SETTLES_PER_LIFE * settings.caSettleMs) {
     const shortest = formatDuration(SETTLES_PER_LIFE * settings.caSettleMs);
-    told("--ca-life", `With --ca-settle ${formatDuration(settings.caSettleMs)} it is at least ${shortest}.`);
+    add("--ca-life", `With --ca-settle ${formatDuration(settings.caSettleMs)} it is at least ${shortest}.`);
   }
-  if (settings.certificateCheckMs < 100) told("--certificate-check", "The shortest interval is 100ms.");
+  if (settings.certificateCheckMs < 100) add("--certificate-check", "The shortest interval is 100ms.");
   return problems;
 }

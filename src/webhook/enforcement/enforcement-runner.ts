@@ -5,7 +5,7 @@ import { apiRunner } from "../../api-server/api-runner.ts";
 import { connectionTo } from "../../api-server/connection.ts";
 import { atVersion, type Operation, readObject, versionOf, writeObject } from "../../api-server/stored-object.ts";
 import { objectsAt } from "../../kubernetes/raw-json.ts";
-import { pathOf, whatOf } from "../certificates/authority/webhook-configurations.ts";
+import { pathOf, whatOf } from "../certificates/webhook-configurations.ts";
 
 import { METRICS } from "../metric-table.ts";
 import type { Log } from "../request-log.ts";

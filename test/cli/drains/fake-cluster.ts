@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { makeCaPair, makeServerPair } from "../../../src/certificates/signing.ts";
+import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
 import type { DrainRecord } from "../../../src/drain-history/drain-record.ts";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { openAdmin } from "../../../src/relay/page/admin-runner.ts";

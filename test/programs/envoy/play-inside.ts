@@ -1,7 +1,7 @@
 /** Process 1 of the namespaces: plays all cases, several that mostly wait beside one that works, and writes what came. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeCaPair, makeServerPair } from "../../../src/certificates/signing.ts";
+import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
 import { realClock } from "../../../src/demo/clock.ts";
 import { answerRequest, type Workshop } from "../harness/answer-request.ts";
 import { runCase } from "./case-run.ts";

@@ -1,13 +1,11 @@
 /** The identity over real TLS: clients that trust one CA and one name, by IP, as managers do. */
-
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:tls";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, test } from "vitest";
-import { newestGeneration } from "../../../src/relay/identity/identity.ts";
+import { newestGeneration, serverNameOf } from "../../../src/relay/identity/identity.ts";
 import { type RunningIdentity, runIdentity } from "../../../src/relay/identity/identity-runner.ts";
-import { IDENTITY_TOOLS } from "../../../src/relay/identity/identity-tools.ts";
-import { serverNameOf } from "../../../src/relay/identity/server-name.ts";
+import { IDENTITY_TOOLS } from "../../../src/relay/identity/secret-content.ts";
 import { type PretendSecret, pretendSecret } from "./pretend-secret.ts";
 import { DAY_MS, YEAR_MS } from "./pretend-tools.ts";
 
@@ -69,12 +67,15 @@ function shownTo(port: number, ca: string, servername: string): Promise<string> 
   });
 }
 
+/** A server name of no CA. */
+const UNKNOWN = serverNameOf({ id: "" });
+
 const FINGERPRINT = /^([0-9A-F]{2}:){31}[0-9A-F]{2}$/;
 
 /** What a Pod that is injected now gets. */
 function givenBy(replica: Replica): { readonly ca: string; readonly name: string } {
   const generation = newestGeneration(replica.identity(), replica.clock.wallMs);
-  return { ca: generation?.der ?? "", name: serverNameOf(generation?.id ?? "") };
+  return { ca: generation?.id ?? "", name: serverNameOf(generation ?? { id: "" }) };
 }
 
 describe("a client that pins the CA and calls an IP address", () => {
@@ -98,7 +99,7 @@ describe("a client that pins the CA and calls an IP address", () => {
     const { ca } = givenBy(ours);
     expect(await shownTo(await listening(theirs), ca, givenBy(theirs).name)).toContain("unable to");
     const renamed = { ...ours, contextFor: () => ours.contextFor(givenBy(ours).name) };
-    expect(await shownTo(await listening(renamed), ca, serverNameOf("0".repeat(16)))).toContain("does not match");
+    expect(await shownTo(await listening(renamed), ca, UNKNOWN)).toContain("does not match");
   });
 
   test("goes on being served when its generation is not the newest any more", LIMIT, async () => {
@@ -179,9 +180,7 @@ describe("what is not known yet", () => {
     await replica.look();
     const before = secret.calls.length;
     const ask = () =>
-      Promise.all(
-        Array.from({ length: 500 }, (_, at) => replica.contextFor(serverNameOf(String(at).padStart(16, "0")))),
-      );
+      Promise.all(Array.from({ length: 500 }, (_, at) => replica.contextFor(serverNameOf({ id: String(at) }))));
     replica.clock.nowMs += 1_000;
     expect(new Set(await ask())).toEqual(new Set([undefined]));
     replica.clock.nowMs += 999;
@@ -198,7 +197,7 @@ describe("what is not known yet", () => {
     const replica = replicaOf(secret);
     await replica.look();
     const silent = replicaOf({ ...secret, store: { ...secret.store, read: () => new Promise(() => undefined) } });
-    expect(await silent.contextFor(serverNameOf("0".repeat(16)))).toBeUndefined();
+    expect(await silent.contextFor(UNKNOWN)).toBeUndefined();
   });
 
   test.for([

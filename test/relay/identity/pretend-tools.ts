@@ -1,6 +1,7 @@
 /** Signing keys and CAs that cost nothing; the CAs are only good for what never looks into a certificate. */
 import { createHash, createSecretKey } from "node:crypto";
-import { CA_LIFE_MS, type Generation, type SigningKey } from "../../../src/relay/identity/identity.ts";
+import type { SigningCa } from "../../../src/authority/certificate.ts";
+import { CA_LIFE_MS, type SigningKey } from "../../../src/relay/identity/identity.ts";
 
 export const YEAR_MS = 365 * 86_400_000;
 export const DAY_MS = 86_400_000;
@@ -12,8 +13,8 @@ export function pretendKey(name: string, madeMs: number): SigningKey {
   return { kid: digest.toString("hex").slice(0, 8), madeMs, secret: createSecretKey(digest) };
 }
 
-export function pretendGeneration(name: string, madeMs: number): Generation {
-  const id = createHash("sha256").update(name).digest("hex").slice(0, 16);
+export function pretendGeneration(name: string, madeMs: number): SigningCa {
+  const id = Buffer.from(name).toString("base64");
   const [validFromMs, validUntilMs] = [madeMs - 3_600_000, madeMs + CA_LIFE_MS];
-  return { id, cert: `cert ${name}`, key: `key ${name}`, der: `der ${name}`, validFromMs, validUntilMs };
+  return { id, cert: `cert ${name}`, key: `key ${name}`, validFromMs, validUntilMs };
 }

@@ -1,6 +1,7 @@
 /** Who gets which access, and whose requests are believed. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { fingerprintOf } from "../../../src/authority/certificate.ts";
 import type { GiveRelayAccess, RelayAccess, RelayAccessQuestion } from "../../../src/contract/relay-access.ts";
 import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
 import { credentialCheck, relayAccess } from "../../../src/relay/identity/relay-access.ts";
@@ -52,8 +53,8 @@ describe("access", () => {
     const access = give();
     expect(access).toMatchObject({
       address: "10.96.0.7:443",
-      serverName: `relay-${FIRST.id}.lastcall.internal`,
-      ca: FIRST.der,
+      serverName: `relay-${fingerprintOf(FIRST)}.lastcall.internal`,
+      ca: FIRST.id,
     });
     expect(check(bearing(access))).toEqual({ namespace: "shop", ...OWNER, nonce: "0".repeat(15).concat("0") });
   });
@@ -91,7 +92,7 @@ describe("a credential that stands", () => {
   test("comes with the CA of today", () => {
     const second = pretendGeneration("second", START_MS + DAY_MS);
     const later = replica({ ...BOTH, generations: [FIRST, second] }, START_MS + DAY_MS);
-    expect(later.give({ standing })).toMatchObject({ ca: second.der, credential: credentialOf(standing) });
+    expect(later.give({ standing })).toMatchObject({ ca: second.id, credential: credentialOf(standing) });
   });
 
   test("is replaced when its key will not be known for another year", () => {

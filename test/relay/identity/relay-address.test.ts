@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readRelayAddress } from "../../../src/relay/identity/relay-address.ts";
+import { readRelayAddress } from "../../../src/relay/identity/relay-access.ts";
 
 test.for([
   ["10.96.0.7:443", "10.96.0.7:443"],

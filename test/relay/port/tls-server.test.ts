@@ -5,7 +5,7 @@ import { type RequestOptions, request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { connect, createSecureContext, type TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { makeCaPair, makeServerPair } from "../../../src/certificates/signing.ts";
+import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
 import { relayTlsServer } from "../../../src/relay/port/tls-server.ts";
 
 const LIMIT = { timeout: 180_000 };

@@ -31,7 +31,7 @@ describe("what Pods are given", () => {
       kept.newest().say({ kind: "identity", identity });
       expect(kept.giveRelayAccess?.(QUESTION)).toMatchObject({
         address: "10.96.0.7:8444",
-        ca: identity.generations[0]?.der,
+        ca: identity.generations[0]?.id,
       });
     }
   });
@@ -50,7 +50,7 @@ describe("what Pods are given", () => {
 
   test("holds no key of a CA", () => {
     const [generation] = identityOf("first").generations;
-    expect(Object.keys(generation ?? {}).sort()).toEqual(["der", "id", "validFromMs", "validUntilMs"]);
+    expect(Object.keys(generation ?? {}).sort()).toEqual(["id", "validFromMs", "validUntilMs"]);
   });
 
   test("is nothing without an address, which is told once", () => {

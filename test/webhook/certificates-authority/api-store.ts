@@ -1,7 +1,7 @@
 /** What the API server documents of objects: versions that change with every write, and writes that fail when it has. */
 import type { StoredSecret } from "../../../src/api-server/secret-store.ts";
 import type { Written } from "../../../src/api-server/stored-object.ts";
-import type { WebhookConfiguration } from "../../../src/webhook/certificates/authority/webhook-configurations.ts";
+import type { WebhookConfiguration } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
 /** One state of the webhook configuration, and from when to when it was the current one. */
 export type Version = {

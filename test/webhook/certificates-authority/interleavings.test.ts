@@ -1,9 +1,9 @@
 /** Random histories of several replicas against the oracle of `world.ts`. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { trustedBy } from "../../../src/webhook/certificates/authority/authority.ts";
-import { holdsExactly } from "../../../src/webhook/certificates/authority/pem-bundle.ts";
-import { readContent } from "../../../src/webhook/certificates/authority/secret-content.ts";
+import { holdsExactly } from "../../../src/authority/certificate.ts";
+import { trustedBy } from "../../../src/webhook/certificates/authority.ts";
+import { readContent } from "../../../src/webhook/certificates/secret-content.ts";
 import { pretendCa, pretendTools } from "./pretend-certificates.ts";
 import {
   brokenPromises,
@@ -149,9 +149,9 @@ async function expectHealed(world: World): Promise<void> {
   expect(world.store.writes() - writes).toBe(0);
   expect(world.replicas.map((replica) => isReady(world, replica))).toEqual(world.replicas.map(() => true));
   const content = readContent(world.store.secret()?.data ?? {}, READER);
-  expect(content.damage).toEqual([]);
+  expect(content.secretErrors).toEqual([]);
   expect(content.authority.next).toBeUndefined();
-  const leaves = new Set(world.replicas.map((replica) => replica.keeper.leaf()?.cert));
+  const leaves = new Set(world.replicas.map((replica) => replica.reconciler.leaf()?.cert));
   expect([...leaves]).toEqual([content.authority.signer?.id]);
   for (const bundle of world.store.configuration()?.bundles ?? []) {
     expect(holdsExactly(bundle, trustedBy(content.authority))).toBe(true);
@@ -174,7 +174,7 @@ async function hurriedSigner(passedMs: number): Promise<World> {
 }
 
 test("a CA that a hand makes the signer before it has settled waits where a leaf is in time, and else is used at once", async () => {
-  const caOf = (world: World) => world.replicas.map((replica) => atob(replica.keeper.leaf()?.cert ?? ""));
+  const caOf = (world: World) => world.replicas.map((replica) => atob(replica.reconciler.leaf()?.cert ?? ""));
   const early = await hurriedSigner(5_000);
   expect(caOf(early)).toEqual(Array.from({ length: SIZE }, () => expect.stringContaining('"CA 1"')));
   await quietTimes(early, { rounds: 3, ms: LIVES.settleMs, who: 0 });

@@ -1,11 +1,10 @@
 /** Certificates without cryptography: thousands of them cost nothing. They look like PEM and say in JSON what they are. */
-import type { Ca } from "../../../src/webhook/certificates/authority/authority.ts";
-import type { CertificateTools } from "../../../src/webhook/certificates/authority/certificate-tools.ts";
-import { pemId } from "../../../src/webhook/certificates/authority/pem-bundle.ts";
+import { pemId, type SigningCa } from "../../../src/authority/certificate.ts";
+import type { CertificateTools } from "../../../src/authority/signing.ts";
 
 type Claims = { readonly name: string; readonly from: number; readonly until: number };
 
-export function pretendCa(name: string, fromMs: number, untilMs: number): Ca & { readonly key: string } {
+export function pretendCa(name: string, fromMs: number, untilMs: number): SigningCa {
   const claims: Claims = { name, from: fromMs, until: untilMs };
   const body = Buffer.from(JSON.stringify(claims)).toString("base64");
   const cert = `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;

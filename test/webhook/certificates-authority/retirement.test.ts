@@ -1,12 +1,13 @@
 /** How long CAs are valid, trusted after they signed last, and remembered after that: to the millisecond. */
 import { expect, test } from "vitest";
+import { isValidAt } from "../../../src/authority/certificate.ts";
 import {
-  isValidAt,
-  knownTo,
+  isOverdue,
   type RetiredCa,
+  storedCas,
   trustedBy,
-} from "../../../src/webhook/certificates/authority/authority.ts";
-import { isOverdue, withinLimits } from "../../../src/webhook/certificates/authority/retirement.ts";
+  withinLimits,
+} from "../../../src/webhook/certificates/authority.ts";
 import { pretendCa } from "./pretend-certificates.ts";
 
 const HOUR_MS = 3_600_000;
@@ -31,7 +32,7 @@ test("a CA that was dropped is known and not trusted, and each is known once", (
   const authority = { signer: pretendCa("a", 0, 1), next: undefined, retired: [retired("b"), retired("c", true)] };
   const [a, b, c] = [authority.signer.id, retired("b").id, retired("c").id];
   expect(trustedBy(authority).map(({ id }) => id)).toEqual([a, b]);
-  expect(knownTo(authority).map(({ id }) => id)).toEqual([a, b, c]);
+  expect(storedCas(authority).map(({ id }) => id)).toEqual([a, b, c]);
 });
 
 test("a retired CA is overdue as soon as its last leaf has expired everywhere, and never once it is dropped", () => {

@@ -1,7 +1,7 @@
 /** What a Secret that was damaged or edited still says: the good part is kept, each bad place is named. */
 import { expect, test } from "vitest";
-import type { RetiredCa } from "../../../src/webhook/certificates/authority/authority.ts";
-import { contentOf, readContent } from "../../../src/webhook/certificates/authority/secret-content.ts";
+import type { RetiredCa } from "../../../src/webhook/certificates/authority.ts";
+import { contentOf, readContent } from "../../../src/webhook/certificates/secret-content.ts";
 import { pretendCa, pretendTools } from "./pretend-certificates.ts";
 
 const reader = pretendTools(() => "unused");
@@ -18,7 +18,7 @@ const BAD_ROW = "retired.json has an entry that is not {retiredAt, certificate}"
 
 test("an empty Secret holds nothing and is not damaged", () => {
   const authority = { signer: undefined, next: undefined, retired: [] };
-  expect(read({})).toEqual({ authority, salvaged: [], damage: [] });
+  expect(read({})).toEqual({ authority, salvaged: [], secretErrors: [] });
 });
 
 test("what is written is read back, of others' entries nothing, and what is missing is taken away", () => {
@@ -34,46 +34,41 @@ test("what is written is read back, of others' entries nothing, and what is miss
     { retiredAt: "1970-01-01T00:00:05.000Z", certificate: older.cert },
   ]);
   const entries = Object.fromEntries(Object.entries(content).filter(([, text]) => text !== undefined));
-  expect(read({ ...(entries as Record<string, string>), other: "x" })).toEqual({ authority, salvaged: [], damage: [] });
+  expect(read({ ...(entries as Record<string, string>), other: "x" })).toEqual({
+    authority,
+    salvaged: [],
+    secretErrors: [],
+  });
   expect(contentOf({ ...authority, retired: [] })["retired.json"]).toBeUndefined();
 });
 
 test.for([
   ["ca", "signer"],
   ["next", "next"],
-] as const)("a certificate %s.crt whose key is missing or another's is kept to be trusted", ([name, role]) => {
+] as const)("a certificate %s.crt without a usable key cannot sign, and stays trusted", ([name, role]) => {
   const { [`${name}.key` as const]: _gone, ...keyless } = GOOD;
-  const own = role === "signer" ? SIGNER : NEXT;
-  for (const [entries, sentence] of [
-    [keyless, `${name}.key is missing`],
-    [{ ...GOOD, [`${name}.key`]: "another key" }, `${name}.key is not the key of ${name}.crt`],
-  ] as const) {
-    const { authority, salvaged, damage } = read(entries as Record<string, string>);
-    expect(damage).toEqual([sentence]);
-    expect(salvaged.map(({ id }) => id)).toEqual([own.id]);
-    expect(authority[role]).toBeUndefined();
-  }
+  const { authority, salvaged, secretErrors } = read(keyless as Record<string, string>);
+  expect(secretErrors).toEqual([`${name}.key is missing`]);
+  expect(salvaged.map(({ id }) => id)).toEqual([(role === "signer" ? SIGNER : NEXT).id]);
+  expect(authority[role]).toBeUndefined();
 });
 
-test("a certificate that cannot be read is named, and so is one of which only the key is left", () => {
-  const { "ca.crt": _gone, ...certless } = GOOD;
-  for (const entries of [certless, { ...GOOD, "ca.crt": "no PEM" }]) {
-    const { authority, salvaged, damage } = read(entries);
-    expect(damage).toEqual(["ca.crt is not one PEM certificate"]);
-    expect([salvaged, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
-  }
+test("an unusable certificate is reported, and the next CA is kept", () => {
+  const { authority, salvaged, secretErrors } = read({ ...GOOD, "ca.crt": "no PEM" });
+  expect(secretErrors).toEqual(["ca.crt is not one PEM certificate"]);
+  expect([salvaged, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
 });
 
 test("a CA that is both may not sign: whether every webhook trusts it is unknown", () => {
-  const { authority, damage } = read({ ...GOOD, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
+  const { authority, secretErrors } = read({ ...GOOD, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
   expect([authority.signer, authority.next?.id]).toEqual([undefined, SIGNER.id]);
-  expect(damage).toEqual(["ca.crt is also next.crt"]);
+  expect(secretErrors).toEqual(["ca.crt is also next.crt"]);
 });
 
 test("a retired CA is read with its time, and is trusted unless it was dropped", () => {
-  const { authority, damage } = read(retiredAs(ROW, { ...ROW, dropped: true }, { ...ROW, dropped: "yes" }));
+  const { authority, secretErrors } = read(retiredAs(ROW, { ...ROW, dropped: true }, { ...ROW, dropped: "yes" }));
   const retiredAtMs = Date.parse(RETIRED_AT);
-  expect(damage).toEqual([]);
+  expect(secretErrors).toEqual([]);
   expect(authority.retired).toEqual([
     { ...OLD, retiredAtMs, isDropped: false },
     { ...OLD, retiredAtMs, isDropped: true },
@@ -93,12 +88,12 @@ test.for<unknown>([
   { ...ROW, certificate: 7 },
   { ...ROW, certificate: "no PEM" },
 ])("an entry %j of the retired is named and left out, and the one behind it kept", (row) => {
-  const { authority, damage } = read(retiredAs(row, ROW));
-  expect(damage).toEqual([BAD_ROW]);
+  const { authority, secretErrors } = read(retiredAs(row, ROW));
+  expect(secretErrors).toEqual([BAD_ROW]);
   expect(authority.retired.map(({ id }) => id)).toEqual([OLD.id]);
 });
 
 test.for(["{", "{}", "null", ""])("a list of the retired that is %j is named", (text) => {
-  const { authority, damage } = read({ "retired.json": text });
-  expect([authority.retired, damage]).toEqual([[], [BAD_ROW]]);
+  const { authority, secretErrors } = read({ "retired.json": text });
+  expect([authority.retired, secretErrors]).toEqual([[], [BAD_ROW]]);
 });

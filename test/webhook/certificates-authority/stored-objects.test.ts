@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiAnswer, ApiQuestion } from "../../../src/api-server/api-request.ts";
 import { secretStore } from "../../../src/api-server/secret-store.ts";
-import { webhookConfigurations } from "../../../src/webhook/certificates/authority/webhook-configurations.ts";
+import { webhookConfigurations } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
 const SEEN = { resourceVersion: "7", data: { "ca.crt": "old", "next.crt": "x", "relay.json": "{}" } };
 const immutable = { reason: "FieldValueForbidden", message: "field is immutable", field: "data" };

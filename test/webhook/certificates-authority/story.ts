@@ -1,5 +1,5 @@
 /** What a world looks like, by the names of its CAs. */
-import { pemBlocks } from "../../../src/webhook/certificates/authority/pem-bundle.ts";
+import { pemBlocks } from "../../../src/authority/certificate.ts";
 import { createWorld, type World } from "./world.ts";
 
 /** Marks a CA that is remembered and no longer trusted. */
@@ -21,7 +21,7 @@ export function stateOf(world: World): State {
     next: namesIn(data["next.crt"] ?? "").join(),
     retired: rows.map((row) => `${namesIn(row.certificate).join()}${row.dropped === true ? RETIRED : ""}`),
     bundles: (world.store.configuration()?.bundles ?? []).map(namesIn),
-    leaves: world.replicas.map((replica) => nameOf(replica.keeper.leaf()?.cert ?? "")),
+    leaves: world.replicas.map((replica) => nameOf(replica.reconciler.leaf()?.cert ?? "")),
   };
 }
 

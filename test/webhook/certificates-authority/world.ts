@@ -1,12 +1,12 @@
 /** Several replicas, one API server, a network that fails, and a time that the test moves. Every call to the API waits until the test lets it through. */
-import type { Lives } from "../../../src/webhook/certificates/authority/authority.ts";
+
+import { pemBlocks } from "../../../src/authority/certificate.ts";
+import type { Lives } from "../../../src/webhook/certificates/authority.ts";
 import {
-  createKeeper,
-  type Keeper,
-  type KeeperEvent,
-  type Standing,
-} from "../../../src/webhook/certificates/authority/keeper.ts";
-import { pemBlocks } from "../../../src/webhook/certificates/authority/pem-bundle.ts";
+  type AuthorityEvent,
+  createReconciler,
+  type Reconciler,
+} from "../../../src/webhook/certificates/reconciler.ts";
 import { type ApiStore, apiStore } from "./api-store.ts";
 import { pretendTools } from "./pretend-certificates.ts";
 
@@ -27,12 +27,12 @@ export type Fate = "answered" | "never arrives" | "answer lost";
 type Call = { readonly replica: Replica; readonly end: (fate: Fate) => void };
 
 export type Replica = {
-  keeper: Keeper;
+  reconciler: Reconciler;
   clockOffsetMs: number;
   look: Promise<void> | undefined;
-  standing: Standing | undefined;
+  distrust: string | undefined;
   lookedMs: number;
-  readonly events: KeeperEvent[];
+  readonly events: AuthorityEvent[];
 };
 
 export type World = {
@@ -76,8 +76,8 @@ export function createWorld(size: number, webhooks = 2): World {
       calls.push({ replica, end });
     });
 
-  const keeperOf = (replica: () => Replica): Keeper =>
-    createKeeper(
+  const reconcilerOf = (replica: () => Replica): Reconciler =>
+    createReconciler(
       {
         secrets: {
           read: () => call(replica(), store.secret),
@@ -91,17 +91,17 @@ export function createWorld(size: number, webhooks = 2): World {
         },
         tools,
         now: () => ({ wallMs: nowMs + replica().clockOffsetMs, monotonicMs: nowMs }),
-        tell: (event) => replica().events.push(event),
+        recordEvent: (event) => replica().events.push(event),
       },
       LIVES,
     );
 
   const born = (): Replica => {
     const replica: Replica = {
-      keeper: keeperOf(() => replica),
+      reconciler: reconcilerOf(() => replica),
       clockOffsetMs: 0,
       look: undefined,
-      standing: undefined,
+      distrust: undefined,
       lookedMs: Number.NEGATIVE_INFINITY,
       events: [],
     };
@@ -111,17 +111,17 @@ export function createWorld(size: number, webhooks = 2): World {
 
   const startLook = async (replica: Replica): Promise<void> => {
     if (replica.look !== undefined) return;
-    const { keeper } = replica;
-    const finished = keeper.look().then(
-      (standing) => {
-        if (replica.keeper !== keeper) return;
-        replica.standing = standing;
+    const { reconciler } = replica;
+    const finished = reconciler.reconcile().then(
+      () => {
+        if (replica.reconciler !== reconciler) return;
+        replica.distrust = reconciler.distrust();
         replica.lookedMs = nowMs;
       },
       () => undefined,
     );
     replica.look = finished.then(() => {
-      if (replica.keeper === keeper) replica.look = undefined;
+      if (replica.reconciler === reconciler) replica.look = undefined;
     });
     await settled();
   };
@@ -157,9 +157,9 @@ export function createWorld(size: number, webhooks = 2): World {
     pendingCalls: () => calls.length,
     crash: async (replica) => {
       calls = calls.filter((pending) => pending.replica !== replica);
-      replica.keeper = keeperOf(() => replica);
+      replica.reconciler = reconcilerOf(() => replica);
       replica.look = undefined;
-      replica.standing = undefined;
+      replica.distrust = undefined;
       replica.lookedMs = Number.NEGATIVE_INFINITY;
       await settled();
     },
@@ -176,8 +176,8 @@ export function createWorld(size: number, webhooks = 2): World {
 
 /** Whether this replica gets requests: its leaf is in time by its own clock and it believes to be trusted. */
 export function isReady(world: World, replica: Replica): boolean {
-  const leaf = replica.keeper.leaf();
-  if (leaf === undefined || replica.standing?.distrust !== "") return false;
+  const leaf = replica.reconciler.leaf();
+  if (leaf === undefined || replica.distrust !== "") return false;
   return world.nowMs() + replica.clockOffsetMs < leaf.validUntilMs && world.nowMs() < leaf.validUntilMs;
 }
 
@@ -189,7 +189,7 @@ export function isReady(world: World, replica: Replica): boolean {
 export function brokenPromises(world: World, lookedWithinMs = Number.POSITIVE_INFINITY): readonly string[] {
   const held = heldVersions(world.store, world.nowMs());
   return world.replicas.flatMap((replica, index) => {
-    const leaf = replica.keeper.leaf();
+    const leaf = replica.reconciler.leaf();
     if (leaf === undefined || !isReady(world, replica)) return [];
     if (world.nowMs() - replica.lookedMs > lookedWithinMs) return [];
     if ((world.hurried.get(leaf.cert) ?? 0) > world.nowMs()) return [];

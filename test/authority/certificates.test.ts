@@ -1,13 +1,13 @@
 /** What real certificates are made of. */
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
-import { serviceNames } from "../../../src/certificates/signing.ts";
-import { certificateTools } from "../../../src/webhook/certificates/authority/certificate-tools.ts";
+import { caReader, fingerprintOf } from "../../src/authority/certificate.ts";
+import { certificateTools, serviceNames } from "../../src/authority/signing.ts";
 
 const NOW_MS = Date.parse("2026-06-01T12:00:00Z");
 const DAY_MS = 86_400_000;
 const NAMES = serviceNames("lastcall-webhook", "lastcall");
-const tools = certificateTools(NAMES);
+const tools = certificateTools("lastcall CA", { dns: NAMES });
 const newCa = (validFromMs?: number) => tools.makeCa({ nowMs: NOW_MS, lifeMs: 365 * DAY_MS, validFromMs });
 
 test("a leaf is signed by its CA for every name of the Service, with P-256 and SHA-256", async () => {
@@ -72,9 +72,22 @@ test("only a CA of ours is read as one, and the rest is told apart", async () =>
 });
 
 test("a CA that someone else made is not used to sign", async () => {
-  const { makeCaPair } = await import("../../../src/certificates/signing.ts");
+  const { makeCaPair } = await import("../../src/authority/signing.ts");
   const foreign = await makeCaPair("Corporate CA", { fromMs: NOW_MS, untilMs: NOW_MS + DAY_MS });
   expect(tools.readCa(foreign.cert)).toMatchObject({ why: expect.stringContaining("Corporate CA") });
+});
+
+test("a CA of one program is not read by another", async () => {
+  expect(caReader("lastcall relay CA").readCa((await newCa()).cert)).toMatchObject({
+    why: expect.stringContaining("not made here"),
+  });
+});
+
+test("an id is the DER in base64, and a fingerprint follows from it", async () => {
+  const ca = await newCa();
+  const der = new X509Certificate(ca.cert).raw;
+  expect(ca.id).toBe(der.toString("base64"));
+  expect(fingerprintOf(ca)).toBe(createHash("sha256").update(der).digest("hex").slice(0, 16));
 });
 
 /** An extension that a verifier may not pass over, as RFC 5280 encodes it in DER: its name, TRUE, its value. */
@@ -98,7 +111,9 @@ test.for([
   { says: "of ours, where none fits", names: ["a".repeat(65)], subject: "CN=lastcall" },
 ])("the subject of a leaf is the first name $says", async ({ names, subject }) => {
   const signer = await newCa();
-  const leaf = new X509Certificate((await certificateTools(names).makeLeaf({ signer, validUntilMs: NOW_MS })).cert);
+  const leaf = new X509Certificate(
+    (await certificateTools("lastcall CA", { dns: names }).makeLeaf({ signer, validUntilMs: NOW_MS })).cert,
+  );
   expect(leaf.subject).toBe(subject);
   expect(leaf.subjectAltName).toBe(names.map((name) => `DNS:${name}`).join(", "));
 });

@@ -1,8 +1,5 @@
-/**
- * The webhook configuration whose caBundle is kept right, together with its copy that fails closed, if there is one. A lost race is
- * an answer, everything else is thrown.
- */
-import type { AskApi } from "../../../api-server/api-request.ts";
+/** Reads and writes the caBundle of a webhook configuration, together with its copy that fails closed, if there is one. */
+import type { AskApi } from "../../api-server/api-request.ts";
 import {
   atVersion,
   base64,
@@ -12,8 +9,9 @@ import {
   versionOf,
   type Written,
   writeObject,
-} from "../../../api-server/stored-object.ts";
-import { objectAt, objectsAt, type RawObject } from "../../../kubernetes/raw-json.ts";
+} from "../../api-server/stored-object.ts";
+import { pemBlocks } from "../../authority/certificate.ts";
+import { objectAt, objectsAt, type RawObject } from "../../kubernetes/raw-json.ts";
 
 export type WebhookConfiguration = {
   readonly resourceVersion: string;
@@ -32,6 +30,34 @@ export type WebhookConfigurations = {
   /** Sets the caBundle of every webhook and no other field; `conflict` when it is no longer the one that was read. */
   readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Promise<Written>;
 };
+
+/** Why a replica is not ready. */
+export const UNTRUSTED = "the webhook configuration does not trust the certificate";
+
+export type BundleEvent =
+  | { readonly kind: "bundle-written"; readonly cas: number }
+  | { readonly kind: "conflict"; readonly on: "configuration" };
+
+export type BundlePorts = {
+  readonly configurations: WebhookConfigurations;
+  readonly recordEvent: (event: BundleEvent) => void;
+};
+
+export async function readExisting({ read, what }: WebhookConfigurations): Promise<WebhookConfiguration> {
+  const found = await read();
+  if (found === undefined) throw new Error(`there is no ${what}`);
+  return found;
+}
+
+export async function publishBundle(
+  { configurations, recordEvent }: BundlePorts,
+  seen: WebhookConfiguration,
+  bundle: string,
+): Promise<void> {
+  const written = await configurations.writeBundle(seen, bundle);
+  if (written === "done") recordEvent({ kind: "bundle-written", cas: pemBlocks(bundle).blocks.length });
+  else recordEvent({ kind: "conflict", on: "configuration" });
+}
 
 /** @param copyName empty: there is no copy, as long as none was asked for */
 export function webhookConfigurations(ask: AskApi, name: string, copyName = ""): WebhookConfigurations {

@@ -1,13 +1,11 @@
-/** What the keeper did, for people and for Prometheus. */
+/** Logs and counts the events of the webhook's CAs, and exports when certificates expire. */
 import { Counter, Gauge, type Registry } from "prom-client";
-import { METRICS } from "../../metric-table.ts";
-import type { Log } from "../../request-log.ts";
-import type { AuthorityStatus } from "./authority-source.ts";
-import type { KeeperEvent } from "./keeper.ts";
+import { METRICS } from "../metric-table.ts";
+import type { Log } from "../request-log.ts";
+import type { WriteReason } from "./decide.ts";
+import type { AuthorityEvent, AuthorityStatus } from "./reconciler.ts";
 
-export type Tell = (event: KeeperEvent) => void;
-
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<WriteReason, string>> = {
   begin: "made a CA",
   repair: "repaired the CA's Secret",
   rotate: "made the next CA",
@@ -15,15 +13,13 @@ const REASONS: Readonly<Record<string, string>> = {
   drop: "stopped trusting a CA whose certificates have expired",
 };
 
-/** Writes one line per event and counts the writes of caBundles. */
-export function eventLog(log: Log, registry: Registry): Tell {
+export function eventRecorder(log: Log, registry: Registry): (event: AuthorityEvent) => void {
   const patches = new Counter({ ...METRICS.cabundlePatches, registers: [registry] });
   patches.inc({ result: "done" }, 0);
   patches.inc({ result: "conflict" }, 0);
   return (event) => {
-    if (event.kind === "secret-written")
-      log.info({ reason: event.reason }, REASONS[event.reason] ?? "wrote the Secret");
-    else if (event.kind === "damage") log.warn({ damage: event.sentences }, "the CA's Secret is damaged");
+    if (event.kind === "secret-written") log.info({ reason: event.reason }, REASONS[event.reason]);
+    else if (event.kind === "secret-errors") log.warn({ damage: event.errors }, "the CA's Secret is damaged");
     else if (event.kind === "bundle-written") {
       patches.inc({ result: "done" });
       log.info({ cas: event.cas }, "caBundle written");

@@ -3,13 +3,12 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { type Issuer, makeCaPair, makeServerPair } from "../../src/certificates/signing.ts";
-import type { Moment } from "../../src/webhook/certificates/authority/authority.ts";
-import type { KeeperEvent } from "../../src/webhook/certificates/authority/keeper.ts";
-import { pemBlocks } from "../../src/webhook/certificates/authority/pem-bundle.ts";
-import { LINGER_MS } from "../../src/webhook/certificates/brought-bundle.ts";
-import { readBroughtPair } from "../../src/webhook/certificates/brought-pair.ts";
-import { broughtSource } from "../../src/webhook/certificates/brought-source.ts";
+import { pemBlocks } from "../../src/authority/certificate.ts";
+import { type Issuer, makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
+import type { Moment } from "../../src/webhook/certificates/authority.ts";
+import { readExternalPair } from "../../src/webhook/certificates/external-files.ts";
+import { externalSource, LINGER_MS } from "../../src/webhook/certificates/external-source.ts";
+import type { AuthorityEvent } from "../../src/webhook/certificates/reconciler.ts";
 import type { CertificateSource } from "../../src/webhook/certificates/source.ts";
 import { type ApiStore, apiStore } from "./certificates-authority/api-store.ts";
 
@@ -34,7 +33,7 @@ async function filesBy(ca: Issuer, days = 90): Promise<Files> {
 
 /** One folder per version behind a link that is swapped, and files that are links into it. */
 function mount(): { readonly folder: string; readonly swap: (files: Files) => void } {
-  const folder = mkdtempSync(join(tmpdir(), "lastcall-brought-"));
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-external-"));
   folders.push(folder);
   let version = 0;
   const swap = (files: Files): void => {
@@ -57,10 +56,10 @@ function sourceOf(
   folder: string,
   store: ApiStore,
   clock: Clock,
-  tell: (event: KeeperEvent) => void = () => undefined,
+  recordEvent: (event: AuthorityEvent) => void = () => undefined,
 ): Promise<CertificateSource> {
-  return broughtSource({
-    read: () => readBroughtPair(join(folder, "tls.crt"), join(folder, "tls.key")),
+  return externalSource({
+    read: () => readExternalPair(join(folder, "tls.crt"), join(folder, "tls.key")),
     configurations: {
       what: "MutatingWebhookConfiguration w",
       read: async () => store.configuration(),
@@ -68,7 +67,7 @@ function sourceOf(
     },
     now: (): Moment => ({ wallMs: clock.nowMs, monotonicMs: clock.nowMs }),
     settleMs: SETTLE_MS,
-    tell,
+    recordEvent,
   });
 }
 
@@ -226,14 +225,14 @@ test("a folder without ca.crt is a fault at the start", async () => {
   const { folder, swap } = mount();
   swap(await filesBy(await newCa("first CA")));
   rmSync(join(folder, "ca.crt"));
-  await expect(readBroughtPair(join(folder, "tls.crt"), join(folder, "tls.key"))).rejects.toThrow(/ca\.crt/);
+  await expect(readExternalPair(join(folder, "tls.crt"), join(folder, "tls.key"))).rejects.toThrow(/ca\.crt/);
   expect(readFileSync(join(folder, "tls.crt"), "utf8")).toContain("BEGIN CERTIFICATE");
 });
 
 test("a bundle that is written is told with its CAs, and one that others write all the time is given up", async () => {
   const { clock, store, mounts } = await started();
   store.setBundles(["", ""]);
-  const told: KeeperEvent[] = [];
+  const told: AuthorityEvent[] = [];
   const folder = mounts[0]?.folder ?? "";
   const source = await sourceOf(folder, store, clock, (event) => told.push(event));
   expect(source.complaint(clock.nowMs)).toBe("the webhook configuration was not read yet");
@@ -245,5 +244,5 @@ test("a bundle that is written is told with its CAs, and one that others write a
   const loser = await sourceOf(folder, raced, clock, (event) => told.push(event));
   const given = await loser.refresh(clock.nowMs);
   expect(given).toMatchObject({ kind: "unusable", fault: { code: "ERR_AUTHORITY_UNREACHABLE" } });
-  expect(told).toEqual(Array.from({ length: 8 }, () => ({ kind: "conflict", on: "configuration" })));
+  expect(told).toEqual(Array.from({ length: 16 }, () => ({ kind: "conflict", on: "configuration" })));
 });

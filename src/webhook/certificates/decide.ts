@@ -1,31 +1,30 @@
 /**
- * What to do next about the authority, from what was read and what time it is. Pure: one step at a time, and after every
- * step the world is read again. Several replicas do this at once without a leader.
+ * Decides the next step for the CAs of the webhook from what was read and the time. Pure. Several replicas take steps at
+ * once without a leader, and each reads everything again after a step.
  *
- * The promise: whatever certificate a ready replica serves, every caBundle that an API server may still hold trusts its CA.
- * Three things carry it: a CA is in every bundle for the settle time before it signs; writes fail when what was read has
- * changed, and the configuration is read before the Secret, so that no bundle is replaced by one from an older Secret; a CA
- * of ours that a bundle or a leaf still speaks of is taken back into the Secret before anything is published.
+ * Invariant: every caBundle that an API server may still hold trusts the CA of every leaf that a ready replica serves.
+ * It holds because a CA is in every bundle for the settle time before it signs; because writes fail when what was read has
+ * changed, and the configuration is read before the Secret, so that no bundle of an older Secret replaces a newer one; and
+ * because a CA that is only left in a bundle or a leaf returns to the Secret before anything is published.
  */
+import { type Ca, holds, holdsExactly, isValidAt, type SigningCa } from "../../authority/certificate.ts";
 import {
   type Authority,
-  type Ca,
-  isValidAt,
-  knownTo,
+  isOverdue,
   type Lives,
   type Moment,
-  type SigningCa,
+  retire,
+  storedCas,
   trustedBy,
+  withinLimits,
 } from "./authority.ts";
-import { holds, holdsExactly } from "./pem-bundle.ts";
-import { isOverdue, retire, withinLimits } from "./retirement.ts";
 
-/** What the API server answered, read in this order: the configuration, then the Secret. */
+/** Read in this order: the configuration, then the Secret. */
 export type Seen = {
   /** When reading began. */
   readonly moment: Moment;
   readonly bundles: readonly string[];
-  /** Our CAs in any of the bundles. */
+  /** The product's CAs in any of the bundles. */
   readonly published: readonly Ca[];
   readonly authority: Authority;
   /** The Secret is missing or a part of it is unusable. */
@@ -33,9 +32,9 @@ export type Seen = {
   readonly salvaged: readonly Ca[];
 };
 
-export type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
+type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
 
-/** What one process remembers between looks; lost with it. */
+/** State of one process between its steps. */
 export type Memory = {
   readonly leaf: ServedLeaf | undefined;
   /** Since when, without interruption, every webhook was seen to carry the signer. Monotonic milliseconds. */
@@ -46,7 +45,7 @@ export type Memory = {
   readonly overdueSeen: Sighting | undefined;
 };
 
-export type Sighting = { readonly what: string; readonly sinceMs: number };
+type Sighting = { readonly what: string; readonly sinceMs: number };
 
 export const NO_MEMORY: Memory = {
   leaf: undefined,
@@ -55,7 +54,7 @@ export const NO_MEMORY: Memory = {
   overdueSeen: undefined,
 };
 
-/** An authority to write; its next CA may have to be made first. */
+/** To write into the Secret, after the next CA is made where that is needed. */
 export type Draft = Omit<Authority, "next"> & { readonly next: SigningCa | "to be made" | undefined };
 
 export type WriteReason = "begin" | "repair" | "rotate" | "promote" | "drop";
@@ -63,12 +62,10 @@ export type WriteReason = "begin" | "repair" | "rotate" | "promote" | "drop";
 export type Step =
   | { readonly kind: "issue"; readonly signer: SigningCa; readonly validUntilMs: number }
   | { readonly kind: "write"; readonly draft: Draft; readonly reason: WriteReason }
-  | { readonly kind: "publish"; readonly cas: readonly Ca[] }
-  | { readonly kind: "rest" };
+  | { readonly kind: "publish"; readonly cas: readonly Ca[] };
 
-export type Decided = { readonly step: Step; readonly memory: Memory };
-
-const REST: Step = { kind: "rest" };
+/** Without a step when nothing is left to do. */
+type Decided = { readonly step: Step | undefined; readonly memory: Memory };
 
 export function decide(seen: Seen, last: Memory, lives: Lives): Decided {
   const isPublished = seen.bundles.every((bundle) => holdsExactly(bundle, trustedBy(seen.authority)));
@@ -78,8 +75,7 @@ export function decide(seen: Seen, last: Memory, lives: Lives): Decided {
     mendStep(seen, memory.leaf, lives) ??
     (isPublished ? undefined : { kind: "publish" as const, cas: trustedBy(seen.authority) }) ??
     promoteStep(seen, memory, lives) ??
-    dropStep(seen, memory.overdueSeen, lives) ??
-    REST;
+    dropStep(seen, memory.overdueSeen, lives);
   return { step, memory };
 }
 
@@ -103,7 +99,7 @@ export function isTrustedEverywhere(bundles: readonly string[], ca: Ca): boolean
   return bundles.every((bundle) => holds(bundle, ca));
 }
 
-/** Only ever signed by the signer, and only while every webhook carries it. */
+/** Only the signer signs, and only while every webhook carries it. */
 function issueStep(seen: Seen, { leaf, signerSeen }: Memory, lives: Lives): Step | undefined {
   const { signer } = seen.authority;
   const { wallMs } = seen.moment;
@@ -121,17 +117,17 @@ function issueStep(seen: Seen, { leaf, signerSeen }: Memory, lives: Lives): Step
   return isDue || isTooLong ? step : undefined;
 }
 
-/** A Secret that is missing, damaged, edited, or whose CA is in its last third. */
+/** For a Secret that is missing, damaged or edited, or whose CA is in its last third. */
 function mendStep(seen: Seen, leaf: ServedLeaf | undefined, lives: Lives): Step | undefined {
   const { authority, moment } = seen;
   const lost = lostCas(seen, leaf);
-  const isStranger = isUnpublishedStranger(seen, leaf);
-  const signer = isStranger ? undefined : authority.signer;
-  const candidate = isStranger ? authority.signer : authority.next;
+  const isForeign = isForeignSigner(seen, leaf);
+  const signer = isForeign ? undefined : authority.signer;
+  const candidate = isForeign ? authority.signer : authority.next;
   const usable = candidate !== undefined && !isInLastThird(candidate, moment, lives) ? candidate : undefined;
   const isWanted = signer === undefined || isInLastThird(signer, moment, lives) || moment.wallMs < signer.validFromMs;
   const next = usable ?? (isWanted ? "to be made" : undefined);
-  if (!seen.isDamaged && !isStranger && lost.length === 0 && next === authority.next) return undefined;
+  if (!seen.isDamaged && !isForeign && lost.length === 0 && next === authority.next) return undefined;
   const found = lost.map((ca) => retire(ca, moment.wallMs));
   const taken = [signer, usable];
   const retired = [...found, ...authority.retired].filter((ca) => !taken.some((other) => other?.id === ca.id));
@@ -144,20 +140,18 @@ function reasonOf(seen: Seen, lost: readonly Ca[]): WriteReason {
   return seen.isDamaged || lost.length > 0 ? "repair" : "rotate";
 }
 
-/** CAs that may have signed what a replica serves, and that the Secret has lost. */
+/** CAs that may have signed a leaf in use, and are not in the Secret any more. */
 function lostCas(seen: Seen, leaf: ServedLeaf | undefined): readonly Ca[] {
-  const witnesses = [...(leaf === undefined ? [] : [leaf.ca]), ...seen.salvaged, ...seen.published];
-  const known = new Set(knownTo(seen.authority).map((ca) => ca.id));
-  const lost = new Map<string, Ca>();
-  for (const ca of witnesses) if (!known.has(ca.id)) lost.set(ca.id, ca);
-  return [...lost.values()];
+  const found = [...(leaf === undefined ? [] : [leaf.ca]), ...seen.salvaged, ...seen.published];
+  const stored = new Set(storedCas(seen.authority).map((ca) => ca.id));
+  return [...new Map(found.filter((ca) => !stored.has(ca.id)).map((ca) => [ca.id, ca])).values()];
 }
 
-/** A signer that no webhook ever carried, put into the Secret by hand: it has to go the way of every new CA. */
-function isUnpublishedStranger({ authority, published }: Seen, leaf: ServedLeaf | undefined): boolean {
+/** A signer that no webhook carries was put into the Secret by hand: it has to be published first, as every new CA. */
+function isForeignSigner({ authority, published }: Seen, leaf: ServedLeaf | undefined): boolean {
   const { signer } = authority;
   if (signer === undefined || published.some((ca) => ca.id === signer.id)) return false;
-  // Where nothing of ours is published either, the bundles were emptied and the signer is what it was.
+  // Where no other CA is published either, the bundles were emptied, and the signer has not changed.
   return leaf === undefined ? published.length > 0 : leaf.ca.id !== signer.id;
 }
 
@@ -169,7 +163,7 @@ function promoteStep({ authority, moment }: Seen, { nextSeen }: Memory, lives: L
   const { signer, next, retired } = authority;
   // One from the future, made while a clock was ahead, is promoted too: the next one then follows it at once.
   if (next === undefined || nextSeen === undefined) return undefined;
-  // While no replica can be serving yet, an API server that learns late does no harm.
+  // While no replica can be serving yet, an API server with an old bundle does no harm.
   const isFirst = signer === undefined && retired.length === 0;
   if (!isFirst && !hasSettled(nextSeen, moment, lives)) return undefined;
   const old = signer === undefined ? [] : [retire(signer, moment.wallMs)];

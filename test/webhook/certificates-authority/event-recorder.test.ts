@@ -2,17 +2,16 @@
 import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { AuthorityStatus } from "../../../src/webhook/certificates/authority/authority-source.ts";
-import { addAuthorityGauges, addExpiryGauge, eventLog } from "../../../src/webhook/certificates/authority/event-log.ts";
-import type { KeeperEvent } from "../../../src/webhook/certificates/authority/keeper.ts";
+import { addAuthorityGauges, addExpiryGauge, eventRecorder } from "../../../src/webhook/certificates/event-recorder.ts";
+import type { AuthorityEvent, AuthorityStatus } from "../../../src/webhook/certificates/reconciler.ts";
 import { createLog } from "../../../src/webhook/request-log.ts";
 import { samplesOf } from "../server-under-test.ts";
 import { pretendCa } from "./pretend-certificates.ts";
 
-async function told(...events: readonly KeeperEvent[]) {
+async function told(...events: readonly AuthorityEvent[]) {
   const sink = new PassThrough();
   const registry = new Registry();
-  const tell = eventLog(createLog("debug", sink), registry);
+  const tell = eventRecorder(createLog("debug", sink), registry);
   for (const event of events) tell(event);
   const written = (sink.read() as Buffer | null)?.toString().trim().split("\n") ?? [];
   const lines = written.map((line): unknown => {
@@ -32,7 +31,6 @@ test.for([
   ["rotate", "made the next CA"],
   ["promote", "the next CA signs from now on"],
   ["drop", "stopped trusting a CA whose certificates have expired"],
-  ["anything else", "wrote the Secret"],
 ] as const)("a Secret written to %s is told as: %s", async ([reason, msg]) => {
   const { lines, patches } = await told({ kind: "secret-written", reason });
   expect(lines).toEqual([{ level: INFO, reason, msg }]);
@@ -40,7 +38,7 @@ test.for([
 });
 
 test("damage is a warning that names every place", async () => {
-  const { lines, patches } = await told({ kind: "damage", sentences: ["ca.key is missing"] });
+  const { lines, patches } = await told({ kind: "secret-errors", errors: ["ca.key is missing"] });
   expect(lines).toEqual([{ level: WARN, damage: ["ca.key is missing"], msg: "the CA's Secret is damaged" }]);
   expect(patches).toEqual(NO_PATCH);
 });

@@ -1,6 +1,7 @@
 /** Makes certificates: EC P-256 with SHA-256, because the API server refuses SHA-1, the package's default. */
+import { randomBytes } from "node:crypto";
 import { generate } from "selfsigned";
-import { readPair, type ServerCertificate } from "./server-pair.ts";
+import { type CaReader, caReader, readPair, type ServerCertificate, type SigningCa } from "./certificate.ts";
 
 export type Issuer = { readonly cert: string; readonly key: string };
 
@@ -9,6 +10,46 @@ export type Validity = { readonly fromMs: number; readonly untilMs: number };
 
 /** Who a server is: DNS names, and addresses where clients use them. */
 export type ServerNames = { readonly dns: readonly string[]; readonly ip?: readonly string[] };
+
+export type NewCa = {
+  readonly nowMs: number;
+  readonly lifeMs: number;
+  /** Of the CA it follows. The new one starts as early, so a clock that was ahead when that one was made has no effect. */
+  readonly validFromMs?: number | undefined;
+};
+
+export type CertificateTools = CaReader & {
+  readonly makeCa: (ca: NewCa) => Promise<SigningCa>;
+  readonly makeLeaf: (leaf: {
+    readonly signer: SigningCa;
+    readonly validUntilMs: number;
+  }) => Promise<ServerCertificate>;
+};
+
+/** Clocks of nodes differ, and clients refuse a certificate that starts in the future. */
+const BACKDATE_MS = 3_600_000;
+
+/** @param name of the CAs: they are recognised by their subject, which is different for each */
+export function certificateTools(name: string, names: ServerNames): CertificateTools {
+  const reader = caReader(name);
+  return {
+    ...reader,
+    makeCa: async ({ nowMs, lifeMs, validFromMs }) => {
+      const fromMs = Math.min(nowMs - BACKDATE_MS, validFromMs ?? Number.POSITIVE_INFINITY);
+      const subject = `${name} ${randomBytes(8).toString("hex")}`;
+      const made = await makeCaPair(subject, { fromMs, untilMs: nowMs + lifeMs });
+      const read = reader.readCa(made.cert);
+      if ("why" in read) throw new Error(`a CA that was just made ${read.why}`);
+      return { ...read.ca, key: made.key };
+    },
+    makeLeaf: ({ signer, validUntilMs }) => makeLeaf(signer, names, validUntilMs),
+  };
+}
+
+/** Starts with its CA, for clients whose clocks are behind. */
+export function makeLeaf(signer: SigningCa, names: ServerNames, validUntilMs: number): Promise<ServerCertificate> {
+  return makeServerPair(signer, names, { fromMs: signer.validFromMs, untilMs: validUntilMs });
+}
 
 const KEY = { keyType: "ec", curve: "P-256", algorithm: "sha256" } as const;
 

@@ -1,6 +1,6 @@
 /** What a replica tells of its own writes, and what it does when others write all the time. */
 import { expect, test } from "vitest";
-import { createKeeper, type KeeperEvent } from "../../../src/webhook/certificates/authority/keeper.ts";
+import { type AuthorityEvent, createReconciler } from "../../../src/webhook/certificates/reconciler.ts";
 import { apiStore } from "./api-store.ts";
 import { pretendTools } from "./pretend-certificates.ts";
 
@@ -11,14 +11,14 @@ type Races = { readonly secret?: "conflict"; readonly configuration?: "conflict"
 
 function replica(races: Races = {}) {
   const store = apiStore(() => 0, 2);
-  const told: KeeperEvent[] = [];
+  const told: AuthorityEvent[] = [];
   const created: object[] = [];
   let names = 0;
   const newName = (): string => {
     names += 1;
     return `ca-${names}`;
   };
-  const keeper = createKeeper(
+  const reconciler = createReconciler(
     {
       secrets: {
         read: async () => store.secret(),
@@ -35,16 +35,16 @@ function replica(races: Races = {}) {
       },
       tools: pretendTools(newName),
       now: () => ({ wallMs: 10 * HOUR_MS, monotonicMs: 10 * HOUR_MS }),
-      tell: (event) => told.push(event),
+      recordEvent: (event) => told.push(event),
     },
     LIVES,
   );
-  return { keeper, told, created, store };
+  return { reconciler, told, created, store };
 }
 
 test("the first replica tells of the CA it made, the bundle it wrote and that the CA signs, and of no damage", async () => {
-  const { keeper, told, created } = replica();
-  await keeper.look();
+  const { reconciler, told, created } = replica();
+  await reconciler.reconcile();
   expect(told).toEqual([
     { kind: "secret-written", reason: "begin" },
     { kind: "bundle-written", cas: 1 },
@@ -55,21 +55,22 @@ test("the first replica tells of the CA it made, the bundle it wrote and that th
 });
 
 test("a bundle that lost the leaf's CA is written again in the same look", async () => {
-  const { keeper, store } = replica();
-  await keeper.look();
-  expect(keeper.leaf()).toBeDefined();
+  const { reconciler, store } = replica();
+  await reconciler.reconcile();
+  expect(reconciler.leaf()).toBeDefined();
   store.setBundles(["", ""]);
-  expect((await keeper.look()).distrust).toBe("");
+  await reconciler.reconcile();
+  expect(reconciler.distrust()).toBe("");
   expect(store.configuration()?.bundles.every((bundle) => bundle !== "")).toBe(true);
 });
 
 test("damage of the Secret is told before it is repaired", async () => {
-  const { keeper, told, store } = replica();
-  await keeper.look();
+  const { reconciler, told, store } = replica();
+  await reconciler.reconcile();
   store.setSecret({ "ca.crt": store.secret()?.data["ca.crt"] ?? "" });
   told.splice(0);
-  await keeper.look();
-  expect(told[0]).toEqual({ kind: "damage", sentences: ["ca.key is missing"] });
+  await reconciler.reconcile();
+  expect(told[0]).toEqual({ kind: "secret-errors", errors: ["ca.key is missing"] });
   expect(told[1]).toEqual({ kind: "secret-written", reason: "repair" });
 });
 
@@ -77,8 +78,8 @@ test.for([
   { on: "Secret", races: { secret: "conflict" } },
   { on: "configuration", races: { configuration: "conflict" } },
 ] as const)("a $on that others change all the time is given up, with every lost race told", async ({ on, races }) => {
-  const { keeper, told } = replica(races);
-  await expect(keeper.look()).rejects.toThrow(
+  const { reconciler, told } = replica(races);
+  await expect(reconciler.reconcile()).rejects.toThrow(
     /^the Secret or the webhook configuration was changed by others \d+ times/,
   );
   const lost = told.filter(({ kind }) => kind === "conflict");
@@ -89,8 +90,19 @@ test.for([
   expect(told.filter(({ kind }) => kind === "bundle-written")).toEqual([]);
 });
 
-test("without the configuration there is nothing to look after, and it is named", async () => {
-  const { keeper, store } = replica();
+test("a replica is in sync until the API server cannot be reached, and goes on with its leaf", async () => {
+  const { reconciler, store } = replica();
+  expect([reconciler.distrust(), reconciler.status().isInSync]).toEqual([undefined, false]);
+  await reconciler.reconcile();
+  const { leafValidUntilMs } = reconciler.status();
+  expect(reconciler.status()).toMatchObject({ isInSync: true, signer: { validFromMs: expect.any(Number) } });
   store.setBundles(undefined);
-  await expect(keeper.look()).rejects.toThrow("there is no MutatingWebhookConfiguration w");
+  await expect(reconciler.reconcile()).rejects.toThrow();
+  expect([reconciler.distrust(), reconciler.status()]).toMatchObject(["", { isInSync: false, leafValidUntilMs }]);
+});
+
+test("without the configuration there is nothing to look after, and it is named", async () => {
+  const { reconciler, store } = replica();
+  store.setBundles(undefined);
+  await expect(reconciler.reconcile()).rejects.toThrow("there is no MutatingWebhookConfiguration w");
 });

@@ -1,0 +1,126 @@
+/** Reads certificates and PEM bundles: CAs that this product made, and pairs for TLS servers. Times are wall-clock milliseconds. */
+import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
+
+/** A CA certificate that this product made. */
+export type Ca = {
+  /** The DER in base64: equal certificates have equal ids, however their PEM is formatted. */
+  readonly id: string;
+  /** PEM. */
+  readonly cert: string;
+  readonly validFromMs: number;
+  readonly validUntilMs: number;
+};
+
+export type SigningCa = Ca & { readonly key: string };
+
+/** PEM text, as TLS takes it. */
+export type ServerCertificate = {
+  readonly cert: string;
+  readonly key: string;
+  readonly validFromMs: number;
+  readonly validUntilMs: number;
+};
+
+/** The real one is `caReader`. */
+export type CaReader = {
+  /** `why` continues a sentence that starts with the certificate's place. */
+  readonly readCa: (cert: string) => { readonly ca: Ca } | { readonly why: string };
+  readonly keyFits: (ca: Ca, key: string) => boolean;
+};
+
+const FINGERPRINT_CHARACTERS = 16;
+
+export function isValidAt(ca: Pick<Ca, "validFromMs" | "validUntilMs">, wallMs: number): boolean {
+  return ca.validFromMs <= wallMs && wallMs < ca.validUntilMs;
+}
+
+/** The first 16 hexadecimal characters of the certificate's SHA-256 fingerprint. */
+export function fingerprintOf({ id }: Pick<Ca, "id">): string {
+  return createHash("sha256").update(Buffer.from(id, "base64")).digest("hex").slice(0, FINGERPRINT_CHARACTERS);
+}
+
+/** @param name of the product's CAs; a random number follows it in each subject */
+export function caReader(name: string): CaReader {
+  const subject = new RegExp(`^CN=${name} [0-9a-f]{16}$`);
+  return {
+    readCa: (cert) => {
+      const id = pemId(cert);
+      if (id === undefined) return { why: cert === "" ? "is missing" : "is not one PEM certificate" };
+      const read = parsed(cert);
+      if (read === undefined) return { why: "cannot be decoded" };
+      if (!read.ca) return { why: "is not a CA" };
+      if (!subject.test(read.subject))
+        return { why: `has the subject "${read.subject.slice(0, 80)}" and was not made here` };
+      if (!read.verify(read.publicKey)) return { why: "is not signed by itself" };
+      return { ca: { id, cert, validFromMs: Date.parse(read.validFrom), validUntilMs: Date.parse(read.validTo) } };
+    },
+    keyFits: (ca, key) => {
+      try {
+        return new X509Certificate(ca.cert).checkPrivateKey(createPrivateKey(key));
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+/** @throws Error when TLS cannot use the texts: not PEM, a broken chain, or the key of another certificate. */
+export function readPair(cert: string, key: string): ServerCertificate {
+  const leaf = new X509Certificate(cert);
+  if (!leaf.checkPrivateKey(createPrivateKey(key))) throw new Error("the key belongs to another certificate");
+  // Checks the rest of the chain, which X509Certificate does not read.
+  createSecureContext({ cert, key });
+  return { cert, key, validFromMs: Date.parse(leaf.validFrom), validUntilMs: Date.parse(leaf.validTo) };
+}
+
+function parsed(cert: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(cert);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `id` is the DER in base64, `cert` is PEM. */
+export type PemBlock = { readonly id: string; readonly cert: string };
+
+type PemBlocks = {
+  readonly blocks: readonly PemBlock[];
+  /** Something that is neither a certificate nor white space. */
+  readonly hasJunk: boolean;
+};
+
+const BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END CERTIFICATE-----/g;
+
+export function pemBlocks(text: string): PemBlocks {
+  const blocks = [...text.matchAll(BLOCK)].map((match) => ({ id: idOf(match[1] ?? ""), cert: `${match[0]}\n` }));
+  return { blocks, hasJunk: text.replaceAll(BLOCK, "").trim() !== "" };
+}
+
+/** `undefined` unless the text is exactly one certificate. */
+export function pemId(text: string): string | undefined {
+  const { blocks, hasJunk } = pemBlocks(text);
+  const [only, ...more] = blocks;
+  return hasJunk || more.length > 0 || only?.id === "" ? undefined : only?.id;
+}
+
+/** Whether the text holds these certificates and nothing else; their order means nothing. */
+export function holdsExactly(text: string, wanted: readonly Pick<PemBlock, "id">[]): boolean {
+  const { blocks, hasJunk } = pemBlocks(text);
+  const found = new Set(blocks.map((block) => block.id));
+  const ids = new Set(wanted.map((ca) => ca.id));
+  return !hasJunk && found.size === ids.size && [...ids].every((id) => found.has(id));
+}
+
+export function holds(text: string, ca: Pick<PemBlock, "id">): boolean {
+  return pemBlocks(text).blocks.some((block) => block.id === ca.id);
+}
+
+export function bundleText(cas: readonly Pick<PemBlock, "cert">[]): string {
+  return cas.map((ca) => `${ca.cert.trim()}\n`).join("");
+}
+
+function idOf(body: string): string {
+  return body.replaceAll(/\s/g, "");
+}

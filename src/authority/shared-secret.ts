@@ -1,0 +1,67 @@
+/** Reads and writes the Secret in which replicas share CAs. Entries that cannot be used are reported and left out. */
+import type { SecretStore, StoredSecret } from "../api-server/secret-store.ts";
+import type { Ca, CaReader, SigningCa } from "./certificate.ts";
+
+export type Entries = Readonly<Record<string, string>>;
+
+/** `undefined` removes an entry; entries that are not named stay. */
+export type EntryChanges = Readonly<Record<string, string | undefined>>;
+
+/** `R` is why it was written. */
+export type SecretEvent<R> =
+  | { readonly kind: "secret-written"; readonly reason: R }
+  | { readonly kind: "conflict"; readonly on: "Secret" }
+  /** One sentence per entry. */
+  | { readonly kind: "secret-errors"; readonly errors: readonly string[] };
+
+export type SecretPorts<R> = {
+  readonly secrets: SecretStore;
+  readonly recordEvent: (event: SecretEvent<R>) => void;
+};
+
+/** What was read before a write; `stored` is `undefined` when there was no Secret. */
+export type ReadSecret = { readonly stored: StoredSecret | undefined; readonly secretErrors: readonly string[] };
+
+type ReadCaEntries =
+  | { readonly kind: "missing" }
+  | { readonly kind: "signing"; readonly ca: SigningCa }
+  /** The certificate may be good all the same. */
+  | { readonly kind: "unusable"; readonly error: string; readonly ca?: Ca };
+
+/** Reads `NAME.crt` and `NAME.key`. */
+export function readCaEntries(entries: Entries, name: string, reader: CaReader): ReadCaEntries {
+  const cert = entries[`${name}.crt`];
+  const key = entries[`${name}.key`];
+  if (cert === undefined && key === undefined) return { kind: "missing" };
+  const read = reader.readCa(cert ?? "");
+  if ("why" in read) return { kind: "unusable", error: `${name}.crt ${read.why}` };
+  const { ca } = read;
+  if (key === undefined) return { kind: "unusable", error: `${name}.key is missing`, ca };
+  if (!reader.keyFits(ca, key)) return { kind: "unusable", error: `${name}.key is not the key of ${name}.crt`, ca };
+  return { kind: "signing", ca: { ...ca, key } };
+}
+
+/** @returns `undefined` for text that is not JSON */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export async function writeSecret<R>(
+  { secrets, recordEvent }: SecretPorts<R>,
+  { stored, secretErrors }: ReadSecret,
+  { changes, reason }: { readonly changes: EntryChanges; readonly reason: R },
+): Promise<void> {
+  if (secretErrors.length > 0) recordEvent({ kind: "secret-errors", errors: secretErrors });
+  const written = await (stored === undefined ? secrets.create(present(changes)) : secrets.update(stored, changes));
+  recordEvent(written === "done" ? { kind: "secret-written", reason } : { kind: "conflict", on: "Secret" });
+}
+
+function present(changes: EntryChanges): Entries {
+  return Object.fromEntries(
+    Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

@@ -1,0 +1,74 @@
+/** Reads and writes the CAs of the webhook in a Secret. */
+import type { Ca, CaReader, SigningCa } from "../../authority/certificate.ts";
+import { type Entries, type EntryChanges, parsedJson, readCaEntries } from "../../authority/shared-secret.ts";
+import type { Authority, RetiredCa } from "./authority.ts";
+
+type SecretContent = {
+  readonly authority: Authority;
+  /** CAs without a usable key: they cannot sign any more, and may have signed a leaf in use. */
+  readonly salvaged: readonly Ca[];
+  /** One sentence per unusable entry. */
+  readonly secretErrors: readonly string[];
+};
+
+export function readContent(entries: Entries, reader: CaReader): SecretContent {
+  const secretErrors: string[] = [];
+  const salvaged: Ca[] = [];
+  const signing = (name: "ca" | "next"): SigningCa | undefined => {
+    const read = readCaEntries(entries, name, reader);
+    if (read.kind === "signing") return read.ca;
+    if (read.kind === "unusable") {
+      secretErrors.push(read.error);
+      if (read.ca !== undefined) salvaged.push(read.ca);
+    }
+    return undefined;
+  };
+  const next = signing("next");
+  const found = signing("ca");
+  // Only an edit makes one CA both, and then nothing shows whether it may sign yet.
+  const signer = found !== undefined && found.id === next?.id ? undefined : found;
+  if (signer !== found) secretErrors.push("ca.crt is also next.crt");
+  const retired = readRetired(entries["retired.json"], reader, secretErrors);
+  return { authority: { signer, next, retired }, salvaged, secretErrors };
+}
+
+export function contentOf({ signer, next, retired }: Authority): EntryChanges {
+  return {
+    "ca.crt": signer?.cert,
+    "ca.key": signer?.key,
+    "next.crt": next?.cert,
+    "next.key": next?.key,
+    "retired.json": retired.length === 0 ? undefined : `${JSON.stringify(retired.map(rowOf))}\n`,
+  };
+}
+
+type RetiredRow = { readonly retiredAt: string; readonly certificate: string; readonly dropped?: boolean };
+
+function rowOf(ca: RetiredCa): RetiredRow {
+  const row = { retiredAt: new Date(ca.retiredAtMs).toISOString(), certificate: ca.cert };
+  return ca.isDropped ? { ...row, dropped: true } : row;
+}
+
+function readRetired(text: string | undefined, reader: CaReader, secretErrors: string[]): readonly RetiredCa[] {
+  if (text === undefined) return [];
+  const parsed = parsedJson(text);
+  const rows: readonly unknown[] = Array.isArray(parsed) ? parsed : [undefined];
+  return rows.flatMap((row) => {
+    const ca = readRow(row, reader);
+    if (ca === undefined) secretErrors.push("retired.json has an entry that is not {retiredAt, certificate}");
+    return ca ?? [];
+  });
+}
+
+function readRow(row: unknown, reader: CaReader): RetiredCa | undefined {
+  if (!isRow(row)) return undefined;
+  const read = reader.readCa(row.certificate);
+  const retiredAtMs = Date.parse(row.retiredAt);
+  if ("why" in read || Number.isNaN(retiredAtMs)) return undefined;
+  return { ...read.ca, retiredAtMs, isDropped: row.dropped === true };
+}
+
+function isRow(value: unknown): value is RetiredRow {
+  if (typeof value !== "object" || value === null || !("retiredAt" in value) || !("certificate" in value)) return false;
+  return typeof value.retiredAt === "string" && typeof value.certificate === "string";
+}

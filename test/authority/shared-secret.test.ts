@@ -1,0 +1,83 @@
+/** CAs in entries of a Secret, and the write that follows a read. */
+import { expect, test } from "vitest";
+import type { SecretStore, StoredSecret } from "../../src/api-server/secret-store.ts";
+import type { Written } from "../../src/api-server/stored-object.ts";
+import { parsedJson, readCaEntries, type SecretEvent, writeSecret } from "../../src/authority/shared-secret.ts";
+import { pretendCa, pretendTools } from "../webhook/certificates-authority/pretend-certificates.ts";
+
+const READER = pretendTools(() => "unused");
+const SIGNER = pretendCa("signer", 0, 9_000);
+const { key, ...CA } = SIGNER;
+
+test.for([
+  { says: "both", entries: { "a.crt": SIGNER.cert, "a.key": key }, read: { kind: "signing", ca: SIGNER } },
+  { says: "neither", entries: { "b.crt": SIGNER.cert }, read: { kind: "missing" } },
+  {
+    says: "no key",
+    entries: { "a.crt": SIGNER.cert },
+    read: { kind: "unusable", error: "a.key is missing", ca: CA },
+  },
+  {
+    says: "the key of another CA",
+    entries: { "a.crt": SIGNER.cert, "a.key": "another" },
+    read: { kind: "unusable", error: "a.key is not the key of a.crt", ca: CA },
+  },
+  {
+    says: "no certificate",
+    entries: { "a.key": key },
+    read: { kind: "unusable", error: "a.crt is not one PEM certificate" },
+  },
+  {
+    says: "half a certificate",
+    entries: { "a.crt": SIGNER.cert.slice(0, 40), "a.key": key },
+    read: { kind: "unusable", error: "a.crt is not one PEM certificate" },
+  },
+])("entries with $says are read as $read.kind", ({ entries, read }) => {
+  expect(readCaEntries(entries as Readonly<Record<string, string>>, "a", READER)).toEqual(read);
+});
+
+test("text that is not JSON is undefined", () => {
+  expect([parsedJson("{"), parsedJson(""), parsedJson("null"), parsedJson("[1]")]).toEqual([
+    undefined,
+    undefined,
+    null,
+    [1],
+  ]);
+});
+
+async function written(stored: StoredSecret | undefined, result: Written, secretErrors: readonly string[] = []) {
+  const calls: unknown[] = [];
+  const events: SecretEvent<string>[] = [];
+  const secrets: SecretStore = {
+    read: async () => stored,
+    create: async (data) => {
+      calls.push({ create: data });
+      return result;
+    },
+    update: async (_seen, changes) => {
+      calls.push({ update: changes });
+      return result;
+    },
+  };
+  const changes = { "a.crt": "new", "b.crt": undefined };
+  const ports = { secrets, recordEvent: (event: SecretEvent<string>) => events.push(event) };
+  await writeSecret(ports, { stored, secretErrors }, { changes, reason: "repair" });
+  return { calls, events };
+}
+
+test("a missing Secret is created without the entries that would be removed, another one is updated", async () => {
+  const done = [{ kind: "secret-written", reason: "repair" }];
+  expect(await written(undefined, "done")).toStrictEqual({ calls: [{ create: { "a.crt": "new" } }], events: done });
+  expect(await written({ resourceVersion: "1", data: {} }, "done")).toStrictEqual({
+    calls: [{ update: { "a.crt": "new", "b.crt": undefined } }],
+    events: done,
+  });
+});
+
+test("unusable entries are recorded before the write, and a conflict after it", async () => {
+  const { events } = await written(undefined, "conflict", ["a.key is missing"]);
+  expect(events).toEqual([
+    { kind: "secret-errors", errors: ["a.key is missing"] },
+    { kind: "conflict", on: "Secret" },
+  ]);
+});
