@@ -1,8 +1,6 @@
-/** A syntax tree to plain data, with the value of every node remembered. */
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type ParsedNode } from "yaml";
+/** Reads the value of a syntax tree as kubectl does. */
+import { isAlias, isMap, isScalar, isSeq, type Pair, type Scalar } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
-import { isList, setKey } from "./plain-value.ts";
-import { keyText, scalarValue, Unreadable } from "./scalar-value.ts";
 
 /** Aliases let a few lines stand for billions of values; the real thing of a cluster stays far below this. */
 export const VALUE_LIMIT = 1_000_000;
@@ -11,19 +9,16 @@ export type RepeatedKey = { readonly key: string; readonly offset: number };
 
 export type NodeReading = {
   readonly value: unknown;
-  readonly values: ReadonlyMap<Node, unknown>;
   readonly repeated: readonly RepeatedKey[];
-  readonly anchors: ReadonlyMap<string, unknown>;
 };
 
 /** Values that `&name` stands for, in document order. */
 export type Anchors = Map<string, unknown>;
 
 /** @throws Unreadable when aliases expand beyond {@link VALUE_LIMIT} values or name no anchor. */
-export function readNode(root: ParsedNode | Node | null, anchors: Anchors = new Map()): NodeReading {
+export function readNode(root: unknown, anchors: Anchors = new Map()): NodeReading {
   const reader = new Reader(anchors);
-  const value = root === null ? null : reader.read(root).value;
-  return { value, values: reader.values, repeated: reader.repeated, anchors };
+  return { value: reader.read(root).value, repeated: reader.repeated };
 }
 
 /** `<<: *base`: the keys of another mapping, each yielding to a key of the mapping's own. */
@@ -34,7 +29,6 @@ export function isMergeKey(key: unknown): boolean {
 type Sized = { readonly value: unknown; readonly size: number };
 
 class Reader {
-  readonly values = new Map<Node, unknown>();
   readonly repeated: RepeatedKey[] = [];
   private readonly anchors: Anchors;
   private readonly sizes = new Map<string, number>();
@@ -47,7 +41,6 @@ class Reader {
     const sized = this.readUnnamed(node);
     if (sized.size > VALUE_LIMIT)
       throw new Unreadable(`its aliases expand to more than ${VALUE_LIMIT} values; write the parts out`);
-    if (isMap(node) || isSeq(node) || isScalar(node) || isAlias(node)) this.values.set(node, sized.value);
     if ((isMap(node) || isSeq(node) || isScalar(node)) && node.anchor !== undefined) {
       this.anchors.set(node.anchor, sized.value);
       this.sizes.set(node.anchor, sized.size);
@@ -109,4 +102,53 @@ export function addMerged(merged: Record<string, unknown>, source: unknown): voi
     if (!isRawObject(map)) continue;
     for (const [key, value] of Object.entries(map)) if (!Object.hasOwn(merged, key)) setKey(merged, key, value);
   }
+}
+
+/** What kubectl cannot read either, or what is too much to read. */
+export class Unreadable extends Error {}
+
+/** A key as kubectl would see it: what it means, as text. A bare `yes` is "true", and `0644` is "420". */
+export function keyText(key: unknown): string {
+  if (!isScalar(key)) return "";
+  if (typeof key.value === "number") return numberKey(key.value, key.source ?? "");
+  return typeof key.value === "boolean" || typeof key.value === "string"
+    ? String(key.value)
+    : (key.source ?? String(key.value));
+}
+
+/** Go writes `1e+06` where JavaScript writes `1000000`, but only of what was no whole number before. */
+function numberKey(value: number, source: string): string {
+  const isWhole = !/[.eE]/.test(source) || /^[-+]?0[xX]/.test(source);
+  const size = Math.abs(value);
+  if (!Number.isFinite(value) || (isWhole && !Number.isSafeInteger(value))) return source;
+  if (isWhole || value === 0 || (size >= 1e-4 && size < 1e6)) return String(value);
+  return value.toExponential().replace(/e([-+])(\d)$/, "e$10$2");
+}
+
+/** @throws Unreadable of what no JSON can say. */
+function scalarValue({ value, source, tag }: Scalar): unknown {
+  const written = source ?? String(value);
+  if (typeof value === "number") return numberValue(value, written);
+  if (typeof value !== "string") return typeof value === "boolean" || value === null ? value : written;
+  if (tag === "tag:yaml.org,2002:binary") return Buffer.from(value, "base64").toString();
+  if (tag === "tag:yaml.org,2002:float" && Number.isFinite(Number(value))) return Number(value);
+  return value;
+}
+
+/** A number beyond a double stays the text that was written, as for kubectl. */
+function numberValue(value: number, written: string): number | string {
+  if (Number.isFinite(value)) return value;
+  if (!/\d/.test(written)) throw new Unreadable(`${written} is no number of JSON; in quotes it is text`);
+  return written;
+}
+
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+/** Sets a key that may be called `__proto__` without touching the prototype. */
+function setKey(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__") {
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  } else target[key] = value;
 }

@@ -1,10 +1,9 @@
 /** Text to documents: syntax tree, values, and every mistake with its place. */
-import { type Document, LineCounter, type Node, type ScalarTag, type Tags } from "yaml";
+import { type Document, LineCounter, type ScalarTag, type Tags } from "yaml";
 import { type PodPlace, podsIn } from "../../kubernetes/pod-template.ts";
 import type { TemplatePath } from "../../kubernetes/template-path.ts";
 import { parseTrees } from "./lenient-parser.ts";
-import { readNode } from "./node-value.ts";
-import { Unreadable } from "./scalar-value.ts";
+import { readNode, Unreadable } from "./node-value.ts";
 import { QUOTED_TEMPLATE_MESSAGE, TEMPLATE_MESSAGE, unrenderedSyntax, unrenderedWorkload } from "./unrendered.ts";
 
 export type Place = { readonly line: number; readonly column: number };
@@ -21,9 +20,6 @@ export type ParsedDocument = {
   readonly tree: Document.Parsed;
   readonly value: unknown;
   readonly pods: readonly PodPlace[];
-  readonly values: ReadonlyMap<Node, unknown>;
-  /** What each `&name` stands for. */
-  readonly anchors: ReadonlyMap<string, unknown>;
   /** Keys written twice in one mapping (the last one counts, as for kubectl), and what looks like a template. */
   readonly warnings: readonly ManifestProblem[];
 };
@@ -76,14 +72,14 @@ function readTree(
   const error = tree.errors[0];
   if (error !== undefined) return problem(error.pos[0], syntaxMessage(error.message));
   try {
-    const { value, values, anchors, repeated } = readNode(tree.contents);
+    const { value, repeated } = readNode(tree.contents);
     const pods = podsIn(value, named);
     const quoted = unrenderedWorkload(pods, tree);
     const warnings = repeated.map(({ key, offset }) =>
       problem(offset, `the key "${key}" is given twice in one mapping; the last one counts`),
     );
     if (quoted !== undefined) warnings.push(problem(quoted, QUOTED_TEMPLATE_MESSAGE));
-    return { number, tree, value, pods, values, anchors, warnings };
+    return { number, tree, value, pods, warnings };
   } catch (cause) {
     if (!(cause instanceof Unreadable) && !(cause instanceof RangeError)) throw cause;
     return problem(tree.range[0], cause instanceof Unreadable ? cause.message : TOO_DEEP);

@@ -1,5 +1,5 @@
 /** Templates that are not rendered yet: Helm's and others' `{{ … }}`. */
-import { type Document, isMap, isPair, isScalar, isSeq } from "yaml";
+import { type Document, isMap, isScalar, visit } from "yaml";
 import { containersOf, initContainersOf } from "../../kubernetes/pod.ts";
 import type { PodPlace } from "../../kubernetes/pod-template.ts";
 import { textAt } from "../../kubernetes/raw-json.ts";
@@ -13,16 +13,18 @@ export const QUOTED_TEMPLATE_MESSAGE =
 
 /** Offset of the first `{{ … }}` that YAML cannot mean: a flow mapping as a key, or braces in a document with errors. */
 export function unrenderedSyntax(text: string, tree: Document.Parsed): number | undefined {
-  if (tree.errors.length === 0) return firstNode(tree.contents, isMappingAsKey);
+  // YAML reads `{{ name }}` as a mapping whose key is a mapping; nothing in Kubernetes looks like that.
+  if (tree.errors.length === 0)
+    return firstNode(tree, (node, key) => key === "key" && isMap(node) && node.flow === true);
   const offset = text.slice(0, tree.range[2]).search(/^[^#\n]*\{\{/m);
   return offset < 0 ? undefined : text.indexOf("{{", offset);
 }
 
 /** Offset of the first name, namespace or image of a workload that is a quoted template; elsewhere braces may be meant. */
 export function unrenderedWorkload(pods: readonly PodPlace[], tree: Document.Parsed): number | undefined {
-  const suspects = new Set(pods.flatMap(namesOf).filter(hasTemplate));
+  const suspects = new Set(pods.flatMap(namesOf).filter((word) => word.includes("{{")));
   if (suspects.size === 0) return undefined;
-  return firstNode(tree.contents, (node) => isScalar(node) && suspects.has(String(node.value)));
+  return firstNode(tree, (node) => isScalar(node) && suspects.has(String(node.value)));
 }
 
 function namesOf({ owner, namespace, pod }: PodPlace): readonly string[] {
@@ -31,28 +33,15 @@ function namesOf({ owner, namespace, pod }: PodPlace): readonly string[] {
   return [owner.slice(owner.indexOf("/") + 1), namespace, ...words];
 }
 
-function hasTemplate(text: string): boolean {
-  return text.includes("{{");
-}
-
-/** YAML reads `{{ name }}` as a mapping whose key is a mapping; nothing in Kubernetes looks like that. */
-function isMappingAsKey(node: unknown, isKey: boolean): boolean {
-  return isKey && isMap(node) && node.flow === true;
-}
-
-/** Where the first node that is looked for starts, in the order of the text. */
-function firstNode(root: unknown, isWanted: (node: unknown, isKey: boolean) => boolean): number | undefined {
-  const open: { readonly node: unknown; readonly isKey: boolean }[] = [{ node: root, isKey: false }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { node, isKey } = next;
-    if (isWanted(node, isKey)) return startOf(node);
-    if (isPair(node)) open.push({ node: node.value, isKey: false }, { node: node.key, isKey: true });
-    else if (!isKey && (isMap(node) || isSeq(node)))
-      open.push(...[...node.items].reverse().map((item) => ({ node: item, isKey: false })));
-  }
-  return undefined;
-}
-
-function startOf(node: unknown): number | undefined {
-  return isMap(node) || isScalar(node) ? node.range?.[0] : undefined;
+/** Where the first wanted node starts, in the order of the text. */
+function firstNode(tree: Document.Parsed, isWanted: (node: unknown, key: unknown) => boolean): number | undefined {
+  let found: number | undefined;
+  visit(tree, {
+    Value: (key, node) => {
+      if (!isWanted(node, key)) return undefined;
+      found = node.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
