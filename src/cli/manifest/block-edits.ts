@@ -2,29 +2,27 @@
 import { isMap, isScalar } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 import { type Entry, isBlock } from "./entries.ts";
-import type { ItemStep } from "./item-steps.ts";
+import type { Insert, ItemStep } from "./item-steps.ts";
 import { columnOf, eolAt, lineAbove, lineEnd, removedLines, type Splice, startsItsLine } from "./lines.ts";
 import { isList } from "./node-value.ts";
 import { readPreservedLines } from "./preserved-lines.ts";
-import { renderAfterColon, renderFlow, renderItem, renderPair, renderScalar } from "./render.ts";
-import type { YamlStyle } from "./yaml-style.ts";
+import { renderAfterColon, renderFlow, renderItem, renderPair, renderScalar, type YamlStyle } from "./render.ts";
 
 type BlockWork = { readonly text: string; readonly style: YamlStyle; readonly splices: Splice[] };
 
-type BlockEdit = {
-  readonly entries: readonly Entry[];
-  readonly steps: readonly ItemStep[];
-  readonly editEntry: (entry: Entry, value: unknown) => void;
-};
-
 /** @returns false for a collection that becomes empty, and for the inner list of `- - item` */
-export function editBlock(work: BlockWork, { entries, steps, editEntry }: BlockEdit): boolean {
+export function editBlock(
+  work: BlockWork,
+  entries: readonly Entry[],
+  steps: readonly ItemStep[],
+  editEntry: (entry: Entry, value: unknown) => void,
+): boolean {
   const [first] = entries;
   if (first === undefined || steps.every(({ kind }) => kind === "remove")) return false;
   if (work.text[first.start] === "-" && !startsItsLine(work.text, first.start) && first.key === undefined) return false;
   for (const step of steps) {
     const entry = entries[step.at];
-    if (step.kind === "insert") work.splices.push(insertion(work, { ...step, first, behind: entry }));
+    if (step.kind === "insert") work.splices.push(insertion(work, step, first, entry));
     else if (entry === undefined) return false;
     else if (step.kind === "keep") editEntry(entry, step.value);
     else work.splices.push(...removal(work, entry, entries[step.at + 1]));
@@ -32,14 +30,12 @@ export function editBlock(work: BlockWork, { entries, steps, editEntry }: BlockE
   return true;
 }
 
-type Insert = {
-  readonly first: Entry;
-  readonly behind: Entry | undefined;
-  readonly key?: string;
-  readonly value: unknown;
-};
-
-function insertion({ text, style }: BlockWork, { first, behind, key, value }: Insert): Splice {
+function insertion(
+  { text, style }: BlockWork,
+  { key, value }: Insert,
+  first: Entry,
+  behind: Entry | undefined,
+): Splice {
   const at = lineEnd(text, behind?.end ?? lineAbove(text, first.start));
   const eol = eolAt(text, at, style.eol);
   const column = columnOf(text, first.start);

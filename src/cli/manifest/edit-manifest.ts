@@ -9,7 +9,7 @@ import { rewriteDocument } from "./rewrite.ts";
 /** @returns the new Pod, or `undefined` to leave it as it is. */
 export type PodEdit = (place: PodPlace, document: ParsedDocument) => object | undefined;
 
-export type EditedManifest =
+type EditedManifest =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: ManifestProblem };
 

@@ -1,5 +1,5 @@
 /** Finds where the keys, items and values of a collection stand in the text. */
-import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLSeq } from "yaml";
+import { isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, type Pair, type YAMLSeq } from "yaml";
 import { isMergeKey, keyText } from "./node-value.ts";
 
 /** A pair of a mapping, or an item of a list. Comments and blank lines behind it are not part of it. */
@@ -15,7 +15,7 @@ export type Entry = {
 };
 
 export function isBlock(node: unknown): boolean {
-  return (isMap(node) || isSeq(node)) && node.flow !== true;
+  return isCollection(node) && node.flow !== true;
 }
 
 /** @returns `undefined` for scalars, aliases, and flow collections that cannot be edited inside. */
@@ -50,15 +50,15 @@ function itemEntry(text: string, list: YAMLSeq, index: number): Entry {
 /** Anchors and tags stand in front of a value's range, so an edit of the range would move them to another value. */
 function flowEntry(entry: Entry, isPairEntry: boolean): readonly Entry[] {
   const { node } = entry;
-  if (!isMap(node) && !isSeq(node) && !isScalar(node)) return [];
+  if (!isNode(node) || isAlias(node)) return [];
   const { range, anchor, tag } = node;
   if (!range || range[0] === range[1] || anchor !== undefined || tag?.startsWith("!") === true) return [];
   return [{ ...entry, start: isPairEntry ? entry.start : range[0], valueStart: range[0], end: range[1] }];
 }
 
 /** First character of a pair's key. Keys with an anchor or tag of their own are not edited, so this suffices. */
-export function keyStart({ key }: Pair): number {
-  return isScalar(key) || isAlias(key) || isMap(key) || isSeq(key) ? (key.range?.[0] ?? -1) : -1;
+function keyStart({ key }: Pair): number {
+  return isNode(key) ? (key.range?.[0] ?? -1) : -1;
 }
 
 type Token = { readonly type: string; readonly offset: number; readonly source: string };
@@ -76,7 +76,7 @@ function endOfNode(text: string, node: unknown): number {
   if (isPair(node)) return pairEntry(text, node).end;
   if (isBlock(node) && isMap(node)) return endOfNode(text, node.items.at(-1));
   if (isBlock(node) && isSeq(node)) return itemEntry(text, node, node.items.length - 1).end;
-  const range = isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? node.range : undefined;
+  const range = isNode(node) ? node.range : undefined;
   if (!range || range[0] === range[1]) return -1;
   if (!isScalar(node) || !node.type?.startsWith("BLOCK_")) return range[1];
   // With `+` the blank lines behind are part of the value; otherwise they belong to no value.

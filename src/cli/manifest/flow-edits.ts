@@ -1,30 +1,28 @@
 /** Edits collections in braces and brackets: YAML flow style and JSON. */
 import type { Range } from "yaml";
 import type { Entry } from "./entries.ts";
-import type { ItemStep } from "./item-steps.ts";
+import type { Insert, ItemStep } from "./item-steps.ts";
 import { lineStart, type Splice } from "./lines.ts";
-import { renderFlow, renderFlowPair } from "./render.ts";
-import type { YamlStyle } from "./yaml-style.ts";
+import { renderFlow, renderFlowPair, type YamlStyle } from "./render.ts";
 
 type FlowWork = { readonly text: string; readonly style: YamlStyle; readonly splices: Splice[] };
 
-type FlowEdit = {
-  readonly entries: readonly Entry[];
-  readonly steps: readonly ItemStep[];
-  /** Edits the value inside, or returns false. */
-  readonly editValue: (entry: Entry, value: unknown) => boolean;
-};
-
 /** A removal is the exact reverse of an insertion at the same place. */
-export function editFlow(work: FlowWork, range: Range, { entries, steps, editValue }: FlowEdit): boolean {
+export function editFlow(
+  work: FlowWork,
+  range: Range,
+  entries: readonly Entry[],
+  steps: readonly ItemStep[],
+  editEntry: (entry: Entry, value: unknown) => boolean,
+): boolean {
   const removed: Entry[] = [];
   const inserts: Insert[] = [];
   for (const step of steps) {
     const entry = entries[step.at];
-    if (step.kind === "insert") inserts.push({ ...step, behind: entry });
+    if (step.kind === "insert") inserts.push(step);
     else if (entry === undefined) return false;
     else if (step.kind === "remove") removed.push(entry);
-    else if (!editValue(entry, step.value)) replaceValue(work, entry, step.value);
+    else if (!editEntry(entry, step.value)) replaceValue(work, entry, step.value);
   }
   const [first] = entries;
   if (first === undefined) {
@@ -36,7 +34,7 @@ export function editFlow(work: FlowWork, range: Range, { entries, steps, editVal
     return inserts.length === 0;
   }
   removeEntries(work, entries, removed);
-  work.splices.push(...inserts.map((insert) => insertion(work, first, insert)));
+  work.splices.push(...inserts.map((insert) => insertion(work, insert, first, entries[insert.at])));
   return true;
 }
 
@@ -44,8 +42,6 @@ function replaceValue(work: FlowWork, { valueStart, end }: Entry, value: unknown
   const insert = renderFlow(value, work.style, indentAt(work, valueStart));
   work.splices.push({ start: valueStart, end, insert });
 }
-
-type Insert = { readonly behind: Entry | undefined; readonly key?: string; readonly value: unknown };
 
 /** Removes the comma before an entry or, for the first ones, the comma behind it. */
 function removeEntries(work: FlowWork, entries: readonly Entry[], removed: readonly Entry[]): void {
@@ -75,15 +71,15 @@ function filled(work: FlowWork, open: number, inserts: readonly Insert[]): Splic
   return { start: open + 1, end: open + 1, insert };
 }
 
-function insertion(work: FlowWork, first: Entry, insert: Insert): Splice {
+function insertion(work: FlowWork, insert: Insert, first: Entry, behind: Entry | undefined): Splice {
   const { text, style } = work;
   // In JSON over several lines an entry that starts its line gets a new line behind it.
   const before = text.slice(lineStart(text, first.start), first.start);
   const indent = style.json && first.start > 0 && /^[ \t]*$/.test(before) ? before : undefined;
   const gap = indent === undefined ? style.gap : style.eol + indent;
   const rendered = render(insert, style, indent);
-  const at = insert.behind?.end ?? first.start;
-  return { start: at, end: at, insert: insert.behind === undefined ? `${rendered},${gap}` : `,${gap}${rendered}` };
+  const at = behind?.end ?? first.start;
+  return { start: at, end: at, insert: behind === undefined ? `${rendered},${gap}` : `,${gap}${rendered}` };
 }
 
 function render({ key, value }: Insert, style: YamlStyle, indent: string | undefined): string {

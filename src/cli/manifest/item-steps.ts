@@ -5,7 +5,15 @@ import { isRawObject, type RawObject, sameJson } from "../../kubernetes/raw-json
 export type ItemStep =
   | { readonly kind: "keep"; readonly at: number; readonly value: unknown }
   | { readonly kind: "remove"; readonly at: number }
-  | { readonly kind: "insert"; readonly at: number; readonly key?: string; readonly value: unknown };
+  | Insert;
+
+export type Insert = {
+  readonly kind: "insert";
+  readonly at: number;
+  /** Of a new pair; an item has none. */
+  readonly key?: string;
+  readonly value: unknown;
+};
 
 /**
  * A new key goes behind the key that it follows in the intended order, or else behind all.

@@ -1,13 +1,13 @@
 /** Reads the value of a syntax tree as kubectl does. */
-import { isAlias, isMap, isScalar, isSeq, type Pair, type Scalar } from "yaml";
+import { isAlias, isMap, isNode, isScalar, isSeq, type Pair, type Scalar } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 
 /** Aliases let a few lines stand for billions of values; the real thing of a cluster stays far below this. */
-export const VALUE_LIMIT = 1_000_000;
+const VALUE_LIMIT = 1_000_000;
 
-export type RepeatedKey = { readonly key: string; readonly offset: number };
+type RepeatedKey = { readonly key: string; readonly offset: number };
 
-export type NodeReading = {
+type NodeReading = {
   readonly value: unknown;
   readonly repeated: readonly RepeatedKey[];
 };
@@ -18,7 +18,7 @@ export type Anchors = Map<string, unknown>;
 /** @throws Unreadable when aliases expand beyond {@link VALUE_LIMIT} values or name no anchor. */
 export function readNode(root: unknown, anchors: Anchors = new Map()): NodeReading {
   const reader = new Reader(anchors);
-  return { value: reader.read(root).value, repeated: reader.repeated };
+  return { value: reader.read(root), repeated: reader.repeated };
 }
 
 /** `<<: *base`: the keys of another mapping, each yielding to a key of the mapping's own. */
@@ -26,60 +26,50 @@ export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === "PLAIN" && key.source === "<<";
 }
 
-type Sized = { readonly value: unknown; readonly size: number };
-
 class Reader {
   readonly repeated: RepeatedKey[] = [];
   private readonly anchors: Anchors;
   private readonly sizes = new Map<string, number>();
+  private size = 0;
 
   constructor(anchors: Anchors) {
     this.anchors = anchors;
   }
 
-  read(node: unknown): Sized {
-    const sized = this.readUnnamed(node);
-    if (sized.size > VALUE_LIMIT)
+  read(node: unknown): unknown {
+    const before = this.size;
+    const value = this.readUnnamed(node);
+    this.size += 1;
+    if (this.size > VALUE_LIMIT)
       throw new Unreadable(`its aliases expand to more than ${VALUE_LIMIT} values; write the parts out`);
-    if ((isMap(node) || isSeq(node) || isScalar(node)) && node.anchor !== undefined) {
-      this.anchors.set(node.anchor, sized.value);
-      this.sizes.set(node.anchor, sized.size);
+    if (isNode(node) && !isAlias(node) && node.anchor !== undefined) {
+      this.anchors.set(node.anchor, value);
+      this.sizes.set(node.anchor, this.size - before);
     }
-    return sized;
+    return value;
   }
 
-  private readUnnamed(node: unknown): Sized {
+  private readUnnamed(node: unknown): unknown {
     if (isAlias(node)) {
       if (!this.anchors.has(node.source)) throw new Unreadable(`the alias *${node.source} names no anchor before it`);
-      return { value: this.anchors.get(node.source), size: this.sizes.get(node.source) ?? 1 };
+      this.size += this.sizes.get(node.source) ?? 1;
+      return this.anchors.get(node.source);
     }
     if (isMap(node)) return this.readMap(node.items as Pair[]);
-    if (isSeq(node)) return this.readList(node.items);
-    return { value: isScalar(node) ? scalarValue(node) : null, size: 1 };
+    if (isSeq(node)) return node.items.map((item) => this.read(item));
+    return isScalar(node) ? scalarValue(node) : null;
   }
 
-  private readList(items: readonly unknown[]): Sized {
-    let size = 1;
-    const value = items.map((item) => {
-      const sized = this.read(item);
-      size += sized.size;
-      return sized.value;
-    });
-    return { value, size };
-  }
-
-  private readMap(pairs: readonly Pair[]): Sized {
+  private readMap(pairs: readonly Pair[]): unknown {
     const own: Record<string, unknown> = {};
     const merged: Record<string, unknown> = {};
-    let size = 1;
     for (const pair of pairs) {
-      const sized = this.read(pair.value);
-      size += sized.size;
-      if (isMergeKey(pair.key)) mergeInto(merged, sized.value);
-      else this.readPair(own, pair.key, sized.value);
+      const value = this.read(pair.value);
+      if (isMergeKey(pair.key)) addMerged(merged, value);
+      else this.readPair(own, pair.key, value);
     }
     for (const [key, value] of Object.entries(merged)) if (!Object.hasOwn(own, key)) setKey(own, key, value);
-    return { value: own, size };
+    return own;
   }
 
   private readPair(own: Record<string, unknown>, key: unknown, value: unknown): void {
@@ -90,18 +80,12 @@ class Reader {
   }
 }
 
-function mergeInto(merged: Record<string, unknown>, value: unknown): void {
-  const isMergeable = isRawObject(value) || (isList(value) && value.every(isRawObject));
-  if (!isMergeable) throw new Unreadable("<< needs a mapping, or a list of mappings");
-  addMerged(merged, value);
-}
-
-/** In a list of mappings an earlier one wins. */
+/** Adds the keys of a mapping, or of a list of mappings in which an earlier one wins. */
 export function addMerged(merged: Record<string, unknown>, source: unknown): void {
-  for (const map of isList(source) ? source : [source]) {
-    if (!isRawObject(map)) continue;
-    for (const [key, value] of Object.entries(map)) if (!Object.hasOwn(merged, key)) setKey(merged, key, value);
-  }
+  const maps = isList(source) ? source : [source];
+  if (!maps.every(isRawObject)) throw new Unreadable("<< needs a mapping, or a list of mappings");
+  for (const [key, value] of maps.flatMap((map) => Object.entries(map)))
+    if (!Object.hasOwn(merged, key)) setKey(merged, key, value);
 }
 
 /** What kubectl cannot read either, or what is too much to read. */

@@ -26,7 +26,7 @@ export function preservedLines(lines: string, column: number, eol: string): stri
     .join("");
 }
 
-export type PreservedLines = {
+type PreservedLines = {
   /** Start of the comment's first line. */
   readonly start: number;
   /** The lines as they were, with their indentation, without the last line break. */

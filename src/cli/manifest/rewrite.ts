@@ -1,5 +1,5 @@
 /** Changes the text of a document to mean another value, by the fewest changes; all other bytes stay. */
-import { isAlias, isMap, isScalar, isSeq } from "yaml";
+import { isAlias, isCollection, isMap, isNode, isSeq } from "yaml";
 import { isRawObject, sameJson } from "../../kubernetes/raw-json.ts";
 import { editBlock, replacement } from "./block-edits.ts";
 import { type Entry, entriesOf, isBlock } from "./entries.ts";
@@ -9,7 +9,7 @@ import { applySplices, columnOf, eolAt, lineEnd, lineStart, type Splice, startsI
 import { type Anchors, addMerged, isList, isMergeKey, readNode } from "./node-value.ts";
 import { type ParsedDocument, parseManifest } from "./parse.ts";
 import { preservedLines, readPreservedLines } from "./preserved-lines.ts";
-import { styleOf, type YamlStyle } from "./yaml-style.ts";
+import { styleOf, type YamlStyle } from "./render.ts";
 
 type Options = {
   /** Whether preserved lines are restored. */
@@ -44,26 +44,22 @@ export function rewriteDocument(
 /** @returns false when the node cannot be edited inside; the text is unchanged then */
 function editNode(work: Work, node: unknown, intended: unknown): boolean {
   const mark = work.splices.length;
-  const isDone = means(work, node, intended) && !isVisited(work, node) ? true : editInside(work, node, intended);
+  // In block style a value without changes may still hold aliases to restore.
+  const isUnchanged = means(work, node, intended) && !(work.restore && isBlock(node));
+  const isDone = isUnchanged || editInside(work, node, intended);
   if (!isDone) work.splices.length = mark;
   setAnchor(work, node, intended);
   return isDone;
-}
-
-/** A value without changes may still hold aliases to restore. */
-function isVisited(work: Work, node: unknown): boolean {
-  return work.restore && isBlock(node);
 }
 
 function editInside(work: Work, node: unknown, intended: unknown): boolean {
   const entries = entriesOf(work.text, node);
   const steps = entries === undefined ? undefined : stepsOf(work, node, entries, intended);
   if (entries === undefined || steps === undefined) return false;
-  if (isBlock(node))
-    return editBlock(work, { entries, steps, editEntry: (entry, value) => editEntry(work, entry, value) });
-  const range = isMap(node) || isSeq(node) ? node.range : undefined;
+  if (isBlock(node)) return editBlock(work, entries, steps, (entry, value) => editEntry(work, entry, value));
+  const range = isCollection(node) ? node.range : undefined;
   if (!range) return false;
-  return editFlow(work, range, { entries, steps, editValue: (entry, value) => editFlowValue(work, entry, value) });
+  return editFlow(work, range, entries, steps, (entry, value) => editFlowEntry(work, entry, value));
 }
 
 function stepsOf(
@@ -86,7 +82,7 @@ function stepsOf(
   );
 }
 
-function editFlowValue(work: Work, entry: Entry, value: unknown): boolean {
+function editFlowEntry(work: Work, entry: Entry, value: unknown): boolean {
   if (means(work, entry.node, value)) return true;
   return isEditableInside(work, entry, value) && editNode(work, entry.node, value);
 }
@@ -169,6 +165,5 @@ function means(work: Work, node: unknown, value: unknown): boolean {
 }
 
 function setAnchor(work: Work, node: unknown, value: unknown): void {
-  if ((isMap(node) || isSeq(node) || isScalar(node)) && !isAlias(node) && node.anchor !== undefined)
-    work.anchors.set(node.anchor, value);
+  if (isNode(node) && !isAlias(node) && node.anchor !== undefined) work.anchors.set(node.anchor, value);
 }
