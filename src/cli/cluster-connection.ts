@@ -8,7 +8,7 @@ import { podRunner } from "../api-server/pod-runner.ts";
 import { Fault } from "../fault.ts";
 import { nearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
-import type { ClusterChoice, Connected } from "./drains/drain-ports.ts";
+import type { ClusterChoice, Connected } from "./drain-ports.ts";
 
 export type Surroundings = {
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
-import type { DrainPorts } from "./drains/drain-ports.ts";
+import type { DrainPorts } from "./drain-ports.ts";
 import { errorStatusOf } from "./exit-statuses.ts";
 import { listManifests } from "./manifest-files.ts";
 import type { Ports } from "./ports.ts";

@@ -1,5 +1,5 @@
 /** What the command line needs from outside, as function types. Tests pass plain functions. */
-import type { DrainPorts } from "./drains/drain-ports.ts";
+import type { DrainPorts } from "./drain-ports.ts";
 import type { deriveToken } from "./token-source.ts";
 
 export type Ports = {

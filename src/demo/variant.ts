@@ -2,16 +2,16 @@
 import { createEndpointFeed, createSliceController, type SlicePorts } from "./api-server/slice-controller.ts";
 import type { Clock } from "./clock.ts";
 import { type LoadShape, startLoad } from "./load/load.ts";
-import { createRequestCounter, type Tally } from "./load/request-tally.ts";
+import { createRequestCounter } from "./load/request-tally.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import { startServiceProxy } from "./network/service-proxy.ts";
-import { deletedMs, type EndedPod, endOf } from "./pod-end.ts";
 import { createPodRunner } from "./pods/pod-runner.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
 import type { RunningPod } from "./pods/running-pod.ts";
 import { placeOf } from "./rollout/deployment.ts";
 import { allReady, createPod } from "./rollout/new-pods.ts";
 import { rollOut } from "./rollout/rollout.ts";
+import { deletedMs, endOf, type VariantResult } from "./story/pod-end.ts";
 
 export type VariantRequest = {
   readonly deployment: object;
@@ -35,8 +35,6 @@ export type VariantPorts = {
   readonly preloadLibrary: string;
   readonly imageEnvironment: Readonly<Record<string, string>>;
 };
-
-export type VariantResult = { readonly tally: Tally; readonly ended: readonly EndedPod[]; readonly tookMs: number };
 
 const STEADY_MS = 1_500;
 const AFTERWARDS_MS = 1_000;

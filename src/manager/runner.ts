@@ -13,10 +13,10 @@ import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-l
 import { rulesWith } from "./manager-driver.ts";
 import type { Driver, NowMs } from "./ports.ts";
 import { type RelayClient, relayDemandOf } from "./relay/relay-client.ts";
+import type { SocketVisitor } from "./sockets/reading.ts";
 import type { SocketReader } from "./sockets/sockets.ts";
 import type { Judge } from "./traffic/judge.ts";
 import { type NeighbourWatch, UNKNOWN_NEIGHBOURS } from "./traffic/neighbours.ts";
-import type { SocketVisitor } from "./traffic/observation.ts";
 
 type RunnerParts = {
   readonly settings: DrainSettings;

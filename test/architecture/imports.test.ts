@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cyclesIn } from "./cycles.ts";
-import { COMPOSERS, CYCLES, EXCEPTIONS, FOLDERS, ONLY_IMPORTERS, ROOMS } from "./rooms.ts";
+import { COMPOSERS, EXCEPTIONS, FOLDERS, ONLY_IMPORTERS, ROOMS } from "./rooms.ts";
 
 const SRC = join(import.meta.dirname, "../../src");
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
@@ -38,40 +38,31 @@ const byPlace = byFile.map(
   ([file, reached]) => [placeOf(file), reached.map(placeOf).filter((place) => place !== placeOf(file))] as const,
 );
 
-describe("nothing is imported in a circle, types included", () => {
-  const circlesWithout = (exceptions: ReadonlySet<string>) =>
-    [byFile, byPlace].flatMap((edges) =>
-      cyclesIn(edges.map(([from, to]) => [from, to.filter((place) => !exceptions.has(`${from} -> ${place}`))])),
-    );
-
-  test("among files and among folders, but for the named exceptions", () => {
-    expect(circlesWithout(new Set(Object.keys(CYCLES)))).toEqual([]);
-  });
-
-  test.each(Object.keys(CYCLES))("the exception %s is needed", (exception) => {
-    const others = new Set(Object.keys(CYCLES).filter((other) => other !== exception));
-    expect(circlesWithout(others)).not.toEqual([]);
-  });
-
-  test("a circle is found, and a tree is none", () => {
-    const tree = [["a", ["b", "c"]] as const, ["b", ["c"]] as const];
-    expect(cyclesIn(tree)).toEqual([]);
-    expect(cyclesIn([...tree, ["c", ["a"]] as const])).toEqual([["a", "b", "c"]]);
-  });
+test("nothing is imported in a circle, among files and among folders, types included", () => {
+  expect([byFile, byPlace].flatMap(cyclesIn)).toEqual([]);
 });
 
-test("every folder inside injection imports only the folders below it", () => {
-  for (const [file, reached] of byFile.filter(([from]) => from.startsWith("injection/"))) {
-    const folder = placeOf(file).replace("injection/", "");
-    const below = FOLDERS[folder];
-    if (!placeOf(file).endsWith(".ts")) expect(below, folder).toBeDefined();
-    if (below === undefined) continue;
-    const others = reached.filter((to) => to.startsWith("injection/") && placeOf(to) !== placeOf(file));
-    expect(
-      others.map((to) => placeOf(to).replace("injection/", "")).filter((to) => !below.includes(to)),
-      file,
-    ).toEqual([]);
-  }
+test("a circle is found, and a tree is none", () => {
+  const tree = [["a", ["b", "c"]] as const, ["b", ["c"]] as const];
+  expect(cyclesIn(tree)).toEqual([]);
+  expect(cyclesIn([...tree, ["c", ["a"]] as const])).toEqual([["a", "b", "c"]]);
+});
+
+const insideRooms = byFile.flatMap(([file, reached]) => {
+  const from = placeOf(file);
+  if (from.endsWith(".ts")) return [];
+  return reached.filter((to) => roomOf(to) === roomOf(file)).map((to) => ({ file, from, to: placeOf(to) }));
+});
+
+test("a folder imports of its room only what it may", () => {
+  const refused = insideRooms.filter(({ from, to }) => from !== to && !(FOLDERS[from] ?? []).includes(to));
+  expect(refused).toEqual([]);
+});
+
+test("every import that a folder may make is made", () => {
+  const made = new Set(insideRooms.map(({ from, to }) => `${from} -> ${to}`));
+  const allowed = Object.entries(FOLDERS).flatMap(([from, places]) => places.map((to) => `${from} -> ${to}`));
+  expect(allowed.filter((each) => !made.has(each))).toEqual([]);
 });
 
 function roomOf(path: string): string {

@@ -177,6 +177,12 @@ test("new lines end as the lines around them", async () => {
   }
 });
 
+test("new entries of empty JSON braces stand on lines of their own", async () => {
+  const pod = { kind: "Pod", apiVersion: "v1", metadata: { annotations: {} }, spec: { containers: [{ name: "app" }] } };
+  const once = await injected(`${JSON.stringify(pod, null, 2)}\n`);
+  expect(once).toBe(`${JSON.stringify(JSON.parse(once), null, 2)}\n`);
+});
+
 test("lines that cannot be written again are kept as a comment above", async () => {
   const text = `${POD}spec:\n  containers:\n  - name: app\n    lifecycle:\n      preStop:\n        exec:\n          command: ["sleep", "7"] # s\n`;
   expect(await injected(text)).toContain(

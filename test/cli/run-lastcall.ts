@@ -1,5 +1,5 @@
 /** The command line in this process, on files that exist only in a map. */
-import type { DrainPorts } from "../../src/cli/drains/drain-ports.ts";
+import type { DrainPorts } from "../../src/cli/drain-ports.ts";
 import { runCommandLine } from "../../src/cli/program.ts";
 import { deriveToken } from "../../src/cli/token-source.ts";
 

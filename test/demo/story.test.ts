@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
-import type { EndedPod } from "../../src/demo/pod-end.ts";
+import type { EndedPod } from "../../src/demo/story/pod-end.ts";
 import { failureTable, timeSpent } from "../../src/demo/story/story.ts";
 import { withdrawalWords } from "../../src/demo/story/withdrawal.ts";
 

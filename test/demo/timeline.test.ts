@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { merged, type PodEnd, timelineOf, timelineText } from "../../src/demo/story/timeline.ts";
+import type { PodEnd } from "../../src/demo/story/pod-end.ts";
+import { merged, timelineOf, timelineText } from "../../src/demo/story/timeline.ts";
 import { timelineSvg } from "../../src/demo/story/timeline-svg.ts";
 
 const END: PodEnd = {

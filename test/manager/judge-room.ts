@@ -1,9 +1,10 @@
 /** Sockets and readings for tests of the judge, with everything a test does not care about filled in. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
+import type { Reading } from "../../src/manager/sockets/reading.ts";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { createJudge, type Judge, type OwnConnections } from "../../src/manager/traffic/judge.ts";
 import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.ts";
-import type { Observation, Reading } from "../../src/manager/traffic/observation.ts";
+import type { Observation } from "../../src/manager/traffic/observation.ts";
 import { inWords, type TextSocket } from "./socket-lists.ts";
 
 export const POD = "10.1.0.7";

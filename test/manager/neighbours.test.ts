@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NO_ENDPOINT } from "../../src/manager/relay/relay-settings.ts";
+import type { TcpSocket } from "../../src/manager/sockets/reading.ts";
 import { createNeighbourWatch, type Neighbours } from "../../src/manager/traffic/neighbours.ts";
-import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
 import { addressOf } from "./socket-lists.ts";
 
 const PROXY = 1337;

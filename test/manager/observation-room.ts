@@ -6,10 +6,11 @@ import { expect } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
 import { readTextFile, scanTextFile } from "../../src/manager/read-text.ts";
+import type { SocketVisitor } from "../../src/manager/sockets/reading.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
 import { createJudge, type Judge, NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
 import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.ts";
-import type { Observation, SocketVisitor } from "../../src/manager/traffic/observation.ts";
+import type { Observation } from "../../src/manager/traffic/observation.ts";
 import { eventually } from "../time/eventually.ts";
 
 /** `tookMs` is how long the reading took: no one can date its ages better than that. */

@@ -1,7 +1,7 @@
 /** What a memory of connections has to do, in the plainest way: a map from names to everything that was kept. */
 import { endpointText } from "../../src/manager/sockets/address-text.ts";
+import type { TcpSocket } from "../../src/manager/sockets/reading.ts";
 import type { ConnectionMemory, Seen } from "../../src/manager/traffic/judge-memory.ts";
-import type { TcpSocket } from "../../src/manager/traffic/observation.ts";
 
 type Entry = { readonly key: string; seen: Seen | undefined; kept: boolean };
 

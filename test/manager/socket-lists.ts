@@ -5,8 +5,8 @@ import { addressText, parseAddress } from "../../src/manager/sockets/address-tex
 import { type DumpEnd, dumpTcp } from "../../src/manager/sockets/netlink-dump.ts";
 import { type PartEnd, readPart } from "../../src/manager/sockets/netlink-message.ts";
 import { createTableReader } from "../../src/manager/sockets/proc-tables.ts";
+import type { Reading, TcpSocket } from "../../src/manager/sockets/reading.ts";
 import type { SocketReader } from "../../src/manager/sockets/sockets.ts";
-import type { Reading, TcpSocket } from "../../src/manager/traffic/observation.ts";
 
 export type TextSocket = {
   readonly family: number;

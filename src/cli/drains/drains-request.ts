@@ -1,5 +1,5 @@
 /** What the flags of `drains` and `timeline` ask for, as plain values. */
-import type { ClusterChoice } from "./drain-ports.ts";
+import type { ClusterChoice } from "../drain-ports.ts";
 
 /** Where the drains are read from. */
 export type DrainSource =

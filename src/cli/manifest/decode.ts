@@ -1,6 +1,6 @@
 /** Bytes to text, or the reason why they are none. */
 
-export type Decoded =
+type Decoded =
   | { readonly ok: true; readonly text: string; readonly byteOrderMark: string }
   | { readonly ok: false; readonly message: string };
 

@@ -1,15 +1,15 @@
 /** Changes the Pods of one manifest and proves that the text now means exactly that. */
 import { type PodPlace, withPodAt } from "../../kubernetes/pod-template.ts";
 import { sameJson } from "../../kubernetes/raw-json.ts";
+import { applySplices } from "./lines.ts";
 import { type ManifestProblem, type ParsedDocument, type ParsedManifest, parseManifest } from "./parse.ts";
+import { MARK } from "./preserved-lines.ts";
 import { rewriteDocument } from "./rewrite.ts";
-import { applySplices } from "./splice.ts";
-import type { Restore } from "./work.ts";
 
 /** @returns the new Pod, or `undefined` to leave it as it is. */
 export type PodEdit = (place: PodPlace, document: ParsedDocument) => object | undefined;
 
-export type EditedManifest =
+type EditedManifest =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: ManifestProblem };
 
@@ -18,7 +18,7 @@ export function editManifest(text: string, manifest: ParsedManifest, edit: PodEd
   const intended = manifest.documents.map((document) => intendedValue(document, edit));
   if (manifest.documents.every((document, index) => document.value === intended[index])) return { ok: true, text };
   let wrong: number | undefined;
-  for (const restore of TRIES) {
+  for (const restore of text.includes(MARK) ? [true, false] : [false]) {
     const splices = manifest.documents.flatMap((document, index) =>
       document.value === intended[index] ? [] : rewriteDocument(text, document, intended[index], { restore, keep }),
     );
@@ -28,8 +28,6 @@ export function editManifest(text: string, manifest: ParsedManifest, edit: PodEd
   }
   return { ok: false, problem: cannotEdit(manifest.documents[wrong ?? 0]) };
 }
-
-const TRIES: readonly Restore[] = ["all", "changed", "nothing"];
 
 function intendedValue(document: ParsedDocument, edit: PodEdit): unknown {
   return document.pods.reduce((value: unknown, place) => {

@@ -1,29 +1,24 @@
-/** A syntax tree to plain data, with the value of every node remembered. */
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type ParsedNode } from "yaml";
+/** Reads the value of a syntax tree as kubectl does. */
+import { isAlias, isMap, isNode, isScalar, isSeq, type Pair, type Scalar } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
-import { isList, setKey } from "./plain-value.ts";
-import { keyText, scalarValue, Unreadable } from "./scalar-value.ts";
 
 /** Aliases let a few lines stand for billions of values; the real thing of a cluster stays far below this. */
-export const VALUE_LIMIT = 1_000_000;
+const VALUE_LIMIT = 1_000_000;
 
-export type RepeatedKey = { readonly key: string; readonly offset: number };
+type RepeatedKey = { readonly key: string; readonly offset: number };
 
-export type NodeReading = {
+type NodeReading = {
   readonly value: unknown;
-  readonly values: ReadonlyMap<Node, unknown>;
   readonly repeated: readonly RepeatedKey[];
-  readonly anchors: ReadonlyMap<string, unknown>;
 };
 
 /** Values that `&name` stands for, in document order. */
 export type Anchors = Map<string, unknown>;
 
 /** @throws Unreadable when aliases expand beyond {@link VALUE_LIMIT} values or name no anchor. */
-export function readNode(root: ParsedNode | Node | null, anchors: Anchors = new Map()): NodeReading {
+export function readNode(root: unknown, anchors: Anchors = new Map()): NodeReading {
   const reader = new Reader(anchors);
-  const value = root === null ? null : reader.read(root).value;
-  return { value, values: reader.values, repeated: reader.repeated, anchors };
+  return { value: reader.read(root), repeated: reader.repeated };
 }
 
 /** `<<: *base`: the keys of another mapping, each yielding to a key of the mapping's own. */
@@ -31,62 +26,50 @@ export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === "PLAIN" && key.source === "<<";
 }
 
-type Sized = { readonly value: unknown; readonly size: number };
-
 class Reader {
-  readonly values = new Map<Node, unknown>();
   readonly repeated: RepeatedKey[] = [];
   private readonly anchors: Anchors;
   private readonly sizes = new Map<string, number>();
+  private size = 0;
 
   constructor(anchors: Anchors) {
     this.anchors = anchors;
   }
 
-  read(node: unknown): Sized {
-    const sized = this.readUnnamed(node);
-    if (sized.size > VALUE_LIMIT)
+  read(node: unknown): unknown {
+    const before = this.size;
+    const value = this.readUnnamed(node);
+    this.size += 1;
+    if (this.size > VALUE_LIMIT)
       throw new Unreadable(`its aliases expand to more than ${VALUE_LIMIT} values; write the parts out`);
-    if (isMap(node) || isSeq(node) || isScalar(node) || isAlias(node)) this.values.set(node, sized.value);
-    if ((isMap(node) || isSeq(node) || isScalar(node)) && node.anchor !== undefined) {
-      this.anchors.set(node.anchor, sized.value);
-      this.sizes.set(node.anchor, sized.size);
+    if (isNode(node) && !isAlias(node) && node.anchor !== undefined) {
+      this.anchors.set(node.anchor, value);
+      this.sizes.set(node.anchor, this.size - before);
     }
-    return sized;
+    return value;
   }
 
-  private readUnnamed(node: unknown): Sized {
+  private readUnnamed(node: unknown): unknown {
     if (isAlias(node)) {
       if (!this.anchors.has(node.source)) throw new Unreadable(`the alias *${node.source} names no anchor before it`);
-      return { value: this.anchors.get(node.source), size: this.sizes.get(node.source) ?? 1 };
+      this.size += this.sizes.get(node.source) ?? 1;
+      return this.anchors.get(node.source);
     }
     if (isMap(node)) return this.readMap(node.items as Pair[]);
-    if (isSeq(node)) return this.readList(node.items);
-    return { value: isScalar(node) ? scalarValue(node) : null, size: 1 };
+    if (isSeq(node)) return node.items.map((item) => this.read(item));
+    return isScalar(node) ? scalarValue(node) : null;
   }
 
-  private readList(items: readonly unknown[]): Sized {
-    let size = 1;
-    const value = items.map((item) => {
-      const sized = this.read(item);
-      size += sized.size;
-      return sized.value;
-    });
-    return { value, size };
-  }
-
-  private readMap(pairs: readonly Pair[]): Sized {
+  private readMap(pairs: readonly Pair[]): unknown {
     const own: Record<string, unknown> = {};
     const merged: Record<string, unknown> = {};
-    let size = 1;
     for (const pair of pairs) {
-      const sized = this.read(pair.value);
-      size += sized.size;
-      if (isMergeKey(pair.key)) mergeInto(merged, sized.value);
-      else this.readPair(own, pair.key, sized.value);
+      const value = this.read(pair.value);
+      if (isMergeKey(pair.key)) addMerged(merged, value);
+      else this.readPair(own, pair.key, value);
     }
     for (const [key, value] of Object.entries(merged)) if (!Object.hasOwn(own, key)) setKey(own, key, value);
-    return { value: own, size };
+    return own;
   }
 
   private readPair(own: Record<string, unknown>, key: unknown, value: unknown): void {
@@ -97,16 +80,59 @@ class Reader {
   }
 }
 
-function mergeInto(merged: Record<string, unknown>, value: unknown): void {
-  const isMergeable = isRawObject(value) || (isList(value) && value.every(isRawObject));
-  if (!isMergeable) throw new Unreadable("<< needs a mapping, or a list of mappings");
-  addMerged(merged, value);
+/** Adds the keys of a mapping, or of a list of mappings in which an earlier one wins. */
+export function addMerged(merged: Record<string, unknown>, source: unknown): void {
+  const maps = isList(source) ? source : [source];
+  if (!maps.every(isRawObject)) throw new Unreadable("<< needs a mapping, or a list of mappings");
+  for (const [key, value] of maps.flatMap((map) => Object.entries(map)))
+    if (!Object.hasOwn(merged, key)) setKey(merged, key, value);
 }
 
-/** In a list of mappings an earlier one wins. */
-export function addMerged(merged: Record<string, unknown>, source: unknown): void {
-  for (const map of isList(source) ? source : [source]) {
-    if (!isRawObject(map)) continue;
-    for (const [key, value] of Object.entries(map)) if (!Object.hasOwn(merged, key)) setKey(merged, key, value);
-  }
+/** What kubectl cannot read either, or what is too much to read. */
+export class Unreadable extends Error {}
+
+/** A key as kubectl would see it: what it means, as text. A bare `yes` is "true", and `0644` is "420". */
+export function keyText(key: unknown): string {
+  if (!isScalar(key)) return "";
+  if (typeof key.value === "number") return numberKey(key.value, key.source ?? "");
+  return typeof key.value === "boolean" || typeof key.value === "string"
+    ? String(key.value)
+    : (key.source ?? String(key.value));
+}
+
+/** Go writes `1e+06` where JavaScript writes `1000000`, but only of what was no whole number before. */
+function numberKey(value: number, source: string): string {
+  const isWhole = !/[.eE]/.test(source) || /^[-+]?0[xX]/.test(source);
+  const size = Math.abs(value);
+  if (!Number.isFinite(value) || (isWhole && !Number.isSafeInteger(value))) return source;
+  if (isWhole || value === 0 || (size >= 1e-4 && size < 1e6)) return String(value);
+  return value.toExponential().replace(/e([-+])(\d)$/, "e$10$2");
+}
+
+/** @throws Unreadable of what no JSON can say. */
+function scalarValue({ value, source, tag }: Scalar): unknown {
+  const written = source ?? String(value);
+  if (typeof value === "number") return numberValue(value, written);
+  if (typeof value !== "string") return typeof value === "boolean" || value === null ? value : written;
+  if (tag === "tag:yaml.org,2002:binary") return Buffer.from(value, "base64").toString();
+  if (tag === "tag:yaml.org,2002:float" && Number.isFinite(Number(value))) return Number(value);
+  return value;
+}
+
+/** A number beyond a double stays the text that was written, as for kubectl. */
+function numberValue(value: number, written: string): number | string {
+  if (Number.isFinite(value)) return value;
+  if (!/\d/.test(written)) throw new Unreadable(`${written} is no number of JSON; in quotes it is text`);
+  return written;
+}
+
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+/** Sets a key that may be called `__proto__` without touching the prototype. */
+function setKey(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__") {
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  } else target[key] = value;
 }

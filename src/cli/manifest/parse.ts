@@ -1,11 +1,11 @@
-/** Text to documents: syntax tree, values, and every mistake with its place. */
-import { type Document, LineCounter, type Node, type ScalarTag, type Tags } from "yaml";
+/** Parses text to documents: syntax tree, value, Pods, and each problem with its place. */
+import { type Document, isMap, isScalar, LineCounter, visit } from "yaml";
+import { containersOf, initContainersOf } from "../../kubernetes/pod.ts";
 import { type PodPlace, podsIn } from "../../kubernetes/pod-template.ts";
+import { textAt } from "../../kubernetes/raw-json.ts";
 import type { TemplatePath } from "../../kubernetes/template-path.ts";
-import { parseTrees } from "./lenient-parser.ts";
-import { readNode } from "./node-value.ts";
-import { Unreadable } from "./scalar-value.ts";
-import { QUOTED_TEMPLATE_MESSAGE, TEMPLATE_MESSAGE, unrenderedSyntax, unrenderedWorkload } from "./unrendered.ts";
+import { parseTrees } from "./kubectl-yaml.ts";
+import { readNode, Unreadable } from "./node-value.ts";
 
 export type Place = { readonly line: number; readonly column: number };
 
@@ -21,9 +21,6 @@ export type ParsedDocument = {
   readonly tree: Document.Parsed;
   readonly value: unknown;
   readonly pods: readonly PodPlace[];
-  readonly values: ReadonlyMap<Node, unknown>;
-  /** What each `&name` stands for. */
-  readonly anchors: ReadonlyMap<string, unknown>;
   /** Keys written twice in one mapping (the last one counts, as for kubectl), and what looks like a template. */
   readonly warnings: readonly ManifestProblem[];
 };
@@ -43,8 +40,8 @@ export function parseManifest(text: string, named: readonly TemplatePath[] = [])
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
-  const trees = treesOf(text, lines);
-  if (trees === undefined) return { documents: [], problems: [whole(TOO_DEEP)] };
+  const trees = parseTrees(text, lines);
+  if (trees === undefined) return { documents: [], problems: [{ document: 0, place: undefined, message: TOO_DEEP }] };
   const documents: ParsedDocument[] = [];
   const problems: ManifestProblem[] = [];
   for (const [index, tree] of trees.entries()) {
@@ -71,19 +68,19 @@ function readTree(
     place: place(offset),
     message,
   });
-  const template = unrenderedSyntax(text, tree);
-  if (template !== undefined) return problem(template, TEMPLATE_MESSAGE);
-  const error = tree.errors[0];
-  if (error !== undefined) return problem(error.pos[0], syntaxMessage(error.message));
   try {
-    const { value, values, anchors, repeated } = readNode(tree.contents);
+    const template = unrenderedSyntax(text, tree);
+    if (template !== undefined) return problem(template, TEMPLATE_MESSAGE);
+    const error = tree.errors[0];
+    if (error !== undefined) return problem(error.pos[0], syntaxMessage(error.message));
+    const { value, repeated } = readNode(tree.contents);
     const pods = podsIn(value, named);
     const quoted = unrenderedWorkload(pods, tree);
     const warnings = repeated.map(({ key, offset }) =>
       problem(offset, `the key "${key}" is given twice in one mapping; the last one counts`),
     );
     if (quoted !== undefined) warnings.push(problem(quoted, QUOTED_TEMPLATE_MESSAGE));
-    return { number, tree, value, pods, values, anchors, warnings };
+    return { number, tree, value, pods, warnings };
   } catch (cause) {
     if (!(cause instanceof Unreadable) && !(cause instanceof RangeError)) throw cause;
     return problem(tree.range[0], cause instanceof Unreadable ? cause.message : TOO_DEEP);
@@ -92,50 +89,50 @@ function readTree(
 
 const TOO_DEEP = "the document is nested too deeply to be read";
 
-function whole(message: string): ManifestProblem {
-  return { document: 0, place: undefined, message };
-}
-
-function treesOf(text: string, lineCounter: LineCounter): readonly Document.Parsed[] | undefined {
-  try {
-    return parseTrees(text, lineCounter, {
-      keepSourceTokens: true,
-      lineCounter,
-      uniqueKeys: false,
-      version: "1.1",
-      logLevel: "silent",
-      prettyErrors: false,
-      customTags: kubernetesTags,
-    });
-  } catch (cause) {
-    if (cause instanceof RangeError) return undefined;
-    throw cause;
-  }
-}
-
-const TAGS_NOT_OF_KUBECTL = /(timestamp|binary|omap|pairs|set)$/;
-
-/** Go's reader has more prefixes than YAML 1.1: `0o644`, `0O7`, `0X1F`, `0B1`. */
-const WHOLE_NUMBERS_OF_GO: ScalarTag = {
-  tag: "tag:yaml.org,2002:int",
-  default: true,
-  test: /^[-+]?0(?:[oO][0-7_]+|X[0-9a-fA-F_]+|B[01_]+)$/,
-  resolve: (text) => {
-    const digits = text.replaceAll("_", "");
-    return digits.startsWith("-") ? -Number(digits.slice(1)) : Number(digits.replace("+", ""));
-  },
-};
-
-function kubernetesTags(tags: Tags): Tags {
-  const kept = tags.filter(
-    (tag) =>
-      typeof tag === "string" || !(TAGS_NOT_OF_KUBECTL.test(tag.tag) || ("format" in tag && tag.format === "TIME")),
-  );
-  return [WHOLE_NUMBERS_OF_GO, ...kept];
-}
-
 function syntaxMessage(message: string): string {
   const first = message.split("\n")[0] ?? message;
   if (first.includes("call stack")) return TOO_DEEP;
   return `not valid YAML or JSON: ${first}`;
+}
+
+const TEMPLATE_MESSAGE =
+  "this is a template that has not been rendered yet ({{ … }}); run helm template (or your tool's equivalent) first and pipe its output here";
+
+/** Some tools fill such templates in later, so this is no error. */
+const QUOTED_TEMPLATE_MESSAGE =
+  "this looks like a template that has not been rendered yet ({{ … }}); it is taken as it stands";
+
+/** Offset of the first `{{ … }}` that YAML cannot mean: a flow mapping as a key, or braces in a document with errors. */
+function unrenderedSyntax(text: string, tree: Document.Parsed): number | undefined {
+  // YAML reads `{{ name }}` as a mapping whose key is a mapping; nothing in Kubernetes looks like that.
+  if (tree.errors.length === 0)
+    return firstNode(tree, (node, key) => key === "key" && isMap(node) && node.flow === true);
+  const offset = text.slice(0, tree.range[2]).search(/^[^#\n]*\{\{/m);
+  return offset < 0 ? undefined : text.indexOf("{{", offset);
+}
+
+/** Offset of the first name, namespace or image of a workload that is a quoted template; elsewhere braces may be meant. */
+function unrenderedWorkload(pods: readonly PodPlace[], tree: Document.Parsed): number | undefined {
+  const suspects = new Set(pods.flatMap(namesOf).filter((word) => word.includes("{{")));
+  if (suspects.size === 0) return undefined;
+  return firstNode(tree, (node) => isScalar(node) && suspects.has(String(node.value)));
+}
+
+function namesOf({ owner, namespace, pod }: PodPlace): readonly string[] {
+  const containers = [...containersOf(pod), ...initContainersOf(pod)];
+  const words = containers.flatMap((container) => [textAt(container, "name") ?? "", textAt(container, "image") ?? ""]);
+  return [owner.slice(owner.indexOf("/") + 1), namespace, ...words];
+}
+
+/** Where the first wanted node starts, in the order of the text. */
+function firstNode(tree: Document.Parsed, isWanted: (node: unknown, key: unknown) => boolean): number | undefined {
+  let found: number | undefined;
+  visit(tree, {
+    Value: (key, node) => {
+      if (!isWanted(node, key)) return undefined;
+      found = node.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return found;
 }

@@ -2,8 +2,7 @@
 import type { DrainReport } from "../../contract/drain-report.ts";
 import { FAILURE_KINDS } from "../load/http-client.ts";
 import type { Tally } from "../load/request-tally.ts";
-import type { EndedPod } from "../pod-end.ts";
-import type { VariantResult } from "../variant.ts";
+import type { EndedPod, VariantResult } from "./pod-end.ts";
 import { timelineOf, timelineText } from "./timeline.ts";
 import type { Verdict } from "./verdict.ts";
 import { learnedAfterMs, withdrawalWords } from "./withdrawal.ts";

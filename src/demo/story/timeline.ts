@@ -1,7 +1,6 @@
 /** One Pod's end as lanes over time, and as text for a terminal. Pure. */
-import type { Forwarded } from "../network/service-proxy.ts";
-import type { PodEvent } from "../pods/running-pod.ts";
 import type { DrainSummary } from "./drain-lines.ts";
+import type { PodEnd } from "./pod-end.ts";
 import { learnedAfterMs } from "./withdrawal.ts";
 
 /** Milliseconds since the deletion; `fromMs` may be negative. */
@@ -18,20 +17,6 @@ export type Timeline = {
 };
 
 type Mark = { readonly atMs: number; readonly label: string };
-
-export type PodEnd = {
-  readonly pod: string;
-  readonly address: string;
-  readonly deletedMs: number;
-  /** When its manager took the end as certain; the deletion where nothing is known of it. */
-  readonly triggeredMs: number;
-  readonly events: readonly PodEvent[];
-  readonly forwarded: readonly Forwarded[];
-  readonly summary: DrainSummary | undefined;
-  readonly propagationMs: number;
-  /** When EndpointSlices stopped offering it; `undefined` where there are none. */
-  readonly slicesWithdrawnMs: number | undefined;
-};
 
 const BEFORE_MS = 1_000;
 

@@ -1,5 +1,5 @@
 /** The endpoint withdrawal as one Pod's manager learned it. Pure. */
-import type { PodEnd } from "./timeline.ts";
+import type { PodEnd } from "./pod-end.ts";
 
 /** Milliseconds since the deletion; `undefined` when the manager never knew its Pod out of rotation. */
 export function learnedAfterMs(end: PodEnd): number | undefined {

@@ -3,9 +3,10 @@
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
  */
-import type { TcpSocket } from "../traffic/observation.ts";
+
 import { type Address, ipv4Address } from "./address.ts";
 import { SOCK_DIAG_BY_FAMILY } from "./netlink-request.ts";
+import type { TcpSocket } from "./reading.ts";
 import { LISTEN, TIME_WAIT } from "./tcp-states.ts";
 
 export const AF_INET = 2;

@@ -2,8 +2,9 @@
  * Tells an open request from an idle connection without speaking its protocol: who spoke last, and whether the other
  * side has taken it. Measured on HTTP/1.1, TLS, h2c and event streams; pure.
  */
+
+import type { TcpSocket } from "../sockets/reading.ts";
 import { CLOSE_WAIT, CLOSING, ESTABLISHED, FIN_WAIT1, LAST_ACK } from "../sockets/tcp-states.ts";
-import type { TcpSocket } from "./observation.ts";
 
 /** `tie`: request and answer fell into the same jiffy and nothing says which came last. `unknown`: the source has no ages. */
 export type Work = "busy" | "tie" | "idle" | "unknown";

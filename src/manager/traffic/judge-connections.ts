@@ -1,4 +1,6 @@
 /** Remembers the connections of drain ports from look to look; forgets them when the kernel does. */
+
+import type { TcpSocket } from "../sockets/reading.ts";
 import { isOpen, SYN_RECV } from "../sockets/tcp-states.ts";
 import { isTied, NO_PAST, type Past, START, workOf } from "./judge-busy.ts";
 import type { ConnectionMemory, Kind, Seen } from "./judge-memory.ts";
@@ -13,7 +15,6 @@ import {
   type Tally,
   type Verdict,
 } from "./judge-tally.ts";
-import type { TcpSocket } from "./observation.ts";
 
 type Connections = {
   /** A look before that never came to its end has shown some of the sockets: what it found still counts. */

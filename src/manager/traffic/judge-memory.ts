@@ -1,8 +1,8 @@
 /** What is remembered of each connection from look to look; gone when a look no longer shows it. */
 import { FOLLOWED_LIMIT } from "../../contract/drain-report.ts";
+import type { TcpSocket } from "../sockets/reading.ts";
 import { type ConnectionRecords, createConnectionRecords } from "./connection-records.ts";
 import type { Past } from "./judge-busy.ts";
-import type { TcpSocket } from "./observation.ts";
 
 /** What a connection is to the drain. `own`: between containers of the Pod. `probe`: the kubelet's, not traffic. */
 export type Kind = "traffic" | "own" | "probe";

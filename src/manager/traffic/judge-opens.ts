@@ -3,8 +3,8 @@
  * Connections inside the Pod count in it too, so it proves something only beyond the growth of dialled ones.
  */
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
+import type { Reading } from "../sockets/reading.ts";
 import { createAllowance } from "./judge-allowance.ts";
-import type { Reading } from "./observation.ts";
 
 type Explained = {
   /** Running totals of the manager itself, dials within the Pod and accepted ones. */

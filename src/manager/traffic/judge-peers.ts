@@ -1,8 +1,8 @@
 /** Whose address a peer has: the Pod's own, the kubelet's, or another one. */
 import { type Address, isAny, isLoopback, isMeshInbound, isSameAddress } from "../sockets/address.ts";
 import { parseAddress } from "../sockets/address-text.ts";
+import type { TcpSocket } from "../sockets/reading.ts";
 import { createAddressList } from "./address-list.ts";
-import type { TcpSocket } from "./observation.ts";
 
 type Peers = {
   /** Every socket of a look shows an address of the Pod. */

@@ -5,9 +5,9 @@ import { driverRow } from "../../contract/driver-table.ts";
 import { parseHttpTarget } from "../http-target.ts";
 import { type Address, isAny, isLoopback, isSameAddress } from "../sockets/address.ts";
 import { parseAddress } from "../sockets/address-text.ts";
+import type { TcpSocket } from "../sockets/reading.ts";
 import { LISTEN } from "../sockets/tcp-states.ts";
 import { isMeshPort } from "./neighbours.ts";
-import type { TcpSocket } from "./observation.ts";
 
 type DrainPorts = {
   readonly learn: (listener: TcpSocket) => void;

@@ -1,9 +1,9 @@
 /** What one look at the connections adds up to, and when the newest traffic in it was. */
 import { LEFT_LIMIT, type OpenConnection } from "../../contract/drain-report.ts";
 import { endpointText } from "../sockets/address-text.ts";
+import type { TcpSocket } from "../sockets/reading.ts";
 import { stateName } from "../sockets/tcp-states.ts";
 import { dataAgeMs, isAnswered, isTied, type Past, type Work, workOf } from "./judge-busy.ts";
-import type { TcpSocket } from "./observation.ts";
 
 export type Tally = {
   /** Of the socket that is judged: ages count back from when it was read. */

@@ -3,6 +3,7 @@
  * arguments; the state is what was seen before.
  */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
+import type { Reading, TcpSocket } from "../sockets/reading.ts";
 import { TIME_WAIT } from "../sockets/tcp-states.ts";
 import { createAllowance } from "./judge-allowance.ts";
 import { createConnections } from "./judge-connections.ts";
@@ -11,7 +12,7 @@ import { createOpensWitness } from "./judge-opens.ts";
 import { createPeers } from "./judge-peers.ts";
 import { createDrainPorts } from "./judge-ports.ts";
 import type { Tally } from "./judge-tally.ts";
-import type { Observation, Reading, TcpSocket } from "./observation.ts";
+import type { Observation } from "./observation.ts";
 
 /** Running totals since the manager's start. */
 export type OwnConnections = {

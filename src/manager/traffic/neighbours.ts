@@ -2,8 +2,8 @@
 import type { RelayEndpoint } from "../ports.ts";
 import { isSameAddress } from "../sockets/address.ts";
 import { parseAddress } from "../sockets/address-text.ts";
+import type { TcpSocket } from "../sockets/reading.ts";
 import { LISTEN, SYN_RECV, TIME_WAIT } from "../sockets/tcp-states.ts";
-import type { TcpSocket } from "./observation.ts";
 
 /** One look; `known` is false when the proxy cannot be recognised. */
 export type Neighbours = {

@@ -1,6 +1,6 @@
 /** `drains` and `timeline` in this process, against a cluster that is reached over TLS. */
 import { connectCluster } from "../../../src/cli/cluster-connection.ts";
-import type { DrainPorts } from "../../../src/cli/drains/drain-ports.ts";
+import type { DrainPorts } from "../../../src/cli/drain-ports.ts";
 import { lastcall, NO_CLUSTER, type Ran } from "../run-lastcall.ts";
 import type { FakeCluster } from "./fake-cluster.ts";
 

@@ -9,11 +9,11 @@ import { drainReportOf } from "../../../src/manager/drain/drain-report-of.ts";
 import { idleState } from "../../../src/manager/drain/drain-state.ts";
 import { phaseLine, reportLine, type Speaker } from "../../../src/manager/log-line.ts";
 import { NO_ENDPOINT } from "../../../src/manager/relay/relay-settings.ts";
+import type { SocketVisitor } from "../../../src/manager/sockets/reading.ts";
 import type { SocketReader } from "../../../src/manager/sockets/sockets.ts";
 import { createJudge, NO_CONNECTIONS } from "../../../src/manager/traffic/judge.ts";
 import { createConnectionMemory } from "../../../src/manager/traffic/judge-memory.ts";
 import { createNeighbourWatch, UNKNOWN_NEIGHBOURS } from "../../../src/manager/traffic/neighbours.ts";
-import type { SocketVisitor } from "../../../src/manager/traffic/observation.ts";
 
 export type VirtualPod = {
   /** From the hooks to the end and a minute beyond, when the machine is ready again. */

@@ -1,8 +1,23 @@
-/** One Pod's end, gathered for the story: what happened to it, and what its manager told of it. */
-import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
-import type { PodEvent, RunningPod } from "./pods/running-pod.ts";
-import { type DrainSummary, drainSummary, triggeredMs } from "./story/drain-lines.ts";
-import type { PodEnd } from "./story/timeline.ts";
+/** One Pod's end: its events, and its manager's report. */
+import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
+import type { Tally } from "../load/request-tally.ts";
+import type { Forwarded } from "../network/service-proxy.ts";
+import type { PodEvent, RunningPod } from "../pods/running-pod.ts";
+import { type DrainSummary, drainSummary, triggeredMs } from "./drain-lines.ts";
+
+export type PodEnd = {
+  readonly pod: string;
+  readonly address: string;
+  readonly deletedMs: number;
+  /** When its manager took the end as certain; the deletion where nothing is known of it. */
+  readonly triggeredMs: number;
+  readonly events: readonly PodEvent[];
+  readonly forwarded: readonly Forwarded[];
+  readonly summary: DrainSummary | undefined;
+  readonly propagationMs: number;
+  /** When EndpointSlices stopped offering it; `undefined` where there are none. */
+  readonly slicesWithdrawnMs: number | undefined;
+};
 
 export type EndedPod = PodEnd & {
   /** From the deletion to the first stop signal of a regular container; the whole end when none was signalled. */
@@ -44,3 +59,6 @@ function isOfManager(event: PodEvent): boolean {
 function summaryOf(told: readonly PodEvent[]): DrainSummary | undefined {
   return drainSummary(told.map((event) => event.detail));
 }
+
+/** What came of one of the two rolling updates. */
+export type VariantResult = { readonly tally: Tally; readonly ended: readonly EndedPod[]; readonly tookMs: number };

@@ -1,6 +1,6 @@
 /** What `drains` and `timeline` need from outside besides files and streams. */
-import type { AskApi } from "../../api-server/api-request.ts";
-import type { AskPod } from "../../api-server/pod-runner.ts";
+import type { AskApi } from "../api-server/api-request.ts";
+import type { AskPod } from "../api-server/pod-runner.ts";
 
 export type ClusterChoice = {
   /** `--kubeconfig`; without it the places are searched that kubectl searches. */

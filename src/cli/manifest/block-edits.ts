@@ -1,0 +1,71 @@
+/** Edits collections in block style by whole lines. */
+import { isMap, isScalar } from "yaml";
+import { isRawObject } from "../../kubernetes/raw-json.ts";
+import { type Entry, isBlock } from "./entries.ts";
+import type { Insert, ItemStep } from "./item-steps.ts";
+import { columnOf, eolAt, lineAbove, lineEnd, removedLines, type Splice, startsItsLine } from "./lines.ts";
+import { isList } from "./node-value.ts";
+import { readPreservedLines } from "./preserved-lines.ts";
+import { renderAfterColon, renderFlow, renderItem, renderPair, renderScalar, type YamlStyle } from "./render.ts";
+
+type BlockWork = { readonly text: string; readonly style: YamlStyle; readonly splices: Splice[] };
+
+/** @returns false for a collection that becomes empty, and for the inner list of `- - item` */
+export function editBlock(
+  work: BlockWork,
+  entries: readonly Entry[],
+  steps: readonly ItemStep[],
+  editEntry: (entry: Entry, value: unknown) => void,
+): boolean {
+  const [first] = entries;
+  if (first === undefined || steps.every(({ kind }) => kind === "remove")) return false;
+  if (work.text[first.start] === "-" && !startsItsLine(work.text, first.start) && first.key === undefined) return false;
+  for (const step of steps) {
+    const entry = entries[step.at];
+    if (step.kind === "insert") work.splices.push(insertion(work, step, first, entry));
+    else if (entry === undefined) return false;
+    else if (step.kind === "keep") editEntry(entry, step.value);
+    else work.splices.push(...removal(work, entry, entries[step.at + 1]));
+  }
+  return true;
+}
+
+function insertion(
+  { text, style }: BlockWork,
+  { key, value }: Insert,
+  first: Entry,
+  behind: Entry | undefined,
+): Splice {
+  const at = lineEnd(text, behind?.end ?? lineAbove(text, first.start));
+  const eol = eolAt(text, at, style.eol);
+  const column = columnOf(text, first.start);
+  const own = { ...style, eol };
+  const rendered = key === undefined ? renderItem(value, column, own) : renderPair(key, value, column, own);
+  return { start: at, end: at, insert: eol + " ".repeat(column) + rendered };
+}
+
+function removal({ text }: BlockWork, { start, end }: Entry, next: Entry | undefined): readonly Splice[] {
+  if (startsItsLine(text, start)) return [removedLines(text, readPreservedLines(text, start)?.start ?? start, end)];
+  return next === undefined ? [] : [{ start, end: next.start, insert: "" }];
+}
+
+/** Replaces a value as a whole. */
+export function replacement(work: BlockWork, { key, node, start, valueStart, end }: Entry, value: unknown): Splice {
+  const { text } = work;
+  const style = { ...work.style, eol: eolAt(text, start, work.style.eol) };
+  const column = columnOf(text, start);
+  if (key === undefined) {
+    const isInBraces = isMap(node) && node.flow === true;
+    return { start, end, insert: isInBraces ? `- ${renderFlow(value, style)}` : renderItem(value, column, style) };
+  }
+  const isCollection = isRawObject(value) || isList(value);
+  const range = isScalar(node) ? node.range : undefined;
+  const isEmpty = end === valueStart;
+  if (range && !isEmpty && !isCollection && value !== null)
+    return { start: range[0], end, insert: renderScalar(value, false) };
+  const insert = renderAfterColon(value, column, style);
+  // A comment on the key's line stays when lines below it come or go.
+  const isBelow = (isEmpty || isBlock(node)) && !insert.startsWith(" ") && (isEmpty || value === null);
+  const from = isBelow ? lineEnd(text, valueStart) : valueStart;
+  return { start: from, end: Math.max(from, end), insert };
+}

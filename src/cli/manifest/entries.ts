@@ -1,0 +1,85 @@
+/** Finds where the keys, items and values of a collection stand in the text. */
+import { isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, type Pair, type YAMLSeq } from "yaml";
+import { isMergeKey, keyText } from "./node-value.ts";
+
+/** A pair of a mapping, or an item of a list. Comments and blank lines behind it are not part of it. */
+export type Entry = {
+  /** `undefined` for items and merge keys. */
+  readonly key: string | undefined;
+  readonly node: unknown;
+  /** First character of the key or, in block style, of the dash. */
+  readonly start: number;
+  /** In block style: behind the colon or dash, and the anchor or tag that follows it. In flow style: the value. */
+  readonly valueStart: number;
+  readonly end: number;
+};
+
+export function isBlock(node: unknown): boolean {
+  return isCollection(node) && node.flow !== true;
+}
+
+/** @returns `undefined` for scalars, aliases, and flow collections that cannot be edited inside. */
+export function entriesOf(text: string, node: unknown): readonly Entry[] | undefined {
+  if (!isMap(node) && !isSeq(node)) return undefined;
+  const entries = isMap(node)
+    ? (node.items as Pair[]).map((pair) => pairEntry(text, pair))
+    : node.items.map((_, index) => itemEntry(text, node, index));
+  if (isBlock(node)) return entries;
+  if (isMap(node) && entries.some(({ key, start }) => key === undefined || start < 0)) return undefined;
+  const inFlow = entries.flatMap((entry) => flowEntry(entry, isMap(node)));
+  return inFlow.length === entries.length ? inFlow : undefined;
+}
+
+function pairEntry(text: string, pair: Pair): Entry {
+  const { key, value } = pair;
+  const keyEnd = isScalar(key) ? (key.range?.[1] ?? -1) : -1;
+  const valueStart = endOfMarks(pair.srcToken?.sep as readonly Token[] | undefined, keyEnd);
+  const end = Math.max(endOfNode(text, value), valueStart);
+  return { key: isMergeKey(key) ? undefined : keyText(key), node: value, start: keyStart(pair), valueStart, end };
+}
+
+function itemEntry(text: string, list: YAMLSeq, index: number): Entry {
+  const node = list.items[index];
+  const source = list.srcToken?.type === "block-seq" ? list.srcToken : undefined;
+  const tokens = source?.items[index]?.start as readonly Token[] | undefined;
+  const start = tokens?.find((token) => token.type === "seq-item-ind")?.offset ?? -1;
+  const valueStart = endOfMarks(tokens, -1);
+  return { key: undefined, node, start, valueStart, end: Math.max(endOfNode(text, node), valueStart) };
+}
+
+/** Anchors and tags stand in front of a value's range, so an edit of the range would move them to another value. */
+function flowEntry(entry: Entry, isPairEntry: boolean): readonly Entry[] {
+  const { node } = entry;
+  if (!isNode(node) || isAlias(node)) return [];
+  const { range, anchor, tag } = node;
+  if (!range || range[0] === range[1] || anchor !== undefined || tag?.startsWith("!") === true) return [];
+  return [{ ...entry, start: isPairEntry ? entry.start : range[0], valueStart: range[0], end: range[1] }];
+}
+
+/** First character of a pair's key. Keys with an anchor or tag of their own are not edited, so this suffices. */
+function keyStart({ key }: Pair): number {
+  return isNode(key) ? (key.range?.[0] ?? -1) : -1;
+}
+
+type Token = { readonly type: string; readonly offset: number; readonly source: string };
+
+/** They belong to an empty value: without them `key: &a` would end before its anchor. */
+const MARKS = ["map-value-ind", "seq-item-ind", "anchor", "tag"];
+
+function endOfMarks(tokens: readonly Token[] | undefined, fallback: number): number {
+  const mark = tokens?.findLast((token) => MARKS.includes(token.type));
+  return mark === undefined ? fallback : mark.offset + mark.source.length;
+}
+
+/** @returns -1 for a node without text of its own */
+function endOfNode(text: string, node: unknown): number {
+  if (isPair(node)) return pairEntry(text, node).end;
+  if (isBlock(node) && isMap(node)) return endOfNode(text, node.items.at(-1));
+  if (isBlock(node) && isSeq(node)) return itemEntry(text, node, node.items.length - 1).end;
+  const range = isNode(node) ? node.range : undefined;
+  if (!range || range[0] === range[1]) return -1;
+  if (!isScalar(node) || !node.type?.startsWith("BLOCK_")) return range[1];
+  // With `+` the blank lines behind are part of the value; otherwise they belong to no value.
+  const source = text.slice(range[0], range[1]);
+  return range[0] + (/^[|>][0-9]*\+/.test(source) ? source.replace(/\r?\n$/, "") : source.trimEnd()).length;
+}

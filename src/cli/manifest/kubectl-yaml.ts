@@ -1,0 +1,72 @@
+/** Parses YAML as kubectl's reader does, which is written in Go. */
+import { Composer, type Document, Lexer, type LineCounter, Parser, type ScalarTag, type Tags } from "yaml";
+
+/** @returns `undefined` when the text is nested too deeply */
+export function parseTrees(text: string, lineCounter: LineCounter): readonly Document.Parsed[] | undefined {
+  const composer = new Composer({
+    keepSourceTokens: true,
+    lineCounter,
+    uniqueKeys: false,
+    version: "1.1",
+    logLevel: "silent",
+    prettyErrors: false,
+    customTags: kubectlTags,
+  });
+  // The library's own loop takes no other lexer.
+  lineCounter.addNewLine(0);
+  try {
+    return [...composer.compose(tokensOf(text, new Parser(lineCounter.addNewLine)))];
+  } catch (cause) {
+    if (cause instanceof RangeError) return undefined;
+    throw cause;
+  }
+}
+
+function* tokensOf(text: string, parser: Parser): ReturnType<Parser["parse"]> {
+  for (const lexeme of lenientLexer().lex(text)) yield* parser.next(lexeme);
+  yield* parser.end();
+}
+
+type Step = () => Generator<string, unknown>;
+type Insides = { indentNext: number; parseQuotedScalar: Step; parseFlowCollection: Step };
+
+/**
+ * YAML requires that lines in quotes and brackets are indented deeper than the key; Go's reader takes them at every
+ * column, and people write them at 0. The library has no setting for this.
+ */
+function lenientLexer(): Lexer {
+  const lexer = new Lexer();
+  const insides = lexer as unknown as Insides;
+  insides.parseQuotedScalar = withoutIndentation(insides, insides.parseQuotedScalar);
+  insides.parseFlowCollection = withoutIndentation(insides, insides.parseFlowCollection);
+  return lexer;
+}
+
+function withoutIndentation(lexer: Insides, step: Step): Step {
+  return function* () {
+    const required = lexer.indentNext;
+    lexer.indentNext = 0;
+    const next = yield* step.call(lexer);
+    lexer.indentNext = required;
+    return next;
+  };
+}
+
+/** Go's reader has more prefixes than YAML 1.1: `0o644`, `0O7`, `0X1F`, `0B1`. */
+const WHOLE_NUMBERS_OF_GO: ScalarTag = {
+  tag: "tag:yaml.org,2002:int",
+  default: true,
+  test: /^[-+]?0(?:[oO][0-7_]+|X[0-9a-fA-F_]+|B[01_]+)$/,
+  resolve: (text) => {
+    const digits = text.replaceAll("_", "");
+    return digits.startsWith("-") ? -Number(digits.slice(1)) : Number(digits.replace("+", ""));
+  },
+};
+
+const TAGS_NOT_OF_KUBECTL = /(timestamp|binary|omap|pairs|set)$/;
+
+function kubectlTags(tags: Tags): Tags {
+  const isKept = (tag: Tags[number]): boolean =>
+    typeof tag === "string" || !(TAGS_NOT_OF_KUBECTL.test(tag.tag) || ("format" in tag && tag.format === "TIME"));
+  return [WHOLE_NUMBERS_OF_GO, ...tags.filter(isKept)];
+}

@@ -1,0 +1,65 @@
+/** Finds lines in a text, and changes ranges of it. */
+
+/** Everything outside of the ranges keeps every byte. */
+export type Splice = {
+  /** Half-open range of UTF-16 offsets in the text as read. */
+  readonly start: number;
+  readonly end: number;
+  readonly insert: string;
+};
+
+/** @returns the changed text, or `undefined` when two ranges overlap. Insertions at one place keep their order. */
+export function applySplices(text: string, splices: readonly Splice[]): string | undefined {
+  let result = "";
+  let at = 0;
+  for (const { start, end, insert } of [...splices].sort((a, b) => a.start - b.start || a.end - b.end)) {
+    if (start < at) return undefined;
+    result += text.slice(at, start) + insert;
+    at = end;
+  }
+  return result + text.slice(at);
+}
+
+export function lineStart(text: string, offset: number): number {
+  return text.lastIndexOf("\n", offset - 1) + 1;
+}
+
+/** Offset of the line's end, before its CR or LF. */
+export function lineEnd(text: string, offset: number): number {
+  const feed = text.indexOf("\n", offset);
+  const end = feed < 0 ? text.length : feed;
+  return end > offset && text[end - 1] === "\r" ? end - 1 : end;
+}
+
+/** The line break of the line of `offset`, or `fallback` at the end of the text. */
+export function eolAt(text: string, offset: number, fallback: string): string {
+  const end = lineEnd(text, offset);
+  if (text.startsWith("\r\n", end)) return "\r\n";
+  return text[end] === "\n" ? "\n" : fallback;
+}
+
+export function startsItsLine(text: string, offset: number): boolean {
+  return /^ *$/.test(text.slice(lineStart(text, offset), offset));
+}
+
+export function columnOf(text: string, offset: number): number {
+  return offset - lineStart(text, offset);
+}
+
+/** Whole lines with the line break in front of them, or behind them at the start of the text. */
+export function removedLines(text: string, start: number, end: number): Splice {
+  const from = lineStart(text, start);
+  const feed = text.indexOf("\n", end);
+  if (from === 0) return { start: 0, end: feed < 0 ? text.length : feed + 1, insert: "" };
+  return { start: lineEnd(text, lineStart(text, from - 1)), end: lineEnd(text, end), insert: "" };
+}
+
+/** The last line above `offset` that is neither blank nor a comment. */
+export function lineAbove(text: string, offset: number): number {
+  let at = lineStart(text, offset);
+  while (at > 0) {
+    at = lineStart(text, at - 1);
+    if (!/^\s*(#|$)/.test(text.slice(at, lineEnd(text, at)))) return at;
+  }
+  return at;
+}
