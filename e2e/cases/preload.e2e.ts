@@ -3,7 +3,7 @@ import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { isAtLeast, parseVersion } from "../../src/kubernetes/version.ts";
-import { keepNode, lowestKubeletVersion, oldRuntime } from "../../src/webhook/cluster/node-summary.ts";
+import { keepNode, lowestKubeletVersion, oldRuntime } from "../../src/webhook/cluster/cluster-facts.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { injectedPods, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";

@@ -1,7 +1,6 @@
 /** Sends Events beside everything else: a bounded queue, one at a time, and whatever cannot be sent is dropped and counted. */
 import type { AskApi } from "./api-request.ts";
-import type { Note } from "./event-note.ts";
-import { eventOf, eventPath } from "./event-object.ts";
+import { eventOf, eventPath, type Note } from "./event-object.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import { type BucketSize, keyedBucketsBelow } from "./token-buckets.ts";
 

@@ -13,12 +13,18 @@ import { containersOf, initContainersOf, nameOf } from "../kubernetes/pod.ts";
 import { isRawObject } from "../kubernetes/raw-json.ts";
 import { isAtLeast, parseVersion } from "../kubernetes/version.ts";
 import type { Row } from "../policy/field-rows.ts";
-import type { PodPolicy } from "../policy/fields.ts";
-import { ANNOTATIONS, FIELDS, type Field } from "../policy/fields.ts";
-import { type GraceArithmetic, graceArithmetic } from "./grace-arithmetic.ts";
+import { ANNOTATIONS, FIELDS, type Field, type PodPolicy } from "../policy/fields.ts";
 import { FLAG_LAYER } from "./policy-flags.ts";
 import type { ExplainRequest } from "./request.ts";
-import { limitOf, type Moment, sleepTimeline, timelineOf, workingDriver } from "./timeline.ts";
+import {
+  type GraceArithmetic,
+  graceArithmetic,
+  limitOf,
+  type Moment,
+  sleepTimeline,
+  timelineOf,
+  workingDriver,
+} from "./timeline.ts";
 import type { Decision } from "./transform.ts";
 import { graceOf, outcomeText, type WorkloadReport } from "./workload-report.ts";
 

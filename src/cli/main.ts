@@ -1,10 +1,10 @@
 /** The command line's connection to the system; with `manifest-files.ts` and `cluster-connection.ts` all that touches it. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { DrainPorts } from "./drain-ports.ts";
 import { errorStatusOf } from "./exit-statuses.ts";
-import { listManifests } from "./manifest-files.ts";
 import type { Ports } from "./ports.ts";
 import { runCommandLine } from "./program.ts";
 import { deriveToken } from "./token-source.ts";
@@ -66,4 +66,38 @@ async function readStandardInput(): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
+}
+
+/** A folder's manifests in name order, folders below included; a file is taken whatever its name. */
+export function listManifests(path: string): readonly string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return [...manifestsBelow(path)].sort();
+}
+
+/** Linked files count; linked folders do not, since a link may lead back up. */
+function manifestsBelow(folder: string): readonly string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return readableOrNamed(path);
+    if (!/\.(ya?ml|json)$/i.test(entry.name)) return [];
+    return entry.isFile() || (entry.isSymbolicLink() && !leadsElsewhere(path)) ? [path] : [];
+  });
+}
+
+/** A closed folder stands for itself, so that reading it says why its manifests are missing. */
+function readableOrNamed(folder: string): readonly string[] {
+  try {
+    return manifestsBelow(folder);
+  } catch {
+    return [folder];
+  }
+}
+
+/** Whether a link ends at something that is no file. One that ends nowhere is kept: reading it says so. */
+function leadsElsewhere(link: string): boolean {
+  try {
+    return !statSync(link).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,11 @@
-/** Labels and annotations of the Namespaces in the input, for the workloads beside them. */
+/** Settings in the input that are not on a Pod: labels and annotations of its Namespaces, and those without effect. */
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
+import { manifestSet } from "../lint/manifest-set.ts";
+import { settingsAroundPods } from "../lint/rules/settings.ts";
 import { INJECT } from "../policy/fields.ts";
-import type { OpenManifest } from "./open-manifests.ts";
+import { placeOf } from "./manifest/place-of.ts";
+import type { FileProblem, OpenManifest } from "./open-manifests.ts";
+import type { InjectRequest } from "./request.ts";
 
 type KnownNamespace = {
   readonly labels: RawObject;
@@ -27,4 +31,19 @@ export function namespacesIn(manifests: readonly OpenManifest[]): ReadonlyMap<st
     found.set(name, { labels, annotations });
   }
   return found;
+}
+
+/** Warnings about labels and annotations of lastcall that stand beside the Pods, where injection does not read them. */
+export function settingWarnings(
+  manifests: readonly OpenManifest[],
+  { namespace, config }: InjectRequest,
+): readonly FileProblem[] {
+  return manifests.flatMap(({ name: file, text, parsed }) =>
+    parsed.documents.flatMap(({ number, value, pods, tree }) => {
+      const { objects } = manifestSet([{ file, number, value, pods }], namespace);
+      return objects
+        .flatMap((object) => settingsAroundPods(object, config.profiles))
+        .map(({ path, message }) => ({ file, document: number, place: placeOf(text, tree, path), message }));
+    }),
+  );
 }

@@ -5,8 +5,8 @@ import { decodeManifest } from "./manifest/decode.ts";
 import { type ManifestProblem, type ParsedManifest, parseManifest } from "./manifest/parse.ts";
 import { odditiesOf } from "./odd-document.ts";
 import type { Ports } from "./ports.ts";
-import { printable } from "./printable.ts";
 import type { CommandRequest } from "./request.ts";
+import { printable } from "./terminal-text.ts";
 
 export type OpenManifest = {
   /** As given, or found in a folder; `standard input` for `-`. */

@@ -2,10 +2,10 @@
 import { formatDuration } from "../contract/duration.ts";
 import { PRELOAD_LIBRARY } from "../contract/manager-environment.ts";
 import type { WorkloadExplanation } from "./explanation.ts";
-import { graceSentence } from "./grace-arithmetic.ts";
 import { problemLine } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
-import { printable } from "./printable.ts";
+import { printable } from "./terminal-text.ts";
+import { graceSentence } from "./timeline.ts";
 import type { ChangedManifest, Transformed } from "./transform.ts";
 import { reportLines, titleOf } from "./workload-report.ts";
 

@@ -5,7 +5,7 @@ import { uninjectPod } from "../injection/uninject.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";
 import { isRawObject, objectAt, type RawObject, valueAt, without } from "../kubernetes/raw-json.ts";
 import { editManifest, type PodEdit } from "./manifest/edit-manifest.ts";
-import { namespacesIn } from "./namespaces.ts";
+import { namespacesIn, settingWarnings } from "./namespaces.ts";
 import {
   type FileProblem,
   type OpenedManifests,
@@ -15,7 +15,6 @@ import {
 } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
-import { settingWarnings } from "./setting-warnings.ts";
 import { injectionReport, type WorkloadName, type WorkloadReport } from "./workload-report.ts";
 
 /** One manifest before and after. The byte-order mark is in both. */

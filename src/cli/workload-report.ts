@@ -13,7 +13,7 @@ import {
 } from "../kubernetes/raw-json.ts";
 import type { Problem } from "../policy/problem.ts";
 import { quote } from "../policy/quote.ts";
-import { printable } from "./printable.ts";
+import { printable } from "./terminal-text.ts";
 
 export type WorkloadReport = {
   readonly file: string;

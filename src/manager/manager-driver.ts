@@ -3,10 +3,10 @@ import { criterionOf, withoutDriver } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { createEnvoyDriver } from "./drivers/envoy/envoy-driver.ts";
 import { createHttpDriver } from "./drivers/http/http-driver.ts";
-import { type HttpStream, streamHttp } from "./drivers/http-stream.ts";
-import { streamUnix } from "./drivers/http-unix.ts";
 import { createLinkerdDriver } from "./drivers/linkerd/linkerd-driver.ts";
-import { isUnixTarget } from "./http-target.ts";
+import { type HttpStream, streamHttp } from "./http/http-client.ts";
+import { isUnixTarget } from "./http/http-target.ts";
+import { streamUnix } from "./http/http-unix.ts";
 import type { Driver, DriverNote, Libc } from "./ports.ts";
 
 /** Everything is judged from the sockets. */

@@ -6,10 +6,19 @@
  * the code that reads its value.
  */
 import { DRIVERS, type DriverName } from "../contract/driver-table.ts";
-import { durationMs, nameList, oneOf, portList, profileName, runAsUser, unprivilegedPort } from "./codecs.ts";
+import {
+  appUrl,
+  driverUrl,
+  durationMs,
+  nameList,
+  oneOf,
+  portList,
+  profileName,
+  runAsUser,
+  unprivilegedPort,
+} from "./codecs.ts";
 import { type DerivedRow, derived, type Row, setting } from "./field-rows.ts";
 import { managerResources } from "./resources-codec.ts";
-import { appUrl, driverUrl } from "./url-codecs.ts";
 
 export const PREFIX = "lastcall.dev/";
 

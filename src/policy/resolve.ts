@@ -1,5 +1,4 @@
 /** Layers of annotations to one policy, with the origin of each value and every problem on the way. */
-
 import type { Row, Scope } from "./field-rows.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy, PREFIX, STATUS_ANNOTATION } from "./fields.ts";
 import { nearest } from "./nearest.ts";

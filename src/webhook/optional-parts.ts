@@ -4,8 +4,8 @@ import type { RelayThread } from "../relay/thread/thread-keeper.ts";
 import type { RunnerParts } from "../relay/thread/thread-runner.ts";
 import type { Cluster, ClusterParts } from "./cluster/cluster-runner.ts";
 import type { EnforcementRunner } from "./enforcement/enforcement-runner.ts";
+import type { Log } from "./log.ts";
 import type { Meters } from "./metrics.ts";
-import type { Log } from "./request-log.ts";
 import type { WebhookSettings } from "./settings.ts";
 
 type EnforcementBeginnings = { readonly log: Log; readonly registry: Meters["registry"] };

@@ -19,8 +19,8 @@ import { later, watchedShelf } from "./intake/shelf-runner.ts";
 import { strangerPace } from "./intake/stranger-pace.ts";
 import { sharedTurns } from "./intake/turn-runner.ts";
 import type { ConnectionOf } from "./intake/watch-connections.ts";
+import { type Log, logVerdict } from "./log.ts";
 import type { Meters } from "./metrics.ts";
-import { type Log, logVerdict } from "./request-log.ts";
 import { sendReview } from "./send-review.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** How the server leaves: it is drained as it drains others. */
 import { EXIT_FORCED } from "../contract/exit-codes.ts";
 import type { CloseListeners } from "./intake/more-listeners.ts";
-import type { Log } from "./request-log.ts";
+import type { Log } from "./log.ts";
 import type { WebhookServer } from "./server.ts";
 
 type Leaving = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Note } from "../../src/api-server/event-note.ts";
+import type { Note } from "../../src/api-server/event-object.ts";
 import { eventLimits, REPEAT_AFTER_MS } from "../../src/api-server/event-sender.ts";
 import { fullBucket, takeToken } from "../../src/api-server/token-buckets.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
-import type { Note } from "../../src/api-server/event-note.ts";
+import type { Note } from "../../src/api-server/event-object.ts";
 import { eventSender } from "../../src/api-server/event-sender.ts";
 import { eventually } from "../time/eventually.ts";
 

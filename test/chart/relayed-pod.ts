@@ -45,6 +45,7 @@ export function askWithdrawal(settings: RelaySettings): RelaySession {
       },
       onBytes: (chunk) => {
         text += chunk.toString("utf8");
+        return "";
       },
       onEnd: (failure) => {
         trouble = failure === "" ? "it ended" : failure;

@@ -13,8 +13,8 @@ import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
 import { addAuthorityGauges, eventRecorder } from "../../src/webhook/certificates/event-recorder.ts";
 import { clusterMeters } from "../../src/webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../../src/webhook/enforcement/enforcement-runner.ts";
+import { createLog } from "../../src/webhook/log.ts";
 import { createMeters } from "../../src/webhook/metrics.ts";
-import { createLog } from "../../src/webhook/request-log.ts";
 import { someDrain, someReport } from "../drain-history/some-drain.ts";
 
 export type ServedMetric = {

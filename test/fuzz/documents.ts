@@ -1,6 +1,6 @@
 /** Damaged documents at the readers of the relay and the webhook: each is taken for what it may be, or refused with a sentence. */
 import { isIP } from "node:net";
-import { NOTE_LIMIT } from "../../src/api-server/event-note.ts";
+import { NOTE_LIMIT } from "../../src/api-server/event-object.ts";
 import { readWatchEvent } from "../../src/api-server/watch-event.ts";
 import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
-import { type HttpEnd, type HttpStream, streamHttp } from "../../src/manager/drivers/http-stream.ts";
 import { createLinkerdDriver } from "../../src/manager/drivers/linkerd/linkerd-driver.ts";
+import { type HttpEnd, type HttpStream, streamHttp } from "../../src/manager/http/http-client.ts";
 import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
 import { pause } from "../time/pause.ts";
 import { startFakeEnvoy } from "./fake-envoy.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import { COUNT_MS } from "../../src/manager/drain/criterion.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
-import { streamHttp } from "../../src/manager/drivers/http-stream.ts";
+import { streamHttp } from "../../src/manager/http/http-client.ts";
 import { rulesWith } from "../../src/manager/manager-driver.ts";
 import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
 import { eventually } from "../time/eventually.ts";

@@ -1,7 +1,7 @@
 /** Answers over Unix sockets, which no library reads for the manager. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createHttpAnswerReader } from "../../src/manager/drivers/http-answer.ts";
+import { createHttpAnswerReader } from "../../src/manager/http/http-answer.ts";
 
 type Read = { readonly status: number; readonly body: string; readonly failure: string; readonly whole: boolean };
 

@@ -1,7 +1,7 @@
 /** A request over a Unix socket for which the kernel has no room: it ends with a sentence and leaves nothing open. */
 import { expect, test } from "vitest";
-import type { HttpEnd } from "../../src/manager/drivers/http-stream.ts";
-import { streamUnix } from "../../src/manager/drivers/http-unix.ts";
+import type { HttpEnd } from "../../src/manager/http/http-client.ts";
+import { streamUnix } from "../../src/manager/http/http-unix.ts";
 import type { Libc } from "../../src/manager/ports.ts";
 
 const FD = 7;

@@ -1,8 +1,8 @@
 /** Linkerd's proxy as its documentation describes the admin interface, on both builds; never a real one. */
 import { createServer, type Server } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
-import { streamHttp } from "../../src/manager/drivers/http-stream.ts";
 import { createLinkerdDriver } from "../../src/manager/drivers/linkerd/linkerd-driver.ts";
+import { streamHttp } from "../../src/manager/http/http-client.ts";
 import type { TestClock } from "../clock/test-clock.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { pause } from "../time/pause.ts";

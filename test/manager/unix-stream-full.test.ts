@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { afterAll, expect, test } from "vitest";
-import type { HttpEnd } from "../../src/manager/drivers/http-stream.ts";
-import { streamUnix } from "../../src/manager/drivers/http-unix.ts";
+import type { HttpEnd } from "../../src/manager/http/http-client.ts";
+import { streamUnix } from "../../src/manager/http/http-unix.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-full-"));

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Codec } from "../../src/policy/codecs.ts";
+import { appUrl, type Codec, driverUrl } from "../../src/policy/codecs.ts";
 import { ANNOTATIONS, FIELDS, type Field, fallbackText } from "../../src/policy/fields.ts";
 import { readValue } from "../../src/policy/read-value.ts";
-import { appUrl, driverUrl } from "../../src/policy/url-codecs.ts";
 
 function codecOf(field: Field): Codec<unknown> {
   return ANNOTATIONS[field].codec as Codec<unknown>;

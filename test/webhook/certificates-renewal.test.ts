@@ -5,7 +5,7 @@ import type { ServerCertificate } from "../../src/authority/certificate.ts";
 import { Fault } from "../../src/fault.ts";
 import type { CertificateSource, Refreshed } from "../../src/webhook/certificates/source.ts";
 import { certificateSource, renewal } from "../../src/webhook/certificates/source.ts";
-import { createLog } from "../../src/webhook/request-log.ts";
+import { createLog } from "../../src/webhook/log.ts";
 
 const DAY_MS = 86_400_000;
 const FIRST: ServerCertificate = { cert: "first", key: "k", validFromMs: 0, validUntilMs: 8 * DAY_MS };

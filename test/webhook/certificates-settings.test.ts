@@ -1,6 +1,6 @@
 /** Which settings about certificates go together, and what is told about those that do not. */
 import { expect, test } from "vitest";
-import { certificateProblems } from "../../src/webhook/certificates/setting-problems.ts";
+import { certificateProblems } from "../../src/webhook/config.ts";
 
 const NOTHING_SET = {
   certificateFile: "",

@@ -9,7 +9,7 @@ import { certificateFromFiles } from "../../src/webhook/certificates/external-fi
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { complaintAbout } from "../../src/webhook/certificates/source.ts";
 import { readSettings } from "../../src/webhook/config.ts";
-import { createLog } from "../../src/webhook/request-log.ts";
+import { createLog } from "../../src/webhook/log.ts";
 
 const NOW_MS = Date.parse("2026-06-01T12:00:00Z");
 const DAY_MS = 86_400_000;

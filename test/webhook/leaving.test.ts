@@ -1,6 +1,6 @@
 /** How the webhook leaves, at virtual time. */
 import { expect, test } from "vitest";
-import type { Log } from "../../src/webhook/request-log.ts";
+import type { Log } from "../../src/webhook/log.ts";
 import type { WebhookServer } from "../../src/webhook/server.ts";
 import { leave } from "../../src/webhook/shutdown.ts";
 

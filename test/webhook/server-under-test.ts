@@ -4,8 +4,8 @@ import { PassThrough } from "node:stream";
 import { type ClusterFacts, injectPod } from "../../src/injection/inject.ts";
 import { DEFAULT_CONFIG } from "../../src/policy/cluster-config.ts";
 import type { AdmissionPorts, AdmissionRules, NamespaceAnnotations } from "../../src/webhook/admit.ts";
+import { createLog } from "../../src/webhook/log.ts";
 import { createMeters } from "../../src/webhook/metrics.ts";
-import { createLog } from "../../src/webhook/request-log.ts";
 import { buildServer, type WebhookServer } from "../../src/webhook/server.ts";
 
 export const FACTS: ClusterFacts = {

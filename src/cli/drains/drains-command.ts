@@ -3,10 +3,9 @@ import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { mergeDrains } from "../../drain-history/merge.ts";
 import { EXIT_DONE, EXIT_ERROR } from "../exit-statuses.ts";
 import type { Ports } from "../ports.ts";
-import { printable } from "../printable.ts";
+import { jsonText, printable } from "../terminal-text.ts";
 import type { DrainsListRequest, DrainsRequest } from "./drains-request.ts";
 import { ageText, tableFor } from "./drains-table.ts";
-import { jsonText } from "./json-text.ts";
 import { openLooking } from "./look.ts";
 import { watchDrains } from "./watch-drains.ts";
 

@@ -2,7 +2,7 @@
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { releaseMs } from "../../drain-history/drain-words.ts";
 import { spanText } from "../../drain-history/time-text.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../terminal-text.ts";
 
 /** Below this a table is no table. */
 const NARROWEST = 60;

@@ -7,10 +7,9 @@ import { nearest } from "../../policy/nearest.ts";
 import { quote } from "../../policy/quote.ts";
 import { EXIT_DONE, EXIT_ERROR } from "../exit-statuses.ts";
 import type { Ports } from "../ports.ts";
-import { printable } from "../printable.ts";
+import { jsonText, printable } from "../terminal-text.ts";
 import { printProblems } from "./drains-command.ts";
 import type { TimelineRequest } from "./drains-request.ts";
-import { jsonText } from "./json-text.ts";
 import { openLooking } from "./look.ts";
 
 export async function runTimeline(request: TimelineRequest, ports: Ports): Promise<number> {

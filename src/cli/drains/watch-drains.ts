@@ -3,10 +3,9 @@ import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { mergeDrains, TOLD_TWICE_WITHIN_MS, wordsOf } from "../../drain-history/merge.ts";
 import { EXIT_DONE, EXIT_ERROR } from "../exit-statuses.ts";
 import type { Ports } from "../ports.ts";
-import { printable } from "../printable.ts";
+import { jsonText, printable } from "../terminal-text.ts";
 import type { DrainsRequest } from "./drains-request.ts";
 import { clockText, tableFor } from "./drains-table.ts";
-import { jsonText } from "./json-text.ts";
 import type { Look, Looking } from "./look.ts";
 
 const POLL_MS = 2_000;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { VERSION } from "../../contract/version.ts";
 import { RULES } from "../../lint/lint.ts";
 import { type FileProblem, problemLine } from "../open-manifests.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../terminal-text.ts";
 import { type LintReport, type ReportedFinding, whereOf } from "./report.ts";
 
 /** Two lines for each finding, and how many there are. */

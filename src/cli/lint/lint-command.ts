@@ -10,8 +10,8 @@ import type { ParsedDocument } from "../manifest/parse.ts";
 import { placeOf } from "../manifest/place-of.ts";
 import { type OpenManifest, openManifests, problemLine, sourceName } from "../open-manifests.ts";
 import type { Ports } from "../ports.ts";
-import { printable } from "../printable.ts";
 import type { CommandRequest } from "../request.ts";
+import { printable } from "../terminal-text.ts";
 import { lintAnnotations, lintSarif, lintText } from "./formats.ts";
 import { type LintReport, type ReportedFinding, reported } from "./report.ts";
 

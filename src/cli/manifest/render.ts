@@ -1,5 +1,4 @@
 /** Writes values as text in the style of a document. */
-
 import { isMap, isScalar, type Pair } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 import { entriesOf, isBlock } from "./entries.ts";

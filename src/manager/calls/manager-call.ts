@@ -1,5 +1,6 @@
 /** One call from the command line to the manager in the same Pod, over a plain socket so that every stage shows. */
 import { connect } from "node:net";
+import { createHttpAnswerReader } from "../http/http-answer.ts";
 
 export type ManagerCall = {
   readonly host: string;
@@ -37,6 +38,12 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
   const attempt = (): void => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const answer = createHttpAnswerReader((chunk) => {
+      size = size + chunk.length;
+      if (size > LONGEST_ANSWER) return "its answer is too long to be the manager's";
+      chunks.push(Buffer.from(chunk));
+      return "";
+    });
     let connected = false;
     let over = false;
     const socket = connect({ host: call.host, port: call.port });
@@ -57,14 +64,15 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
     };
     const finish = (): void => {
       if (over) return;
-      const end = answerIn(Buffer.concat(chunks).toString("utf8"));
-      if (end === undefined) lose("it left before answering");
-      else {
-        over = true;
-        clearTimeout(patience);
-        socket.destroy();
-        settle(end);
+      answer.takeEnd();
+      if (!answer.isWhole()) {
+        lose("it left before answering");
+        return;
       }
+      over = true;
+      clearTimeout(patience);
+      socket.destroy();
+      settle({ kind: "answered", status: answer.status(), body: Buffer.concat(chunks).toString("utf8") });
     };
     socket.on("connect", () => {
       connected = true;
@@ -74,24 +82,14 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
       );
     });
     socket.on("data", (chunk: Buffer) => {
-      size = size + chunk.length;
-      if (size > LONGEST_ANSWER) lose("its answer is too long to be the manager's");
-      else chunks.push(chunk);
+      if (over) return;
+      const failure = answer.take(chunk);
+      if (failure !== "") lose(failure);
+      else if (answer.isWhole()) finish();
     });
     socket.on("end", finish);
     socket.on("close", finish);
     socket.on("error", (error) => lose(error.message));
   };
   attempt();
-}
-
-/** @returns undefined when the text is no whole answer */
-function answerIn(text: string): CallEnd | undefined {
-  const cut = text.indexOf("\r\n\r\n");
-  if (cut < 0 || !text.startsWith("HTTP/1.1 ")) return undefined;
-  const head = text.slice(0, cut);
-  const body = text.slice(cut + 4);
-  const length = /\r\ncontent-length: ([0-9]{1,6})/i.exec(head);
-  if (length === null || Number(length[1] ?? "") !== Buffer.byteLength(body)) return undefined;
-  return { kind: "answered", status: Number(text.slice(9, 12)), body };
 }

@@ -2,8 +2,6 @@
  * What the client says to the relay over TLS: one exchange, the streamed answer to a question, a report. Each has a bound
  * on what the relay may send and how long it may take.
  */
-import { type IncomingMessage, request } from "node:http";
-import { connect } from "node:tls";
 import {
   CREDENTIAL_SCHEME,
   DRAINS_PATH,
@@ -13,6 +11,7 @@ import {
   WITHDRAWAL_PULSE_QUERY,
   type WithdrawalQuestion,
 } from "../../contract/relay-wire.ts";
+import { type ExchangeCallbacks, exchangeOverTls } from "../http/http-client.ts";
 import { createLineBuffer, createRateLimit } from "../line-buffer.ts";
 import type { NowMs } from "../ports.ts";
 import { parseWithdrawalStatus, type WithdrawalStatus } from "./ipc-messages.ts";
@@ -48,59 +47,22 @@ type RelayCall = {
   readonly body: string;
 };
 
-type CallEars = {
-  /** The head of the answer is here. */
-  readonly onStatus: (status: number) => void;
-  readonly onBytes: (chunk: Buffer) => void;
-  /** Called once, whatever happened; `failure` is empty where the answer came to its end. */
-  readonly onEnd: (failure: string) => void;
-};
-
-const CLOSED = relayFailure("closed");
-
-/** The caller sets the limits; @returns what ends the exchange at once, without another word to the ears. */
-export function callRelay(settings: RelaySettings, call: RelayCall, ears: CallEars): () => void {
-  let open = true;
-  const end = (failure: string): void => {
-    if (!open) return;
-    open = false;
-    ears.onEnd(failure);
-  };
-  const { endpoint, serverName, ca } = settings;
+/** The caller sets the limits. @returns a function that drops the exchange without a further callback */
+export function callRelay(settings: RelaySettings, call: RelayCall, callbacks: ExchangeCallbacks): () => void {
+  const { endpoint, serverName, ca, credential } = settings;
   const headers: Record<string, string> = {
     host: serverName,
-    authorization: `${CREDENTIAL_SCHEME} ${settings.credential}`,
+    authorization: `${CREDENTIAL_SCHEME} ${credential}`,
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(call.body)),
     connection: "close",
   };
-  const outgoing = request(
-    {
-      path: call.path,
-      method: "POST",
-      headers: headers,
-      createConnection: () => connect({ host: endpoint.address, port: endpoint.port, ca, servername: serverName }),
-    },
-    (incoming) => {
-      if (!open) return;
-      ears.onStatus(incoming.statusCode ?? 0);
-      listen(incoming, (chunk) => (open ? ears.onBytes(chunk) : undefined), end);
-    },
-  );
-  outgoing.on("error", (error) => end(relayFailure(error.message)));
-  outgoing.on("close", () => end(CLOSED));
-  outgoing.end(call.body);
-  return () => {
-    open = false;
-    outgoing.destroy();
-  };
-}
-
-function listen(incoming: IncomingMessage, onBytes: (chunk: Buffer) => void, end: (failure: string) => void): void {
-  incoming.on("data", (chunk: Buffer) => onBytes(chunk));
-  incoming.on("end", () => end(""));
-  incoming.on("error", (error) => end(relayFailure(error.message)));
-  incoming.on("close", () => end(CLOSED));
+  const server = { address: endpoint.address, port: endpoint.port, serverName, ca };
+  return exchangeOverTls(server, call.path, headers, call.body, {
+    onStatus: callbacks.onStatus,
+    onBytes: callbacks.onBytes,
+    onEnd: (failure) => callbacks.onEnd(failure === "" ? "" : relayFailure(failure)),
+  });
 }
 
 type StreamEars = {
@@ -157,6 +119,7 @@ export function openWithdrawal(
       },
       onBytes: (chunk) => {
         if (open) takeBytes(chunk);
+        return "";
       },
       onEnd: (failure) => give(failure === "" ? "it ended its answer" : failure),
     },
@@ -211,7 +174,7 @@ function attempt(settings: RelaySettings, body: string, tries: number, delivery:
     {
       // What the relay does not want it will not want a moment later; only its own trouble passes.
       onStatus: (status) => settle(status >= 200 && status < 300 ? "" : `it answered ${status}`, status < 500),
-      onBytes: () => {},
+      onBytes: () => "",
       onEnd: (failure) => settle(failure, false),
     },
   );

@@ -3,7 +3,6 @@
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
  */
-
 import { type Address, ipv4Address } from "./address.ts";
 import { SOCK_DIAG_BY_FAMILY } from "./netlink-request.ts";
 import type { TcpSocket } from "./reading.ts";

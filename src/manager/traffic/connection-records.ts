@@ -2,7 +2,6 @@
  * Fixed places for facts of connections, in two flat arrays: ten words a connection instead of an object of half a
  * kilobyte, found again by the exact addresses and ports, so that two connections are never taken for one.
  */
-
 import type { TcpSocket } from "../sockets/reading.ts";
 import { createAddressList } from "./address-list.ts";
 import { createSlotHash, type SlotHash } from "./slot-hash.ts";

@@ -2,7 +2,6 @@
  * Tells an open request from an idle connection without speaking its protocol: who spoke last, and whether the other
  * side has taken it. Measured on HTTP/1.1, TLS, h2c and event streams; pure.
  */
-
 import type { TcpSocket } from "../sockets/reading.ts";
 import { CLOSE_WAIT, CLOSING, ESTABLISHED, FIN_WAIT1, LAST_ACK } from "../sockets/tcp-states.ts";
 

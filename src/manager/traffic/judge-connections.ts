@@ -1,5 +1,4 @@
 /** Remembers the connections of drain ports from look to look; forgets them when the kernel does. */
-
 import type { TcpSocket } from "../sockets/reading.ts";
 import { isOpen, SYN_RECV } from "../sockets/tcp-states.ts";
 import { isTied, NO_PAST, type Past, START, workOf } from "./judge-busy.ts";

@@ -2,7 +2,7 @@
 import { criterionOf } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
-import { parseHttpTarget } from "../http-target.ts";
+import { parseHttpTarget } from "../http/http-target.ts";
 import { type Address, isAny, isLoopback, isSameAddress } from "../sockets/address.ts";
 import { parseAddress } from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";

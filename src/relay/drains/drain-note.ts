@@ -1,5 +1,5 @@
 /** What the owner of a drained Pod hears of it. Pure. */
-import { isOwner, NOTE_LIMIT, type Note } from "../../api-server/event-note.ts";
+import { isOwner, NOTE_LIMIT, type Note } from "../../api-server/event-object.ts";
 import { plainText } from "../../contract/plain-text.ts";
 import type { CredentialClaims } from "../../contract/relay-wire.ts";
 import type { DrainRecord, RecordedOutcome } from "../../drain-history/drain-record.ts";

@@ -1,6 +1,6 @@
 /** Gives Pods the relay's address, CA and credential at injection, and checks the credentials of their requests. */
 import { isIP } from "node:net";
-import { isOwner } from "../../api-server/event-note.ts";
+import { isOwner } from "../../api-server/event-object.ts";
 import type { GiveRelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
 import { isNamespaceName } from "../../kubernetes/names.ts";

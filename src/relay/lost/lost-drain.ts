@@ -1,5 +1,4 @@
 /** Decides whether a drain was lost, and reports it as far as a relay can. Pure. */
-
 import { plainText } from "../../contract/plain-text.ts";
 import type { CredentialClaims, RelayedPod, WithdrawalState } from "../../contract/relay-wire.ts";
 import type { RecordedReport } from "../../drain-history/drain-record.ts";

@@ -2,7 +2,7 @@
  * What crosses between the thread of the relay and that of the admissions: plain data that structured cloning takes, and
  * the keys that sign credentials as handles.
  */
-import type { Note } from "../../api-server/event-note.ts";
+import type { Note } from "../../api-server/event-object.ts";
 import type { AccessIdentity } from "../identity/identity.ts";
 import type { AdminListen } from "../page/admin-runner.ts";
 

@@ -3,7 +3,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import type { Registry } from "prom-client";
 import type { AskApi } from "../../api-server/api-request.ts";
 import { Fault } from "../../fault.ts";
-import type { Log } from "../request-log.ts";
+import type { Log } from "../log.ts";
 import type { WebhookSettings } from "../settings.ts";
 import type { Lives } from "./authority.ts";
 import type { ReconcilerPorts } from "./reconciler.ts";

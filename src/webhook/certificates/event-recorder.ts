@@ -1,7 +1,7 @@
 /** Logs and counts the events of the webhook's CAs, and exports when certificates expire. */
 import { Counter, Gauge, type Registry } from "prom-client";
+import type { Log } from "../log.ts";
 import { METRICS } from "../metric-table.ts";
-import type { Log } from "../request-log.ts";
 import type { WriteReason } from "./decide.ts";
 import type { AuthorityEvent, AuthorityStatus } from "./reconciler.ts";
 

@@ -2,7 +2,7 @@
 import type { ServerCertificate } from "../../authority/certificate.ts";
 import { createFailureFilter } from "../../authority/reconcile.ts";
 import { Fault } from "../../fault.ts";
-import type { Log } from "../request-log.ts";
+import type { Log } from "../log.ts";
 
 export type Refreshed =
   | { readonly kind: "same" }

@@ -19,14 +19,13 @@ import { createStore, type Store, summaryOf } from "../../api-server/store.ts";
 import { type Followed, type FollowPorts, follow } from "../../api-server/watch-runner.ts";
 import type { ClusterFacts } from "../../injection/inject.ts";
 import type { NamespaceAnnotations, ReportSettings } from "../admit.ts";
-import type { Log } from "../request-log.ts";
+import type { Log } from "../log.ts";
+import { factsOf, keepNode, lowestKubeletVersion, oldRuntime } from "./cluster-facts.ts";
 import { type CacheName, clusterMeters } from "./cluster-metrics.ts";
 import { outcomeTeller, settingsReporter, type TellOutcome } from "./event-notes.ts";
-import { factsOf } from "./facts-of.ts";
 import { isInForce, keepPullEvent, newPullEvents, PULL_EVENTS, pullTroubles } from "./image-pulls.ts";
 import { byNamespace, type KeptAnnotations, keepLimitRange, keepNamespace } from "./kept-objects.ts";
 import { namespaceArrivals } from "./namespace-arrivals.ts";
-import { keepNode, lowestKubeletVersion, oldRuntime } from "./node-summary.ts";
 import { askServerVersion } from "./server-version.ts";
 
 export type ClusterParts = {

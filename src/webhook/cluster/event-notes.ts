@@ -1,5 +1,5 @@
 /** What users should hear of an admission: where a controller creates the Pods, they never see its warnings. Pure. */
-import { isOwner, NOTE_LIMIT, type Note, type Owner } from "../../api-server/event-note.ts";
+import { isOwner, NOTE_LIMIT, type Note, type Owner } from "../../api-server/event-object.ts";
 import type { SendNote } from "../../api-server/event-sender.ts";
 import { plainText } from "../../contract/plain-text.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/outcome.ts";

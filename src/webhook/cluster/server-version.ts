@@ -4,7 +4,7 @@ import { RELIST_MS } from "../../api-server/freshness.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
 import { isRawObject, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { parseVersion } from "../../kubernetes/version.ts";
-import type { Log } from "../request-log.ts";
+import type { Log } from "../log.ts";
 
 type VersionPorts = {
   readonly ask: AskApi;

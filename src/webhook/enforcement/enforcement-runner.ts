@@ -6,9 +6,8 @@ import { connectionTo } from "../../api-server/connection.ts";
 import { atVersion, type Operation, readObject, versionOf, writeObject } from "../../api-server/stored-object.ts";
 import { objectsAt } from "../../kubernetes/raw-json.ts";
 import { pathOf, whatOf } from "../certificates/webhook-configurations.ts";
-
+import type { Log } from "../log.ts";
 import { METRICS } from "../metric-table.ts";
-import type { Log } from "../request-log.ts";
 import { selfTest } from "../self-test/self-test.ts";
 import type { WebhookSettings } from "../settings.ts";
 import { BLOCKED_REASONS, blocked, type Enforcement, type EnforcerPorts, enforce } from "./enforcer.ts";

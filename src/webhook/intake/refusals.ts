@@ -1,5 +1,5 @@
 /** What is turned away before it is read as a review: counted by reason, and logged seldom enough that no flood fills the log. */
-import type { Log } from "../request-log.ts";
+import type { Log } from "../log.ts";
 
 /** The keys are metric labels and never renamed. */
 export const REFUSALS = {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { drainsInText } from "../../../src/cli/drains/drain-text.ts";
-import { jsonText } from "../../../src/cli/drains/json-text.ts";
+import { jsonText } from "../../../src/cli/terminal-text.ts";
 import { reportLine } from "../../../src/manager/log-line.ts";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { lastcall } from "../run-lastcall.ts";

@@ -6,7 +6,8 @@
 import { performChainedHook } from "../../../src/manager/calls/chained-hook-call.ts";
 import { callManager } from "../../../src/manager/calls/manager-call.ts";
 import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
-import { callHttp, parseActiveCount } from "../../../src/manager/drivers/http/http-driver.ts";
+import { parseActiveCount } from "../../../src/manager/drivers/http/http-driver.ts";
+import { callHttp } from "../../../src/manager/http/http-client.ts";
 
 const LIMIT_MS = 400;
 

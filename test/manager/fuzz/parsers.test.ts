@@ -5,7 +5,7 @@ import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
 import { routeOf } from "../../../src/manager/calls/call-route.ts";
 import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
 import { parseActiveCount } from "../../../src/manager/drivers/http/http-driver.ts";
-import { parseHttpTarget } from "../../../src/manager/http-target.ts";
+import { parseHttpTarget } from "../../../src/manager/http/http-target.ts";
 import { depthOf } from "../../../src/manager/json-reader.ts";
 import { parseOpens } from "../../../src/manager/sockets/sockets.ts";
 import { tableOf } from "../socket-lists.ts";

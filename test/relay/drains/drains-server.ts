@@ -2,7 +2,7 @@
 import type { Server } from "node:https";
 import Fastify, { type FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
-import type { Note } from "../../../src/api-server/event-note.ts";
+import type { Note } from "../../../src/api-server/event-object.ts";
 import type { CredentialClaims } from "../../../src/contract/relay-wire.ts";
 import { drainMeters } from "../../../src/relay/drains/drain-metrics.ts";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";

@@ -1,6 +1,6 @@
 /** Threads that do what the test says, and a time that the test turns. */
 import { Registry } from "prom-client";
-import type { Note } from "../../../src/api-server/event-note.ts";
+import type { Note } from "../../../src/api-server/event-object.ts";
 import { type Hearing, keepRelayThread, type RelayThread } from "../../../src/relay/thread/thread-keeper.ts";
 import type { ThreadOrder, ThreadWord } from "../../../src/relay/thread/thread-words.ts";
 

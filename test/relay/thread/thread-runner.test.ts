@@ -9,7 +9,7 @@ import type { Thread } from "../../../src/relay/thread/thread-keeper.ts";
 import { threadLog } from "../../../src/relay/thread/thread-main.ts";
 import { HEAP_LIMIT_MIB, heapLimitMiB, threadOf } from "../../../src/relay/thread/thread-runner.ts";
 import type { ThreadSettings, ThreadWord } from "../../../src/relay/thread/thread-words.ts";
-import { createLog } from "../../../src/webhook/request-log.ts";
+import { createLog } from "../../../src/webhook/log.ts";
 
 const LIMIT = { timeout: 120_000 };
 

@@ -4,7 +4,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { addAuthorityGauges, addExpiryGauge, eventRecorder } from "../../../src/webhook/certificates/event-recorder.ts";
 import type { AuthorityEvent, AuthorityStatus } from "../../../src/webhook/certificates/reconciler.ts";
-import { createLog } from "../../../src/webhook/request-log.ts";
+import { createLog } from "../../../src/webhook/log.ts";
 import { samplesOf } from "../server-under-test.ts";
 import { pretendCa } from "./pretend-certificates.ts";
 

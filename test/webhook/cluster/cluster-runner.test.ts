@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { STALE_AFTER_MS } from "../../../src/api-server/freshness.ts";
 import { PAGE_LIMIT_BYTES } from "../../../src/api-server/list-pages.ts";
 import { startCluster } from "../../../src/webhook/cluster/cluster-runner.ts";
-import { createLog } from "../../../src/webhook/request-log.ts";
+import { createLog } from "../../../src/webhook/log.ts";
 import { fakeApiServer } from "../../api-server/fake-api-server.ts";
 import { eventually } from "../../time/eventually.ts";
 import { FACTS } from "../server-under-test.ts";

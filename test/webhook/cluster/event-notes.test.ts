@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Note } from "../../../src/api-server/event-note.ts";
-import { eventOf } from "../../../src/api-server/event-object.ts";
+import { eventOf, type Note } from "../../../src/api-server/event-object.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../../src/injection/outcome.ts";
 import { PROBLEMS, type Problem, type ProblemCode } from "../../../src/policy/problem.ts";
 import { resolvePolicy } from "../../../src/policy/resolve.ts";

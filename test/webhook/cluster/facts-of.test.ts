@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
-import { factsOf, type Known } from "../../../src/webhook/cluster/facts-of.ts";
+import { factsOf, type Known } from "../../../src/webhook/cluster/cluster-facts.ts";
 import { byNamespace, keepLimitRange } from "../../../src/webhook/cluster/kept-objects.ts";
 import { versionIn } from "../../../src/webhook/cluster/server-version.ts";
 import { FACTS } from "../server-under-test.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keepNode, lowestKubeletVersion, oldRuntime } from "../../../src/webhook/cluster/node-summary.ts";
+import { keepNode, lowestKubeletVersion, oldRuntime } from "../../../src/webhook/cluster/cluster-facts.ts";
 
 const NEW = "containerd://2.1.4";
 const linux = (kubeletVersion: string) => ({ os: "linux", kubeletVersion, runtime: NEW });

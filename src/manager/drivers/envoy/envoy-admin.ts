@@ -1,7 +1,7 @@
 /** Where Envoy's admin interface is, and the calls that are made there. Pure. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { driverRow } from "../../../contract/driver-table.ts";
-import { type HttpTarget, parseAdminTarget } from "../../http-target.ts";
+import { type HttpTarget, parseAdminTarget } from "../../http/http-target.ts";
 
 /** Where to look for it; empty where the URL of the settings cannot be dialled. */
 export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {

@@ -1,8 +1,8 @@
 /** Asks Envoy's admin interface for its statistics once, and tells apart why that fails. */
 import type { DrainSettings, KubeletProbe } from "../../../contract/drain-settings.ts";
-import { adminCall, type HttpTarget } from "../../http-target.ts";
+import type { HttpEnd, HttpStream } from "../../http/http-client.ts";
+import { adminCall, type HttpTarget } from "../../http/http-target.ts";
 import { createAllowance } from "../../traffic/judge-allowance.ts";
-import type { HttpEnd, HttpStream } from "../http-stream.ts";
 import { STATS } from "./envoy-admin.ts";
 import { createEnvoyStats, type EnvoyCount } from "./envoy-stats.ts";
 

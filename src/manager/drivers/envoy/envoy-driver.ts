@@ -1,8 +1,8 @@
 /** Tells Envoy that it drains and counts what it still works on. As `istio` it only speaks of what comes in. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
-import { type HttpTarget, isUnixTarget } from "../../http-target.ts";
+import type { HttpStream } from "../../http/http-client.ts";
+import { type HttpTarget, isUnixTarget } from "../../http/http-target.ts";
 import { type Driver, type DriverNote, NOT_ANSWERED } from "../../ports.ts";
-import type { HttpStream } from "../http-stream.ts";
 import { adminsOf, drainPathsOf, FAIL_HEALTH, PASS_HEALTH } from "./envoy-admin.ts";
 import { askEnvoy, createEnvoyEvidence, type EnvoyAnswer } from "./envoy-count.ts";
 import { type Told, tellEnvoy } from "./envoy-tell.ts";

@@ -1,6 +1,6 @@
 /** POSTs to Envoy's admin interface, one after the other, each again until it is heard or refused. */
-import { adminCall, type HttpTarget } from "../../http-target.ts";
-import type { HttpStream } from "../http-stream.ts";
+import type { HttpStream } from "../../http/http-client.ts";
+import { adminCall, type HttpTarget } from "../../http/http-target.ts";
 
 export type Told = {
   readonly path: string;

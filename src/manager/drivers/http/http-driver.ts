@@ -1,9 +1,9 @@
 /** Tells an app over HTTP that it drains, and asks how many requests it still works on. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
-import { type HttpTarget, parseHttpTarget } from "../../http-target.ts";
+import { callHttp } from "../../http/http-client.ts";
+import { type HttpTarget, parseHttpTarget } from "../../http/http-target.ts";
 import { depthOf, isRecord } from "../../json-reader.ts";
 import type { Driver } from "../../ports.ts";
-import { type HttpCall, streamHttp } from "../http-stream.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
 /** For all attempts to tell the app together. */
@@ -104,31 +104,4 @@ function childOf(value: unknown, key: string): unknown {
     return /^(0|[1-9][0-9]{0,8})$/.test(key) ? items[Number(key)] : undefined;
   }
   return isRecord(value) ? value[key] : undefined;
-}
-
-/** One HTTP request whose answer is small and kept as a text. */
-type HttpAnswer = {
-  /** 0 when no whole answer came; `failure` then says why. */
-  readonly status: number;
-  readonly body: string;
-  readonly failure: string;
-};
-
-/** More than any number needs, and a metrics page fits. */
-const ANSWER_LIMIT_BYTES = 65_536;
-
-/** @param done called exactly once */
-export function callHttp(call: HttpCall, done: (answer: HttpAnswer) => void): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const keep = (chunk: Buffer): string => {
-    size = size + chunk.length;
-    if (size > ANSWER_LIMIT_BYTES) return `the answer is longer than ${ANSWER_LIMIT_BYTES} bytes`;
-    chunks.push(chunk);
-    return "";
-  };
-  streamHttp(call, keep, (end) => {
-    const body = end.failure === "" ? Buffer.concat(chunks).toString("utf8") : "";
-    done({ status: end.status, body, failure: end.failure });
-  });
 }

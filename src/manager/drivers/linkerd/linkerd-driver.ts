@@ -4,10 +4,10 @@
  */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { driverRow } from "../../../contract/driver-table.ts";
-import { adminCall, parseHttpTarget } from "../../http-target.ts";
+import type { HttpEnd, HttpStream } from "../../http/http-client.ts";
+import { adminCall, parseHttpTarget } from "../../http/http-target.ts";
 import { createLineBuffer } from "../../line-buffer.ts";
 import type { Driver, DriverNote } from "../../ports.ts";
-import type { HttpEnd, HttpStream } from "../http-stream.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
 const [USUAL_URL = ""] = driverRow("linkerd").usualUrls;

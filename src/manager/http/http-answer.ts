@@ -1,6 +1,6 @@
 /** Reads one HTTP/1.1 answer as its bytes come, where no library does. Pure. Strict: what is not certain is a failure. */
 
-type HttpAnswerReader = {
+export type HttpAnswerReader = {
   /** @returns empty to go on, or why this is no answer that can be used */
   readonly take: (bytes: Buffer) => string;
   /** The other side has closed: only an answer without a length ends like that. */

@@ -1,11 +1,12 @@
 /**
- * One request and its answer over a Unix socket, by the C library: the native runtime has no such sockets. Nothing here
- * ever waits inside a call. What is not there yet is looked for again after a pause. Knows no protocol.
+ * One HTTP exchange over a Unix socket, by the C library: the native runtime has no such sockets. No call blocks; bytes that
+ * have not arrived are read after a pause.
  */
 import { accessSync } from "node:fs";
 import type { Libc } from "../ports.ts";
 import { readTextFile } from "../read-text.ts";
-import { BROKEN_OFF, tooLate } from "./http-stream.ts";
+import { createHttpAnswerReader, type HttpAnswerReader } from "./http-answer.ts";
+import { BROKEN_OFF, type HttpCall, type HttpEnd, tooLate } from "./http-client.ts";
 
 const AF_UNIX = 1;
 /** SOCK_STREAM, SOCK_NONBLOCK, SOCK_CLOEXEC. */
@@ -17,54 +18,43 @@ const READ_BYTES = 65_536;
 const READS_AT_ONCE = 8;
 const LONGEST_PAUSE_MS = 10;
 
-type UnixRequest = {
-  /** Of the socket. */
-  readonly path: string;
-  readonly bytes: Buffer;
-  /** From dialling to the last byte of the answer. */
-  readonly limitMs: number;
-};
-
-/** Takes an answer as it comes, and knows when it is whole. */
-type AnswerReader = {
-  /** The bytes are only good until it returns. @returns empty to go on, or a sentence that ends the call */
-  readonly take: (chunk: Buffer) => string;
-  /** The other side closed. */
-  readonly takeEnd: () => void;
-  readonly isWhole: () => boolean;
-};
-
-/** `failure` is empty when the answer is whole. `timedOut`: a program may well be there, and does not answer. */
-type UnixEnd = { readonly failure: string; readonly timedOut: boolean };
-
-/** @param done called exactly once, and never before this returns */
-export function askUnix(libc: Libc, asked: UnixRequest, answer: AnswerReader, done: (end: UnixEnd) => void): void {
+/** See `HttpStream`. @param call its host is the path of the socket. @param done never called before this returns */
+export function streamUnix(
+  libc: Libc,
+  call: HttpCall,
+  onChunk: (chunk: Buffer) => string,
+  done: (end: HttpEnd) => void,
+): void {
   const startedMs = performance.now();
-  const { fd, failure } = dial(libc, asked);
+  const { fd, failure } = dial(libc, call);
   if (failure !== "") {
     const timedOut = failure === FULL;
-    setTimeout(() => done({ failure, timedOut }), 0);
+    setTimeout(() => done({ status: 0, failure, timedOut }), 0);
     return;
   }
+  const answer = createHttpAnswerReader(onChunk);
   const bytes = Buffer.alloc(READ_BYTES);
-  const look = (pauseMs: number): void => {
-    const { state, why } = readWhatIsThere(libc, fd, bytes, answer);
-    const late = performance.now() - startedMs >= asked.limitMs;
+  const readLater = (pauseMs: number): void => {
+    const { state, why } = readAvailable(libc, fd, bytes, answer);
+    const late = performance.now() - startedMs >= call.limitMs;
     if (state === "open" && !late) {
       const nextMs = why === NOTHING ? Math.min(LONGEST_PAUSE_MS, pauseMs * 2) : 1;
-      setTimeout(() => look(nextMs), nextMs);
+      setTimeout(() => readLater(nextMs), nextMs);
       return;
     }
     libc.close(fd);
-    if (state === "open") done({ failure: tooLate(asked), timedOut: true });
-    else done({ failure: why, timedOut: false });
+    if (state === "open") done({ status: 0, failure: tooLate(call), timedOut: true });
+    else done({ status: why === "" ? answer.status() : 0, failure: why, timedOut: false });
   };
-  setTimeout(() => look(1), 0);
+  setTimeout(() => readLater(1), 0);
 }
 
 type Dialled = { readonly fd: number; readonly failure: string };
 
-function dial(libc: Libc, { path, bytes }: UnixRequest): Dialled {
+function dial(libc: Libc, { target, method }: HttpCall): Dialled {
+  const path = target.host;
+  const head = `${method} ${target.path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\naccept: */*\r\n`;
+  const bytes = Buffer.from(`${head}content-length: 0\r\n\r\n`);
   if (!libc.available) return { fd: -1, failure: "Unix sockets cannot be opened here" };
   const fd = libc.socket(AF_UNIX, STREAM_AT_ONCE, 0);
   if (fd < 0) return { fd, failure: "no more sockets can be opened" };
@@ -117,15 +107,15 @@ function isAllowed(path: string, mode: number): boolean {
   }
 }
 
-/** `open` with `NOTHING` where no byte came, or with nothing to say where there may be more at once. */
+/** `open` with `NOTHING` where no byte came, or empty where there may be more at once. */
 type Read = { readonly state: "open" | "whole" | "failed"; readonly why: string };
 
 const NOTHING = "nothing came";
 
-function readWhatIsThere(libc: Libc, fd: number, bytes: Buffer, answer: AnswerReader): Read {
+function readAvailable(libc: Libc, fd: number, bytes: Buffer, answer: HttpAnswerReader): Read {
   for (let count = 0; count < READS_AT_ONCE; count = count + 1) {
     const length = libc.recv(fd, bytes, AT_ONCE);
-    // An error shows as the end at the next look.
+    // An error shows as the end at the next read.
     if (length < 0) return { state: "open", why: count === 0 ? NOTHING : "" };
     if (length === 0) {
       answer.takeEnd();

@@ -1,0 +1,180 @@
+/** One HTTP exchange on a connection of its own, over TCP or TLS; the answer is handed on as it comes. */
+import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
+import { connect } from "node:tls";
+import type { HttpTarget } from "./http-target.ts";
+
+export type HttpCall = {
+  readonly target: HttpTarget;
+  readonly method: "GET" | "POST";
+  /** From dialling to the last byte. */
+  readonly limitMs: number;
+};
+
+export type HttpEnd = {
+  /** 0 when no whole answer came; `failure` then says why. */
+  readonly status: number;
+  readonly failure: string;
+  /** The limit came first: a program may well be there, and does not answer. */
+  readonly timedOut: boolean;
+};
+
+/**
+ * @param onChunk gets the body, whatever the status. @returns empty to go on, or a sentence that ends the call
+ * @param done called exactly once
+ */
+export type HttpStream = (call: HttpCall, onChunk: (chunk: Buffer) => string, done: (end: HttpEnd) => void) => void;
+
+export type ExchangeCallbacks = {
+  /** The head of the answer is here. */
+  readonly onStatus: (status: number) => void;
+  /** @returns empty to go on, or a sentence that ends the exchange */
+  readonly onBytes: (chunk: Buffer) => string;
+  /** Called exactly once, unless the exchange was dropped; empty where the answer came to its end. */
+  readonly onEnd: (failure: string) => void;
+};
+
+export const BROKEN_OFF = "the connection closed before a whole answer came";
+
+export function tooLate({ limitMs }: { readonly limitMs: number }): string {
+  return `no whole answer within ${limitMs} ms`;
+}
+
+/** Over TCP. @returns a function that drops the exchange without a further callback */
+export function exchangeOverTcp(
+  target: HttpTarget,
+  method: "GET" | "POST",
+  headers: Record<string, string>,
+  callbacks: ExchangeCallbacks,
+): () => void {
+  const { host, port, path } = target;
+  return exchange(
+    (onAnswer) =>
+      request(
+        {
+          host: host,
+          port: port,
+          path: path,
+          method: method,
+          agent: new Agent({ keepAlive: false }),
+          headers: headers,
+        },
+        onAnswer,
+      ),
+    "",
+    callbacks,
+  );
+}
+
+type TlsEndpoint = {
+  readonly address: string;
+  readonly port: number;
+  readonly serverName: string;
+  /** PEM. */
+  readonly ca: string;
+};
+
+/** A POST over TLS. @returns a function that drops the exchange without a further callback */
+export function exchangeOverTls(
+  endpoint: TlsEndpoint,
+  path: string,
+  headers: Record<string, string>,
+  body: string,
+  callbacks: ExchangeCallbacks,
+): () => void {
+  const { address, port, serverName, ca } = endpoint;
+  return exchange(
+    (onAnswer) =>
+      request(
+        {
+          path: path,
+          method: "POST",
+          headers: headers,
+          createConnection: () => connect({ host: address, port: port, ca, servername: serverName }),
+        },
+        onAnswer,
+      ),
+    body,
+    callbacks,
+  );
+}
+
+function exchange(
+  send: (onAnswer: (incoming: IncomingMessage) => void) => ClientRequest,
+  body: string,
+  callbacks: ExchangeCallbacks,
+): () => void {
+  let open = true;
+  const end = (failure: string): void => {
+    if (!open) return;
+    open = false;
+    callbacks.onEnd(failure);
+    outgoing.destroy();
+  };
+  const outgoing = send((incoming) => {
+    if (!open) return;
+    callbacks.onStatus(incoming.statusCode ?? 0);
+    incoming.on("data", (chunk: Buffer) => {
+      if (!open) return;
+      const refusal = callbacks.onBytes(chunk);
+      if (refusal !== "") end(refusal);
+    });
+    // Whole only when the parser says so: a connection that breaks off ends the stream too.
+    incoming.on("end", () => end(""));
+    incoming.on("error", (error) => end(error.message));
+    incoming.on("close", () => end(BROKEN_OFF));
+  });
+  outgoing.on("error", (error) => end(error.message));
+  outgoing.on("close", () => end(BROKEN_OFF));
+  outgoing.end(body);
+  return () => {
+    open = false;
+    outgoing.destroy();
+  };
+}
+
+/** Over TCP, with one limit for all of it; see {@link HttpStream}. */
+export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, done: (end: HttpEnd) => void): void {
+  const headers: Record<string, string> = { connection: "close", accept: "*/*", "content-length": "0" };
+  let status = 0;
+  const drop = exchangeOverTcp(call.target, call.method, headers, {
+    onStatus: (found) => {
+      status = found;
+    },
+    onBytes: onChunk,
+    onEnd: (failure) => {
+      clearTimeout(timer);
+      done({ status: failure === "" ? status : 0, failure, timedOut: false });
+    },
+  });
+  const timer = setTimeout(() => {
+    drop();
+    done({ status: 0, failure: tooLate(call), timedOut: true });
+  }, call.limitMs);
+}
+
+/** An answer that is small and kept as a text. */
+type HttpAnswer = {
+  /** 0 when no whole answer came; `failure` then says why. */
+  readonly status: number;
+  readonly body: string;
+  readonly failure: string;
+};
+
+/** More than any number needs, and a metrics page fits. */
+const ANSWER_LIMIT_BYTES = 65_536;
+
+/** Over TCP. @param done called exactly once */
+export function callHttp(call: HttpCall, done: (answer: HttpAnswer) => void): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const keep = (chunk: Buffer): string => {
+    size = size + chunk.length;
+    if (size > ANSWER_LIMIT_BYTES) return `the answer is longer than ${ANSWER_LIMIT_BYTES} bytes`;
+    chunks.push(chunk);
+    return "";
+  };
+  streamHttp(call, keep, (end) => {
+    const body = end.failure === "" ? Buffer.concat(chunks).toString("utf8") : "";
+    done({ status: end.status, body, failure: end.failure });
+  });
+}
