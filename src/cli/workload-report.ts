@@ -1,4 +1,5 @@
 /** What happened to one workload, for people and for machines. */
+import { isDnsLabel } from "../contract/dns-label.ts";
 import { type Mode, type Outcome, SKIP_REASONS, type SkipReason } from "../injection/outcome.ts";
 import { ANNOTATIONS_LIMIT_BYTES, annotationCharacters, DEFAULT_GRACE_SECONDS } from "../kubernetes/pod.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";
@@ -129,7 +130,7 @@ function wrongContainer(spec: RawObject): string | undefined {
 function wrongName(at: string, container: RawObject): string | undefined {
   const name = container["name"];
   if (typeof name !== "string") return wrong(`${at}.name`, name, "text");
-  if (name.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)) return undefined;
+  if (isDnsLabel(name)) return undefined;
   return `${at}.name is ${quote(name)}, expected at most 63 of a-z, 0-9 and - (no - at the ends)`;
 }
 

@@ -1,4 +1,5 @@
 /** Reads what a Pod says of its drain. Everything from a Pod is hostile: what is not checked here is not believed. Pure. */
+import { DNS_LABEL } from "../contract/dns-label.ts";
 import {
   type DrainOutcome,
   type DrainReport,
@@ -43,7 +44,6 @@ const SPAN_LIMIT_MS = 100_000_000_000;
 /** No Pod has more sockets. */
 const LEFT_TOTAL_LIMIT = 10_000_000;
 
-const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const POD = /^[a-z0-9][-a-z0-9.]{0,252}$/;
 const UID = /^[-0-9A-Za-z]{1,64}$/;
 
@@ -71,7 +71,7 @@ function readWith<Outcome extends RecordedOutcome>(
   try {
     const fields = fieldsOf(value, "the notice");
     const notice = {
-      namespace: matching(fields, "namespace", NAMESPACE, "the name of a namespace"),
+      namespace: matching(fields, "namespace", DNS_LABEL, "the name of a namespace"),
       pod: matching(fields, "pod", POD, "the name of a Pod"),
       uid: matching(fields, "uid", UID, "the uid of a Pod"),
       report: reportOf(fieldsOf(own(fields, "report"), "report"), outcomes),

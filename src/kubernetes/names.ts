@@ -1,11 +1,7 @@
 /** Names and labels as the API server accepts them. Pure. */
+import { isDnsLabel } from "../contract/dns-label.ts";
 
-/** A DNS label of RFC 1123. */
-const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-
-export function isNamespaceName(text: string): boolean {
-  return LABEL.test(text);
-}
+export const isNamespaceName = isDnsLabel;
 
 /** Labels as flags name them. */
 export type Labels = Readonly<Record<string, string>>;

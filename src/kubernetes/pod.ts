@@ -1,4 +1,5 @@
 /** A Pod as it comes over the wire, seen through readers that never trust its shape. */
+import { isDnsLabel } from "../contract/dns-label.ts";
 import { isAbsent, isRawObject, listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
 
 /** What the API server fills in when a Pod does not say; manifests on disk lack it. */
@@ -135,11 +136,11 @@ export function annotationCharacters(pod: RawObject): number {
   return characters;
 }
 
-/** A container's name goes into flags and paths, so it must be the RFC 1123 label Kubernetes wants. */
+/** A container's name goes into flags and paths, so anything but a DNS label is refused. */
 function isContainer(value: unknown): boolean {
   if (!isRawObject(value)) return false;
   const name = valueAt(value, "name");
-  if (typeof name !== "string" || name.length > 63 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)) return false;
+  if (typeof name !== "string" || !isDnsLabel(name)) return false;
   const lifecycle = valueAt(value, "lifecycle");
   const parts = ["livenessProbe", "startupProbe", "resources"].map((key) => valueAt(value, key));
   return (

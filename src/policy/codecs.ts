@@ -1,4 +1,5 @@
 /** One codec per kind of value: what is expected, its schema, parse and format. Nothing here knows an annotation's name. */
+import { isDnsLabel } from "../contract/dns-label.ts";
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
 
 type ValueSchema = { readonly type: "string"; readonly pattern?: string; readonly enum?: readonly string[] };
@@ -116,7 +117,7 @@ function portIn(text: string, lowest: number): number | undefined {
 }
 
 function labelOf(text: string): string | undefined {
-  return text.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text) ? text : undefined;
+  return isDnsLabel(text) ? text : undefined;
 }
 
 /** The admin address of a proxy: loopback only, or a Unix socket. No names: the manager asks no resolver. */
