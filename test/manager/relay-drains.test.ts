@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "vitest";
-import { CREDENTIAL, endRelays, line, RELAY_NAME, startRelay } from "./fake-relay.ts";
+import type { TestClock } from "../clock/test-clock.ts";
+import { CREDENTIAL, endRelays, type FakeRelay, line, RELAY_NAME, type Relaying, startRelay } from "./fake-relay.ts";
 import {
   call,
   endApp,
@@ -23,13 +24,28 @@ const FLAGS = ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=20s"
 
 const drain = async (manager: Manager) => JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
+type Scene = { readonly clock: TestClock; readonly relay: FakeRelay; readonly manager: Manager };
+type Choice = Omit<Relaying, "clock"> & { readonly flags?: readonly string[] };
+
 describeOnClock("a drain with a relay", (build) => {
-  test.concurrent(
+  /** A relay, a manager with it, and an app in its Pod, until the case is over. */
+  const story = (title: string, { flags = FLAGS, ...relaying }: Choice, play: (scene: Scene) => Promise<void>) =>
+    test.concurrent(
+      title,
+      onClock(async (clock) => {
+        const relay = await startRelay({ clock, ...relaying });
+        const manager = await startManager({ build, clock, env: relay.env, flags: [...flags] });
+        const app = await startApp(manager.address);
+        await play({ clock, relay, manager });
+        manager.kill("SIGKILL");
+        await endApp(app);
+      }),
+    );
+
+  story(
     "waits beyond its delay until the Pod is out of rotation, and reports it",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
+    {},
+    async ({ clock, relay, manager }) => {
       const own = drain(manager);
       await relay.asked(2);
       await clock.wait(5_000);
@@ -52,62 +68,45 @@ describeOnClock("a drain with a relay", (build) => {
       expect(relay.questions[1]?.path).toBe("/v1/withdrawal?pulse");
       manager.kill("SIGTERM");
       expect((await manager.ended).code).toBe(0);
-      await endApp(app);
-    }),
+    },
   );
 
-  test.concurrent(
+  story(
     "takes its delay when the Pod was out of rotation sooner",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock, first: line({ state: "out" }) });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
+    { first: line({ state: "out" }) },
+    async ({ manager }) => {
       const report = await drain(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.milliseconds.withdrawing).toBe(3_000);
       // The answer takes no time of the tests' clock, or a step of it.
       expect(report.withdrawnAfterMs).toBeLessThan(100); // bound: on the tests' clock
-      manager.kill("SIGKILL");
-      await endApp(app);
-    }),
+    },
   );
 
-  test.concurrent(
+  story(
     "names a Pod that its kubelet stopped by itself",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock, first: line({ terminating: false }) });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
+    { first: line({ terminating: false }) },
+    async ({ manager }) => {
       const report = await drain(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "still_in_rotation" });
       expect(report.milliseconds.withdrawing).toBe(5_000);
       expect(report.why).toContain("its kubelet stopped it by itself");
-      manager.kill("SIGKILL");
-      await endApp(app);
-    }),
+    },
   );
 
-  test.concurrent(
+  story(
     "begins at a lone hook when the relay says that the Pod ends",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock, first: line({ state: "out", terminating: true }) });
-      const flags = [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"];
-      const manager = await startManager({ build, clock, env: relay.env, flags });
-      const app = await startApp(manager.address);
+    { first: line({ state: "out", terminating: true }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
+    async ({ manager }) => {
       const held = await call(manager, hookPath());
       expect(JSON.parse(held.body)).toMatchObject({ outcome: "drained", trigger: "relay", relay: "withdrawn" });
-      manager.kill("SIGKILL");
-      await endApp(app);
-    }),
+    },
   );
 
-  test.concurrent(
+  story(
     "is none at a lone hook when the relay does not say that the Pod ends",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock, first: line({ terminating: false }) });
-      const flags = [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"];
-      const manager = await startManager({ build, clock, env: relay.env, flags });
-      const app = await startApp(manager.address);
+    { first: line({ terminating: false }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
+    async ({ clock, relay, manager }) => {
       const held = call(manager, hookPath());
       await relay.asked();
       expect(childrenOf(manager.pid)).toHaveLength(1);
@@ -115,9 +114,7 @@ describeOnClock("a drain with a relay", (build) => {
       await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streams() === 0);
       await relay.caughtUp();
       expect(relay.notices).toEqual([]);
-      manager.kill("SIGKILL");
-      await endApp(app);
-    }),
+    },
   );
 
   test.concurrent(
@@ -136,65 +133,43 @@ describeOnClock("a drain with a relay", (build) => {
     }),
   );
 
-  test.concurrent(
-    "goes on waiting when the relay is killed and comes back",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
-      const own = drain(manager);
-      await relay.asked();
-      await relay.die();
-      await relay.rise();
-      await relay.asked(2);
-      await clock.wait(8_000);
-      expect((await statusOf(manager))["phase"]).toBe("withdrawing");
-      relay.say(line({ state: "out" }));
-      expect(await own).toMatchObject({ outcome: "drained", relay: "withdrawn" });
-      manager.kill("SIGKILL");
-      await endApp(app);
-    }),
-  );
+  story("goes on waiting when the relay is killed and comes back", {}, async ({ clock, relay, manager }) => {
+    const own = drain(manager);
+    await relay.asked();
+    await relay.die();
+    await relay.rise();
+    await relay.asked(2);
+    await clock.wait(8_000);
+    expect((await statusOf(manager))["phase"]).toBe("withdrawing");
+    relay.say(line({ state: "out" }));
+    expect(await own).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+  });
 
-  test.concurrent(
-    "waits for a relay that knows no pulse",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock, pulses: false });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
-      const own = drain(manager);
-      await relay.asked(4);
-      await clock.wait(4_000);
-      expect((await statusOf(manager))["phase"]).toBe("withdrawing");
-      relay.say(line({ state: "out" }));
-      expect(await own).toMatchObject({ outcome: "drained", relay: "withdrawn" });
-      manager.kill("SIGKILL");
-      await endApp(app);
-    }),
-  );
+  story("waits for a relay that knows no pulse", { pulses: false }, async ({ clock, relay, manager }) => {
+    const own = drain(manager);
+    await relay.asked(4);
+    await clock.wait(4_000);
+    expect((await statusOf(manager))["phase"]).toBe("withdrawing");
+    relay.say(line({ state: "out" }));
+    expect(await own).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+  });
 
-  test.concurrent(
+  story(
     "ends sooner when the Pod's real grace period is shorter",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock, first: line({ graceSeconds: 12 }) });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
+    { first: line({ graceSeconds: 12 }) },
+    async ({ manager }) => {
       const report = await drain(manager);
       // 12 s, less the app's 5 s and the margin of 2 s.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
       expect(report.why).toContain("shortened from 23s");
-      manager.kill("SIGKILL");
-      await endApp(app);
-    }),
+    },
   );
 
-  test.concurrent(
+  story(
     "has a client only while it lasts, whose connections are gone with it",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock, first: line({ state: "out" }) });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
+    { first: line({ state: "out" }) },
+    async ({ clock, relay, manager }) => {
       expect(childrenOf(manager.pid)).toEqual([]);
       const own = drain(manager);
       await relay.asked();
@@ -204,59 +179,40 @@ describeOnClock("a drain with a relay", (build) => {
       await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streams() === 0);
       expect(manager.lines().filter((said) => said["level"] === "warn")).toEqual([]);
       expect(JSON.stringify(manager.lines())).not.toContain(CREDENTIAL);
-      manager.kill("SIGKILL");
-      await endApp(app);
-    }),
+    },
   );
 
-  test.concurrent(
-    "leaves no client when the manager is killed",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
-      const own = drain(manager).catch(() => {});
-      await relay.asked();
-      const clients = childrenOf(manager.pid);
-      expect(clients).toHaveLength(1);
-      manager.kill("SIGKILL");
-      await clock.until(() => !clients.some(alive) && relay.streams() === 0);
-      await own;
-      await endApp(app);
-    }),
-  );
+  story("leaves no client when the manager is killed", {}, async ({ clock, relay, manager }) => {
+    const own = drain(manager).catch(() => {});
+    await relay.asked();
+    const clients = childrenOf(manager.pid);
+    expect(clients).toHaveLength(1);
+    manager.kill("SIGKILL");
+    await clock.until(() => !clients.some(alive) && relay.streams() === 0);
+    await own;
+  });
 
-  test.concurrent(
-    "goes on by its delay when the client is killed over and over",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
-      let over = false;
-      const own = drain(manager).finally(() => {
-        over = true;
-      });
-      while (!over) {
-        for (const pid of childrenOf(manager.pid)) process.kill(pid, "SIGKILL");
-        await clock.wait(KILLED_EACH_MS);
-      }
-      const report = await own;
-      expect(report.outcome).toBe("drained");
-      expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(3_000);
-      // A client that had time to say "in" holds the drain until it is killed.
-      expect(report.milliseconds.withdrawing).toBeLessThan(3_000 + 2 * KILLED_EACH_MS); // bound: by the clock of the test
-      expect(report.relay).toMatch(/^unknown: (the relay client ended: |no answer yet)/);
-      manager.kill("SIGKILL");
-      await endApp(app);
-    }),
-  );
+  story("goes on by its delay when the client is killed over and over", {}, async ({ clock, manager }) => {
+    let over = false;
+    const own = drain(manager).finally(() => {
+      over = true;
+    });
+    while (!over) {
+      for (const pid of childrenOf(manager.pid)) process.kill(pid, "SIGKILL");
+      await clock.wait(KILLED_EACH_MS);
+    }
+    const report = await own;
+    expect(report.outcome).toBe("drained");
+    expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(3_000);
+    // A client that had time to say "in" holds the drain until it is killed.
+    expect(report.milliseconds.withdrawing).toBeLessThan(3_000 + 2 * KILLED_EACH_MS); // bound: by the clock of the test
+    expect(report.relay).toMatch(/^unknown: (the relay client ended: |no answer yet)/);
+  });
 
-  test.concurrent(
+  story(
     "says in the log when the relay did not get its report",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock, first: line({ state: "out" }) });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
+    { first: line({ state: "out" }) },
+    async ({ clock, relay, manager }) => {
       const own = drain(manager);
       await relay.asked();
       await manager.until((said) => said["message"] === "relay");
@@ -267,25 +223,17 @@ describeOnClock("a drain with a relay", (build) => {
       await clock.until(() => childrenOf(manager.pid).length === 0);
       manager.kill("SIGTERM");
       expect((await manager.ended).code).toBe(0);
-      await endApp(app);
-    }),
+    },
   );
 
-  test.concurrent(
-    "sends its report when it is told to stop in the middle",
-    onClock(async (clock) => {
-      const relay = await startRelay({ clock });
-      const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
-      const app = await startApp(manager.address);
-      const own = drain(manager);
-      await manager.until((said) => said["message"] === "relay");
-      manager.kill("SIGTERM");
-      expect(await own).toMatchObject({ outcome: "forced", relay: "offered" });
-      expect((await manager.ended).code).toBe(3);
-      expect(await relay.reported()).toMatchObject({ report: { outcome: "forced" } });
-      await endApp(app);
-    }),
-  );
+  story("sends its report when it is told to stop in the middle", {}, async ({ relay, manager }) => {
+    const own = drain(manager);
+    await manager.until((said) => said["message"] === "relay");
+    manager.kill("SIGTERM");
+    expect(await own).toMatchObject({ outcome: "forced", relay: "offered" });
+    expect((await manager.ended).code).toBe(3);
+    expect(await relay.reported()).toMatchObject({ report: { outcome: "forced" } });
+  });
 });
 
 describeOnClock("a manager whose relay is not written as it should be", (build) => {
