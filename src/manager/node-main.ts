@@ -1,9 +1,9 @@
 /** The manager on Node: `node src/manager/node-main.ts serve --port=…`. */
 import type { Server } from "node:http";
-import type { Socket } from "node:net";
 import { loadNodeFlagPage } from "./node-flag-page.ts";
 import { loadNodeLibc } from "./node-libc.ts";
 import { loadNodePortGuard } from "./node-port-guard.ts";
+import { answerLikeNative } from "./node-server.ts";
 import { processOutside } from "./process-outside.ts";
 import { runManager } from "./program.ts";
 
@@ -31,39 +31,3 @@ runManager(process.argv.slice(2), processOutside(build), (onStop) => {
   process.on("SIGTERM", onStop);
   process.on("SIGINT", onStop);
 });
-
-/** Makes Node's HTTP server answer as the native runtime's does, where the two differ by default. */
-const BAD_REQUEST = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-
-/** @param server that listens and has not accepted a connection yet */
-export function answerLikeNative(server: Server): void {
-  // An expectation is ignored, as RFC 9110 allows (10.1.1). Node sends 100 or 417 by itself where these events have no listener.
-  server.on("checkContinue", (request, response) => server.emit("request", request, response));
-  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  server.on("clientError", (error: Error, socket: Socket) => {
-    if (socket.bytesWritten > 0 && !socket.destroyed) {
-      // The bytes after a request that is answered already are not a request.
-      endUnread(socket);
-      return;
-    }
-    if (socket.writable) socket.write(BAD_REQUEST);
-    socket.destroy(error);
-  });
-  server.on("connection", (socket: Socket) => {
-    socket.destroySoon = () => endUnread(socket);
-  });
-}
-
-/**
- * Node calls `destroySoon` after its last answer. That resets the connection where a body is still arriving, and the client
- * can lose the answer (RFC 9112, 9.6). The connection table destroys the socket if the client does not close it.
- */
-function endUnread(socket: Socket): void {
-  // The parser would hand on further requests, and answer 400 to an unfinished body.
-  socket.removeAllListeners("data");
-  socket.removeAllListeners("end");
-  // A listener makes Node's parser let go of the connection; see `unconsume` in Node's lib/_http_server.js.
-  socket.on("data", () => {});
-  socket.end();
-  socket.resume();
-}
