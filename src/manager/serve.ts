@@ -5,7 +5,7 @@ import { formatDuration } from "../contract/duration.ts";
 import { createHookServer } from "./calls/hook-server.ts";
 import { readChainedHooks } from "./calls/original-hooks.ts";
 import { guardPort } from "./calls/port-guard.ts";
-import { UNTOLD_MS } from "./drain/blind.ts";
+import { UNTOLD_MS } from "./drain/criterion.ts";
 import { createFarewell } from "./farewell.ts";
 import { noteLine } from "./log-line.ts";
 import { driverOf } from "./manager-driver.ts";

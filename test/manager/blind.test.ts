@@ -1,7 +1,7 @@
 /** When a drain that cannot see hands over, cell by cell, and when it must not. */
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
-import { isBlind } from "../../src/manager/drain/blind.ts";
+import { isBlind } from "../../src/manager/drain/criterion.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { idleState } from "../../src/manager/drain/drain-state.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";

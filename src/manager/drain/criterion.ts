@@ -1,10 +1,10 @@
-/** When the draining phase is over before its deadline. Unknown never ends it. */
-import { criterionOf, isCounted } from "../../contract/criterion.ts";
+/** When the draining phase is over before its deadline: drained, or blind. Unknown never counts as drained. Pure. */
+import { criterionOf, isCounted, watchesSockets } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
 import { NOT_ANSWERED } from "../ports.ts";
 import type { Observation } from "../traffic/observation.ts";
-import { floorEndMs } from "./deadline.ts";
+import { floorEndMs, holdingBoundMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
 
 export function canBeReached(observation: Observation): boolean {
@@ -97,4 +97,38 @@ export function isDrained(settings: DrainSettings, state: DrainState, nowMs: num
 export function quietDueMs(settings: DrainSettings, state: DrainState): number {
   const evidenceMs = state.observation.known ? state.observation.lastEvidenceMs : -1;
   return Math.max(evidenceMs, state.triggeredAtMs) + settings.quietPeriodMs;
+}
+
+/**
+ * One failed reading is bad luck, so many in a row are 1.5 s of looks at the usual pace. The default delays hold 15
+ * looks: a Pod that was never seen loses no time beyond them.
+ */
+const BLIND_LOOKS = 10;
+/** Without ages a request that is being answered looks idle. A real answer mostly takes its turn within this time. */
+export const UNTOLD_MS = 10_000;
+
+function seesNothing(state: DrainState): boolean {
+  return state.blindLooks >= BLIND_LOOKS;
+}
+
+/** Whether the draining phase is over because waiting longer would be waiting for nothing that can be seen. */
+export function isBlind(settings: DrainSettings, state: DrainState, nowMs: number): boolean {
+  const criterion = criterionOf(settings);
+  // A driver has eyes of its own, and the deadline needs none.
+  if (!watchesSockets(criterion)) return false;
+  if (seesNothing(state)) return true;
+  const seen = state.observation;
+  // Whether a connection is open can be told without ages.
+  if (criterion === "connections" || state.lookedAtMs !== nowMs || !seen.known || !seen.untold) return false;
+  return nowMs >= Math.max(seen.lastEvidenceMs, state.drainingFromMs) + untoldMs(settings);
+}
+
+/** How long no traffic may show before connections that cannot be judged are handed over. */
+export function untoldMs(settings: DrainSettings): number {
+  return Math.max(settings.quietPeriodMs, UNTOLD_MS);
+}
+
+/** When everything is released. A manager that cannot see the app's end gives it its own grace and no more. */
+export function holdingEndMs(settings: DrainSettings, state: DrainState): number {
+  return holdingBoundMs(settings, seesNothing(state) ? state.holdingFromMs : state.deadlineMs);
 }

@@ -10,7 +10,6 @@
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
-import { begun } from "./begun.ts";
 import { canBeReached } from "./criterion.ts";
 import { shortenedDeadlineMs } from "./deadline.ts";
 import type { DrainAction, DrainEvent, HookJoined, Look, RelaySaid, Step } from "./drain-event.ts";
@@ -19,7 +18,7 @@ import type { DrainState } from "./drain-state.ts";
 import { FORCED } from "./drain-words.ts";
 import { addHold, answerAll, answerPerformed, dropHold, holdOf } from "./holds.ts";
 import { nextWake } from "./next-wake.ts";
-import { looksAgain, mayLiveOn, rearmed } from "./rearm.ts";
+import { looksAgain, mayLiveOn, rearmed, startDrain } from "./start-and-rearm.ts";
 import { withHook } from "./trigger-rules.ts";
 import { withWord } from "./withdrawal.ts";
 
@@ -87,7 +86,7 @@ function begin(
   for (const hold of state.holds) {
     if (hold.role !== "drain") actions.push({ kind: "learn-kubelet", address: hold.peer });
   }
-  const next = begun(settings, state, trigger, nowMs);
+  const next = startDrain(settings, state, trigger, nowMs);
   actions.push({ kind: "entered", phase: "withdrawing", at: next });
   return next;
 }

@@ -3,9 +3,16 @@ import { criterionOf, isCounted } from "../../contract/criterion.ts";
 import type { DrainOutcome } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { EXIT_OK } from "../../contract/exit-codes.ts";
-import { begun } from "./begun.ts";
-import { holdingEndMs, isBlind } from "./blind.ts";
-import { COUNT_MS, earlyCountMs, isDrained, isEmptied, isProxyAwaited, seesBetweenCounts } from "./criterion.ts";
+import {
+  COUNT_MS,
+  earlyCountMs,
+  holdingEndMs,
+  isBlind,
+  isDrained,
+  isEmptied,
+  isProxyAwaited,
+  seesBetweenCounts,
+} from "./criterion.ts";
 import type { DrainAction } from "./drain-event.ts";
 import { type DrainState, NOTHING_KNOWN } from "./drain-state.ts";
 import {
@@ -19,7 +26,7 @@ import {
   whyTimeout,
 } from "./drain-words.ts";
 import { answerAll, releaseHold, releaseRole } from "./holds.ts";
-import { advanceDone, REARM_MS } from "./rearm.ts";
+import { advanceDone, REARM_MS, startDrain } from "./start-and-rearm.ts";
 import { asksForTheEnd, completionDueMs, holdDueMs, isWaitingHook, joinDueMs } from "./trigger-rules.ts";
 import { withdrawalEndMs, withdrawnByMs } from "./withdrawal.ts";
 
@@ -68,7 +75,7 @@ function advanceIdle(settings: DrainSettings, state: DrainState, nowMs: number, 
       actions.push({ kind: "exit", code: EXIT_OK });
       return { ...state, phase: "done", outcome: "not-needed", why: NOTHING_OPEN, doneAtMs: nowMs };
     }
-    return begun(settings, state, "sigterm", nowMs);
+    return startDrain(settings, state, "sigterm", nowMs);
   }
   let next = state;
   for (const hold of state.holds) {

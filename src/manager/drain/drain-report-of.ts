@@ -1,7 +1,7 @@
 /** The report of a drain at any moment of it: for `status`, the log, and the answer of `drain`. Pure. */
 import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../../contract/drain-report.ts";
 import type { DrainState } from "./drain-state.ts";
-import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
+import { relayVerdictOf, withdrawnAfterMs } from "./withdrawal.ts";
 
 /**
  * @param processes that have the flag page; -1 where there is none

@@ -5,11 +5,10 @@ import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { NOT_ANSWERED } from "../ports.ts";
-import { untoldMs } from "./blind.ts";
-import { onlyDatagrams } from "./criterion.ts";
+import { onlyDatagrams, untoldMs } from "./criterion.ts";
 import { plannedDeadlineMs } from "./deadline.ts";
 import type { DrainState } from "./drain-state.ts";
-import { relayVerdictOf, withdrawnAfterMs } from "./relay-verdict.ts";
+import { relayVerdictOf, withdrawnAfterMs } from "./withdrawal.ts";
 
 export const APPS_FINISHED =
   "No app container called its hook: they had finished, and only the manager was being stopped.";

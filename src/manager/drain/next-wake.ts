@@ -2,10 +2,10 @@
 import { criterionOf, isCounted, watchesSockets } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { NOT_ANSWERED } from "../ports.ts";
-import { holdingEndMs } from "./blind.ts";
 import {
   COUNT_MS,
   earlyCountMs,
+  holdingEndMs,
   isProxyAwaited,
   proxyAwaitedUntilMs,
   quietDueMs,

@@ -1,8 +1,11 @@
-/** A drain whose Pod lives on: when the machine becomes ready for the next one. Pure. */
+/** Starts a drain, and makes the machine ready for the next one where the Pod lives on. Pure. */
+import type { DrainTrigger } from "../../contract/drain-report.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { canBeReached } from "./criterion.ts";
+import { lastMinuteDeadlineMs, plannedDeadlineMs } from "./deadline.ts";
 import type { DrainAction } from "./drain-event.ts";
-import { type DrainState, idleState } from "./drain-state.ts";
-import { releaseRole } from "./holds.ts";
+import { type DrainState, idleState, NOT_LOOKED } from "./drain-state.ts";
+import { heldAgain, releaseRole } from "./holds.ts";
 import { isWaitingHook } from "./trigger-rules.ts";
 
 /** `done` with ports still open after that was no end: the next trigger finds the machine ready. */
@@ -44,4 +47,34 @@ function releaseAll(state: DrainState, actions: DrainAction[]): DrainState {
   let next = releaseRole(state, "app", actions);
   next = releaseRole(next, "mesh-proxy", actions);
   return releaseRole(next, "drain", actions);
+}
+
+/**
+ * Fixes the deadline and clears the state of an earlier drain, but for the calls that wait. A restart that turns out to be the
+ * Pod's end is held like any other hook; its own hook has its turn after the drain, whatever was performed before.
+ */
+export function startDrain(
+  settings: DrainSettings,
+  state: DrainState,
+  trigger: DrainTrigger,
+  nowMs: number,
+): DrainState {
+  const deadlineMs = trigger === "sigterm" ? lastMinuteDeadlineMs(settings, nowMs) : plannedDeadlineMs(settings, nowMs);
+  return {
+    ...state,
+    phase: "withdrawing",
+    outcome: "none",
+    trigger,
+    holds: state.holds.map(heldAgain),
+    performing: [],
+    performingBefore: [...state.performingBefore, ...state.performing],
+    triggeredAtMs: nowMs,
+    deadlineMs,
+    withheldUntilMs: -1,
+    observation: NOT_LOOKED,
+    lookedAtMs: -1,
+    lookedAtSockets: 0,
+    listened: false,
+    why: "",
+  };
 }
