@@ -7,7 +7,8 @@ import { type ClusterConfig, DEFAULT_CONFIG } from "../policy/cluster-config.ts"
 import type { RelayThread } from "../relay/thread/thread-keeper.ts";
 import { problemText, type SettingProblem } from "../settings/read-settings.ts";
 import { releaseStartupMemory } from "../startup-memory.ts";
-import type { AdmissionRules } from "./admit.ts";
+import type { AdmissionRules } from "./admission/admit.ts";
+import { tokenSource } from "./admission/token-source.ts";
 import { certificateFor } from "./certificates/choose.ts";
 import { renewal } from "./certificates/source.ts";
 import { helpText, readSettings } from "./config.ts";
@@ -20,7 +21,6 @@ import { clusterFor, enforcementFor, FIRST_READ_LIMIT_MS, RELAY_READY_LIMIT_MS, 
 import { buildServer, renewCertificate } from "./server.ts";
 import type { WebhookSettings } from "./settings.ts";
 import { leave, stopSignal } from "./shutdown.ts";
-import { tokenSource } from "./token-source.ts";
 
 /** Answers the exit status once the server has stopped. */
 export async function main(args: readonly string[]): Promise<number> {

@@ -3,13 +3,13 @@ import type { Server } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance } from "fastify";
-import type { AdmissionRules } from "./admit.ts";
+import type { AdmissionRules } from "./admission/admit.ts";
+import { addReviewRoutes, BODY_LIMIT_BYTES, type IntakePorts, type ReviewPorts } from "./admission/review-routes.ts";
 import { certificateRequest } from "./intake/client-certificate.ts";
 import { paceHandshakes } from "./intake/more-listeners.ts";
 import { countAndLog, type Refusal, type Refuse } from "./intake/refusals.ts";
 import { watchConnections } from "./intake/watch-connections.ts";
 import type { Meters } from "./metrics.ts";
-import { addReviewRoutes, BODY_LIMIT_BYTES, type IntakePorts, type ReviewPorts } from "./review-routes.ts";
 
 export type WebhookServer = FastifyInstance<Server>;
 

@@ -172,8 +172,9 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "relay/metric-table.ts",
     "relay/slices",
   ],
+  "webhook/admission": ["webhook/admission-outcome.ts", "webhook/intake", "webhook/log.ts", "webhook/metrics.ts"],
   "webhook/certificates": ["webhook/log.ts", "webhook/metric-table.ts", "webhook/settings.ts"],
-  "webhook/cluster": ["webhook/admit.ts", "webhook/log.ts", "webhook/metric-table.ts"],
+  "webhook/cluster": ["webhook/admission", "webhook/log.ts", "webhook/metric-table.ts"],
   "webhook/enforcement": [
     "webhook/certificates",
     "webhook/log.ts",

@@ -9,7 +9,7 @@ import { injectPod } from "../../src/injection/inject.ts";
 import { noteOn } from "../../src/relay/drains/drain-note.ts";
 import { createSliceIndex } from "../../src/relay/slices/slice-index.ts";
 import { readQuestion } from "../../src/relay/withdrawal/question.ts";
-import { admit } from "../../src/webhook/admit.ts";
+import { admit } from "../../src/webhook/admission/admit.ts";
 import { CLIENT, someDrain, someReport } from "../drain-history/some-drain.ts";
 import type { Random } from "../manager/fuzz/seeded-random.ts";
 import { ADDRESSES, sliceObject, UIDS } from "../relay/slices/slice-cases.ts";

@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { PassThrough } from "node:stream";
 import { type ClusterFacts, injectPod } from "../../src/injection/inject.ts";
 import { DEFAULT_CONFIG } from "../../src/policy/cluster-config.ts";
-import type { AdmissionPorts, AdmissionRules, NamespaceAnnotations } from "../../src/webhook/admit.ts";
+import type { AdmissionPorts, AdmissionRules, NamespaceAnnotations } from "../../src/webhook/admission/admit.ts";
 import { createLog } from "../../src/webhook/log.ts";
 import { createMeters } from "../../src/webhook/metrics.ts";
 import { buildServer, type WebhookServer } from "../../src/webhook/server.ts";

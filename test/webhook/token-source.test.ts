@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tokenSource } from "../../src/webhook/token-source.ts";
+import { tokenSource } from "../../src/webhook/admission/token-source.ts";
 
 test("tokens are 32 hexadecimal characters and never repeat, across refills too", () => {
   const next = tokenSource();

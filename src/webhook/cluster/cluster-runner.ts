@@ -18,7 +18,7 @@ import {
 import { createStore, type Store, summaryOf } from "../../api-server/store.ts";
 import { type Followed, type FollowPorts, follow } from "../../api-server/watch-runner.ts";
 import type { ClusterFacts } from "../../injection/inject.ts";
-import type { NamespaceAnnotations, ReportSettings } from "../admit.ts";
+import type { NamespaceAnnotations, ReportSettings } from "../admission/admit.ts";
 import type { Log } from "../log.ts";
 import { factsOf, keepNode, lowestKubeletVersion, oldRuntime } from "./cluster-facts.ts";
 import { type CacheName, clusterMeters } from "./cluster-metrics.ts";

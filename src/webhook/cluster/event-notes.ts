@@ -7,7 +7,7 @@ import { isSurprising } from "../../injection/review.ts";
 import { podName } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import type { Problem, ProblemCode } from "../../policy/problem.ts";
-import type { ReportSettings } from "../admit.ts";
+import type { ReportSettings } from "../admission/admit.ts";
 
 /** Never throws and never waits. */
 export type TellOutcome = (pod: object, namespace: string, outcome: Outcome) => void;

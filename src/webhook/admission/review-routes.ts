@@ -1,6 +1,16 @@
 /** `POST /mutate` and `POST /settings`: from the body to the answer, with the one place that counts and logs. */
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from "fastify";
+import { bodyReader, type ReadBody, type RefusedBody } from "../intake/body-reader.ts";
+import { bufferStore } from "../intake/buffer-store.ts";
+import { hasClientCertificate } from "../intake/client-certificate.ts";
+import type { Refuse } from "../intake/refusals.ts";
+import { later, watchedShelf } from "../intake/shelf-runner.ts";
+import { strangerPace } from "../intake/stranger-pace.ts";
+import { sharedTurns } from "../intake/turn-runner.ts";
+import type { ConnectionOf } from "../intake/watch-connections.ts";
+import type { Log } from "../log.ts";
+import type { Meters } from "../metrics.ts";
 import {
   type AdmissionPorts,
   type AdmissionRules,
@@ -11,17 +21,7 @@ import {
   type Verdict,
 } from "./admit.ts";
 import { checkSettings } from "./check-settings.ts";
-import { bodyReader, type ReadBody, type RefusedBody } from "./intake/body-reader.ts";
-import { bufferStore } from "./intake/buffer-store.ts";
-import { hasClientCertificate } from "./intake/client-certificate.ts";
-import type { Refuse } from "./intake/refusals.ts";
-import { later, watchedShelf } from "./intake/shelf-runner.ts";
-import { strangerPace } from "./intake/stranger-pace.ts";
-import { sharedTurns } from "./intake/turn-runner.ts";
-import type { ConnectionOf } from "./intake/watch-connections.ts";
-import { type Log, logVerdict } from "./log.ts";
-import type { Meters } from "./metrics.ts";
-import { sendReview } from "./send-review.ts";
+import { logVerdict, sendReview } from "./send-review.ts";
 
 /**
  * Largest body, in bytes. The API server takes requests of 3 MiB and stores objects of about 1.5 MiB; JSON may double

@@ -1,13 +1,13 @@
 /** One review of an object that is not injected, such as a Namespace, to its answer: allowed, with a warning for each mistake. */
-import { problemsAroundPods, problemsOfPods } from "../injection/opt-in/object-problems.ts";
-import { optsInByAnnotation } from "../injection/opt-in/selection.ts";
-import { allowedText } from "../injection/review.ts";
-import { podName } from "../kubernetes/pod.ts";
-import { podsIn } from "../kubernetes/pod-template.ts";
-import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import { INJECT } from "../policy/fields.ts";
-import type { Problem } from "../policy/problem.ts";
-import type { Profiles } from "../policy/resolve.ts";
+import { problemsAroundPods, problemsOfPods } from "../../injection/opt-in/object-problems.ts";
+import { optsInByAnnotation } from "../../injection/opt-in/selection.ts";
+import { allowedText } from "../../injection/review.ts";
+import { podName } from "../../kubernetes/pod.ts";
+import { podsIn } from "../../kubernetes/pod-template.ts";
+import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
+import { INJECT } from "../../policy/fields.ts";
+import type { Problem } from "../../policy/problem.ts";
+import type { Profiles } from "../../policy/resolve.ts";
 import { faultVerdict, malformedVerdict, type ReportSettings, type Verdict } from "./admit.ts";
 import { readReview } from "./review-request.ts";
 

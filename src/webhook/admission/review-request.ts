@@ -1,7 +1,7 @@
 /** A body to the question it asks, or one sentence about why it is none. Pure. */
-import { isRawObject, type RawObject } from "../kubernetes/raw-json.ts";
-import { quote } from "../policy/quote.ts";
-import type { MalformedReason } from "./admission-outcome.ts";
+import { isRawObject, type RawObject } from "../../kubernetes/raw-json.ts";
+import { quote } from "../../policy/quote.ts";
+import type { MalformedReason } from "../admission-outcome.ts";
 
 export type ReviewRequest = {
   readonly uid: string;

@@ -1,12 +1,12 @@
 /** One body to one verdict: status, answer, and what metrics and the log say about it. Counts and writes nothing itself. */
-import type { GiveRelayAccess } from "../contract/relay-access.ts";
-import type { ClusterFacts, injectPod, Randomness } from "../injection/inject.ts";
-import type { Outcome } from "../injection/outcome.ts";
-import { allowedText, reviewText } from "../injection/review.ts";
-import type { RawObject } from "../kubernetes/raw-json.ts";
-import type { ClusterConfig } from "../policy/cluster-config.ts";
-import type { Problem } from "../policy/problem.ts";
-import { type Entry, type MalformedReason, NOT_A_POD_CREATION } from "./admission-outcome.ts";
+import type { GiveRelayAccess } from "../../contract/relay-access.ts";
+import type { ClusterFacts, injectPod, Randomness } from "../../injection/inject.ts";
+import type { Outcome } from "../../injection/outcome.ts";
+import { allowedText, reviewText } from "../../injection/review.ts";
+import type { RawObject } from "../../kubernetes/raw-json.ts";
+import type { ClusterConfig } from "../../policy/cluster-config.ts";
+import type { Problem } from "../../policy/problem.ts";
+import { type Entry, type MalformedReason, NOT_A_POD_CREATION } from "../admission-outcome.ts";
 import { type ReviewRequest, readReview } from "./review-request.ts";
 
 /** Annotations of a namespace as far as they are known; empty when they are not. `characters`: of the review that waits. */

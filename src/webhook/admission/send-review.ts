@@ -1,6 +1,8 @@
 /** Answers to reviews are sent past the framework, which would take 2 % of a small admission's time to do the same. */
 import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
+import type { Log } from "../log.ts";
+import type { Verdict } from "./admit.ts";
 
 /** Below what makes a socket wait for its client. */
 const LARGE_ANSWER_BYTES = 16 * 1024;
@@ -26,3 +28,25 @@ function keepWhatComesNext(socket: Socket | null): void {
 }
 
 const LISTENER = (): void => {};
+
+const REQUEST_SENTENCE = "admission answered";
+
+/** `ms` is milliseconds from the complete body to the finished answer. */
+export function logVerdict(log: Log, verdict: Verdict, ms: number): void {
+  const { entry } = verdict;
+  const line = {
+    uid: verdict.uid,
+    namespace: verdict.namespace,
+    pod: verdict.pod,
+    outcome: entry.outcome,
+    reason: entry.reason,
+    mode: entry.mode,
+    dryRun: entry.dryRun,
+    problems: verdict.problems,
+    status: verdict.status,
+    ms: Math.round(ms * 1000) / 1000,
+  };
+  if (entry.outcome === "fault") log.error({ ...line, err: verdict.fault }, REQUEST_SENTENCE);
+  else if (verdict.status === 200) log.info(line, REQUEST_SENTENCE);
+  else log.warn({ ...line, why: verdict.body.trimEnd() }, REQUEST_SENTENCE);
+}
