@@ -1,6 +1,6 @@
 /** What the runner needs from a Pod, read from its manifest. Pure. */
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
-import { listAt, numberAt, objectAt, textAt, textsAt } from "../json-reading.ts";
+import { listAt, numberAt, objectAt, textAt, textsAt } from "../json.ts";
 import { DEFAULT_STOP_SIGNAL, podGraceSeconds, type StopSignal, stopSignalOf } from "./kubelet-rules.ts";
 
 export type Handler =

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { request } from "node:https";
 import jsonPatch, { type Operation } from "fast-json-patch";
 import { Fault } from "../../fault.ts";
-import { listAt, objectAt, textAt, textsAt } from "../json-reading.ts";
+import { listAt, objectAt, textAt, textsAt } from "../json.ts";
 
 export type AdmissionTarget = {
   readonly host: string;

@@ -1,7 +1,7 @@
 /** A user's Deployment from a file of YAML or JSON. */
 import { readFile } from "node:fs/promises";
 import { parseAllDocuments } from "yaml";
-import { objectAt, textAt } from "../json-reading.ts";
+import { objectAt, textAt } from "../json.ts";
 import { deploymentProblems } from "./deployment.ts";
 
 type DeploymentReading = { readonly deployment: object; readonly problems: readonly string[] };

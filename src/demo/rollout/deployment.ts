@@ -1,5 +1,5 @@
 /** The Deployment that is rolled: the sample's or a user's, and the Pods made from it. Pure. */
-import { listAt, numberAt, objectAt, textAt } from "../json-reading.ts";
+import { listAt, numberAt, objectAt, textAt } from "../json.ts";
 import { STOP_SIGNALS, stopSignalOf } from "../pods/kubelet-rules.ts";
 import { containersWithoutCommand } from "../pods/pod-plan.ts";
 

@@ -1,6 +1,6 @@
 /** The drain report in what a manager printed. Pure. */
 import type { DrainReport, OpenConnection } from "../../contract/drain-report.ts";
-import { listAt, numberAt, objectAt, textAt } from "../json-reading.ts";
+import { listAt, numberAt, objectAt, textAt } from "../json.ts";
 
 export type DrainSummary = {
   readonly outcome: string;
