@@ -9,11 +9,10 @@ import { createPodRunner } from "./pods/pod-runner.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
 import type { RunningPod } from "./pods/running-pod.ts";
 import { placeOf } from "./rollout/deployment.ts";
-import { allReady, createPod } from "./rollout/new-pods.ts";
-import { rollOut } from "./rollout/rollout.ts";
+import { allReady, createPod, replacePods } from "./rollout/rollout.ts";
 import { deletedMs, endOf, type VariantResult } from "./story/pod-end.ts";
 
-export type VariantRequest = {
+type VariantRequest = {
   readonly deployment: object;
   readonly replicas: number;
   readonly port: number;
@@ -83,7 +82,7 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
       },
     });
     await clock.wait(STEADY_MS);
-    await rollOut(old, {
+    const { oldGone } = await replacePods(old, {
       clock,
       createPod: () => createPod(request.deployment, "7f4d86", newPods),
       beforeDelete: async (pod) => {
@@ -92,6 +91,7 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
         await clock.wait(LONG_LEAD_MS);
       },
     });
+    await oldGone;
     await clock.wait(Math.max(0, lastDeletionMs(old) + request.propagationMs - clock.nowMs()) + AFTERWARDS_MS);
     await load.stop();
     const ended = old.map((pod) =>

@@ -1,7 +1,7 @@
 /** The objects of the demo's cluster. Each change has a version; none is deleted or forgotten. Pure. */
 import { type Json, objectAt, textAt } from "../json.ts";
 
-export type ApiResource = {
+type ApiResource = {
   /** `/api/v1` or `/apis/<group>/<version>`. */
   readonly group: string;
   readonly plural: string;

@@ -1,5 +1,4 @@
 /** What the runner needs from a Pod, read from its manifest. Pure. */
-import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { listAt, numberAt, objectAt, textAt, textsAt } from "../json.ts";
 import { DEFAULT_STOP_SIGNAL, podGraceSeconds, type StopSignal, stopSignalOf } from "./kubelet-rules.ts";
 
@@ -65,13 +64,6 @@ export function planPod(pod: object): PodPlan {
       ...listAt(pod, "spec", "containers").map((container) => planContainer(container, "regular")),
     ],
   };
-}
-
-/** Containers that cannot run here because only their image knows what to run, by name. */
-export function containersWithoutCommand(pod: object): string[] {
-  return planPod(pod)
-    .containers.filter((container) => container.name !== MANAGER_CONTAINER && container.command.length === 0)
-    .map((container) => container.name);
 }
 
 function planContainer(container: unknown, role: ContainerPlan["role"]): ContainerPlan {

@@ -7,7 +7,7 @@ import { timelineOf, timelineText } from "./timeline.ts";
 import type { Verdict } from "./verdict.ts";
 import { learnedAfterMs, withdrawalWords } from "./withdrawal.ts";
 
-export type DemoResult = {
+type DemoResult = {
   readonly without: VariantResult;
   readonly with: VariantResult;
   readonly verdict: Verdict;

@@ -5,8 +5,7 @@ import { createPodRunner, type PodRunnerPorts } from "../../../src/demo/pods/pod
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { placeOf, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
-import { allReady, createPod } from "../../../src/demo/rollout/new-pods.ts";
-import { replacePods } from "../../../src/demo/rollout/rollout.ts";
+import { allReady, createPod, replacePods } from "../../../src/demo/rollout/rollout.ts";
 import type { Servers } from "../../../src/demo/servers.ts";
 import { deletedMs, endOf } from "../../../src/demo/story/pod-end.ts";
 import type { ClientNodes } from "./client-nodes.ts";
