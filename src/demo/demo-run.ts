@@ -7,13 +7,13 @@ import type { DemoOptions } from "./options.ts";
 import { localManagerImage } from "./pods/manager-image.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
 import { ownVariables, type PreparedRun } from "./prepared-run.ts";
+import { reportLines, resultJson, worstEnd } from "./report/report.ts";
+import { timelineOf } from "./report/timeline.ts";
+import { timelineSvg } from "./report/timeline-svg.ts";
+import { verdictOf } from "./report/verdict.ts";
 import { type AdmissionTarget, admitPod } from "./rollout/admission-client.ts";
 import { placeOf } from "./rollout/deployment.ts";
 import { startServers } from "./servers.ts";
-import { resultJson, storyLines, worstEnd } from "./story/story.ts";
-import { timelineOf } from "./story/timeline.ts";
-import { timelineSvg } from "./story/timeline-svg.ts";
-import { verdictOf } from "./story/verdict.ts";
 import { runVariant } from "./variant.ts";
 
 type RunPorts = {
@@ -74,7 +74,7 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
     const shown = worstEnd(result.ended);
     if (options.svg !== "" && shown !== undefined) await writeFile(options.svg, timelineSvg(timelineOf(shown)));
     if (options.json) process.stdout.write(`${resultJson(both, { network: network.kind, manager, propagationMs })}\n`);
-    print(`\n${storyLines(both, process.stdout.columns ?? DEFAULT_COLUMNS).join("\n")}`);
+    print(`\n${reportLines(both, process.stdout.columns ?? DEFAULT_COLUMNS).join("\n")}`);
     return verdict.status;
   } finally {
     await servers.stop();

@@ -8,9 +8,9 @@ import { startServiceProxy } from "./network/service-proxy.ts";
 import { createPodRunner } from "./pods/pod-runner.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
 import type { RunningPod } from "./pods/running-pod.ts";
+import { deletedMs, endOf, type VariantResult } from "./report/pod-end.ts";
 import { placeOf } from "./rollout/deployment.ts";
 import { allReady, createPod, replacePods } from "./rollout/rollout.ts";
-import { deletedMs, endOf, type VariantResult } from "./story/pod-end.ts";
 
 type VariantRequest = {
   readonly deployment: object;

@@ -105,8 +105,8 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "demo/load": ["demo/clock.ts"],
   "demo/network": ["demo/clock.ts"],
   "demo/pods": ["demo/clock.ts", "demo/json.ts", "demo/network"],
+  "demo/report": ["demo/json.ts", "demo/load", "demo/network", "demo/pods"],
   "demo/rollout": ["demo/clock.ts", "demo/json.ts", "demo/pods"],
-  "demo/story": ["demo/json.ts", "demo/load", "demo/network", "demo/pods"],
   "drain-history/page": [
     "drain-history/drain-record.ts",
     "drain-history/drain-sentence.ts",
