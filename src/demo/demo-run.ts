@@ -4,7 +4,7 @@ import { realClock } from "./clock.ts";
 import { DEFAULT_LOAD, type LoadShape } from "./load/load.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import type { DemoOptions } from "./options.ts";
-import { localManagerImage } from "./pods/manager-image.ts";
+import { localManagerImage } from "./pods/pod-runner.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
 import { ownVariables, type PreparedRun } from "./prepared-run.ts";
 import { reportLines, resultJson, worstEnd } from "./report/report.ts";

@@ -1,12 +1,11 @@
 /** Runs what the Pods need around them: the real webhook and, for its relay, the API server that the demo plays. */
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { Fault } from "../fault.ts";
 import { type DemoCluster, startDemoCluster } from "./api-server/demo-cluster.ts";
 import { type Clock, waitAtMost } from "./clock.ts";
-import { closeServer, listen } from "./network/listen.ts";
+import { accepts, closeServer, listen } from "./network/sockets.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
 import type { AdmissionTarget } from "./rollout/admission-client.ts";
 
@@ -76,7 +75,7 @@ async function startWebhook(cluster: DemoCluster | undefined, { clock, processes
   const untilMs = clock.nowMs() + START_LIMIT_MS;
   for (;;) {
     const authority = await readFile(caFile, "utf8").catch(() => "");
-    if (authority.includes("END CERTIFICATE") && (await accepts(host, port))) {
+    if (authority.includes("END CERTIFICATE") && (await accepts({ host, port }))) {
       const stop = async () => {
         server.signal("SIGTERM");
         await waitAtMost(clock, STOP_LIMIT_MS, server.exited);
@@ -107,14 +106,4 @@ async function freePort(host: string): Promise<number> {
   const port = await listen(server, host);
   await closeServer(server);
   return port;
-}
-
-async function accepts(host: string, port: number): Promise<boolean> {
-  const socket = connect({ host, port });
-  const accepted = await once(socket, "connect").then(
-    () => true,
-    () => false,
-  );
-  socket.destroy();
-  return accepted;
 }

@@ -1,8 +1,7 @@
 /** One of the two rolling updates: Pods, Service, load, the update, and what came of it. */
 import { createEndpointFeed, createSliceController, type SlicePorts } from "./api-server/slice-controller.ts";
 import type { Clock } from "./clock.ts";
-import { type LoadShape, startLoad } from "./load/load.ts";
-import { createRequestCounter } from "./load/request-tally.ts";
+import { createRequestCounter, type LoadShape, startLoad } from "./load/load.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import { startServiceProxy } from "./network/service-proxy.ts";
 import { createPodRunner } from "./pods/pod-runner.ts";

@@ -102,7 +102,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "cli/request.ts",
   ],
   "demo/api-server": ["demo/clock.ts", "demo/json.ts", "demo/network", "demo/pods"],
-  "demo/load": ["demo/clock.ts"],
+  "demo/load": ["demo/clock.ts", "demo/network"],
   "demo/network": ["demo/clock.ts"],
   "demo/pods": ["demo/clock.ts", "demo/json.ts", "demo/network"],
   "demo/report": ["demo/json.ts", "demo/load", "demo/network", "demo/pods"],

@@ -6,7 +6,7 @@ import {
   execCommand,
   expand,
   mainCommand,
-} from "../../src/demo/pods/container-command.ts";
+} from "../../src/demo/pods/container-run.ts";
 import { planPod } from "../../src/demo/pods/pod-plan.ts";
 
 const PLAN = planPod({

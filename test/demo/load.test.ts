@@ -1,8 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { realClock } from "../../src/demo/clock.ts";
-import { DEFAULT_LOAD, startLoad } from "../../src/demo/load/load.ts";
-import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
+import { createRequestCounter, DEFAULT_LOAD, startLoad } from "../../src/demo/load/load.ts";
 import { eventually } from "../time/eventually.ts";
 
 const NO_CLIENTS = { ...DEFAULT_LOAD, newConnectionClients: 0, pooledClients: 0, slowClients: 0, endlessClients: 0 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
+import { createRequestCounter } from "../../src/demo/load/load.ts";
 import type { EndedPod } from "../../src/demo/report/pod-end.ts";
 import { failureTable, timeSpent, withdrawalText } from "../../src/demo/report/report.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRequestCounter, type Tally } from "../../src/demo/load/request-tally.ts";
+import { createRequestCounter, type Tally } from "../../src/demo/load/load.ts";
 import { drainSummary } from "../../src/demo/report/pod-end.ts";
 import { verdictOf } from "../../src/demo/report/verdict.ts";
 

@@ -11,7 +11,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import type { Clock } from "../clock.ts";
 import { type Json, objectAt, parsedJson, textAt } from "../json.ts";
-import { closeServer, listen } from "../network/listen.ts";
+import { closeServer, listen } from "../network/sockets.ts";
 import { apiVersionOf, type Collection, type ObjectStore, RESOURCES } from "./object-store.ts";
 
 type ApiServerPorts = {

@@ -1,7 +1,7 @@
 /** Keeps the EndpointSlice of a Service as its controller does: a little behind the Pods. */
 import type { Clock } from "../clock.ts";
 import type { Json } from "../json.ts";
-import type { Endpoint, EndpointChange } from "../network/service-endpoints.ts";
+import type { Endpoint, EndpointChange } from "../network/service-proxy.ts";
 import type { PodIdentity } from "../pods/pod-runner.ts";
 import type { PodEvent } from "../pods/running-pod.ts";
 

@@ -1,14 +1,13 @@
 /**
  * Hooks and probes as the kubelet performs them.
  *
- * A preStop httpGet has no time limit, and its status is never looked at: only a broken or refused connection is a
- * failure. Probes are the opposite on both counts.
+ * A preStop httpGet has no time limit and may return any status: only a broken or refused connection fails it. Probes are
+ * the opposite on both counts.
  */
-import { Agent as HttpAgent, get as httpGet } from "node:http";
+import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, get as httpsGet } from "node:https";
-import { connect } from "node:net";
-import type { Clock } from "../clock.ts";
-import { waitAtMost } from "../clock.ts";
+import { type Clock, waitAtMost } from "../clock.ts";
+import { accepts } from "../network/sockets.ts";
 import type { Handler, ProbePlan } from "./pod-plan.ts";
 
 export type HandlerPorts = {
@@ -17,17 +16,12 @@ export type HandlerPorts = {
   readonly kubeletAddress: string;
   /** Runs a command in the container; resolves with its exit status. */
   readonly exec: (command: readonly string[]) => Promise<number>;
-  /** Aborted when the Pod is gone, so that nothing is left hanging. */
   readonly podGone: AbortSignal;
 };
 
-type Call = { readonly userAgent: string; readonly keepsConnection: boolean; readonly stop: AbortSignal };
+type Call = { readonly userAgent: string; readonly keepAlive: boolean; readonly stop: AbortSignal };
 
-/** A hook's connection stays open behind its answer for as long as the other side lets it; a probe's never does. */
-const HOOK_CALL: Omit<Call, "stop"> = { userAgent: "kube-lifecycle/1.37", keepsConnection: true };
-const PROBE_CALL: Omit<Call, "stop"> = { userAgent: "kube-probe/1.37", keepsConnection: false };
-
-/** The kubelet reads this much of an answer before a hook counts as done. */
+/** The kubelet reads this much of an answer. */
 const BODY_LIMIT_BYTES = 10 * 1024;
 
 /** Rejects with one sentence when the hook fails. */
@@ -39,7 +33,8 @@ export async function runHook(handler: Handler, ports: HandlerPorts): Promise<vo
     if (status !== 0) throw new Error(`${handler.command.join(" ")} ended with status ${status}`);
     return;
   }
-  await fetchStatus(handler, { ...HOOK_CALL, stop: ports.podGone }, ports);
+  // The connection of a hook stays open after the answer, that of a probe does not.
+  await fetchStatus(handler, { userAgent: "kube-lifecycle/1.37", keepAlive: true, stop: ports.podGone }, ports);
 }
 
 /** One attempt of a probe. */
@@ -56,22 +51,23 @@ export async function probe(plan: ProbePlan, ports: HandlerPorts): Promise<boole
 
 async function probeOnce(handler: Handler, ports: HandlerPorts, stop: AbortSignal): Promise<boolean> {
   if (handler.kind === "exec") return (await ports.exec(handler.command)) === 0;
-  if (handler.kind === "tcpSocket") return opens(handler.port, ports, stop);
+  if (handler.kind === "tcpSocket")
+    return accepts({ host: ports.podAddress, port: handler.port, localAddress: ports.kubeletAddress }, stop);
   if (handler.kind !== "httpGet") return false;
-  const status = await fetchStatus(handler, { ...PROBE_CALL, stop }, ports);
+  const status = await fetchStatus(handler, { userAgent: "kube-probe/1.37", keepAlive: false, stop }, ports);
   return status >= 200 && status < 400;
 }
 
 function fetchStatus(
   handler: Extract<Handler, { kind: "httpGet" }>,
-  { userAgent, keepsConnection, stop }: Call,
+  { userAgent, keepAlive, stop }: Call,
   ports: HandlerPorts,
 ): Promise<number> {
   const agent = handler.secure
-    ? new HttpsAgent({ keepAlive: keepsConnection, rejectUnauthorized: false })
-    : new HttpAgent({ keepAlive: keepsConnection });
+    ? new HttpsAgent({ keepAlive, rejectUnauthorized: false })
+    : new HttpAgent({ keepAlive });
   // Idle connections end with the Pod, not with their call.
-  if (keepsConnection) stop.addEventListener("abort", () => agent.destroy(), { once: true });
+  if (keepAlive) stop.addEventListener("abort", () => agent.destroy(), { once: true });
   const options = {
     host: handler.host ?? ports.podAddress,
     port: handler.port,
@@ -82,15 +78,14 @@ function fetchStatus(
     agent,
   };
   return new Promise((resolve, reject) => {
-    const onAnswer = (answer: import("node:http").IncomingMessage) => {
+    const onAnswer = (answer: IncomingMessage) => {
       let bytes = 0;
       const done = () => resolve(answer.statusCode ?? 0);
       answer.on("data", (chunk: Uint8Array) => {
         bytes += chunk.length;
-        if (bytes >= BODY_LIMIT_BYTES) {
-          done();
-          answer.destroy();
-        }
+        if (bytes < BODY_LIMIT_BYTES) return;
+        done();
+        answer.destroy();
       });
       answer.once("end", done);
       answer.once("error", reject);
@@ -98,18 +93,5 @@ function fetchStatus(
     };
     const request = handler.secure ? httpsGet(options, onAnswer) : httpGet(options, onAnswer);
     request.once("error", reject);
-  });
-}
-
-function opens(port: number, ports: HandlerPorts, stop: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: ports.podAddress, port, localAddress: ports.kubeletAddress });
-    const over = (open: boolean) => {
-      socket.destroy();
-      resolve(open);
-    };
-    socket.once("connect", () => over(true));
-    socket.once("error", () => over(false));
-    stop.addEventListener("abort", () => over(false));
   });
 }

@@ -13,12 +13,38 @@
  * differently: docs/real-kubelet.md.
  */
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Clock } from "../clock.ts";
 import type { PodAttachment, PodNetwork } from "../network/pod-network.ts";
-import type { CommandSurroundings } from "./container-command.ts";
+import type { CommandSurroundings } from "./container-run.ts";
 import { type PodPlan, planPod } from "./pod-plan.ts";
 import type { ProcessTable } from "./process-table.ts";
 import { createRunningPod, type PodEvent, type RunningPod } from "./running-pod.ts";
+
+/** Finds the files of the manager's image among those built on this machine. */
+const here = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+const NATIVE_MANAGER = here("build/native/lastcall");
+const NODE_MANAGER = here("src/manager/node-main.ts");
+const LIBRARY = here(`build/native/lastcall-preload-${process.arch}.so`);
+
+export type ManagerImage = {
+  /** The native build where there is one. */
+  readonly manager: "native" | "node";
+  readonly managerProgram: readonly string[];
+  /** Empty where it was not built. */
+  readonly preloadLibrary: string;
+};
+
+export function localManagerImage(): ManagerImage {
+  const native = existsSync(NATIVE_MANAGER);
+  return {
+    manager: native ? "native" : "node",
+    managerProgram: native ? [NATIVE_MANAGER] : [process.execPath, NODE_MANAGER],
+    preloadLibrary: existsSync(LIBRARY) ? LIBRARY : "",
+  };
+}
 
 export type PodRunnerPorts = {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-/** Whether a Pod is Ready: every readiness probe of it succeeds. Probing goes on while the Pod ends, as the kubelet's does. */
+/** Readiness of a Pod. Probing continues while the Pod ends, as in the kubelet. */
 import type { ContainerRun } from "./container-run.ts";
 import { type HandlerPorts, probe } from "./lifecycle-handler.ts";
 
@@ -21,11 +21,11 @@ export function watchReadiness(
   let everReady = false;
   const counted = containers.filter((run) => run.plan.role !== "init");
   const isReady = () => started && counted.every((run) => run.isRunning() && (healthy.get(run.plan.name) ?? true));
-  const tell = () => {
+  const update = () => {
     const now = isReady();
     if (now !== before) onChange(now);
     before = now;
-    everReady = everReady || now;
+    everReady ||= now;
   };
   const watch = async (run: ContainerRun) => {
     const plan = run.plan.readiness;
@@ -36,9 +36,9 @@ export function watchReadiness(
       const result = run.isRunning() && (await probe(plan, ports));
       if (over.signal.aborted) return;
       healthy.set(run.plan.name, result);
-      tell();
-      // Until the first success the kubelet's period is too coarse for a demo people wait for. A Pod that fails its probes
-      // again is probed as the kubelet does: the manager takes more than that for traffic.
+      update();
+      // The kubelet's period would make the start of a demo too long. It matters once the Pod was Ready: the manager counts
+      // more frequent probes as traffic.
       await ports.clock.wait(result || everReady ? plan.periodMs : Math.min(plan.periodMs, 250), over.signal);
     }
   };
@@ -47,7 +47,7 @@ export function watchReadiness(
     start: () => {
       for (const run of counted) if (run.plan.readiness !== undefined) healthy.set(run.plan.name, false);
       started = true;
-      tell();
+      update();
       for (const run of counted) void watch(run);
     },
     stop: () => over.abort(),

@@ -2,8 +2,7 @@
 import { Fault } from "../../fault.ts";
 import type { Clock } from "../clock.ts";
 import type { PodAttachment } from "../network/pod-network.ts";
-import type { CommandSurroundings } from "./container-command.ts";
-import { type ContainerRun, createContainerRun } from "./container-run.ts";
+import { type CommandSurroundings, type ContainerRun, createContainerRun } from "./container-run.ts";
 import { countedRestarts, type Restarts, restartDelayMs } from "./kubelet-rules.ts";
 import { type HandlerPorts, runHook } from "./lifecycle-handler.ts";
 import type { PodPlan } from "./pod-plan.ts";

@@ -2,7 +2,7 @@
 import type { DrainReport, OpenConnection } from "../../contract/drain-report.ts";
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { listAt, numberAt, objectAt, parsedJson, textAt } from "../json.ts";
-import type { Tally } from "../load/request-tally.ts";
+import type { Tally } from "../load/load.ts";
 import type { Forwarded } from "../network/service-proxy.ts";
 import type { PodEvent, RunningPod } from "../pods/running-pod.ts";
 

@@ -1,7 +1,7 @@
 /** The result of the demo as text and as JSON. Pure. */
 import type { DrainReport } from "../../contract/drain-report.ts";
 import { FAILURE_KINDS } from "../load/http-client.ts";
-import type { Tally } from "../load/request-tally.ts";
+import type { Tally } from "../load/load.ts";
 import { type EndedPod, learnedAfterMs, type PodEnd, type VariantResult } from "./pod-end.ts";
 import { secondsText, timelineOf, timelineText } from "./timeline.ts";
 import type { Verdict } from "./verdict.ts";

@@ -1,5 +1,5 @@
 /** Judges the two runs together. Pure. */
-import type { Tally } from "../load/request-tally.ts";
+import type { Tally } from "../load/load.ts";
 import type { DrainSummary } from "./pod-end.ts";
 
 export type Verdict = { readonly status: 0 | 1; readonly sentence: string };

@@ -1,6 +1,6 @@
 /** Rolls one Deployment again and again while the clients of all nodes go on. */
 import { createEndpointFeed, createSliceController } from "../../../src/demo/api-server/slice-controller.ts";
-import type { EndpointChange } from "../../../src/demo/network/service-endpoints.ts";
+import type { EndpointChange } from "../../../src/demo/network/service-proxy.ts";
 import { createPodRunner, type PodRunnerPorts } from "../../../src/demo/pods/pod-runner.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { deletedMs, endOf } from "../../../src/demo/report/pod-end.ts";

@@ -1,6 +1,6 @@
-/** Starts and ends the servers of the demo. */
+/** What servers and clients of the demo do with sockets. */
 import { once } from "node:events";
-import type { Server } from "node:net";
+import { connect, type Server, type TcpNetConnectOpts } from "node:net";
 import { Fault } from "../../fault.ts";
 
 /** More clients than the default of 511 connect at once in the larger loads. */
@@ -24,4 +24,20 @@ export async function listen(server: Server, host: string, port = 0): Promise<nu
 /** Resolves when the last connection is closed. A second call is harmless. */
 export async function closeServer(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
+}
+
+/** Whether a program accepts connections there; false when aborted. */
+export async function accepts(target: TcpNetConnectOpts, signal?: AbortSignal): Promise<boolean> {
+  const socket = connect(target);
+  const isAccepted = await once(socket, "connect", { signal }).then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isAccepted;
+}
+
+/** Whether the error of a connection means that no program accepts it. */
+export function isRefusal(error: Error): boolean {
+  return "code" in error && (error.code === "ECONNREFUSED" || error.code === "EHOSTUNREACH");
 }
