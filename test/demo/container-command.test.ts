@@ -29,7 +29,7 @@ const PLAN = planPod({
 });
 
 const AROUND: CommandSurroundings = {
-  podAddress: "127.70.0.10",
+  address: "127.70.0.10",
   managerProgram: ["node", "manager.ts"],
   preloadLibrary: "",
   managerArguments: (args) => scopedTo("127.70.0.10", args),

@@ -10,13 +10,23 @@ import type { PodAttachment } from "../network/pod-network.ts";
 import type { ContainerPlan, PodPlan } from "./pod-plan.ts";
 import type { LocalProcess, ProcessTable } from "./process-table.ts";
 
-type ContainerPorts = {
+export type ContainerImages = {
+  /** Command line for `/lastcall` of the manager's image. */
+  readonly managerProgram: readonly string[];
+  /** Path of the library of the manager's image; empty where there is none. */
+  readonly preloadLibrary: string;
+  /** Variables that an image would set, such as PATH. */
+  readonly imageEnvironment: Readonly<Record<string, string>>;
+};
+
+export type CommandSurroundings = ContainerImages & Pick<PodAttachment, "address" | "managerArguments">;
+
+export type ContainerPorts = ContainerImages & {
   readonly processes: ProcessTable;
   readonly attachment: PodAttachment;
-  readonly surroundings: CommandSurroundings;
-  readonly onLine: (container: string, line: string) => void;
+  readonly onLine: (line: string) => void;
   /** The main process exited; called before `exited` resolves. */
-  readonly onExit: (container: string, status: number) => void;
+  readonly onExit: (status: number) => void;
 };
 
 export type ContainerRun = {
@@ -32,7 +42,8 @@ export type ContainerRun = {
 };
 
 export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: ContainerPorts): ContainerRun {
-  const environment = containerEnvironment(plan, pod, ports.surroundings);
+  const surroundings = { ...ports, ...ports.attachment };
+  const environment = containerEnvironment(plan, pod, surroundings);
   const execs = new Set<LocalProcess>();
   let main: LocalProcess | undefined;
   let exited: Promise<number> = Promise.resolve(0);
@@ -41,15 +52,15 @@ export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: Con
       argv: ports.attachment.inside(argv),
       environment,
       directory: plan.directory,
-      onLine: (line) => ports.onLine(plan.name, line),
+      onLine: ports.onLine,
     });
   return {
     plan,
     start: () => {
-      main = startProcess(mainCommand(plan, environment, ports.surroundings));
+      main = startProcess(mainCommand(plan, environment, surroundings));
       exited = main.exited.then((status) => {
         for (const each of execs) each.signal("SIGKILL");
-        ports.onExit(plan.name, status);
+        ports.onExit(status);
         return status;
       });
     },
@@ -58,23 +69,12 @@ export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: Con
     exited: () => exited,
     exec: async (command) => {
       if (main === undefined || !main.isRunning()) return 137;
-      const started = startProcess(execCommand(command, ports.surroundings));
+      const started = startProcess(execCommand(command, surroundings));
       execs.add(started);
       return started.exited.finally(() => execs.delete(started));
     },
   };
 }
-
-export type CommandSurroundings = {
-  readonly podAddress: string;
-  /** Command line for `/lastcall` of the manager's image. */
-  readonly managerProgram: readonly string[];
-  readonly managerArguments: (args: readonly string[]) => readonly string[];
-  /** Path of the library of the manager's image; empty where there is none. */
-  readonly preloadLibrary: string;
-  /** Variables that an image would set, such as PATH. */
-  readonly imageEnvironment: Readonly<Record<string, string>>;
-};
 
 /** The manager's container runs its image's entry point; every other one runs the command it names. */
 export function mainCommand(
@@ -104,7 +104,7 @@ export function containerEnvironment(
     environment[variable.name] =
       variable.fieldPath === ""
         ? expand(variable.value, environment)
-        : fieldValue(variable.fieldPath, pod, surroundings.podAddress);
+        : fieldValue(variable.fieldPath, pod, surroundings.address);
   }
   const preloaded = environment[PRELOAD_VARIABLE];
   if (preloaded !== undefined)
