@@ -70,7 +70,7 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
       createPod: () => create("7f4d86"),
       beforeDelete: async (pod) => {
         if (!request.longRequest) return;
-        load.askLong(pod.address, port, LONG_MS);
+        load.requestLong(pod.address, port, LONG_MS);
         await clock.wait(LONG_LEAD_MS);
       },
     });

@@ -73,7 +73,7 @@ test("an endless client stays on its connection", async () => {
 test("stopping waits for the answers under way and counts them", async () => {
   const { ports, counter, paths, port } = await counting(700);
   const load = startLoad(NO_CLIENTS, ports);
-  load.askLong("127.0.0.1", port, 5_000);
+  load.requestLong("127.0.0.1", port, 5_000);
   await eventually(() => expect(paths).toEqual(["/slow?ms=5000"]));
   await load.stop();
   expect(counter.tally().clients.long).toEqual({ requests: 1, failed: 0 });

@@ -39,7 +39,7 @@ type LoadPorts = {
 
 type Load = {
   /** One request of `ms` on a connection of its own to `host`, counted as `long`. */
-  readonly askLong: (host: string, port: number, ms: number) => void;
+  readonly requestLong: (host: string, port: number, ms: number) => void;
   /** Resolves when every request under way has ended. */
   readonly stop: () => Promise<void>;
 };
@@ -53,9 +53,7 @@ const LEAST_POOL_LIFE_MS = 500;
 export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
   const stopping = new AbortController();
   const between = (least: number, most: number) => least + ports.random() * (most - least);
-  const pause = (failed: boolean) =>
-    ports.clock.wait(failed ? PAUSE_AFTER_FAILURE_MS : between(PAUSE_MS.least, PAUSE_MS.most), stopping.signal);
-  const ask = async (client: ClientKind, connection: HttpConnection, path: string, keepOpen: boolean) => {
+  const send = async (client: ClientKind, connection: HttpConnection, path: string, keepOpen: boolean) => {
     const { failure } = await connection.request(path, keepOpen);
     ports.counter.count(client, failure);
     return failure !== undefined;
@@ -64,10 +62,13 @@ export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
   const repeat = async (once: () => Promise<boolean>) => {
     // Clients that start in step stay in step.
     await ports.clock.wait(between(0, 200), stopping.signal);
-    while (!stopping.signal.aborted) await pause(await once());
+    while (!stopping.signal.aborted) {
+      const pauseMs = (await once()) ? PAUSE_AFTER_FAILURE_MS : between(PAUSE_MS.least, PAUSE_MS.most);
+      await ports.clock.wait(pauseMs, stopping.signal);
+    }
   };
   const single = (client: ClientKind, path: () => string) =>
-    repeat(() => ask(client, openConnection(ports.target), path(), false));
+    repeat(() => send(client, openConnection(ports.target), path(), false));
   const keeping = (client: ClientKind, lifeMs: () => number) => {
     let connection: HttpConnection | undefined;
     let endsMs = 0;
@@ -77,7 +78,7 @@ export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
         connection = openConnection(ports.target);
         endsMs = ports.clock.nowMs() + lifeMs();
       }
-      return ask(client, connection, shape.path, true);
+      return send(client, connection, shape.path, true);
     }).finally(() => connection?.close());
   };
 
@@ -91,9 +92,9 @@ export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
     ...times(shape.endlessClients, () => keeping("endless", () => Number.POSITIVE_INFINITY)),
   ];
   return {
-    askLong: (host, port, ms) => {
+    requestLong: (host, port, ms) => {
       const path = shape.slowPath?.(ms) ?? shape.path;
-      work.push(ask("long", openConnection({ ...ports.target, host, port }), path, false));
+      work.push(send("long", openConnection({ ...ports.target, host, port }), path, false));
     },
     stop: async () => {
       stopping.abort();
@@ -102,7 +103,6 @@ export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
   };
 }
 
-/** Counts requests, and failures by kind and by client. */
 export type ClientKind = "new-connection" | "pooled" | "slow" | "long" | "endless";
 
 type Counts = { readonly requests: number; readonly failed: number };
@@ -117,6 +117,7 @@ export type RequestCounter = {
   readonly tally: () => Tally;
 };
 
+/** Counts requests, and failures by kind and by client. */
 export function createRequestCounter(): RequestCounter {
   const counts = () => ({ requests: 0, failed: 0 });
   const tally = {

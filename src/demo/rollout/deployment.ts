@@ -70,13 +70,10 @@ export function annotated(deployment: object, annotations: Readonly<Record<strin
 
 /** Target of the Service: the first declared TCP port; 0 when there is none. */
 export function servicePort(deployment: object): number {
-  for (const container of listAt(deployment, "spec", "template", "spec", "containers")) {
-    for (const port of listAt(container, "ports")) {
-      const number = numberAt(port, "containerPort");
-      if (number !== undefined && (textAt(port, "protocol") ?? "TCP") === "TCP") return number;
-    }
-  }
-  return 0;
+  const ports = listAt(deployment, "spec", "template", "spec", "containers").flatMap((each) => listAt(each, "ports"));
+  const isUsed = (port: unknown) =>
+    numberAt(port, "containerPort") !== undefined && (textAt(port, "protocol") ?? "TCP") === "TCP";
+  return numberAt(ports.find(isUsed), "containerPort") ?? 0;
 }
 
 /** At most 5: every Pod is several processes on this one machine. */
