@@ -68,12 +68,8 @@ export function createObjectStore(makeUid: () => string): ObjectStore {
         ...object,
         metadata: { ...objectAt(object, "metadata"), uid, resourceVersion: String(next) },
       };
-      const change: Change = {
-        version: next,
-        type: before === undefined ? "ADDED" : "MODIFIED",
-        resource,
-        object: kept,
-      };
+      const type = before === undefined ? "ADDED" : "MODIFIED";
+      const change: Change = { version: next, type, resource, object: kept };
       objects.set(key, change);
       changes.push(change);
       for (const listener of listeners) listener(change);

@@ -55,10 +55,7 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
     sockets.add(client);
     client.once("close", () => sockets.delete(client));
     client.setNoDelay(true);
-    if (endpoint === undefined) {
-      refuse(client);
-      return;
-    }
+    if (endpoint === undefined) return refuse(client);
     const entry = { pod: endpoint.address, fromMs: ports.clock.nowMs(), toMs: -1 };
     forwarded.push(entry);
     const pod = connect({
@@ -74,10 +71,7 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
       sockets.delete(pod);
       entry.toMs = ports.clock.nowMs();
     });
-    join(client, pod, (error) => {
-      if (isRefusal(error)) refuse(client);
-      else client.resetAndDestroy();
-    });
+    join(client, pod, (error) => (isRefusal(error) ? refuse(client) : client.resetAndDestroy()));
   });
   return {
     port: await listen(server, ports.network.serviceAddress, ports.port),
@@ -116,7 +110,6 @@ function join(client: Socket, pod: Socket, onPodError: (error: Error) => void): 
   });
 }
 
-/** Endpoints of a Service, and the choice of a proxy among them. Pure. */
 export type Endpoint = {
   readonly address: string;
   /** The Pod is Ready. */

@@ -97,14 +97,16 @@ function fetchStatus(
   });
 }
 
-/** Readiness of a Pod. Probing continues while the Pod ends, as in the kubelet. */
 type Readiness = {
   readonly isReady: () => boolean;
   readonly start: () => void;
   readonly stop: () => void;
 };
 
-/** A Pod without probes is Ready while its regular containers and sidecars run. */
+/**
+ * Probing continues while the Pod ends, as in the kubelet. A Pod without probes is Ready while its regular containers and
+ * sidecars run.
+ */
 export function watchReadiness(
   containers: readonly ContainerRun[],
   portsOf: (run: ContainerRun) => HandlerPorts,
@@ -113,15 +115,15 @@ export function watchReadiness(
   const healthy = new Map<string, boolean>();
   const over = new AbortController();
   let started = false;
-  let before = false;
+  let wasReady = false;
   let everReady = false;
   const counted = containers.filter((run) => run.plan.role !== "init");
   const isReady = () => started && counted.every((run) => run.isRunning() && (healthy.get(run.plan.name) ?? true));
   const update = () => {
-    const now = isReady();
-    if (now !== before) onChange(now);
-    before = now;
-    everReady ||= now;
+    const ready = isReady();
+    if (ready !== wasReady) onChange(ready);
+    wasReady = ready;
+    everReady ||= ready;
   };
   const watch = async (run: ContainerRun) => {
     const plan = run.plan.readiness;
