@@ -1,6 +1,6 @@
 /** The load client as a Pod on a chosen node. */
 import type { V1Pod } from "@kubernetes/client-node";
-import type { Tally } from "../../src/demo/load/request-tally.ts";
+import type { Tally } from "../../src/demo/load/load.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { FailedRequest } from "../programs/failure-times.ts";
 import type { CaseNamespace } from "./case-namespace.ts";

@@ -1,6 +1,6 @@
 /** When which request failed, beside the counts: a failed request is looked for in the Pods' timeline. */
 import type { FailureKind } from "../../src/demo/load/http-client.ts";
-import type { ClientKind, RequestCounter } from "../../src/demo/load/request-tally.ts";
+import type { ClientKind, RequestCounter } from "../../src/demo/load/load.ts";
 
 export type FailedRequest = { readonly at: string; readonly client: ClientKind; readonly kind: FailureKind };
 

@@ -6,8 +6,7 @@ import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { realClock } from "../../src/demo/clock.ts";
-import { DEFAULT_LOAD, type LoadShape, startLoad } from "../../src/demo/load/load.ts";
-import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
+import { createRequestCounter, DEFAULT_LOAD, type LoadShape, startLoad } from "../../src/demo/load/load.ts";
 import { recordFailures } from "./failure-times.ts";
 
 const NUMBERS = {

@@ -4,38 +4,23 @@ import { helpRows, type ReadSettings, readByTable, type SettingProblem } from ".
 import {
   choiceSetting,
   fileSetting,
-  type Setting,
+  type SettingTable,
   switchSetting,
   type ValuesOf,
   waitSetting,
 } from "../settings/setting.ts";
 
-/** Longer waits show nothing more; they keep a slip of a unit from running for hours. */
+/** Limits against a wrong unit: longer waits would only make the demo run for hours. */
 const PROPAGATION_LIMIT_MS = 30_000;
 const DELAY_LIMIT_MS = 120_000;
 const TIMEOUT_LIMIT_MS = 600_000;
 /** The duration follows from other flags. */
 const DERIVED_MS = -1;
 
-const REPLICAS: Setting<number> = {
-  flag: "replicas",
-  shows: "NUMBER",
-  fallback: 2,
-  fallbackShows: "2",
-  expects: "a number from 1 to 5",
-  summary: "of the sample",
-  parse: (text) => (/^[1-5]$/.test(text) ? Number(text) : undefined),
-};
-
-const PATH: Setting<string> = {
-  flag: "path",
-  shows: "PATH",
-  fallback: "/",
-  fallbackShows: "/",
-  expects: "a path that begins with /",
-  summary: "what the clients of your Deployment request",
-  parse: (text) => (text.startsWith("/") ? text : undefined),
-};
+const DEFAULT_DRAIN_DELAY_MS = 5_000;
+const MARGIN_MS = 3_000;
+const ENDLESS_TIMEOUT_MS = 8_000;
+const DEFAULT_PATH = "/";
 
 const OPTIONS = {
   propagationMs: waitSetting(
@@ -67,12 +52,28 @@ const OPTIONS = {
     "auto",
     "each Pod in a network namespace of its own, or on a loopback address of its own",
   ),
-  replicas: REPLICAS,
+  replicas: {
+    flag: "replicas",
+    shows: "NUMBER",
+    fallback: 2,
+    fallbackShows: "2",
+    expects: "a number from 1 to 5",
+    summary: "of the sample",
+    parse: (text: string) => (/^[1-5]$/.test(text) ? Number(text) : undefined),
+  },
   file: { ...fileSetting("file", "the sample", "your own Deployment; its containers must name a command"), short: "f" },
-  path: PATH,
+  path: {
+    flag: "path",
+    shows: "PATH",
+    fallback: DEFAULT_PATH,
+    fallbackShows: DEFAULT_PATH,
+    expects: "a path that begins with /",
+    summary: "what the clients of your Deployment request",
+    parse: (text: string) => (text.startsWith("/") ? text : undefined),
+  },
   svg: fileSetting("svg", "none", "also writes the timeline of one Pod's end as a picture"),
   json: switchSetting("json", "prints one JSON object instead of the text"),
-} as const;
+} satisfies SettingTable;
 
 export type DemoOptions = ValuesOf<typeof OPTIONS>;
 
@@ -92,24 +93,19 @@ export function readOptions(args: readonly string[]): ReadSettings<typeof OPTION
 }
 
 function misplaced({ settings, given }: ReadSettings<typeof OPTIONS>): readonly SettingProblem[] {
-  const problems: SettingProblem[] = [];
   const isSample = settings.file === "";
-  if (!isSample && settings.driver === "http")
-    problems.push({
-      where: "--driver",
-      message: "It is for the sample; write lastcall.dev/driver into the Pod template of your Deployment.",
-    });
-  if (!isSample && given.has("replicas"))
-    problems.push({
-      where: "--replicas",
-      message: "It is for the sample; write spec.replicas into your Deployment.",
-    });
-  if (isSample && given.has("path") && settings.path !== PATH.fallback)
-    problems.push({
-      where: "--path",
-      message: "It is for your own Deployment (-f FILE); the sample answers every path.",
-    });
-  return problems;
+  const sampleOnly = (flag: string, remedy: string) => ({ where: flag, message: `It is for the sample; ${remedy}.` });
+  return [
+    ...(!isSample && settings.driver === "http"
+      ? [sampleOnly("--driver", "write lastcall.dev/driver into the Pod template of your Deployment")]
+      : []),
+    ...(!isSample && given.has("replicas")
+      ? [sampleOnly("--replicas", "write spec.replicas into your Deployment")]
+      : []),
+    ...(isSample && given.has("path") && settings.path !== DEFAULT_PATH
+      ? [{ where: "--path", message: "It is for your own Deployment (-f FILE); the sample answers every path." }]
+      : []),
+  ];
 }
 
 /** Annotations for the Pods, so that the drain outlasts the propagation. */
@@ -118,12 +114,8 @@ export function drainAnnotations(options: DemoOptions): Record<string, string> {
   const needed = options.propagationMs + MARGIN_MS;
   if (options.drainDelayMs >= 0) annotations["lastcall.dev/drain-delay"] = formatDuration(options.drainDelayMs);
   else if (needed > DEFAULT_DRAIN_DELAY_MS) annotations["lastcall.dev/drain-delay"] = formatDuration(needed);
-  // With clients that never leave every drain goes to its deadline: no one wants to watch a minute of that.
+  // Clients that never leave make every drain run to its deadline, a minute by default.
   const timeoutMs = options.drainTimeoutMs < 0 && options.endlessClients ? ENDLESS_TIMEOUT_MS : options.drainTimeoutMs;
   if (timeoutMs >= 0) annotations["lastcall.dev/drain-timeout"] = formatDuration(timeoutMs);
   return annotations;
 }
-
-const DEFAULT_DRAIN_DELAY_MS = 5_000;
-const MARGIN_MS = 3_000;
-const ENDLESS_TIMEOUT_MS = 8_000;

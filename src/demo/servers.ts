@@ -1,39 +1,109 @@
-/** What stands around the Pods of a demo: the real webhook and, for its relay, the API server that the demo plays. */
+/** Runs what the Pods need around them: the real webhook and, for its relay, the API server that the demo plays. */
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { Fault } from "../fault.ts";
 import { type DemoCluster, startDemoCluster } from "./api-server/demo-cluster.ts";
+import { type Clock, waitAtMost } from "./clock.ts";
+import { accepts, closeServer, listen } from "./network/sockets.ts";
+import type { ProcessTable } from "./pods/process-table.ts";
 import type { AdmissionTarget } from "./rollout/admission-client.ts";
-import { startWebhook, type WebhookPorts } from "./rollout/webhook-process.ts";
 
 type ServersRequest = {
   readonly relay: boolean;
-  /** Where the Pods are. */
+  /** Of the Pods. */
   readonly namespace: string;
+};
+
+type ServerPorts = {
+  readonly clock: Clock;
+  readonly processes: ProcessTable;
+  /** The command line of `lastcall`. */
+  readonly program: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** A folder that is removed at the end. */
+  readonly scratch: string;
+  /** Address of the webhook and its relay. */
+  readonly host: string;
 };
 
 export type Servers = {
   readonly webhook: AdmissionTarget;
-  /** `undefined` without the relay: nothing would read the slices. */
+  /** `undefined` without the relay, the only reader of EndpointSlices. */
   readonly writeSlice: DemoCluster["writeSlice"] | undefined;
   readonly stop: () => Promise<void>;
 };
 
-/** @throws Fault ERR_DEMO_FAILED when one of them does not start */
-export async function startServers(
-  request: ServersRequest,
-  ports: Omit<WebhookPorts, "kubeconfigFile">,
-): Promise<Servers> {
-  const cluster = request.relay ? await startDemoCluster({ ...ports, namespace: request.namespace }) : undefined;
-  const starting = startWebhook({ ...ports, kubeconfigFile: cluster?.kubeconfigFile ?? "" });
-  const webhook = await starting.catch(async (error: unknown) => {
+/** Most of a start is compiling: 2 s of CPU time, but half a minute beside thirty busy programs. */
+const START_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 2_000;
+const POLL_MS = 50;
+const OUTPUT_LINES = 20;
+
+/** @throws Fault ERR_DEMO_FAILED when a server does not start, with the webhook's last output */
+export async function startServers({ relay, namespace }: ServersRequest, ports: ServerPorts): Promise<Servers> {
+  const cluster = relay ? await startDemoCluster({ ...ports, namespace }) : undefined;
+  try {
+    const webhook = await startWebhook(cluster, ports);
+    return {
+      webhook: webhook.target,
+      writeSlice: cluster?.writeSlice,
+      stop: async () => {
+        await webhook.stop();
+        await cluster?.close();
+      },
+    };
+  } catch (error) {
     // An open server would keep the demo from ending.
     await cluster?.close();
     throw error;
+  }
+}
+
+async function startWebhook(cluster: DemoCluster | undefined, { clock, processes, host, ...ports }: ServerPorts) {
+  const port = await freePort(host);
+  const caFile = join(ports.scratch, "ca.pem");
+  const output: string[] = [];
+  const flags = [`--host=${host}`, `--port=${port}`, "--opt-in=all", `--ca-file=${caFile}`];
+  const relayFlags = cluster === undefined ? [] : relayFlagsOf(cluster, host, await freePort(host));
+  const server = processes.start({
+    // No client is left when the demo stops the webhook.
+    argv: [...ports.program, "webhook", ...flags, "--drain-delay=0s", ...relayFlags],
+    environment: ports.environment,
+    onLine: (line) => void output.push(line),
   });
-  return {
-    webhook: webhook.target,
-    writeSlice: cluster?.writeSlice,
-    stop: async () => {
-      await webhook.stop();
-      await cluster?.close();
-    },
-  };
+  const untilMs = clock.nowMs() + START_LIMIT_MS;
+  for (;;) {
+    const authority = await readFile(caFile, "utf8").catch(() => "");
+    if (authority.includes("END CERTIFICATE") && (await accepts({ host, port }))) {
+      const stop = async () => {
+        server.signal("SIGTERM");
+        await waitAtMost(clock, STOP_LIMIT_MS, server.exited);
+        server.signal("SIGKILL");
+        await server.exited;
+      };
+      return { target: { host, port, authority }, stop };
+    }
+    if (!server.isRunning() || clock.nowMs() > untilMs)
+      throw new Fault("ERR_DEMO_FAILED", `the webhook did not start: ${output.slice(-OUTPUT_LINES).join(" | ")}`);
+    await clock.wait(POLL_MS);
+  }
+}
+
+function relayFlagsOf({ kubeconfigFile }: DemoCluster, host: string, port: number): readonly string[] {
+  return [
+    "--cluster=watch",
+    "--kube-version=auto",
+    `--kubeconfig=${kubeconfigFile}`,
+    "--relay-secret=lastcall-relay",
+    `--relay-port=${port}`,
+    `--relay-address=${host}:${port}`,
+  ];
+}
+
+async function freePort(host: string): Promise<number> {
+  const server = createServer();
+  const port = await listen(server, host);
+  await closeServer(server);
+  return port;
 }

@@ -1,19 +1,13 @@
-/** One of the two rolling updates: Pods, Service, load, the update, and what came of it. */
+/** Runs one of the two rolling updates under load. */
 import { createEndpointFeed, createSliceController, type SlicePorts } from "./api-server/slice-controller.ts";
-import type { Clock } from "./clock.ts";
-import { type LoadShape, startLoad } from "./load/load.ts";
-import { createRequestCounter } from "./load/request-tally.ts";
-import type { PodNetwork } from "./network/pod-network.ts";
+import { createRequestCounter, type LoadShape, startLoad } from "./load/load.ts";
 import { startServiceProxy } from "./network/service-proxy.ts";
-import { createPodRunner } from "./pods/pod-runner.ts";
-import type { ProcessTable } from "./pods/process-table.ts";
-import type { RunningPod } from "./pods/running-pod.ts";
+import { createPodRunner, type PodRunnerPorts } from "./pods/pod-runner.ts";
+import { deletedMs, endOf, type VariantResult } from "./report/pod-end.ts";
 import { placeOf } from "./rollout/deployment.ts";
-import { allReady, createPod } from "./rollout/new-pods.ts";
-import { rollOut } from "./rollout/rollout.ts";
-import { deletedMs, endOf, type VariantResult } from "./story/pod-end.ts";
+import { allReady, createPod, replacePods } from "./rollout/rollout.ts";
 
-export type VariantRequest = {
+type VariantRequest = {
   readonly deployment: object;
   readonly replicas: number;
   readonly port: number;
@@ -22,38 +16,27 @@ export type VariantRequest = {
   readonly longRequest: boolean;
 };
 
-export type VariantPorts = {
-  readonly clock: Clock;
-  readonly processes: ProcessTable;
-  readonly network: PodNetwork;
-  /** The way of a Pod through admission; the same Pod when there is no webhook. */
+export type VariantPorts = Omit<PodRunnerPorts, "onEvent"> & {
+  /** Passes a Pod through admission; returns it unchanged when there is no webhook. */
   readonly admit: (pod: object) => Promise<object>;
-  /** Where the Service's EndpointSlice is kept; `undefined` where nothing reads it. */
+  /** Stores the EndpointSlice of the Service; `undefined` where it has no reader. */
   readonly writeSlice: SlicePorts["write"] | undefined;
   readonly random: () => number;
-  readonly managerProgram: readonly string[];
-  readonly preloadLibrary: string;
-  readonly imageEnvironment: Readonly<Record<string, string>>;
 };
 
 const STEADY_MS = 1_500;
 const AFTERWARDS_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const LONG_MS = 5_000;
-/** So that the long request has reached its Pod before the deletion has. */
+/** The long request must reach its Pod before the deletion. */
 const LONG_LEAD_MS = 200;
 
-/** @throws Fault ERR_DEMO_FAILED when a Pod or the webhook does not do its part. */
+/** @throws Fault ERR_DEMO_FAILED when a Pod or the webhook fails */
 export async function runVariant(request: VariantRequest, ports: VariantPorts): Promise<VariantResult> {
   const { clock, network } = ports;
+  const { deployment, port, propagationMs } = request;
   const startedMs = clock.nowMs();
-  const proxy = await startServiceProxy({
-    clock,
-    network,
-    port: request.port,
-    targetPort: request.port,
-    propagationMs: request.propagationMs,
-  });
+  const proxy = await startServiceProxy({ clock, network, port, targetPort: port, propagationMs });
   const slices = slicesOf(request, ports);
   const feed = createEndpointFeed((change, pod) => {
     proxy.tell(change);
@@ -62,9 +45,8 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
   const runner = createPodRunner({ ...ports, onEvent: feed });
   const newPods = { runner, admit: ports.admit };
   try {
-    const old = await Promise.all(
-      Array.from({ length: request.replicas }, () => createPod(request.deployment, "5d9c7b", newPods)),
-    );
+    const create = (revision: string) => createPod(deployment, revision, newPods);
+    const old = await Promise.all(Array.from({ length: request.replicas }, () => create("5d9c7b")));
     await allReady(old, clock);
     proxy.catchUp();
     slices?.catchUp();
@@ -83,21 +65,23 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
       },
     });
     await clock.wait(STEADY_MS);
-    await rollOut(old, {
+    const { oldGone } = await replacePods(old, {
       clock,
-      createPod: () => createPod(request.deployment, "7f4d86", newPods),
+      createPod: () => create("7f4d86"),
       beforeDelete: async (pod) => {
         if (!request.longRequest) return;
-        load.askLong(pod.address, request.port, LONG_MS);
+        load.requestLong(pod.address, port, LONG_MS);
         await clock.wait(LONG_LEAD_MS);
       },
     });
-    await clock.wait(Math.max(0, lastDeletionMs(old) + request.propagationMs - clock.nowMs()) + AFTERWARDS_MS);
+    await oldGone;
+    const appliedMs = Math.max(...old.map(deletedMs)) + propagationMs;
+    await clock.wait(Math.max(0, appliedMs - clock.nowMs()) + AFTERWARDS_MS);
     await load.stop();
     const ended = old.map((pod) =>
       endOf(pod, {
         forwarded: proxy.forwarded(),
-        propagationMs: request.propagationMs,
+        propagationMs,
         slicesWithdrawnMs: slices?.withdrawnMs(pod.plan),
       }),
     );
@@ -114,8 +98,4 @@ function slicesOf({ deployment, port, propagationMs }: VariantRequest, { clock, 
   if (writeSlice === undefined) return undefined;
   const service = { ...placeOf(deployment), port };
   return createSliceController({ clock, service, lagMs: propagationMs / 2, write: writeSlice });
-}
-
-function lastDeletionMs(pods: readonly RunningPod[]): number {
-  return Math.max(...pods.map(deletedMs));
 }

@@ -8,10 +8,14 @@ import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
 import { connectionTo } from "../../src/api-server/connection.ts";
 import { createStore, type Store } from "../../src/api-server/store.ts";
 import { type FollowPorts, follow } from "../../src/api-server/watch-runner.ts";
-import { ENDPOINT_SLICES, NAMESPACES } from "../../src/demo/api-server/api-resources.ts";
 import { type ApiServer, startApiServer } from "../../src/demo/api-server/api-server.ts";
 import { kubeconfig } from "../../src/demo/api-server/demo-cluster.ts";
-import { createObjectStore, type ObjectStore } from "../../src/demo/api-server/object-store.ts";
+import {
+  createObjectStore,
+  ENDPOINT_SLICES,
+  NAMESPACES,
+  type ObjectStore,
+} from "../../src/demo/api-server/object-store.ts";
 import { realClock } from "../../src/demo/clock.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import { eventually } from "../time/eventually.ts";
@@ -127,13 +131,6 @@ describe("a watch", () => {
     ]);
   });
 
-  test("a client that comes back with a version that is forgotten is told to list again", async () => {
-    for (let at = 0; at < 1_200; at++) objects.put(ENDPOINT_SLICES, slice("a", String(at)));
-    expect(await linesOf(`${SLICES}?watch=true&resourceVersion=101`)).toMatchObject([
-      { type: "ERROR", object: { code: 410, reason: "Expired" } },
-    ]);
-  });
-
   test("closing the server ends every watch", async () => {
     const kept = followSlices();
     objects.put(ENDPOINT_SLICES, slice("a", "there"));
@@ -148,38 +145,21 @@ describe("a question", () => {
     api.ask({ method, path, limitMs: 30_000, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "keys", namespace: "lastcall" }, data: {} };
 
-  test("a Secret is missing, is created once, and is patched by the client that read it last", async () => {
+  test("a Secret is missing, and is created once", async () => {
     expect(await ask("GET", `${SECRETS}/keys`)).toMatchObject({ status: 404 });
     expect(await ask("POST", SECRETS, secret)).toMatchObject({ status: 201 });
     expect(await ask("POST", SECRETS, secret)).toMatchObject({ status: 409 });
-    const { metadata } = JSON.parse((await ask("GET", `${SECRETS}/keys`)).text);
-    expect(metadata.uid).toBe("uid-1");
-    const patch = [
-      { op: "replace", path: "/metadata/resourceVersion", value: metadata.resourceVersion },
-      { op: "add", path: "/data/a", value: "YQ==" },
-    ];
-    expect(await ask("PATCH", `${SECRETS}/keys`, patch)).toMatchObject({ status: 200 });
-    expect(await ask("PATCH", `${SECRETS}/keys`, patch)).toMatchObject({ status: 409 });
-    const now = JSON.parse((await ask("GET", `${SECRETS}/keys`)).text);
-    expect(now).toMatchObject({ kind: "Secret", metadata: { uid: "uid-1" }, data: { a: "YQ==" } });
-    expect(now.metadata.resourceVersion).not.toBe(metadata.resourceVersion);
+    const kept = JSON.parse((await ask("GET", `${SECRETS}/keys`)).text);
+    expect(kept).toMatchObject({ kind: "Secret", metadata: { uid: "uid-1", resourceVersion: "101" }, data: {} });
   });
 
   test.for([
     { says: "a kind no one keeps here", method: "GET", path: "/apis/apps/v1/deployments", status: 404 },
     { says: "an object that is not there", method: "GET", path: "/api/v1/nodes/none", status: 404 },
     { says: "a part of an object", method: "GET", path: "/api/v1/namespaces/demo/secrets/keys/status", status: 404 },
-    { says: "a letter that cannot be read", method: "GET", path: "/api/v1/nodes/%ff", status: 404 },
+    { says: "a name that cannot be decoded", method: "GET", path: "/api/v1/nodes/%ff", status: 404 },
     { says: "a selector, which is not understood", method: "GET", path: `${SLICES}?labelSelector=a`, status: 400 },
-    { says: "a patch of what is not there", method: "PATCH", path: `${SECRETS}/none`, body: [], status: 404 },
-    {
-      says: "a namespace that differs",
-      method: "POST",
-      path: "/api/v1/namespaces/demo/secrets",
-      body: secret,
-      status: 400,
-    },
-    { says: "an object without a name", method: "POST", path: SECRETS, body: {}, status: 422 },
+    { says: "a patch", method: "PATCH", path: `${SECRETS}/none`, body: [], status: 405 },
     {
       says: "a new object with a name in the path",
       method: "POST",
@@ -191,11 +171,6 @@ describe("a question", () => {
     const answer = await ask(row.method, row.path, "body" in row ? row.body : undefined);
     expect(answer.status).toBe(row.status);
     expect(JSON.parse(answer.text)).toMatchObject({ kind: "Status", status: "Failure", code: row.status });
-  });
-
-  test("an object of more than 3 MiB is answered 413", async () => {
-    const large = { ...secret, data: { a: "x".repeat(3 * 1024 * 1024) } };
-    expect(await ask("POST", SECRETS, large)).toMatchObject({ status: 413 });
   });
 
   test("someone without the token learns nothing", async () => {

@@ -6,7 +6,7 @@ import {
   execCommand,
   expand,
   mainCommand,
-} from "../../src/demo/pods/container-command.ts";
+} from "../../src/demo/pods/container-run.ts";
 import { planPod } from "../../src/demo/pods/pod-plan.ts";
 
 const PLAN = planPod({
@@ -29,7 +29,7 @@ const PLAN = planPod({
 });
 
 const AROUND: CommandSurroundings = {
-  podAddress: "127.70.0.10",
+  address: "127.70.0.10",
   managerProgram: ["node", "manager.ts"],
   preloadLibrary: "",
   managerArguments: (args) => scopedTo("127.70.0.10", args),

@@ -119,7 +119,7 @@ describe.concurrent("what cannot run", () => {
   test("a wrong flag ends with status 64 and a sentence", LIMIT, async (context) => {
     const run = demo(context, "--propagation=soon");
     expect(await run.ended).toBe(64);
-    expect(run.output()).toContain('--propagation got "soon"');
+    expect(run.output()).toContain('--propagation: Got "soon"');
   });
 
   test("a Deployment without commands ends with status 64, a sentence, and nothing left", LIMIT, async (context) => {

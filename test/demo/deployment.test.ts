@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { objectAt, textAt } from "../../src/demo/json-reading.ts";
+import { objectAt, textAt } from "../../src/demo/json.ts";
 import { annotated, podOf, sampleDeployment, servicePort } from "../../src/demo/rollout/deployment.ts";
-import { readDeployment } from "../../src/demo/rollout/deployment-file.ts";
+import { readDeployment } from "../../src/demo/rollout/own-deployment.ts";
 
 let folder = "";
 beforeAll(() => {

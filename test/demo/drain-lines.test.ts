@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drainSummary, triggeredMs } from "../../src/demo/story/drain-lines.ts";
+import { drainSummary, triggeredMs } from "../../src/demo/report/pod-end.ts";
 
 const REPORT = {
   version: 1,

@@ -1,8 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { realClock } from "../../src/demo/clock.ts";
-import { DEFAULT_LOAD, startLoad } from "../../src/demo/load/load.ts";
-import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
+import { createRequestCounter, DEFAULT_LOAD, startLoad } from "../../src/demo/load/load.ts";
 import { eventually } from "../time/eventually.ts";
 
 const NO_CLIENTS = { ...DEFAULT_LOAD, newConnectionClients: 0, pooledClients: 0, slowClients: 0, endlessClients: 0 };
@@ -74,7 +73,7 @@ test("an endless client stays on its connection", async () => {
 test("stopping waits for the answers under way and counts them", async () => {
   const { ports, counter, paths, port } = await counting(700);
   const load = startLoad(NO_CLIENTS, ports);
-  load.askLong("127.0.0.1", port, 5_000);
+  load.requestLong("127.0.0.1", port, 5_000);
   await eventually(() => expect(paths).toEqual(["/slow?ms=5000"]));
   await load.stop();
   expect(counter.tally().clients.long).toEqual({ requests: 1, failed: 0 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type MachinePorts, unrunnable } from "../../src/demo/rollout/runnable.ts";
+import { type MachinePorts, unrunnable } from "../../src/demo/rollout/own-deployment.ts";
 
 const MACHINE: MachinePorts = {
   isProgram: (path) => path === "/usr/bin/python3" || path === "/srv/app/server" || path === "/opt/bin/tool",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { applyChange, usableEndpoints } from "../../src/demo/network/service-endpoints.ts";
+import { applyChange, usableEndpoints } from "../../src/demo/network/service-proxy.ts";
 
 const ready = { address: "10.0.0.1", serving: true, terminating: false };
 const ending = { address: "10.0.0.2", serving: true, terminating: true };

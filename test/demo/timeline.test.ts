@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { PodEnd } from "../../src/demo/story/pod-end.ts";
-import { merged, timelineOf, timelineText } from "../../src/demo/story/timeline.ts";
-import { timelineSvg } from "../../src/demo/story/timeline-svg.ts";
+import type { PodEnd } from "../../src/demo/report/pod-end.ts";
+import { merged, timelineOf, timelineText } from "../../src/demo/report/timeline.ts";
+import { timelineSvg } from "../../src/demo/report/timeline-svg.ts";
 
 const END: PodEnd = {
   pod: "hello-1",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createRequestCounter, type Tally } from "../../src/demo/load/request-tally.ts";
-import { drainSummary } from "../../src/demo/story/drain-lines.ts";
-import { verdictOf } from "../../src/demo/story/verdict.ts";
+import { createRequestCounter, type Tally } from "../../src/demo/load/load.ts";
+import { drainSummary } from "../../src/demo/report/pod-end.ts";
+import { verdictOf } from "../../src/demo/report/verdict.ts";
 
 function tally(requests: number, failed: number): Tally {
   const counter = createRequestCounter();

@@ -1,18 +1,16 @@
-/** The cluster that the demo's webhook sees: two namespaces, one node, and the slices of one Service. */
+/** The cluster that the webhook of the demo sees: two namespaces, one node, and the EndpointSlices of one Service. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
-import { SERVER_VERSION } from "./api-answer.ts";
-import { ENDPOINT_SLICES, NAMESPACES, NODES } from "./api-resources.ts";
-import { startApiServer } from "./api-server.ts";
-import { NODE_NAME } from "./endpoint-slice.ts";
-import { createObjectStore } from "./object-store.ts";
+import type { Json } from "../json.ts";
+import { SERVER_VERSION, startApiServer } from "./api-server.ts";
+import { createObjectStore, ENDPOINT_SLICES, NAMESPACES, NODES } from "./object-store.ts";
+import { NODE_NAME } from "./slice-controller.ts";
 
 export type DemoCluster = {
-  /** How the webhook finds the API server, and as whom. */
   readonly kubeconfigFile: string;
-  readonly writeSlice: (slice: Readonly<Record<string, unknown>>) => void;
+  readonly writeSlice: (slice: Json) => void;
   readonly close: () => Promise<void>;
 };
 
@@ -20,36 +18,26 @@ type DemoClusterPorts = {
   readonly clock: Clock;
   /** A folder that is removed at the end. */
   readonly scratch: string;
-  /** Where the Pods are. */
+  /** Of the Pods. */
   readonly namespace: string;
 };
 
-/** Where the webhook keeps its own objects. */
 const WEBHOOK_NAMESPACE = "lastcall";
 
-/** @throws Fault ERR_DEMO_FAILED when no port can be had */
-export async function startDemoCluster(ports: DemoClusterPorts): Promise<DemoCluster> {
+/** @throws Fault ERR_DEMO_FAILED when no port is free */
+export async function startDemoCluster({ clock, scratch, namespace }: DemoClusterPorts): Promise<DemoCluster> {
   const store = createObjectStore(randomUUID);
-  for (const name of new Set([WEBHOOK_NAMESPACE, ports.namespace])) store.put(NAMESPACES, { metadata: { name } });
+  for (const name of new Set([WEBHOOK_NAMESPACE, namespace])) store.put(NAMESPACES, { metadata: { name } });
+  const nodeInfo = { kubeletVersion: SERVER_VERSION, operatingSystem: "linux" };
   store.put(NODES, {
     metadata: { name: NODE_NAME },
-    status: {
-      nodeInfo: {
-        kubeletVersion: SERVER_VERSION,
-        operatingSystem: "linux",
-        containerRuntimeVersion: "containerd://2.3.3",
-      },
-    },
+    status: { nodeInfo: { ...nodeInfo, containerRuntimeVersion: "containerd://2.3.3" } },
   });
   const token = randomBytes(24).toString("hex");
-  const server = await startApiServer({ clock: ports.clock, store, token });
-  const kubeconfigFile = join(ports.scratch, "kubeconfig.json");
+  const server = await startApiServer({ clock, store, token });
+  const kubeconfigFile = join(scratch, "kubeconfig.json");
   await writeFile(kubeconfigFile, kubeconfig(`http://127.0.0.1:${server.port}`, token), { mode: 0o600 });
-  return {
-    kubeconfigFile,
-    writeSlice: (slice) => void store.put(ENDPOINT_SLICES, slice),
-    close: server.close,
-  };
+  return { kubeconfigFile, writeSlice: (slice) => void store.put(ENDPOINT_SLICES, slice), close: server.close };
 }
 
 /** JSON is YAML too. */
@@ -57,7 +45,7 @@ export function kubeconfig(server: string, token: string): string {
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",
-    // There is no TLS to verify on this machine's own loopback; the client wants to be told.
+    // The client refuses plain HTTP without this.
     clusters: [{ name: "demo", cluster: { server, "insecure-skip-tls-verify": true } }],
     users: [{ name: "demo", user: { token } }],
     contexts: [{ name: "demo", context: { cluster: "demo", user: "demo" } }],

@@ -1,8 +1,34 @@
-/** The objects of the demo's cluster, each change with a version of its own. Nothing is ever deleted. Pure. */
-import { type Json, objectAt, textAt } from "../json-reading.ts";
-import { type ApiResource, apiVersionOf } from "./api-resources.ts";
+/** The objects of the demo's cluster. Each change has a version; none is deleted or forgotten. Pure. */
+import { type Json, objectAt, textAt } from "../json.ts";
 
-export type Change = {
+type ApiResource = {
+  /** `/api/v1` or `/apis/<group>/<version>`. */
+  readonly group: string;
+  readonly plural: string;
+  readonly kind: string;
+};
+
+export const NAMESPACES = core("namespaces", "Namespace");
+export const NODES = core("nodes", "Node");
+export const ENDPOINT_SLICES: ApiResource = {
+  group: "/apis/discovery.k8s.io/v1",
+  plural: "endpointslices",
+  kind: "EndpointSlice",
+};
+
+export const RESOURCES: readonly ApiResource[] = [
+  NAMESPACES,
+  NODES,
+  core("limitranges", "LimitRange"),
+  core("secrets", "Secret"),
+  core("events", "Event"),
+  ENDPOINT_SLICES,
+];
+
+/** An empty namespace stands for all of them, and for objects that have none. */
+export type Collection = { readonly resource: ApiResource; readonly namespace: string };
+
+type Change = {
   readonly version: number;
   readonly type: "ADDED" | "MODIFIED";
   readonly resource: ApiResource;
@@ -10,81 +36,73 @@ export type Change = {
 };
 
 export type ObjectStore = {
-  /** Of the newest change. */
   readonly version: () => number;
-  /** In the order of namespace and name. An empty namespace asks for all. */
-  readonly list: (resource: ApiResource, namespace: string) => readonly Json[];
-  readonly get: (resource: ApiResource, namespace: string, name: string) => Json | undefined;
-  /** Adds it or replaces it whole; answers it as it is kept, with its version. */
+  readonly list: (collection: Collection) => readonly Json[];
+  readonly get: (collection: Collection, name: string) => Json | undefined;
+  /** Adds or replaces the object; returns it with its version. */
   readonly put: (resource: ApiResource, object: Json) => Json;
-  /** `undefined` when some of them are forgotten already. */
-  readonly changesAfter: (version: number) => readonly Change[] | undefined;
-  /** @returns ends it */
-  readonly subscribe: (hear: (change: Change) => void) => () => void;
+  /** Calls back for each change after `version`, past ones first. @returns the end of it */
+  readonly follow: (collection: Collection, version: number, onChange: (change: Change) => void) => () => void;
 };
 
-/** A real server remembers about five minutes; this one counts, so that it needs no clock. */
-const REMEMBERED_CHANGES = 1_000;
-
-/** Versions start above 0, which means "any" to the API. */
+/** Above 0, which means "any version" in the API. */
 const FIRST_VERSION = 100;
 
 export function createObjectStore(makeUid: () => string): ObjectStore {
-  const objects = new Map<string, Map<string, Json>>();
+  const objects = new Map<string, Change>();
   const changes: Change[] = [];
   const listeners = new Set<(change: Change) => void>();
-  let version = FIRST_VERSION;
-
-  const collection = (resource: ApiResource): Map<string, Json> => {
-    const key = `${resource.group}/${resource.resource}`;
-    const known = objects.get(key) ?? new Map<string, Json>();
-    objects.set(key, known);
-    return known;
-  };
-
-  const note = (change: Change): void => {
-    changes.push(change);
-    if (changes.length > REMEMBERED_CHANGES) changes.shift();
-    for (const hear of [...listeners]) hear(change);
-  };
-
-  const stamped = (resource: ApiResource, object: Json, uid: string): Json => ({
-    apiVersion: apiVersionOf(resource),
-    kind: resource.kind,
-    ...object,
-    metadata: { ...objectAt(object, "metadata"), uid, resourceVersion: String(version) },
-  });
-
+  const version = () => FIRST_VERSION + changes.length;
   return {
-    version: () => version,
-    list: (resource, namespace) =>
-      [...collection(resource)]
-        .filter(([, object]) => namespace === "" || textAt(object, "metadata", "namespace") === namespace)
-        .sort(([left], [right]) => (left < right ? -1 : 1))
-        .map(([, object]) => object),
-    get: (resource, namespace, name) => collection(resource).get(`${namespace}/${name}`),
+    version,
+    list: (collection) => [...objects.values()].filter((kept) => isIn(collection, kept)).map(({ object }) => object),
+    get: ({ resource, namespace }, name) => objects.get(keyOf(resource, namespace, name))?.object,
     put: (resource, object) => {
-      const key = keyOf(object);
-      const before = collection(resource).get(key);
-      version += 1;
-      const kept = stamped(resource, object, textAt(before, "metadata", "uid") ?? makeUid());
-      collection(resource).set(key, kept);
-      note({ version, type: before === undefined ? "ADDED" : "MODIFIED", resource, object: kept });
+      const key = keyOf(resource, namespaceOf(object), textAt(object, "metadata", "name") ?? "");
+      const before = objects.get(key);
+      const next = version() + 1;
+      const uid = textAt(before?.object, "metadata", "uid") ?? makeUid();
+      const kept = {
+        apiVersion: apiVersionOf(resource),
+        kind: resource.kind,
+        ...object,
+        metadata: { ...objectAt(object, "metadata"), uid, resourceVersion: String(next) },
+      };
+      const type = before === undefined ? "ADDED" : "MODIFIED";
+      const change: Change = { version: next, type, resource, object: kept };
+      objects.set(key, change);
+      changes.push(change);
+      for (const listener of listeners) listener(change);
       return kept;
     },
-    changesAfter: (since) => {
-      const oldest = changes[0]?.version ?? version + 1;
-      // Another server's version, or one from before the first change that is remembered.
-      if (since > version || since < oldest - 1) return since === version ? [] : undefined;
-      return changes.filter((change) => change.version > since);
-    },
-    subscribe: (hear) => {
-      listeners.add(hear);
-      return () => listeners.delete(hear);
+    follow: (collection, since, onChange) => {
+      const listener = (change: Change) => {
+        if (change.version > since && isIn(collection, change)) onChange(change);
+      };
+      changes.forEach(listener);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
   };
 }
 
-function keyOf(object: Json): string {
-  return `${textAt(object, "metadata", "namespace") ?? ""}/${textAt(object, "metadata", "name") ?? ""}`;
+/** `v1`, `discovery.k8s.io/v1`. */
+export function apiVersionOf({ group }: ApiResource): string {
+  return group.replace(/^\/apis?\//, "");
+}
+
+function isIn({ resource, namespace }: Collection, change: Change): boolean {
+  return change.resource === resource && (namespace === "" || namespaceOf(change.object) === namespace);
+}
+
+function namespaceOf(object: Json): string {
+  return textAt(object, "metadata", "namespace") ?? "";
+}
+
+function keyOf({ group, plural }: ApiResource, namespace: string, name: string): string {
+  return [group, plural, namespace, name].join("/");
+}
+
+function core(plural: string, kind: string): ApiResource {
+  return { group: "/api/v1", plural, kind };
 }

@@ -1,93 +1,115 @@
-/** Keeps a Service's EndpointSlice as its controller does: a little behind what happens to the Pods. */
+/** Keeps the EndpointSlice of a Service as its controller does: a little behind the Pods. */
 import type { Clock } from "../clock.ts";
-import { applyChange, type EndpointChange } from "../network/service-endpoints.ts";
+import type { Json } from "../json.ts";
+import type { Endpoint, EndpointChange } from "../network/service-proxy.ts";
 import type { PodIdentity } from "../pods/pod-runner.ts";
 import type { PodEvent } from "../pods/running-pod.ts";
-import { isOffered, type SlicedService, sliceOf } from "./endpoint-slice.ts";
+
+type SlicedService = { readonly namespace: string; readonly name: string; readonly port: number };
 
 export type SlicePorts = {
   readonly clock: Clock;
   readonly service: SlicedService;
-  /** From a change of a Pod to the change of the slice. */
+  /** From the change of a Pod to the change of the slice. */
   readonly lagMs: number;
-  readonly write: (slice: Readonly<Record<string, unknown>>) => void;
+  readonly write: (slice: Json) => void;
 };
 
 type SliceController = {
   readonly tell: (change: EndpointChange, pod: PodIdentity) => void;
-  /** Writes everything told so far now, without the lag. */
+  /** Writes every pending change now. */
   readonly catchUp: () => void;
   /** When the slice stopped offering the Pod, on the clock; `undefined` when it offers it or never did. */
   readonly withdrawnMs: (pod: Pick<PodIdentity, "uid">) => number | undefined;
   readonly close: () => void;
 };
 
-type Told = { readonly change: EndpointChange; readonly pod: PodIdentity };
+type PendingChange = { readonly change: EndpointChange; readonly pod: PodIdentity };
+type SlicedEndpoint = { readonly endpoint: Endpoint; readonly pod: PodIdentity };
 
-export function createSliceController(ports: SlicePorts): SliceController {
-  const { clock, service } = ports;
+export function createSliceController({ clock, service, lagMs, write }: SlicePorts): SliceController {
   const closing = new AbortController();
-  const pods = new Map<string, PodIdentity>();
-  const offered = new Set<string>();
+  const pending = new Set<PendingChange>();
+  const endpoints = new Map<string, SlicedEndpoint>();
   const withdrawn = new Map<string, number>();
-  let endpoints: ReturnType<typeof applyChange> = [];
-  let waiting: readonly Told[] = [];
 
-  const write = (): void => {
-    const sliced = endpoints.flatMap((endpoint) => {
-      const pod = pods.get(endpoint.address);
-      return pod === undefined ? [] : [{ endpoint, pod }];
-    });
-    noteWithdrawals(new Set(sliced.filter(({ endpoint }) => isOffered(endpoint)).map(({ pod }) => pod.uid)));
-    ports.write(sliceOf(service, sliced));
+  const apply = (each: PendingChange): void => {
+    const { change, pod } = each;
+    const before = endpoints.get(change.address);
+    const endpoint = "gone" in change ? undefined : change;
+    pending.delete(each);
+    // The changed endpoint comes last.
+    endpoints.delete(change.address);
+    if (endpoint !== undefined) endpoints.set(change.address, { endpoint, pod });
+    if (isOffered(endpoint)) withdrawn.delete(pod.uid);
+    else if (isOffered(before?.endpoint)) withdrawn.set(pod.uid, clock.nowMs());
   };
-  const noteWithdrawals = (now: ReadonlySet<string>): void => {
-    for (const uid of offered) if (!now.has(uid)) withdrawn.set(uid, clock.nowMs());
-    for (const uid of now) withdrawn.delete(uid);
-    offered.clear();
-    for (const uid of now) offered.add(uid);
-  };
-  const apply = ({ change, pod }: Told): void => {
-    pods.set(change.address, pod);
-    endpoints = applyChange(endpoints, change);
-  };
+  const writeSlice = (): void => write(sliceOf(service, [...endpoints.values()]));
 
   return {
     tell: (change, pod) => {
-      const told = { change, pod };
-      waiting = [...waiting, told];
-      void clock.wait(ports.lagMs, closing.signal).then(() => {
-        // Written by `catchUp` meanwhile, or no reader is left.
-        if (closing.signal.aborted || !waiting.includes(told)) return;
-        waiting = waiting.filter((other) => other !== told);
-        apply(told);
-        write();
+      const each = { change, pod };
+      pending.add(each);
+      void clock.wait(lagMs, closing.signal).then(() => {
+        if (closing.signal.aborted || !pending.has(each)) return;
+        apply(each);
+        writeSlice();
       });
     },
     catchUp: () => {
-      const now = waiting;
-      waiting = [];
-      for (const told of now) apply(told);
-      write();
+      for (const each of pending) apply(each);
+      writeSlice();
     },
     withdrawnMs: ({ uid }) => withdrawn.get(uid),
     close: () => closing.abort(),
   };
 }
 
-/** @returns the consumer of every Pod's events. */
+/** The one node of the demo. */
+export const NODE_NAME = "this-machine";
+
+/** One slice is enough: a real controller begins a second one at 100 endpoints. */
+function sliceOf({ namespace, name, port }: SlicedService, endpoints: readonly SlicedEndpoint[]): Json {
+  return {
+    metadata: {
+      name: `${name}-x7k2q`,
+      generateName: `${name}-`,
+      namespace,
+      labels: {
+        "kubernetes.io/service-name": name,
+        "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+      },
+      ownerReferences: [{ apiVersion: "v1", kind: "Service", name, controller: true, blockOwnerDeletion: true }],
+    },
+    addressType: "IPv4",
+    endpoints: endpoints.map(({ endpoint, pod }) => ({
+      addresses: [endpoint.address],
+      conditions: { ready: isOffered(endpoint), serving: endpoint.serving, terminating: endpoint.terminating },
+      nodeName: NODE_NAME,
+      targetRef: { kind: "Pod", namespace, name: pod.name, uid: pod.uid },
+    })),
+    ports: [{ name: "", port, protocol: "TCP" }],
+  };
+}
+
+/** The condition `ready`: a terminating Pod never has it. */
+function isOffered(endpoint: Endpoint | undefined): boolean {
+  return endpoint?.serving === true && !endpoint.terminating;
+}
+
+/** Turns events of Pods into changes of endpoints. */
 export function createEndpointFeed(
   tell: (change: EndpointChange, pod: PodIdentity) => void,
 ): (pod: PodIdentity, event: PodEvent) => void {
   const serving = new Set<string>();
   const terminating = new Set<string>();
-  return (pod, event) => {
+  return (pod, { what }) => {
     const { address } = pod;
-    if (event.what === "ready") serving.add(address);
-    else if (event.what === "unready") serving.delete(address);
-    else if (event.what === "deleted") terminating.add(address);
-    else if (event.what !== "gone") return;
-    if (event.what === "gone") tell({ address, gone: true }, pod);
-    else tell({ address, serving: serving.has(address), terminating: terminating.has(address) }, pod);
+    if (what === "gone") return tell({ address, gone: true }, pod);
+    if (what === "ready") serving.add(address);
+    else if (what === "unready") serving.delete(address);
+    else if (what === "deleted") terminating.add(address);
+    else return;
+    tell({ address, serving: serving.has(address), terminating: terminating.has(address) }, pod);
   };
 }

@@ -1,20 +1,12 @@
-/** A raw HTTP/1.1 client that never retries and tells the ways a request can fail apart. */
-import { connect, type Socket } from "node:net";
+/** A raw HTTP/1.1 client that never retries and distinguishes the ways a request can fail. */
+import { connect } from "node:net";
 import { type Clock, waitAtMost } from "../clock.ts";
+import { isRefusal } from "../network/sockets.ts";
 
-/**
- * `refused`: no connection; `reset`: the connection broke; `closed-unanswered`: an orderly close without a whole answer;
- * `timed-out`: silence; `bad-status`: an answer of 500 or above.
- */
-export type FailureKind = "refused" | "reset" | "closed-unanswered" | "timed-out" | "bad-status";
+/** In the order of the report. `closed-unanswered` is an orderly close without a whole answer; `bad-status` is 5xx. */
+export const FAILURE_KINDS = ["refused", "reset", "closed-unanswered", "timed-out", "bad-status"] as const;
 
-export const FAILURE_KINDS: readonly FailureKind[] = [
-  "refused",
-  "reset",
-  "closed-unanswered",
-  "timed-out",
-  "bad-status",
-];
+export type FailureKind = (typeof FAILURE_KINDS)[number];
 
 type RequestResult = { readonly failure: FailureKind | undefined };
 
@@ -24,14 +16,14 @@ export type HttpTarget = {
   readonly port: number;
   readonly localAddress: string;
   readonly timeoutMs: number;
-  /** Whether a reset of this local port was a refusal further on. */
+  /** Whether a reset of this local port was a refusal behind the proxy. */
   readonly wasRefused: (localPort: number) => boolean;
 };
 
 export type HttpConnection = {
-  /** One request at a time. Connects first when it is the first. */
+  /** One request at a time. */
   readonly request: (path: string, keepOpen: boolean) => Promise<RequestResult>;
-  /** False once either side has closed, or asked to: a pool drops such a connection without harm. */
+  /** False once either side has closed or announced it: a pool drops such a connection. */
   readonly isUsable: () => boolean;
   readonly close: () => void;
 };
@@ -39,45 +31,34 @@ export type HttpConnection = {
 export function openConnection(target: HttpTarget): HttpConnection {
   let text = "";
   let usable = true;
-  let connected = false;
   let ended = false;
   let failure: FailureKind | undefined;
-  let notice = () => {};
-  const socket: Socket = connect({
-    host: target.host,
-    port: target.port,
-    localAddress: target.localAddress,
-    noDelay: true,
-  });
-  socket.setEncoding("latin1");
-  socket.once("connect", () => {
-    connected = true;
-  });
-  socket.on("data", (chunk: string | Uint8Array) => {
-    text += String(chunk);
-    notice();
-  });
-  socket.once("end", () => {
-    ended = true;
-    usable = false;
-    notice();
-  });
-  socket.once("error", (error) => {
-    failure =
-      kindOf(error, connected) === "refused" || target.wasRefused(socket.localPort ?? localPort) ? "refused" : "reset";
-    usable = false;
-    notice();
-  });
-  socket.once("close", () => {
-    ended = true;
-    usable = false;
-    notice();
-  });
-  // After an error the socket has forgotten its port.
+  let notify = () => {};
+  // After an error the socket has no local port any more; 0 before it is connected.
   let localPort = 0;
+  const { host, port, localAddress } = target;
+  const socket = connect({ host, port, localAddress, noDelay: true });
+  const end = () => {
+    ended = true;
+    usable = false;
+    notify();
+  };
+  socket.setEncoding("latin1");
   socket.once("connect", () => {
     localPort = socket.localPort ?? 0;
   });
+  socket.on("data", (chunk: string | Uint8Array) => {
+    text += String(chunk);
+    notify();
+  });
+  socket.once("end", end);
+  socket.once("error", (error) => {
+    const isRefused = (localPort === 0 && isRefusal(error)) || target.wasRefused(socket.localPort ?? localPort);
+    failure = isRefused ? "refused" : "reset";
+    usable = false;
+    notify();
+  });
+  socket.once("close", end);
 
   const settled = (): RequestResult | undefined => {
     const answer = readAnswer(text, ended);
@@ -98,18 +79,18 @@ export function openConnection(target: HttpTarget): HttpConnection {
     request: async (path, keepOpen) => {
       text = "";
       const answered = new Promise<RequestResult>((resolve) => {
-        notice = () => {
+        notify = () => {
           const result = settled();
           if (result !== undefined) resolve(result);
         };
-        // A connection that broke between isUsable and here never says so again.
-        notice();
+        // A connection that broke between isUsable and here emits nothing any more.
+        notify();
       });
       const connection = keepOpen ? "keep-alive" : "close";
       socket.write(`GET ${path} HTTP/1.1\r\nHost: ${target.host}\r\nConnection: ${connection}\r\n\r\n`);
-      const end = await waitAtMost(target.clock, target.timeoutMs, answered);
-      notice = () => {};
-      if (end === "late") {
+      const outcome = await waitAtMost(target.clock, target.timeoutMs, answered);
+      notify = () => {};
+      if (outcome === "late") {
         usable = false;
         socket.destroy();
         return { failure: "timed-out" };
@@ -123,42 +104,41 @@ export function openConnection(target: HttpTarget): HttpConnection {
   };
 }
 
-function kindOf(error: Error, connected: boolean): FailureKind {
-  const code = "code" in error ? error.code : "";
-  return !connected && (code === "ECONNREFUSED" || code === "EHOSTUNREACH") ? "refused" : "reset";
-}
-
-/** The end of an HTTP/1.1 answer, found without a library so that nothing is retried or hidden. Pure. */
 type AnswerReading =
   | { readonly complete: false }
   | { readonly complete: true; readonly status: number; readonly keepsOpen: boolean };
 
 const INCOMPLETE: AnswerReading = { complete: false };
 
-/** @param text everything received for this request, one character per byte; @param ended the server closed. */
+/**
+ * Finds the end of an answer. Pure.
+ *
+ * @param text everything received for this request, one character per byte
+ * @param ended whether the server closed
+ */
 export function readAnswer(text: string, ended: boolean): AnswerReading {
   const headEnd = text.indexOf("\r\n\r\n");
   const status = /^HTTP\/1\.[01] ([0-9]{3})[ \r]/.exec(text);
   if (headEnd < 0 || status === null) return INCOMPLETE;
   const head = text.slice(0, headEnd + 2).toLowerCase();
-  const keepsOpen = !ended && asksToKeep(head);
+  const keepsOpen = !ended && keepsAlive(head);
   const done: AnswerReading = { complete: true, status: Number(status[1]), keepsOpen };
   const body = text.slice(headEnd + 4);
   const length = /\r\ncontent-length: *([0-9]+)/.exec(head);
   if (length !== null) return body.length >= Number(length[1]) ? done : INCOMPLETE;
-  if (/\r\ntransfer-encoding:[^\r]*chunked/.test(head)) return lastChunkSeen(body) ? done : INCOMPLETE;
+  if (/\r\ntransfer-encoding:[^\r]*chunked/.test(head)) return hasLastChunk(body) ? done : INCOMPLETE;
   if (status[1] === "204" || status[1] === "304") return done;
-  // Without a length only the close tells that the answer is whole.
+  // Without a length only the close ends the answer.
   return ended ? { ...done, keepsOpen: false } : INCOMPLETE;
 }
 
-/** @param head in small letters. HTTP/1.1 keeps unless told otherwise, HTTP/1.0 closes unless told otherwise. */
-function asksToKeep(head: string): boolean {
+/** HTTP/1.1 keeps the connection by default, HTTP/1.0 closes it. @param head in lower case */
+function keepsAlive(head: string): boolean {
   if (head.startsWith("http/1.0")) return /\r\nconnection:[^\r]*keep-alive/.test(head);
   return !/\r\nconnection:[^\r]*close/.test(head);
 }
 
-function lastChunkSeen(body: string): boolean {
+function hasLastChunk(body: string): boolean {
   let at = 0;
   while (at < body.length) {
     const lineEnd = body.indexOf("\r\n", at);

@@ -1,41 +1,25 @@
 /**
- * Every Pod gets a loopback address of its own. Needs no rights at all, but all Pods share one network namespace:
- * programs must listen on `POD_IP`, and the manager counts only that address's sockets.
+ * Gives every Pod a loopback address. Needs no privileges, but all Pods share one network namespace: programs must listen
+ * on `POD_IP`, and the manager counts only the sockets of that address.
  */
 import { createServer } from "node:net";
 import { Fault } from "../../fault.ts";
-import type { PodNetwork } from "./pod-network.ts";
+import { type PodNetwork, podNetwork } from "./pod-network.ts";
 
-const FIRST_POD = 10;
-const LAST_POD = 250;
-
-/** @throws Fault ERR_DEMO_FAILED where no network can be leased */
+/** @throws Fault ERR_DEMO_FAILED when no network can be leased */
 export function createLoopbackNetwork(): PodNetwork {
-  const prefix = leaseLoopbackNetwork();
-  let next = FIRST_POD;
-  return {
-    kind: "loopback",
-    kubeletAddress: `${prefix}.1`,
-    trafficAddress: `${prefix}.2`,
-    serviceAddress: `${prefix}.3`,
-    webhookAddress: `${prefix}.4`,
-    attach: () => {
-      if (next > LAST_POD) return Promise.reject(new Fault("ERR_DEMO_FAILED", "no loopback address is left for a Pod"));
-      const address = `${prefix}.${next++}`;
-      return Promise.resolve({
-        address,
-        inside: (argv) => argv,
-        managerArguments: (args) => scopedTo(address, args),
-        release: () => {},
-      });
-    },
-  };
+  return podNetwork("loopback", leaseLoopbackNetwork(), async (address) => ({
+    address,
+    inside: (argv) => argv,
+    managerArguments: (args) => scopedTo(address, args),
+    release: () => {},
+  }));
 }
 
-/** The manager's commands that concern one Pod's network. */
+/** Commands of the manager that concern the network of one Pod. */
 const SCOPED: readonly string[] = ["serve", "drain", "status"];
 
-/** The Pod's own loopback is its address here, so URLs that mean "this Pod" must name it. */
+/** Puts the Pod's address into URLs of the Pod's loopback, which is shared here. */
 export function scopedTo(address: string, args: readonly string[]): string[] {
   const adapted = args.map((arg) =>
     /^--(driver|drain|active)-url=/.test(arg)
@@ -45,22 +29,21 @@ export function scopedTo(address: string, args: readonly string[]): string[] {
   return SCOPED.includes(adapted[0] ?? "") ? [...adapted, `--address-scope=${address}`] : adapted;
 }
 
-/** Which loopback addresses are whose: any process of the machine may use all of them, so they are leased. */
 const FIRST_SECOND_BYTE = 64;
 const SECOND_BYTES = 128;
 const THIRD_BYTES = 256;
 
 /**
- * A network that no other process with a lease uses as long as this one lives, however it ends. The kernel keeps the names
- * of abstract sockets as it keeps loopback interfaces: one list for each network namespace.
+ * Leases a network from all processes of the machine until this one ends, however it ends. The lease is the name of an
+ * abstract socket: the kernel keeps one list of those names for each network namespace, as it does for loopback addresses.
  *
  * @returns the first three bytes of its addresses, such as `127.64.0`
  * @throws Fault ERR_DEMO_FAILED when none is left, or where the system has no abstract sockets
  */
 export function leaseLoopbackNetwork(): string {
   const total = SECOND_BYTES * THIRD_BYTES;
-  // Mostly the first try: those who ask at the same time begin apart.
   for (let tries = 0; tries < total; tries += 1) {
+    // Processes that lease at the same time begin apart.
     const number = (process.pid + tries) % total;
     const network = `127.${FIRST_SECOND_BYTE + (number % SECOND_BYTES)}.${Math.trunc(number / SECOND_BYTES)}`;
     if (takesName(`lastcall-loopback-${network}`)) return network;
@@ -68,10 +51,10 @@ export function leaseLoopbackNetwork(): string {
   throw new Fault("ERR_DEMO_FAILED", "no loopback network is left for the Pods");
 }
 
-/** Takes a name that only one process can have. @returns false where another has it, or this one took it before */
+/** Takes a name that only one process can have. @returns false where any process has it, this one included */
 export function takesName(name: string): boolean {
   const holder = createServer();
-  // The error comes a moment later; that it does not listen is known at once.
+  // The error event comes later, but `listening` is valid at once.
   holder.on("error", () => {});
   holder.listen({ path: `\0${name}`, exclusive: true });
   holder.unref();

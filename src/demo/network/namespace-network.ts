@@ -1,48 +1,39 @@
 /**
- * Every Pod gets a network namespace of its own, joined by a bridge. Runs only inside the private namespaces that
- * `inPrivateNamespaces` makes, so nothing here needs taking down: it ends with the last process.
+ * Gives every Pod a network namespace, joined by a bridge. Runs only inside the private namespaces of {@link runInside},
+ * so nothing needs removal: all of it ends with the last process.
  */
 import { execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { promisify } from "node:util";
 import { Fault } from "../../fault.ts";
-import type { PodAttachment, PodNetwork } from "./pod-network.ts";
+import { type PodAttachment, type PodNetwork, podNetwork } from "./pod-network.ts";
 
 const BRIDGE = "lastcall0";
 const PREFIX = "10.66.0";
-const FIRST_POD = 10;
-const LAST_POD = 250;
+/** The kubelet, traffic, the Service and the webhook. */
+const OWN_HOSTS = [1, 2, 3, 4];
 
 /**
- * Without an address of its own a bridge takes the lowest of its ports, and so another whenever a Pod comes or goes. Pods
- * that remember the old one cannot answer until they ask again, seconds later.
+ * A bridge without an address of its own takes the lowest of its ports, which changes whenever a Pod comes or goes. Pods
+ * with the old one in their ARP cache could not answer for seconds.
  */
 const BRIDGE_MAC = "02:00:0a:42:00:01";
 
-/** @throws Fault ERR_DEMO_FAILED when `ip` or `nsenter` is missing or refuses. */
+/** @throws Fault ERR_DEMO_FAILED when `ip` or `nsenter` is missing or fails */
 export async function createNamespaceNetwork(): Promise<PodNetwork> {
   await ip("link", "set", "lo", "up");
   await ip("link", "add", BRIDGE, "address", BRIDGE_MAC, "type", "bridge", "forward_delay", "0");
-  for (const host of [1, 2, 3, 4]) await ip("address", "add", `${PREFIX}.${host}/24`, "dev", BRIDGE);
+  for (const host of OWN_HOSTS) await ip("address", "add", `${PREFIX}.${host}/24`, "dev", BRIDGE);
   await ip("link", "set", BRIDGE, "up");
-  let next = FIRST_POD;
-  return {
-    kind: "namespace",
-    kubeletAddress: `${PREFIX}.1`,
-    trafficAddress: `${PREFIX}.2`,
-    serviceAddress: `${PREFIX}.3`,
-    webhookAddress: `${PREFIX}.4`,
-    attach: () => attach(next++),
-  };
+  return podNetwork("namespace", PREFIX, attach);
 }
 
-async function attach(host: number): Promise<PodAttachment> {
-  if (host > LAST_POD) throw new Fault("ERR_DEMO_FAILED", "no address is left for a Pod");
-  const address = `${PREFIX}.${host}`;
+async function attach(address: string, host: number): Promise<PodAttachment> {
   const holder = await holdNamespace();
   const enter = ["nsenter", `--net=/proc/${holder.pid}/ns/net`, "--"];
   await ip("link", "add", `pod${host}`, "type", "veth", "peer", "name", "eth0", "netns", String(holder.pid));
   await ip("link", "set", `pod${host}`, "master", BRIDGE, "up");
-  const inside = (...words: string[]) => run([...enter, "ip", ...words]);
+  const inside = (...args: string[]) => run([...enter, "ip", ...args]);
   await inside("link", "set", "lo", "up");
   await inside("address", "add", `${address}/24`, "dev", "eth0");
   await inside("link", "set", "eth0", "up");
@@ -57,7 +48,7 @@ async function attach(host: number): Promise<PodAttachment> {
 
 type Holder = { readonly pid: number; readonly release: () => void };
 
-/** A namespace lives as long as a process in it: this one waits for the end of its input. */
+/** A namespace lives as long as a process in it: this one reads its input to the end. */
 function holdNamespace(): Promise<Holder> {
   const child = spawn("unshare", ["--net", "--", "sh", "-c", "echo ready; exec cat"], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -69,8 +60,8 @@ function holdNamespace(): Promise<Holder> {
   });
 }
 
-function ip(...words: string[]): Promise<void> {
-  return run(["ip", ...words]);
+function ip(...args: string[]): Promise<void> {
+  return run(["ip", ...args]);
 }
 
 async function run(argv: readonly string[]): Promise<void> {
@@ -82,10 +73,6 @@ async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/**
- * Runs the demo again inside namespaces of its own, where it is process 1 and root of an empty network: whatever it
- * starts there ends with it, however it ends.
- */
 type NamespaceOffer =
   | { readonly possible: true; readonly prefix: readonly string[] }
   | { readonly possible: false; readonly why: string };
@@ -95,51 +82,50 @@ const WAYS: readonly (readonly string[])[] = [
   ["unshare", ...COMMON, "--"],
   ["unshare", "--user", "--map-root-user", ...COMMON, "--"],
 ];
-/** Everything the Pods' network is made of, tried once. */
+/** Makes one of everything that the Pods' network consists of. */
 const TRIAL =
   "ip link set lo up && ip link add trial type bridge && ip link add v0 type veth peer name v1 && nsenter --net=/proc/self/ns/net -- true";
 
-/** Asks the machine by trying: rights, kernel settings and missing programs all show in the same way. */
+/** Tries it: only that finds missing privileges, kernel settings and programs alike. */
 export function offerNamespaces(): NamespaceOffer {
-  const complaints: string[] = [];
+  const failures: string[] = [];
   for (const way of WAYS) {
     const [program = "", ...args] = way;
     const trial = spawnSync(program, [...args, "sh", "-c", TRIAL], { encoding: "utf8", timeout: 10_000 });
     if (trial.status === 0) return { possible: true, prefix: way };
-    complaints.push((trial.error?.message ?? trial.stderr).trim().split("\n")[0] ?? "");
+    failures.push((trial.error?.message ?? trial.stderr).trim().split("\n")[0] ?? "");
   }
-  return { possible: false, why: complaints.filter((complaint) => complaint !== "").join("; ") };
+  return { possible: false, why: failures.filter((failure) => failure !== "").join("; ") };
 }
 
 type InsideRun = {
   readonly prefix: readonly string[];
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Aborted by Ctrl-C or SIGTERM: the inner demo cleans up and leaves. */
+  /** Aborted by Ctrl-C or SIGTERM: the inner demo cleans up and exits. */
   readonly stop: AbortSignal;
 };
 
-/** How long the inner demo may take to leave once told. */
-const LEAVE_LIMIT_MS = 5_000;
+const EXIT_LIMIT_MS = 5_000;
 
-/** Resolves with the exit status of the inner demo. Its standard input is a leash: it leaves when that ends. */
-export function runInside(run: InsideRun): Promise<number> {
+/**
+ * Runs a command inside private namespaces, where it is process 1 and root of an empty network: its children end with it.
+ * It must exit at the end of its standard input.
+ *
+ * @returns its exit status
+ */
+export async function runInside(run: InsideRun): Promise<number> {
   const [program = "", ...args] = [...run.prefix, ...run.command];
-  // A session of its own: the terminal's Ctrl-C reaches the outer demo only.
+  // A session of its own, or the terminal's Ctrl-C would reach it directly.
   const child = spawn(program, args, { stdio: ["pipe", "inherit", "inherit"], detached: true, env: run.environment });
   let limit: NodeJS.Timeout | undefined;
   run.stop.addEventListener("abort", () => {
     child.stdin.end();
-    limit = setTimeout(() => child.kill("SIGKILL"), LEAVE_LIMIT_MS);
+    limit = setTimeout(() => child.kill("SIGKILL"), EXIT_LIMIT_MS);
   });
-  return new Promise((resolve) => {
-    const over = (status: number) => {
-      clearTimeout(limit);
-      child.stdin.destroy();
-      resolve(status);
-    };
-    child.stdin.on("error", () => {});
-    child.once("error", () => over(1));
-    child.once("exit", (status) => over(status ?? 1));
-  });
+  child.stdin.on("error", () => {});
+  const [status]: (number | null)[] = await once(child, "exit").catch(() => [1]);
+  clearTimeout(limit);
+  child.stdin.destroy();
+  return status ?? 1;
 }

@@ -1,23 +1,47 @@
-/** Where Pods get their addresses from. Two ways exist: a network namespace each, or a loopback address each. */
+/** Addresses of Pods: each has a network namespace or a loopback address of its own. */
+import { Fault } from "../../fault.ts";
 
 export type PodAttachment = {
   readonly address: string;
   /** The command line that runs `argv` where the Pod's sockets are. */
   readonly inside: (argv: readonly string[]) => readonly string[];
-  /** Adapts the manager's arguments to a network shared by all Pods; the same list otherwise. */
+  /** Adapts arguments of the manager to a network that all Pods share. */
   readonly managerArguments: (args: readonly string[]) => readonly string[];
   readonly release: () => void;
 };
 
 export type PodNetwork = {
   readonly kind: "namespace" | "loopback";
-  /** Address of the Service: what clients connect to. */
+  /** Of the Service: clients connect to it. */
   readonly serviceAddress: string;
-  /** Address of the webhook's own Service: where Pods find the relay. */
+  /** Of the webhook's own Service: Pods connect to the relay there. */
   readonly webhookAddress: string;
-  /** The kubelet's hooks and probes come from here, */
+  /** Source of hooks and probes. Differs from the one of traffic, as in a cluster. */
   readonly kubeletAddress: string;
-  /** and traffic from here, so that a Pod can tell the two apart as it can in a cluster. */
   readonly trafficAddress: string;
   readonly attach: () => Promise<PodAttachment>;
 };
+
+const FIRST_POD = 10;
+const LAST_POD = 250;
+
+/** @param prefix first three bytes of every address */
+export function podNetwork(
+  kind: PodNetwork["kind"],
+  prefix: string,
+  attach: (address: string, host: number) => Promise<PodAttachment>,
+): PodNetwork {
+  let next = FIRST_POD;
+  return {
+    kind,
+    kubeletAddress: `${prefix}.1`,
+    trafficAddress: `${prefix}.2`,
+    serviceAddress: `${prefix}.3`,
+    webhookAddress: `${prefix}.4`,
+    attach: async () => {
+      if (next > LAST_POD) throw new Fault("ERR_DEMO_FAILED", "no address is left for a Pod");
+      const host = next++;
+      return attach(`${prefix}.${host}`, host);
+    },
+  };
+}

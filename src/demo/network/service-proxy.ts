@@ -1,14 +1,12 @@
 /**
- * The Service's address: a TCP forwarder that learns of endpoint changes late, as the proxies of a cluster do.
+ * The Service: a TCP forwarder that applies endpoint changes late, as the proxies of a cluster do.
  *
- * A change concerns new connections only; open ones stay where they are. It adds no fault of its own: a Pod that refuses
- * or resets is passed on as a reset, a Pod that closes as a close.
+ * A change affects new connections only. A Pod's refusal or reset becomes a reset, its close a close.
  */
 import { connect, createServer, type Socket } from "node:net";
-import { Fault } from "../../fault.ts";
 import type { Clock } from "../clock.ts";
 import type { PodNetwork } from "./pod-network.ts";
-import { applyChange, type Endpoint, type EndpointChange, usableEndpoints } from "./service-endpoints.ts";
+import { closeServer, isRefusal, listen } from "./sockets.ts";
 
 type ServiceProxyPorts = {
   readonly clock: Clock;
@@ -24,12 +22,12 @@ export type Forwarded = { readonly pod: string; readonly fromMs: number; readonl
 
 export type ServiceProxy = {
   readonly port: number;
-  /** The change becomes true in the API now and known here `propagationMs` later. */
+  /** Applies the change `propagationMs` later. */
   readonly tell: (change: EndpointChange) => void;
-  /** Forgets the lateness once: everything told so far is known now. */
+  /** Applies every pending change now. */
   readonly catchUp: () => void;
   readonly forwarded: () => readonly Forwarded[];
-  /** Whether the Pod behind this client connection refused it; a forwarder can only answer with a reset. */
+  /** Whether the Pod refused this client connection, which the client sees as a reset. */
   readonly wasRefused: (clientPort: number) => boolean;
   readonly close: () => Promise<void>;
 };
@@ -48,7 +46,7 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
   const refuse = (client: Socket) => {
     client.on("error", () => {});
     refused.add(client.remotePort ?? 0);
-    // A client that is reset before it has seen its connection cannot say which port it had.
+    // A client that is reset before it is connected has no local port for `wasRefused`.
     void ports.clock.wait(REFUSAL_MS, closing.signal).then(() => client.resetAndDestroy());
   };
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -57,10 +55,7 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
     sockets.add(client);
     client.once("close", () => sockets.delete(client));
     client.setNoDelay(true);
-    if (endpoint === undefined) {
-      refuse(client);
-      return;
-    }
+    if (endpoint === undefined) return refuse(client);
     const entry = { pod: endpoint.address, fromMs: ports.clock.nowMs(), toMs: -1 };
     forwarded.push(entry);
     const pod = connect({
@@ -76,27 +71,17 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
       sockets.delete(pod);
       entry.toMs = ports.clock.nowMs();
     });
-    join(client, pod, (error) => {
-      if (isRefusal(error)) refuse(client);
-      else client.resetAndDestroy();
-    });
+    join(client, pod, (error) => (isRefusal(error) ? refuse(client) : client.resetAndDestroy()));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => reject(new Fault("ERR_DEMO_FAILED", "the Service's address is taken", cause)));
-    server.listen(ports.port, ports.network.serviceAddress, 1_024, resolve);
-  });
-  const address = server.address();
-
   return {
-    port: typeof address === "object" && address !== null ? address.port : ports.port,
+    port: await listen(server, ports.network.serviceAddress, ports.port),
     tell: (change) => {
       inApi = applyChange(inApi, change);
-      if (ports.propagationMs === 0) known = applyChange(known, change);
-      else {
-        void ports.clock.wait(ports.propagationMs, closing.signal).then(() => {
-          known = applyChange(known, change);
-        });
-      }
+      const apply = () => {
+        known = applyChange(known, change);
+      };
+      if (ports.propagationMs === 0) apply();
+      else void ports.clock.wait(ports.propagationMs, closing.signal).then(apply);
     },
     catchUp: () => {
       known = inApi;
@@ -106,19 +91,17 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
     close: async () => {
       closing.abort();
       for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
+      await closeServer(server);
     },
   };
 }
 
-/** Bytes, ends and resets of either side reach the other; each socket is closed exactly when its peer is done. */
+/** Passes bytes, ends and resets of either side to the other. */
 function join(client: Socket, pod: Socket, onPodError: (error: Error) => void): void {
   client.pipe(pod);
   pod.pipe(client);
   client.on("error", () => pod.resetAndDestroy());
-  pod.on("error", (error) => {
-    onPodError(error);
-  });
+  pod.on("error", onPodError);
   client.once("close", () => {
     if (!pod.writableEnded) pod.destroy();
   });
@@ -127,7 +110,23 @@ function join(client: Socket, pod: Socket, onPodError: (error: Error) => void): 
   });
 }
 
-function isRefusal(error: Error): boolean {
-  const code = "code" in error ? error.code : "";
-  return code === "ECONNREFUSED" || code === "EHOSTUNREACH";
+export type Endpoint = {
+  readonly address: string;
+  /** The Pod is Ready. */
+  readonly serving: boolean;
+  readonly terminating: boolean;
+};
+
+export type EndpointChange = Endpoint | { readonly address: string; readonly gone: true };
+
+export function applyChange(endpoints: readonly Endpoint[], change: EndpointChange): readonly Endpoint[] {
+  const others = endpoints.filter((endpoint) => endpoint.address !== change.address);
+  return "gone" in change ? others : [...others, change];
+}
+
+/** Ready endpoints; without any, terminating ones that still serve. As kube-proxy since Kubernetes 1.26. */
+export function usableEndpoints(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const serving = endpoints.filter((endpoint) => endpoint.serving);
+  const ready = serving.filter((endpoint) => !endpoint.terminating);
+  return ready.length > 0 ? ready : serving;
 }

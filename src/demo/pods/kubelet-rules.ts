@@ -1,55 +1,50 @@
-/** How the kubelet stops and restarts containers: stop signals, grace periods, restart delays. Pure. */
+/** Rules of the kubelet for stops and restarts of containers. Pure. */
 
-/** An image's STOPSIGNAL, or a Pod's `lifecycle.stopSignal`. */
-export type StopSignal = (typeof STOP_SIGNALS)[number];
-
-/** Those that servers stop at; the API knows the others too. */
+/** Signals that stop servers; the API permits more. */
 export const STOP_SIGNALS = ["SIGTERM", "SIGQUIT", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGHUP"] as const;
 
-export const DEFAULT_STOP_SIGNAL: StopSignal = "SIGTERM";
+export type StopSignal = (typeof STOP_SIGNALS)[number];
 
-/** `undefined` when `text` is not one of {@link STOP_SIGNALS}. */
 export function stopSignalOf(text: string): StopSignal | undefined {
   return STOP_SIGNALS.find((signal) => signal === text);
 }
 
-/** A container is given at least this long between its stop signal and SIGKILL (`minimumGracePeriodInSeconds`). */
+/** Least time from the stop signal to SIGKILL (`minimumGracePeriodInSeconds`). */
 const FLOOR_SECONDS = 2;
 
-/** What is left of `graceSeconds` after something took `elapsedMs`: the kubelet takes off whole seconds only. */
+/** The kubelet subtracts whole seconds only. */
 export function graceAfter(graceSeconds: number, elapsedMs: number): number {
   return graceSeconds - Math.trunc(elapsedMs / 1_000);
 }
 
-/** How long the container may live after its stop signal. */
+/** Time from the stop signal to SIGKILL. */
 export function stopSeconds(remainingSeconds: number): number {
   return Math.max(FLOOR_SECONDS, remainingSeconds);
 }
 
-/** An absent grace period in a Pod means 30 s: the API server writes that default. */
+/** 30 s is the default of the API server. */
 export function podGraceSeconds(fromSpec: number | undefined): number {
   return fromSpec ?? 30;
 }
 
-/** The kubelet syncs Pods about once a second, and restarts a container without delay the first time. */
+/** The kubelet syncs Pods about once a second; the first restart has no other delay. */
 const FIRST_MS = 500;
 const BACK_OFF_MS = 10_000;
 const LONGEST_MS = 300_000;
-/** A container that ran this long is forgiven. */
+/** Restarts of a container that ran this long no longer count. */
 export const FORGIVEN_AFTER_MS = 600_000;
 
 export type Restarts = {
-  /** How often it was started again without being forgiven. */
   readonly count: number;
   readonly startedMs: number;
 };
 
-/** @param count restarts so far; they double the back-off up to 5 minutes */
+/** @param count restarts so far: each doubles the back-off, up to 5 minutes */
 export function restartDelayMs(count: number): number {
   return count === 0 ? FIRST_MS : Math.min(LONGEST_MS, BACK_OFF_MS * 2 ** (count - 1));
 }
 
-/** After an exit at `nowMs`: what counts for its next start. */
+/** Restarts that delay the next start, after an exit at `nowMs`. */
 export function countedRestarts({ count, startedMs }: Restarts, nowMs: number): number {
   return nowMs - startedMs >= FORGIVEN_AFTER_MS ? 0 : count;
 }

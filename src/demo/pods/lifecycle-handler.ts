@@ -1,14 +1,14 @@
 /**
  * Hooks and probes as the kubelet performs them.
  *
- * A preStop httpGet has no time limit, and its status is never looked at: only a broken or refused connection is a
- * failure. Probes are the opposite on both counts.
+ * A preStop httpGet has no time limit and may return any status: only a broken or refused connection fails it. Probes are
+ * the opposite on both counts.
  */
-import { Agent as HttpAgent, get as httpGet } from "node:http";
+import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, get as httpsGet } from "node:https";
-import { connect } from "node:net";
-import type { Clock } from "../clock.ts";
-import { waitAtMost } from "../clock.ts";
+import { type Clock, waitAtMost } from "../clock.ts";
+import { accepts } from "../network/sockets.ts";
+import type { ContainerRun } from "./container-run.ts";
 import type { Handler, ProbePlan } from "./pod-plan.ts";
 
 export type HandlerPorts = {
@@ -17,17 +17,12 @@ export type HandlerPorts = {
   readonly kubeletAddress: string;
   /** Runs a command in the container; resolves with its exit status. */
   readonly exec: (command: readonly string[]) => Promise<number>;
-  /** Aborted when the Pod is gone, so that nothing is left hanging. */
   readonly podGone: AbortSignal;
 };
 
-type Call = { readonly userAgent: string; readonly keepsConnection: boolean; readonly stop: AbortSignal };
+type Call = { readonly userAgent: string; readonly keepAlive: boolean; readonly stop: AbortSignal };
 
-/** A hook's connection stays open behind its answer for as long as the other side lets it; a probe's never does. */
-const HOOK_CALL: Omit<Call, "stop"> = { userAgent: "kube-lifecycle/1.37", keepsConnection: true };
-const PROBE_CALL: Omit<Call, "stop"> = { userAgent: "kube-probe/1.37", keepsConnection: false };
-
-/** The kubelet reads this much of an answer before a hook counts as done. */
+/** The kubelet reads this much of an answer. */
 const BODY_LIMIT_BYTES = 10 * 1024;
 
 /** Rejects with one sentence when the hook fails. */
@@ -39,11 +34,12 @@ export async function runHook(handler: Handler, ports: HandlerPorts): Promise<vo
     if (status !== 0) throw new Error(`${handler.command.join(" ")} ended with status ${status}`);
     return;
   }
-  await fetchStatus(handler, { ...HOOK_CALL, stop: ports.podGone }, ports);
+  // The connection of a hook stays open after the answer, that of a probe does not.
+  await fetchStatus(handler, { userAgent: "kube-lifecycle/1.37", keepAlive: true, stop: ports.podGone }, ports);
 }
 
 /** One attempt of a probe. */
-export async function probe(plan: ProbePlan, ports: HandlerPorts): Promise<boolean> {
+async function probe(plan: ProbePlan, ports: HandlerPorts): Promise<boolean> {
   const stop = new AbortController();
   let healthy = false;
   const attempt = probeOnce(plan.handler, ports, stop.signal).then((result) => {
@@ -56,22 +52,23 @@ export async function probe(plan: ProbePlan, ports: HandlerPorts): Promise<boole
 
 async function probeOnce(handler: Handler, ports: HandlerPorts, stop: AbortSignal): Promise<boolean> {
   if (handler.kind === "exec") return (await ports.exec(handler.command)) === 0;
-  if (handler.kind === "tcpSocket") return opens(handler.port, ports, stop);
+  if (handler.kind === "tcpSocket")
+    return accepts({ host: ports.podAddress, port: handler.port, localAddress: ports.kubeletAddress }, stop);
   if (handler.kind !== "httpGet") return false;
-  const status = await fetchStatus(handler, { ...PROBE_CALL, stop }, ports);
+  const status = await fetchStatus(handler, { userAgent: "kube-probe/1.37", keepAlive: false, stop }, ports);
   return status >= 200 && status < 400;
 }
 
 function fetchStatus(
   handler: Extract<Handler, { kind: "httpGet" }>,
-  { userAgent, keepsConnection, stop }: Call,
+  { userAgent, keepAlive, stop }: Call,
   ports: HandlerPorts,
 ): Promise<number> {
   const agent = handler.secure
-    ? new HttpsAgent({ keepAlive: keepsConnection, rejectUnauthorized: false })
-    : new HttpAgent({ keepAlive: keepsConnection });
+    ? new HttpsAgent({ keepAlive, rejectUnauthorized: false })
+    : new HttpAgent({ keepAlive });
   // Idle connections end with the Pod, not with their call.
-  if (keepsConnection) stop.addEventListener("abort", () => agent.destroy(), { once: true });
+  if (keepAlive) stop.addEventListener("abort", () => agent.destroy(), { once: true });
   const options = {
     host: handler.host ?? ports.podAddress,
     port: handler.port,
@@ -82,15 +79,14 @@ function fetchStatus(
     agent,
   };
   return new Promise((resolve, reject) => {
-    const onAnswer = (answer: import("node:http").IncomingMessage) => {
+    const onAnswer = (answer: IncomingMessage) => {
       let bytes = 0;
       const done = () => resolve(answer.statusCode ?? 0);
       answer.on("data", (chunk: Uint8Array) => {
         bytes += chunk.length;
-        if (bytes >= BODY_LIMIT_BYTES) {
-          done();
-          answer.destroy();
-        }
+        if (bytes < BODY_LIMIT_BYTES) return;
+        done();
+        answer.destroy();
       });
       answer.once("end", done);
       answer.once("error", reject);
@@ -101,15 +97,57 @@ function fetchStatus(
   });
 }
 
-function opens(port: number, ports: HandlerPorts, stop: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: ports.podAddress, port, localAddress: ports.kubeletAddress });
-    const over = (open: boolean) => {
-      socket.destroy();
-      resolve(open);
-    };
-    socket.once("connect", () => over(true));
-    socket.once("error", () => over(false));
-    stop.addEventListener("abort", () => over(false));
-  });
+type Readiness = {
+  readonly isReady: () => boolean;
+  readonly start: () => void;
+  readonly stop: () => void;
+};
+
+/**
+ * Probing continues while the Pod ends, as in the kubelet. A Pod without probes is Ready while its regular containers and
+ * sidecars run.
+ */
+export function watchReadiness(
+  containers: readonly ContainerRun[],
+  portsOf: (run: ContainerRun) => HandlerPorts,
+  onChange: (ready: boolean) => void,
+): Readiness {
+  const healthy = new Map<string, boolean>();
+  const over = new AbortController();
+  let started = false;
+  let wasReady = false;
+  let everReady = false;
+  const counted = containers.filter((run) => run.plan.role !== "init");
+  const isReady = () => started && counted.every((run) => run.isRunning() && (healthy.get(run.plan.name) ?? true));
+  const update = () => {
+    const ready = isReady();
+    if (ready !== wasReady) onChange(ready);
+    wasReady = ready;
+    everReady ||= ready;
+  };
+  const watch = async (run: ContainerRun) => {
+    const plan = run.plan.readiness;
+    if (plan === undefined) return;
+    const ports = portsOf(run);
+    await ports.clock.wait(plan.initialDelayMs, over.signal);
+    while (!over.signal.aborted) {
+      const result = run.isRunning() && (await probe(plan, ports));
+      if (over.signal.aborted) return;
+      healthy.set(run.plan.name, result);
+      update();
+      // The kubelet's period would make the start of a demo too long. It matters once the Pod was Ready: the manager counts
+      // more frequent probes as traffic.
+      await ports.clock.wait(result || everReady ? plan.periodMs : Math.min(plan.periodMs, 250), over.signal);
+    }
+  };
+  return {
+    isReady,
+    start: () => {
+      for (const run of counted) if (run.plan.readiness !== undefined) healthy.set(run.plan.name, false);
+      started = true;
+      update();
+      for (const run of counted) void watch(run);
+    },
+    stop: () => over.abort(),
+  };
 }

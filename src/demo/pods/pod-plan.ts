@@ -1,7 +1,6 @@
-/** What the runner needs from a Pod, read from its manifest. Pure. */
-import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
-import { listAt, numberAt, objectAt, textAt, textsAt } from "../json-reading.ts";
-import { DEFAULT_STOP_SIGNAL, podGraceSeconds, type StopSignal, stopSignalOf } from "./kubelet-rules.ts";
+/** The part of a Pod manifest that the runner uses. Pure. */
+import { listAt, numberAt, objectAt, textAt, textsAt } from "../json.ts";
+import { podGraceSeconds, type StopSignal, stopSignalOf } from "./kubelet-rules.ts";
 
 export type Handler =
   | { readonly kind: "exec"; readonly command: readonly string[] }
@@ -51,13 +50,12 @@ export type PodPlan = {
 };
 
 export function planPod(pod: object): PodPlan {
-  const policy = textAt(pod, "spec", "restartPolicy") ?? "Always";
   return {
     name: textAt(pod, "metadata", "name") ?? "pod",
     namespace: textAt(pod, "metadata", "namespace") ?? "default",
     uid: textAt(pod, "metadata", "uid") ?? "",
     graceSeconds: podGraceSeconds(numberAt(pod, "spec", "terminationGracePeriodSeconds")),
-    restarts: policy === "Always",
+    restarts: (textAt(pod, "spec", "restartPolicy") ?? "Always") === "Always",
     containers: [
       ...listAt(pod, "spec", "initContainers").map((container) =>
         planContainer(container, textAt(container, "restartPolicy") === "Always" ? "sidecar" : "init"),
@@ -67,15 +65,7 @@ export function planPod(pod: object): PodPlan {
   };
 }
 
-/** Containers that cannot run here because only their image knows what to run, by name. */
-export function containersWithoutCommand(pod: object): string[] {
-  return planPod(pod)
-    .containers.filter((container) => container.name !== MANAGER_CONTAINER && container.command.length === 0)
-    .map((container) => container.name);
-}
-
 function planContainer(container: unknown, role: ContainerPlan["role"]): ContainerPlan {
-  const readiness = objectAt(container, "readinessProbe");
   return {
     name: textAt(container, "name") ?? "",
     role,
@@ -87,9 +77,9 @@ function planContainer(container: unknown, role: ContainerPlan["role"]): Contain
       value: textAt(variable, "value") ?? "",
       fieldPath: textAt(variable, "valueFrom", "fieldRef", "fieldPath") ?? "",
     })),
-    stopSignal: stopSignalOf(textAt(container, "lifecycle", "stopSignal") ?? "") ?? DEFAULT_STOP_SIGNAL,
+    stopSignal: stopSignalOf(textAt(container, "lifecycle", "stopSignal") ?? "") ?? "SIGTERM",
     preStop: planHandler(container, objectAt(container, "lifecycle", "preStop")),
-    readiness: planProbe(container, readiness),
+    readiness: planProbe(container, objectAt(container, "readinessProbe")),
     terminationGraceSecondsOfLiveness: numberAt(container, "livenessProbe", "terminationGracePeriodSeconds"),
   };
 }
@@ -111,16 +101,15 @@ function planHandler(container: unknown, owner: object): Handler | undefined {
   if ("tcpSocket" in owner) return { kind: "tcpSocket", port: portOf(container, objectAt(owner, "tcpSocket")) };
   if (!("httpGet" in owner)) return undefined;
   const get = objectAt(owner, "httpGet");
-  const headers: Record<string, string> = {};
-  for (const header of listAt(get, "httpHeaders"))
-    headers[textAt(header, "name") ?? ""] = textAt(header, "value") ?? "";
   return {
     kind: "httpGet",
     host: textAt(get, "host"),
     port: portOf(container, get),
     path: textAt(get, "path") ?? "/",
     secure: textAt(get, "scheme") === "HTTPS",
-    headers,
+    headers: Object.fromEntries(
+      listAt(get, "httpHeaders").map((header) => [textAt(header, "name") ?? "", textAt(header, "value") ?? ""]),
+    ),
   };
 }
 

@@ -13,21 +13,33 @@
  * differently: docs/real-kubelet.md.
  */
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../clock.ts";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { PodAttachment, PodNetwork } from "../network/pod-network.ts";
-import type { CommandSurroundings } from "./container-command.ts";
-import { type PodPlan, planPod } from "./pod-plan.ts";
-import type { ProcessTable } from "./process-table.ts";
-import { createRunningPod, type PodEvent, type RunningPod } from "./running-pod.ts";
+import type { ContainerImages } from "./container-run.ts";
+import { planPod } from "./pod-plan.ts";
+import { createRunningPod, type PodEvent, type RunningPod, type RunningPodPorts } from "./running-pod.ts";
 
-export type PodRunnerPorts = {
-  readonly clock: Clock;
+const here = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+const NATIVE_MANAGER = here("build/native/lastcall");
+const NODE_MANAGER = here("src/manager/node-main.ts");
+const LIBRARY = here(`build/native/lastcall-preload-${process.arch}.so`);
+
+export type ManagerImage = Omit<ContainerImages, "imageEnvironment"> & { readonly manager: "native" | "node" };
+
+/** The native build where there is one; the library where it was built. */
+export function localManagerImage(): ManagerImage {
+  const native = existsSync(NATIVE_MANAGER);
+  return {
+    manager: native ? "native" : "node",
+    managerProgram: native ? [NATIVE_MANAGER] : [process.execPath, NODE_MANAGER],
+    preloadLibrary: existsSync(LIBRARY) ? LIBRARY : "",
+  };
+}
+
+export type PodRunnerPorts = RunningPodPorts & {
   readonly network: PodNetwork;
-  readonly processes: ProcessTable;
-  readonly managerProgram: CommandSurroundings["managerProgram"];
-  readonly preloadLibrary: CommandSurroundings["preloadLibrary"];
-  readonly imageEnvironment: CommandSurroundings["imageEnvironment"];
-  /** Every event of every Pod as it happens. */
   readonly onEvent: (pod: PodIdentity, event: PodEvent) => void;
 };
 
@@ -36,34 +48,22 @@ export type PodIdentity = { readonly name: string; readonly uid: string; readonl
 export type PodRunner = {
   /** Gives the Pod an address and starts its containers; resolves when all regular ones were started. */
   readonly start: (pod: object) => Promise<RunningPod>;
-  /** Kills what is left, without any grace. */
+  /** Kills every Pod. */
   readonly close: () => Promise<void>;
 };
 
 export function createPodRunner(ports: PodRunnerPorts): PodRunner {
   const pods = new Set<RunningPod>();
-  // Addresses stay until the end: a Pod that is gone refuses connections instead of swallowing them.
+  // Released at the end only: without its address a Pod that is gone would drop packets instead of refusing connections.
   const attachments = new Set<PodAttachment>();
   return {
     start: async (manifest) => {
-      const plan = planPod(manifest);
-      const named: PodPlan = plan.uid === "" ? { ...plan, uid: randomUUID() } : plan;
+      const planned = planPod(manifest);
+      const plan = { ...planned, uid: planned.uid || randomUUID() };
       const attachment = await ports.network.attach();
       attachments.add(attachment);
-      const pod = createRunningPod(named, {
-        clock: ports.clock,
-        processes: ports.processes,
-        attachment,
-        kubeletAddress: ports.network.kubeletAddress,
-        surroundings: {
-          podAddress: attachment.address,
-          managerProgram: ports.managerProgram,
-          preloadLibrary: ports.preloadLibrary,
-          managerArguments: attachment.managerArguments,
-          imageEnvironment: ports.imageEnvironment,
-        },
-        onEvent: (event) => ports.onEvent({ name: named.name, uid: named.uid, address: attachment.address }, event),
-      });
+      const identity = { name: plan.name, uid: plan.uid, address: attachment.address };
+      const pod = createRunningPod(plan, attachment, ports, (event) => ports.onEvent(identity, event));
       pods.add(pod);
       await pod.startContainers();
       return pod;

@@ -1,31 +1,25 @@
-/** One Pod from its first container to its last exit. The rules it follows are listed in `pod-runner.ts`. */
+/** Runs one Pod from its first container to its last exit, by the rules listed in `pod-runner.ts`. */
 import { Fault } from "../../fault.ts";
 import type { Clock } from "../clock.ts";
-import type { PodAttachment } from "../network/pod-network.ts";
-import type { CommandSurroundings } from "./container-command.ts";
-import { type ContainerRun, createContainerRun } from "./container-run.ts";
+import type { PodAttachment, PodNetwork } from "../network/pod-network.ts";
+import { type ContainerPorts, type ContainerRun, createContainerRun } from "./container-run.ts";
 import { countedRestarts, type Restarts, restartDelayMs } from "./kubelet-rules.ts";
-import { type HandlerPorts, runHook } from "./lifecycle-handler.ts";
+import { type HandlerPorts, runHook, watchReadiness } from "./lifecycle-handler.ts";
 import type { PodPlan } from "./pod-plan.ts";
-import type { ProcessTable } from "./process-table.ts";
-import { watchReadiness } from "./readiness.ts";
-import { type StopNote, type StoppingContainer, terminate } from "./termination.ts";
+import { type StopNote, terminate } from "./termination.ts";
 
 export type PodEvent = {
   /** On the runner's clock. */
   readonly atMs: number;
+  /** Empty for events of the whole Pod. */
   readonly container: string;
   readonly what: StopNote["what"] | "started" | "restarting" | "ready" | "unready" | "deleted" | "gone" | "line";
   readonly detail: string;
 };
 
-type RunningPodPorts = {
+export type RunningPodPorts = Omit<ContainerPorts, "attachment" | "onLine" | "onExit"> & {
   readonly clock: Clock;
-  readonly processes: ProcessTable;
-  readonly attachment: PodAttachment;
-  readonly kubeletAddress: string;
-  readonly surroundings: CommandSurroundings;
-  readonly onEvent: (event: PodEvent) => void;
+  readonly network: Pick<PodNetwork, "kubeletAddress">;
 };
 
 export type RunningPod = {
@@ -36,104 +30,94 @@ export type RunningPod = {
   readonly isRunning: (container: string) => boolean;
   readonly startContainers: () => Promise<void>;
   /**
-   * Ends the Pod as an API deletion does. Resolves when the last process is gone; a second call joins the first, with
-   * whatever grace period it asks for, as the kubelet does.
+   * Ends the Pod like an API deletion. Resolves when the last process is gone; a second call joins the first, whatever
+   * its grace period, as in the kubelet.
    */
   readonly remove: (graceSeconds?: number) => Promise<void>;
-  /** What a failed liveness probe does: hook, stop and restart of this one container. */
+  /** Acts like a failed liveness probe: hook, stop and restart of this one container. */
   readonly restart: (container: string) => Promise<void>;
-  /** Resolves when the Pod is over: deleted, or run to completion. */
+  /** Resolves when the Pod was deleted or has run to completion. */
   readonly gone: Promise<void>;
   readonly kill: () => Promise<void>;
 };
 
-export function createRunningPod(plan: PodPlan, ports: RunningPodPorts): RunningPod {
-  const { clock, attachment } = ports;
+export function createRunningPod(
+  plan: PodPlan,
+  attachment: PodAttachment,
+  ports: RunningPodPorts,
+  onEvent: (event: PodEvent) => void,
+): RunningPod {
+  const { clock } = ports;
   const events: PodEvent[] = [];
   const podGone = new AbortController();
-  let tellGone = () => {};
-  const gone = new Promise<void>((resolve) => {
-    tellGone = resolve;
-  });
+  const gone = Promise.withResolvers<void>();
   let ending: Promise<void> | undefined;
-  // A deletion waits for a restart that is under way, as the kubelet's does.
+  // A deletion waits for a restart under way, as in the kubelet.
   let stopForRestart: Promise<void> = Promise.resolve();
   const restarts = new Map<string, Restarts>();
 
-  const note = (container: string, what: PodEvent["what"], detail = "") => {
+  const record = (container: string, what: PodEvent["what"], detail = "") => {
     const event = { atMs: clock.nowMs(), container, what, detail };
     events.push(event);
-    ports.onEvent(event);
+    onEvent(event);
   };
   const containers = plan.containers.map((container) =>
     createContainerRun(container, plan, {
       ...ports,
-      onLine: (name, line) => note(name, "line", line),
-      onExit: (name, status) => afterExit(name, status),
+      attachment,
+      onLine: (line) => record(container.name, "line", line),
+      onExit: (status) => afterExit(container.name, status),
     }),
   );
-  const readiness = watchReadiness(
-    containers,
-    (run) => handlerPorts(run),
-    (ready) => note("", ready ? "ready" : "unready"),
-  );
+  const runOf = (name: string) => containers.find((run) => run.plan.name === name);
+  const handlerPorts = ({ exec }: ContainerRun): HandlerPorts => ({
+    clock,
+    podAddress: attachment.address,
+    kubeletAddress: ports.network.kubeletAddress,
+    exec,
+    podGone: podGone.signal,
+  });
+  const readiness = watchReadiness(containers, handlerPorts, (ready) => record("", ready ? "ready" : "unready"));
 
-  function handlerPorts(run: ContainerRun): HandlerPorts {
-    return {
-      clock,
-      podAddress: attachment.address,
-      kubeletAddress: ports.kubeletAddress,
-      exec: run.exec,
-      podGone: podGone.signal,
-    };
-  }
-
-  function stoppable(run: ContainerRun): StoppingContainer {
-    const hook = run.plan.preStop;
-    return {
-      name: run.plan.name,
-      sidecar: run.plan.role === "sidecar",
-      isRunning: run.isRunning,
-      signal: run.signal,
-      exited: run.exited(),
-      ...(hook === undefined ? {} : { runHook: () => runHook(hook, handlerPorts(run)) }),
-    };
-  }
-
-  function stopContainers(which: readonly ContainerRun[], graceSeconds: number): Promise<void> {
+  function stopContainers(runs: readonly ContainerRun[], graceSeconds: number): Promise<void> {
+    const running = runs.filter((run) => run.isRunning());
     return terminate({
-      containers: which.filter((run) => run.isRunning()).map(stoppable),
+      containers: running.map((run) => {
+        const { name, role, preStop } = run.plan;
+        const hook = preStop === undefined ? {} : { runHook: () => runHook(preStop, handlerPorts(run)) };
+        return { ...run, ...hook, name, sidecar: role === "sidecar", exited: run.exited() };
+      }),
       graceSeconds,
       clock,
-      note: ({ container, what, detail }) => note(container, what, detail),
+      note: ({ container, what, detail }) => record(container, what, detail),
     });
   }
 
   function start(run: ContainerRun): void {
     run.start();
-    note(run.plan.name, "started");
-  }
-
-  function restartable(run: ContainerRun): boolean {
-    return run.plan.role === "sidecar" || (run.plan.role === "regular" && plan.restarts);
+    record(run.plan.name, "started");
   }
 
   function afterExit(name: string, status: number): void {
-    if (ending !== undefined) return;
-    const run = containers.find((candidate) => candidate.plan.name === name);
-    if (run === undefined || run.plan.role === "init") return;
-    note(name, "exited", `status ${status}`);
-    if (restartable(run)) {
-      const count = countedRestarts(restarts.get(name) ?? { count: 0, startedMs: clock.nowMs() }, clock.nowMs());
-      const delayMs = restartDelayMs(count);
-      note(name, "restarting", `in ${delayMs} ms`);
-      void clock.wait(delayMs, podGone.signal).then(() => {
-        if (ending !== undefined || run.isRunning()) return;
-        restarts.set(name, { count: count + 1, startedMs: clock.nowMs() });
-        start(run);
-      });
-    } else if (containers.every((other) => other.plan.role !== "regular" || !other.isRunning()))
+    const run = runOf(name);
+    if (ending !== undefined || run === undefined || run.plan.role === "init") return;
+    record(name, "exited", `status ${status}`);
+    if (run.plan.role === "sidecar" || plan.restarts) restartLater(run);
+    else if (containers.every((other) => other.plan.role !== "regular" || !other.isRunning()))
       void end(plan.graceSeconds);
+  }
+
+  function restartLater(run: ContainerRun): void {
+    const { name } = run.plan;
+    const nowMs = clock.nowMs();
+    const count = countedRestarts(restarts.get(name) ?? { count: 0, startedMs: nowMs }, nowMs);
+    const delayMs = restartDelayMs(count);
+    record(name, "restarting", `in ${delayMs} ms`);
+    void clock.wait(delayMs, podGone.signal).then(() => {
+      if (ending !== undefined || run.isRunning()) return;
+      restarts.set(name, { count: count + 1, startedMs: clock.nowMs() });
+      start(run);
+    });
   }
 
   function end(graceSeconds: number): Promise<void> {
@@ -142,8 +126,8 @@ export function createRunningPod(plan: PodPlan, ports: RunningPodPorts): Running
       .finally(() => {
         podGone.abort();
         readiness.stop();
-        note("", "gone");
-        tellGone();
+        record("", "gone");
+        gone.resolve();
       });
     return ending;
   }
@@ -153,7 +137,7 @@ export function createRunningPod(plan: PodPlan, ports: RunningPodPorts): Running
     address: attachment.address,
     events,
     isReady: readiness.isReady,
-    isRunning: (name) => containers.some((run) => run.plan.name === name && run.isRunning()),
+    isRunning: (name) => runOf(name)?.isRunning() ?? false,
     startContainers: async () => {
       for (const run of containers) {
         start(run);
@@ -163,16 +147,16 @@ export function createRunningPod(plan: PodPlan, ports: RunningPodPorts): Running
       readiness.start();
     },
     remove: (graceSeconds = plan.graceSeconds) => {
-      if (ending === undefined) note("", "deleted", `grace period ${graceSeconds} s`);
+      if (ending === undefined) record("", "deleted", `grace period ${graceSeconds} s`);
       return end(graceSeconds);
     },
     restart: async (name) => {
-      const run = containers.find((candidate) => candidate.plan.name === name);
+      const run = runOf(name);
       if (run === undefined || ending !== undefined) return;
       stopForRestart = stopContainers([run], run.plan.terminationGraceSecondsOfLiveness ?? plan.graceSeconds);
       await stopForRestart;
     },
-    gone,
+    gone: gone.promise,
     kill: async () => {
       podGone.abort();
       for (const run of containers) run.signal("SIGKILL");

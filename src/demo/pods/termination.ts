@@ -1,9 +1,9 @@
 /**
- * How the kubelet ends the running containers of one Pod, with processes and time handed in.
+ * Ends the running containers of one Pod like the kubelet.
  *
- * Every hook starts at once and in parallel, those of native sidecars too; only the stop signals are ordered: a sidecar
- * waits for all regular containers, then for the sidecars listed after it. Whatever is waited for is paid from the one
- * grace period, and when that is used up every container gets SIGTERM and, 2 s later, SIGKILL.
+ * All hooks start at once, those of native sidecars too; only the stop signals are ordered: a sidecar waits for all
+ * regular containers, then for the sidecars listed after it. Every wait is paid from one grace period; when that is used
+ * up, each container gets its stop signal and, 2 s later, SIGKILL.
  */
 import { Fault } from "../../fault.ts";
 import { type Clock, waitAtMost } from "../clock.ts";
@@ -34,7 +34,7 @@ export type StopNote = {
 };
 
 type Stopping = {
-  /** Running containers only, in the order of the Pod: sidecars, then regular ones. The others get nothing. */
+  /** Running containers only, in the order of the Pod: sidecars, then regular ones. */
   readonly containers: readonly StoppingContainer[];
   readonly graceSeconds: number;
   readonly clock: Clock;
@@ -44,62 +44,46 @@ type Stopping = {
 /** A process that survives SIGKILL this long is stuck in the kernel. */
 const KILL_LIMIT_MS = 10_000;
 
-/** Resolves when every container is gone: at the latest grace period + 2 s + 2 s after the call, as each wait is bounded. */
+/** Resolves when every container is gone: at the latest grace period + 2 s + 2 s after the call. */
 export async function terminate(stopping: Stopping): Promise<void> {
   await Promise.all(stopping.containers.map((container) => stopOne(container, stopping)));
 }
 
-async function stopOne(container: StoppingContainer, stopping: Stopping): Promise<void> {
-  let remaining = stopping.graceSeconds;
-  if (container.runHook !== undefined && remaining > 0) {
-    const started = stopping.clock.nowMs();
-    await hookOrGrace(container, container.runHook, stopping);
-    remaining = graceAfter(remaining, stopping.clock.nowMs() - started);
+async function stopOne(container: StoppingContainer, { containers, graceSeconds, clock, note }: Stopping) {
+  const { name, runHook, sidecar, exited } = container;
+  const record = (what: StopNote["what"], detail = "") => note({ container: name, what, detail });
+  let remaining = graceSeconds;
+  const spend = async (work: Promise<unknown>): Promise<"done" | "late"> => {
+    const startedMs = clock.nowMs();
+    const end = await waitAtMost(clock, Math.max(0, remaining) * 1_000, work);
+    remaining = graceAfter(remaining, clock.nowMs() - startedMs);
+    return end;
+  };
+
+  if (runHook !== undefined && remaining > 0) {
+    record("hook-started");
+    // A late hook is not cancelled; it fails by itself when its container is gone.
+    const hook = runHook().then(
+      () => record("hook-ended"),
+      (error: unknown) => record("FailedPreStopHook", error instanceof Error ? error.message : String(error)),
+    );
+    if ((await spend(hook)) === "late") record("hook-overran", `the grace period of ${graceSeconds} s ended first`);
   }
-  if (container.sidecar) {
-    const started = stopping.clock.nowMs();
-    const before = Promise.all(mustEndBefore(container, stopping.containers).map((other) => other.exited));
-    await waitAtMost(stopping.clock, Math.max(0, remaining) * 1_000, before);
-    remaining = graceAfter(remaining, stopping.clock.nowMs() - started);
+  if (sidecar) {
+    const place = containers.indexOf(container);
+    const others = containers.filter((other, index) => !other.sidecar || index > place);
+    await spend(Promise.all(others.map((other) => other.exited)));
   }
-  await signalAndWait(container, stopSeconds(remaining), stopping);
-}
-
-/** The hook is not cancelled when the grace period ends first; it fails by itself when its container is gone. */
-async function hookOrGrace(
-  container: StoppingContainer,
-  runHook: () => Promise<void>,
-  stopping: Stopping,
-): Promise<void> {
-  const note = (what: StopNote["what"], detail: string) => stopping.note({ container: container.name, what, detail });
-  note("hook-started", "");
-  const hook = runHook().then(
-    () => note("hook-ended", ""),
-    (error: unknown) => note("FailedPreStopHook", error instanceof Error ? error.message : String(error)),
-  );
-  if ((await waitAtMost(stopping.clock, stopping.graceSeconds * 1_000, hook)) === "late")
-    note("hook-overran", `the grace period of ${stopping.graceSeconds} s ended first`);
-}
-
-function mustEndBefore(sidecar: StoppingContainer, all: readonly StoppingContainer[]): StoppingContainer[] {
-  const place = all.indexOf(sidecar);
-  return all.filter((other, index) => !other.sidecar || index > place);
-}
-
-async function signalAndWait(container: StoppingContainer, seconds: number, stopping: Stopping): Promise<void> {
-  const note = (what: StopNote["what"], detail: string) => stopping.note({ container: container.name, what, detail });
-  for (const [signal, limitMs] of [
-    ["SIGTERM", seconds * 1_000],
-    ["SIGKILL", KILL_LIMIT_MS],
+  const killSeconds = stopSeconds(remaining);
+  for (const [signal, limitMs, detail] of [
+    ["SIGTERM", killSeconds * 1_000, `SIGKILL follows in ${killSeconds} s`],
+    ["SIGKILL", KILL_LIMIT_MS, ""],
   ] as const) {
     if (container.isRunning()) {
-      note(signal, signal === "SIGTERM" ? `SIGKILL follows in ${seconds} s` : "");
+      record(signal, detail);
       container.signal(signal);
     }
-    if ((await waitAtMost(stopping.clock, limitMs, container.exited)) === "done") {
-      note("exited", "");
-      return;
-    }
+    if ((await waitAtMost(clock, limitMs, exited)) === "done") return record("exited");
   }
-  throw new Fault("ERR_DEMO_FAILED", `the process of container ${container.name} survives SIGKILL`);
+  throw new Fault("ERR_DEMO_FAILED", `the process of container ${name} survives SIGKILL`);
 }

@@ -1,12 +1,9 @@
-/** The Deployment that is rolled: the sample's or a user's, and the Pods made from it. Pure. */
-import { listAt, numberAt, objectAt, textAt } from "../json-reading.ts";
-import { STOP_SIGNALS, stopSignalOf } from "../pods/kubelet-rules.ts";
-import { containersWithoutCommand } from "../pods/pod-plan.ts";
+/** The sample Deployment, and the Pods of a Deployment. Pure. */
+import { listAt, numberAt, objectAt, textAt } from "../json.ts";
 
 type SampleChoices = {
-  /** The words that start the sample application. */
   readonly command: readonly string[];
-  /** Where Pods share a network each must listen on its own address. */
+  /** Needed where Pods share a network. */
   readonly listensOnPodAddress: boolean;
   readonly replicas: number;
 };
@@ -54,7 +51,7 @@ export const SAMPLE_DRIVER: Readonly<Record<string, string>> = {
   "lastcall.dev/active-url": `http://127.0.0.1:${SAMPLE_PORT}/active`,
 };
 
-/** Adds annotations to the Pod template; what is written there already wins. */
+/** Adds annotations to the Pod template; existing ones win. */
 export function annotated(deployment: object, annotations: Readonly<Record<string, string>>): object {
   const spec = objectAt(deployment, "spec");
   const template = objectAt(spec, "template");
@@ -71,40 +68,12 @@ export function annotated(deployment: object, annotations: Readonly<Record<strin
   };
 }
 
-/** Problems that keep a user's Deployment from running here, each as a sentence. */
-export function deploymentProblems(deployment: object): string[] {
-  const name = textAt(deployment, "metadata", "name") ?? "";
-  if (textAt(deployment, "kind") !== "Deployment") return ["The file holds no Deployment."];
-  const pod = podOf(deployment, "");
-  const problems = containersWithoutCommand(pod).map(
-    (container) =>
-      `Container ${container} of Deployment ${name} names no command; images are not run here, so write one.`,
-  );
-  for (const container of listAt(pod, "spec", "containers")) {
-    const signal = textAt(container, "lifecycle", "stopSignal");
-    if (signal === undefined || stopSignalOf(signal) !== undefined) continue;
-    const where = `Container ${textAt(container, "name") ?? ""} of Deployment ${name}`;
-    problems.push(`${where} has the stopSignal ${signal}, expected one of ${STOP_SIGNALS.join(", ")}.`);
-  }
-  if (listAt(pod, "spec", "containers").length === 0) problems.push(`Deployment ${name} has no containers.`);
-  const port = servicePort(deployment);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    problems.push(`Deployment ${name} names containerPort ${port}, expected 1 to 65535.`);
-  if (port === 0) {
-    problems.push(`Deployment ${name} names no port; add a containerPort to the container that takes requests.`);
-  }
-  return problems;
-}
-
-/** Where the Service sends requests: the first declared port; 0 when there is none. */
+/** Target of the Service: the first declared TCP port; 0 when there is none. */
 export function servicePort(deployment: object): number {
-  for (const container of listAt(deployment, "spec", "template", "spec", "containers")) {
-    for (const port of listAt(container, "ports")) {
-      const number = numberAt(port, "containerPort");
-      if (number !== undefined && (textAt(port, "protocol") ?? "TCP") === "TCP") return number;
-    }
-  }
-  return 0;
+  const ports = listAt(deployment, "spec", "template", "spec", "containers").flatMap((each) => listAt(each, "ports"));
+  const isUsed = (port: unknown) =>
+    numberAt(port, "containerPort") !== undefined && (textAt(port, "protocol") ?? "TCP") === "TCP";
+  return numberAt(ports.find(isUsed), "containerPort") ?? 0;
 }
 
 /** At most 5: every Pod is several processes on this one machine. */
@@ -112,7 +81,7 @@ export function replicasOf(deployment: object): number {
   return Math.min(5, Math.max(1, numberAt(deployment, "spec", "replicas") ?? 1));
 }
 
-/** Where its Pods and its Service are, and what both are called after. */
+/** Namespace of its Pods and its Service, and the name of both. */
 export function placeOf(deployment: object): { readonly namespace: string; readonly name: string } {
   return {
     namespace: textAt(deployment, "metadata", "namespace") ?? "default",
@@ -139,7 +108,7 @@ export function podOf(deployment: object, revision: string): object {
   };
 }
 
-/** What the API server adds after admission. */
+/** Adds what the API server sets after admission. */
 export function namedPod(pod: object, suffix: string, uid: string): object {
   const metadata = objectAt(pod, "metadata");
   return { ...pod, metadata: { ...metadata, name: `${textAt(metadata, "generateName") ?? "pod-"}${suffix}`, uid } };

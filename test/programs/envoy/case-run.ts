@@ -3,7 +3,7 @@ import { get } from "node:http";
 import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
 import { realClock } from "../../../src/demo/clock.ts";
 import type { PodEvent, RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { endOf } from "../../../src/demo/story/pod-end.ts";
+import { endOf } from "../../../src/demo/report/pod-end.ts";
 import { type EnvoyCase, nameOf } from "./cases.ts";
 import { type EnvoyResult, systemOf } from "./envoy-result.ts";
 import { type GatewayParts, gatewayPod } from "./gateway-pod.ts";

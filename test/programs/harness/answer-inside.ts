@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { realClock } from "../../../src/demo/clock.ts";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../../../src/demo/network/pod-network.ts";
-import { localManagerImage, type ManagerImage } from "../../../src/demo/pods/manager-image.ts";
+import { localManagerImage, type ManagerImage } from "../../../src/demo/pods/pod-runner.ts";
 import type { ProcessTable } from "../../../src/demo/pods/process-table.ts";
 import { type Servers, startServers } from "../../../src/demo/servers.ts";
 import { answerRequest, type Workshop } from "./answer-request.ts";

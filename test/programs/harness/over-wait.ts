@@ -1,5 +1,5 @@
 /** How much longer a Pod was held than its traffic and the defaults of its drain asked for. Pure. */
-import type { EndedPod } from "../../../src/demo/story/pod-end.ts";
+import type { EndedPod } from "../../../src/demo/report/pod-end.ts";
 
 /** The defaults of `drain-delay` and `quiet-period`. */
 const DRAIN_DELAY_MS = 5_000;

@@ -1,5 +1,5 @@
 /** What the tables tell of the end of a Pod whose container is named `app`. Pure. */
-import type { EndedPod } from "../../../src/demo/story/pod-end.ts";
+import type { EndedPod } from "../../../src/demo/report/pod-end.ts";
 
 export type PodEndFacts = {
   /** From the deletion to the first stop signal of a regular container. */

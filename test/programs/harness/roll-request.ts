@@ -1,6 +1,5 @@
 /** What a case asks the harness to roll, and what comes of it: plain JSON, as both sides are processes of their own. */
-import type { LoadShape } from "../../../src/demo/load/load.ts";
-import type { Tally } from "../../../src/demo/load/request-tally.ts";
+import type { LoadShape, Tally } from "../../../src/demo/load/load.ts";
 import type { PodEndFacts } from "./pod-end-facts.ts";
 
 export type RollRequest = {

@@ -1,9 +1,7 @@
 /** Ends one Pod of a mesh under load from outside and calls from inside, and says what came of both. */
-
 import { realClock } from "../../../src/demo/clock.ts";
 import type { PodEvent } from "../../../src/demo/pods/running-pod.ts";
-import { drainSummary } from "../../../src/demo/story/drain-lines.ts";
-import { endOf } from "../../../src/demo/story/pod-end.ts";
+import { drainSummary, endOf } from "../../../src/demo/report/pod-end.ts";
 import { hookStatus, seconds } from "../envoy/case-run.ts";
 import type { EnvoyProgram } from "../envoy/gateway-pod.ts";
 import { http1Load } from "../envoy/http1-clients.ts";

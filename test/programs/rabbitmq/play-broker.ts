@@ -1,5 +1,5 @@
 /** A broker in a Pod of its own, deleted while one client is connected that never leaves. */
-import { endOf } from "../../../src/demo/story/pod-end.ts";
+import { endOf } from "../../../src/demo/report/pod-end.ts";
 import { factsOf } from "../harness/pod-end-facts.ts";
 import { secondsFromDeletion } from "./play-consumer.ts";
 import { brokerPod } from "./queue-pods.ts";

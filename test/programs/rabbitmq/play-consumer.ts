@@ -1,7 +1,7 @@
 /** A consumer whose Pod is deleted while it works on as many jobs as it may hold; then who has which job is counted. */
 
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { endOf } from "../../../src/demo/story/pod-end.ts";
+import { endOf } from "../../../src/demo/report/pod-end.ts";
 import { factsOf } from "../harness/pod-end-facts.ts";
 import { consumerPod } from "./queue-pods.ts";
 import { type ConsumerEnd, type ConsumerScene, JOBS, PREFETCH } from "./queue-request.ts";

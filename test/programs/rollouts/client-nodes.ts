@@ -1,7 +1,7 @@
 /** The processes of clients: started, told what happens, asked what they counted. */
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import type { EndpointChange } from "../../../src/demo/network/service-endpoints.ts";
+import type { EndpointChange } from "../../../src/demo/network/service-proxy.ts";
 import type { NodeMessage, NodeStart } from "./load/client-node.ts";
 import type { NodeResult } from "./rollouts-request.ts";
 

@@ -1,14 +1,13 @@
 /** Rolls one Deployment again and again while the clients of all nodes go on. */
 import { createEndpointFeed, createSliceController } from "../../../src/demo/api-server/slice-controller.ts";
-import type { EndpointChange } from "../../../src/demo/network/service-endpoints.ts";
+import type { EndpointChange } from "../../../src/demo/network/service-proxy.ts";
 import { createPodRunner, type PodRunnerPorts } from "../../../src/demo/pods/pod-runner.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
+import { deletedMs, endOf } from "../../../src/demo/report/pod-end.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { placeOf, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
-import { allReady, createPod } from "../../../src/demo/rollout/new-pods.ts";
-import { replacePods } from "../../../src/demo/rollout/rollout.ts";
+import { allReady, createPod, replacePods } from "../../../src/demo/rollout/rollout.ts";
 import type { Servers } from "../../../src/demo/servers.ts";
-import { deletedMs, endOf } from "../../../src/demo/story/pod-end.ts";
 import type { ClientNodes } from "./client-nodes.ts";
 import { sharedNowMs } from "./load/shared-clock.ts";
 import { overWaitMs } from "./over-wait.ts";

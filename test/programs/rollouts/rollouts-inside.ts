@@ -4,7 +4,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../../src/demo/clock.ts";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
-import { localManagerImage } from "../../../src/demo/pods/manager-image.ts";
+import { localManagerImage } from "../../../src/demo/pods/pod-runner.ts";
 import { createProcessTable } from "../../../src/demo/pods/process-table.ts";
 import { placeOf } from "../../../src/demo/rollout/deployment.ts";
 import { startServers } from "../../../src/demo/servers.ts";

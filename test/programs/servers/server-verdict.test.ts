@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createRequestCounter } from "../../../src/demo/load/request-tally.ts";
+import { createRequestCounter } from "../../../src/demo/load/load.ts";
 import type { RolledPodEnd, RollOutcome } from "../harness/roll-request.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import { SERVERS } from "./server-table.ts";

@@ -1,7 +1,7 @@
 /** A process: all clients of one node. Told by messages what happens; sends its counts when stopped. Paced by the clock alone. */
 
 import { realClock } from "../../../../src/demo/clock.ts";
-import type { EndpointChange } from "../../../../src/demo/network/service-endpoints.ts";
+import type { EndpointChange } from "../../../../src/demo/network/service-proxy.ts";
 import { type LoadPlan, PROTOCOLS } from "../rollouts-request.ts";
 import { createEndpointView } from "./endpoint-view.ts";
 import { createHttp1Clients } from "./http1-clients.ts";

@@ -5,7 +5,7 @@ import {
   type Endpoint,
   type EndpointChange,
   usableEndpoints,
-} from "../../../../src/demo/network/service-endpoints.ts";
+} from "../../../../src/demo/network/service-proxy.ts";
 
 export type EndpointView = {
   readonly tell: (change: EndpointChange) => void;

@@ -1,6 +1,6 @@
-/** What the two runs together prove, and the exit status that follows. Pure. */
-import type { Tally } from "../load/request-tally.ts";
-import type { DrainSummary } from "./drain-lines.ts";
+/** Judges the two runs together. Pure. */
+import type { Tally } from "../load/load.ts";
+import type { DrainSummary } from "./pod-end.ts";
 
 export type Verdict = { readonly status: 0 | 1; readonly sentence: string };
 
@@ -29,7 +29,7 @@ export function verdictOf(evidence: Evidence): Verdict {
   if (evidence.without.failed === 0 && evidence.propagationMs > 0)
     return { status: 1, sentence: "No request failed without lastcall either, so this run shows nothing." };
   const lost = evidence.without.failed;
-  // Luck is no proof: who stayed to the deadline is named even when none of them lost a request.
+  // Names clients that stayed to the deadline although none lost a request: that was luck.
   const luck = stayed === undefined ? "" : ` ${stayed.why}`;
   return {
     status: 0,

@@ -1,7 +1,5 @@
-/** One Pod's end as lanes over time, and as text for a terminal. Pure. */
-import type { DrainSummary } from "./drain-lines.ts";
-import type { PodEnd } from "./pod-end.ts";
-import { learnedAfterMs } from "./withdrawal.ts";
+/** The end of one Pod as lanes over time, and as text for a terminal. Pure. */
+import { learnedAfterMs, type PodEnd } from "./pod-end.ts";
 
 /** Milliseconds since the deletion; `fromMs` may be negative. */
 type Span = { readonly fromMs: number; readonly toMs: number };
@@ -22,23 +20,29 @@ const BEFORE_MS = 1_000;
 
 export function timelineOf(end: PodEnd): Timeline {
   const at = (ms: number) => ms - end.deletedMs;
+  const untilMs = (label: string, toMs: number): Lane => ({ label, spans: [{ fromMs: -BEFORE_MS, toMs }] });
   const goneMs = Math.max(0, ...end.events.map((event) => at(event.atMs)));
   const endMs = Math.max(goneMs, end.propagationMs) + 500;
   const open = end.forwarded
     .filter((connection) => connection.pod === end.address)
     .map((connection) => ({ fromMs: at(connection.fromMs), toMs: connection.toMs < 0 ? goneMs : at(connection.toMs) }));
+  const ending = end.events.filter((event) => event.atMs >= end.deletedMs);
   const lanes: Lane[] = [
-    offerLane(end, at),
-    { label: "proxy sends new connections", spans: [{ fromMs: -BEFORE_MS, toMs: end.propagationMs }] },
+    // Without EndpointSlices the API stops offering the Pod with its deletion.
+    end.slicesWithdrawnMs === undefined
+      ? untilMs("API offers the Pod", 0)
+      : untilMs("EndpointSlices offer the Pod", at(end.slicesWithdrawnMs)),
+    untilMs("proxy sends new connections", end.propagationMs),
     { label: "open connections", spans: merged(open) },
-    ...knowledgeLanes(end, at),
-    ...phaseLanes(end.summary, at(end.triggeredMs)),
-    ...processLanes(end, at),
+    ...drainLanes(end),
+    ...ending
+      .filter((event) => event.what === "exited")
+      .map((exit) => untilMs(`container ${exit.container} runs`, at(exit.atMs))),
   ];
-  const signals = end.events
-    .filter((event) => event.atMs >= end.deletedMs && (event.what === "SIGTERM" || event.what === "SIGKILL"))
+  const signals = ending
+    .filter((event) => event.what === "SIGTERM" || event.what === "SIGKILL")
     .map((event) => ({ atMs: at(event.atMs), label: `${event.what} to ${event.container}` }));
-  const marks = [...withdrawalMarks(end, at), ...signals].sort((a, b) => a.atMs - b.atMs);
+  const marks = [...withdrawalMarks(end), ...signals].sort((a, b) => a.atMs - b.atMs);
   return {
     title: `The end of Pod ${end.pod}`,
     startMs: -BEFORE_MS,
@@ -48,48 +52,26 @@ export function timelineOf(end: PodEnd): Timeline {
   };
 }
 
-type SinceDeletion = (ms: number) => number;
-
-/** Without slices no one asks the API itself, and it stops offering the Pod with its deletion. */
-function offerLane({ slicesWithdrawnMs }: PodEnd, at: SinceDeletion): Lane {
-  const label = slicesWithdrawnMs === undefined ? "API offers the Pod" : "EndpointSlices offer the Pod";
-  return { label, spans: [{ fromMs: -BEFORE_MS, toMs: slicesWithdrawnMs === undefined ? 0 : at(slicesWithdrawnMs) }] };
-}
-
-/** How long the manager waited knowing that new connections may still be sent here. */
-function knowledgeLanes(end: PodEnd, at: SinceDeletion): Lane[] {
-  const learnedMs = learnedAfterMs(end);
-  if (learnedMs === undefined || learnedMs <= at(end.triggeredMs)) return [];
-  return [{ label: "lastcall: not withdrawn yet", spans: [{ fromMs: at(end.triggeredMs), toMs: learnedMs }] }];
-}
-
-function withdrawalMarks(end: PodEnd, at: SinceDeletion): Mark[] {
-  const learnedMs = learnedAfterMs(end);
-  return [
-    ...(end.slicesWithdrawnMs === undefined
-      ? []
-      : [{ atMs: at(end.slicesWithdrawnMs), label: "EndpointSlices withdraw it" }]),
-    ...(learnedMs === undefined ? [] : [{ atMs: learnedMs, label: "lastcall learns of the withdrawal" }]),
-  ];
-}
-
-function phaseLanes(summary: DrainSummary | undefined, triggeredAfterMs: number): Lane[] {
-  if (summary === undefined) return [];
+function drainLanes(end: PodEnd): Lane[] {
   const lanes: Lane[] = [];
-  let fromMs = triggeredAfterMs;
-  for (const [phase, ms] of Object.entries(summary.milliseconds)) {
+  const learnedMs = learnedAfterMs(end);
+  let fromMs = end.triggeredMs - end.deletedMs;
+  if (learnedMs !== undefined && learnedMs > fromMs)
+    lanes.push({ label: "lastcall: not withdrawn yet", spans: [{ fromMs, toMs: learnedMs }] });
+  for (const [phase, ms] of Object.entries(end.summary?.milliseconds ?? {})) {
     if (ms > 0) lanes.push({ label: `lastcall: ${phase}`, spans: [{ fromMs, toMs: fromMs + ms }] });
     fromMs += ms;
   }
   return lanes;
 }
 
-function processLanes(end: PodEnd, at: SinceDeletion): Lane[] {
-  const exits = end.events.filter((event) => event.what === "exited" && event.atMs >= end.deletedMs);
-  return exits.map((exit) => ({
-    label: `container ${exit.container} runs`,
-    spans: [{ fromMs: -BEFORE_MS, toMs: at(exit.atMs) }],
-  }));
+function withdrawalMarks(end: PodEnd): Mark[] {
+  const slicesMs = end.slicesWithdrawnMs;
+  const learnedMs = learnedAfterMs(end);
+  return [
+    ...(slicesMs === undefined ? [] : [{ atMs: slicesMs - end.deletedMs, label: "EndpointSlices withdraw it" }]),
+    ...(learnedMs === undefined ? [] : [{ atMs: learnedMs, label: "lastcall learns of the withdrawal" }]),
+  ];
 }
 
 /** Overlapping spans become one, in order of time. */
@@ -111,7 +93,7 @@ function clipped(spans: readonly Span[], fromMs: number, toMs: number): Span[] {
 
 const LABEL_WIDTH = 29;
 
-/** @param width columns of the whole picture. */
+/** @param width in columns */
 export function timelineText(timeline: Timeline, width: number): string[] {
   const columns = Math.max(20, width - LABEL_WIDTH - 1);
   const perMs = (columns - 1) / (timeline.endMs - timeline.startMs);
@@ -120,28 +102,25 @@ export function timelineText(timeline: Timeline, width: number): string[] {
     `${label.slice(0, LABEL_WIDTH - 1).padEnd(LABEL_WIDTH)} ${cells.join("")}`.trimEnd();
   const lines = [timeline.title, row("seconds since its deletion", scale(timeline, columns, column))];
   for (const lane of timeline.lanes) {
-    const cells: string[] = Array.from({ length: columns }, () => "·");
-    for (const span of lane.spans) {
-      for (let at = column(span.fromMs); at <= Math.max(column(span.fromMs), column(span.toMs) - 1); at++)
-        if (at >= 0 && at < columns) cells[at] = "█";
-    }
+    const cells = Array<string>(columns).fill("·");
+    for (const { fromMs, toMs } of lane.spans)
+      cells.fill("█", column(fromMs), Math.max(column(fromMs) + 1, column(toMs)));
     lines.push(row(lane.label, cells));
   }
-  for (const mark of timeline.marks) lines.push(`${seconds(mark.atMs).padStart(8)}  ${mark.label}`);
+  for (const mark of timeline.marks) lines.push(`${secondsText(mark.atMs).padStart(8)}  ${mark.label}`);
   return lines;
 }
 
 function scale(timeline: Timeline, columns: number, column: (ms: number) => number): string[] {
-  const cells: string[] = Array.from({ length: columns }, () => " ");
+  const cells = Array<string>(columns).fill(" ");
   const stepMs = timeline.endMs > 16_000 ? 5_000 : 2_000;
   for (let ms = 0; ms <= timeline.endMs; ms += stepMs) {
     const text = String(ms / 1_000);
-    const at = column(ms);
-    if (at + text.length <= columns) for (let i = 0; i < text.length; i++) cells[at + i] = text[i] ?? "";
+    if (column(ms) + text.length <= columns) cells.splice(column(ms), text.length, ...text);
   }
   return cells;
 }
 
-function seconds(ms: number): string {
+export function secondsText(ms: number): string {
   return `${(ms / 1_000).toFixed(2)} s`;
 }

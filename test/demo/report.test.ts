@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createRequestCounter } from "../../src/demo/load/request-tally.ts";
-import type { EndedPod } from "../../src/demo/story/pod-end.ts";
-import { failureTable, timeSpent } from "../../src/demo/story/story.ts";
-import { withdrawalWords } from "../../src/demo/story/withdrawal.ts";
+import { createRequestCounter } from "../../src/demo/load/load.ts";
+import type { EndedPod } from "../../src/demo/report/pod-end.ts";
+import { failureTable, timeSpent, withdrawalText } from "../../src/demo/report/report.ts";
 
 function ended(drainSeconds: number, withdrawing: number, draining: number): EndedPod {
   return {
@@ -95,7 +94,7 @@ describe("what is said of the endpoint withdrawal", () => {
     const end = { ...ended(7.5, 5_000, 700), triggeredMs: 2_400, slicesWithdrawnMs: 1_000 };
     const told = { relay: "withdrawn", withdrawnAfterMs: afterMs };
     const summary = end.summary === undefined ? undefined : { ...end.summary, ...told };
-    expect(withdrawalWords({ ...end, summary })).toBe(`EndpointSlices withdrew it after 1.00 s; its manager ${says}`);
+    expect(withdrawalText({ ...end, summary })).toBe(`EndpointSlices withdrew it after 1.00 s; its manager ${says}`);
   });
 
   test("nothing where no one keeps EndpointSlices", () => {

@@ -1,0 +1,43 @@
+/** What servers and clients of the demo do with sockets. */
+import { once } from "node:events";
+import { connect, type Server, type TcpNetConnectOpts } from "node:net";
+import { Fault } from "../../fault.ts";
+
+/** More clients than the default of 511 connect at once in the larger loads. */
+const BACKLOG = 1_024;
+
+/**
+ * @param port 0: any free one
+ * @returns the port
+ * @throws Fault ERR_DEMO_FAILED when the port is in use
+ */
+export async function listen(server: Server, host: string, port = 0): Promise<number> {
+  const listening = once(server, "listening");
+  server.listen({ host, port, backlog: BACKLOG });
+  await listening.catch((cause: unknown) => {
+    throw new Fault("ERR_DEMO_FAILED", `cannot listen on ${host}:${port}`, cause);
+  });
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : port;
+}
+
+/** Resolves when the last connection is closed. A second call is harmless. */
+export async function closeServer(server: Server): Promise<void> {
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** Whether a program accepts connections there; false when aborted. */
+export async function accepts(target: TcpNetConnectOpts, signal?: AbortSignal): Promise<boolean> {
+  const socket = connect(target);
+  const isAccepted = await once(socket, "connect", { signal }).then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isAccepted;
+}
+
+/** Whether the error of a connection means that no program accepts it. */
+export function isRefusal(error: Error): boolean {
+  return "code" in error && (error.code === "ECONNREFUSED" || error.code === "EHOSTUNREACH");
+}
