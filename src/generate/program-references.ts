@@ -7,12 +7,9 @@ import type { Ports } from "../cli/ports.ts";
 import { buildProgram } from "../cli/program.ts";
 import { DEMO_HELP } from "../demo/options.ts";
 import { ROWS } from "../policy/fields.ts";
-import { drainMeters } from "../relay/drains/drain-metrics.ts";
 import { identityRecorder } from "../relay/identity/identity-runner.ts";
-import { sliceMeters } from "../relay/slices/slice-meters.ts";
-import { addHeapMetric } from "../relay/thread/heap-metric.ts";
-import { threadMeters } from "../relay/thread/thread-keeper.ts";
-import { withdrawalMeters } from "../relay/withdrawal/withdrawal-meters.ts";
+import { addHeapMetric, addStreamsGauge, drainMeters, sliceMeters, threadMeters } from "../relay/metrics.ts";
+import { refusalCounter } from "../relay/server/guard.ts";
 import { variableOf } from "../settings/read-settings.ts";
 import { addAuthorityGauges, eventRecorder } from "../webhook/certificates/event-recorder.ts";
 import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
@@ -110,8 +107,10 @@ export function relayMetricReference(): string {
   addHeapMetric(registry);
   identityRecorder(SILENT, registry, () => false);
   sliceMeters(registry, () => 0);
-  withdrawalMeters(registry, () => 0);
+  addStreamsGauge(registry, () => 0);
+  refusalCounter(registry, "refused");
   drainMeters(registry);
+  refusalCounter(registry, "drainReportsRefused");
   return metricTable(registry);
 }
 

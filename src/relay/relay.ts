@@ -1,30 +1,27 @@
 /** Puts the relay together: who it is, what it watches, what it answers, and what it shows. */
-import type { Server } from "node:https";
 import type { KubeConfig } from "@kubernetes/client-node";
-import Fastify, { type FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import type { AskApi } from "../api-server/api-request.ts";
 import { apiRunner } from "../api-server/api-runner.ts";
 import type { SendNote } from "../api-server/event-sender.ts";
 import { secretStore } from "../api-server/secret-store.ts";
-import { DRAINS_PATH, RELAY_BODY_LIMIT_BYTES, WITHDRAWAL_PATH } from "../contract/relay-wire.ts";
-import { drainMeters } from "./drains/drain-metrics.ts";
 import { createDrainRing, type DrainRing } from "./drains/drain-ring.ts";
+import { addDrainsRoute } from "./drains/drains-route.ts";
 import { type RecordPorts, recordDrain } from "./drains/record-drain.ts";
-import { addDrainsRoute } from "./drains/route.ts";
 import type { RelayIdentity } from "./identity/identity.ts";
 import { runIdentity } from "./identity/identity-runner.ts";
 import { credentialCheck } from "./identity/relay-access.ts";
 import { IDENTITY_TOOLS } from "./identity/secret-content.ts";
-import { createRelayLimits } from "./limits/relay-limits.ts";
 import { lostReport } from "./lost/lost-drain.ts";
 import { createLostDrains, type LostDrains, NO_LOST_DRAINS } from "./lost/lost-drains.ts";
+import { drainMeters } from "./metrics.ts";
 import { type AdminListen, openAdmin } from "./page/admin-runner.ts";
-import { openPort } from "./port/open-port.ts";
-import { type ContextFor, relayTlsServer } from "./port/tls-server.ts";
+import { openPort } from "./server/open-port.ts";
+import { createRelayLimits } from "./server/relay-limits.ts";
+import { relayServer } from "./server/relay-server.ts";
 import { REAL_CLOCK } from "./slices/clock.ts";
 import { createSliceWatches } from "./slices/slice-watches.ts";
-import { addWithdrawalRoute } from "./withdrawal/route.ts";
+import { addWithdrawalRoute } from "./withdrawal/withdrawal-route.ts";
 
 export type RelayLog = Readonly<Record<"info" | "warn" | "error", (keys: object, sentence: string) => void>>;
 
@@ -76,11 +73,11 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
   const ring = createDrainRing(DRAINS_REMEMBERED);
   const { watchPod } = slices;
   const app = relayServer(log, known.contextFor);
-  const limits = createRelayLimits();
-  const recording = { ring, meters: drainMeters(registry), tell: parts.tellDrain, newId: parts.newId, log };
+  const guard = { checkCredential, limits: createRelayLimits(), nowMs, registry };
+  const recording = { ring, countDrain: drainMeters(registry), tell: parts.tellDrain, newId: parts.newId, log };
   const lost = readsPods ? lostDrains(ask, recording) : NO_LOST_DRAINS;
-  addWithdrawalRoute(app, { checkCredential, watchPod, lost, limits, clock: REAL_CLOCK, wallMs, registry });
-  addDrainsRoute(app, { ...recording, checkCredential, limits, onReport: lost.reported, nowMs, wallMs });
+  addWithdrawalRoute(app, { ...guard, watchPod, lost, clock: REAL_CLOCK, wallMs });
+  addDrainsRoute(app, { ...guard, ...recording, onReport: lost.reported, wallMs });
   await app.ready();
   await showDrains(parts, ring);
   return {
@@ -118,39 +115,3 @@ async function showDrains({ adminPort, adminListen, instance, log }: RelayParts,
     log.error({ err: error }, "recent drains cannot be shown");
   }
 }
-
-/** A method, a path and a few headers; ours take less than 100 characters. */
-const PARAMETER_LIMIT = 200;
-
-type RelayServerLog = { readonly error: (keys: object, sentence: string) => void };
-
-export function relayServer(log: RelayServerLog, contextFor: ContextFor): FastifyInstance<Server> {
-  const app: FastifyInstance<Server> = Fastify({
-    https: {},
-    serverFactory: (handle) => relayTlsServer(handle, contextFor),
-    bodyLimit: RELAY_BODY_LIMIT_BYTES,
-    exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: PARAMETER_LIMIT },
-  });
-  // Each route reads its own body; a body that no route asked for is not read.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  app.setNotFoundHandler((_request, reply) => {
-    // What else is on its way over this connection is not worth reading.
-    reply.code(404).header("content-type", "text/plain; charset=utf-8").header("connection", "close");
-    reply.send(`There are POST ${WITHDRAWAL_PATH} and POST ${DRAINS_PATH}.\n`);
-  });
-  // What the routes do not answer themselves.
-  app.setErrorHandler<Failure>((error, request, reply) => {
-    const isTheirs = (error.statusCode !== undefined && error.statusCode < 500) || error.code === "ECONNRESET";
-    if (!isTheirs) log.error({ err: error, path: request.routeOptions.url }, "a request to the relay failed");
-    reply
-      .code(isTheirs ? 400 : 500)
-      .header("content-type", "text/plain; charset=utf-8")
-      .header("connection", "close");
-    reply.send(isTheirs ? "The request could not be read to its end.\n" : "This is our fault.\n");
-  });
-  return app;
-}
-
-type Failure = { readonly statusCode?: number; readonly code?: string };

@@ -3,13 +3,12 @@ import type { SendNote } from "../../api-server/event-sender.ts";
 import { plainText } from "../../contract/plain-text.ts";
 import type { CredentialClaims, RelayedPod } from "../../contract/relay-wire.ts";
 import type { DrainRecord, RecordedReport } from "../../drain-history/drain-record.ts";
-import type { DrainMeters } from "./drain-metrics.ts";
 import { noteOn } from "./drain-note.ts";
 import type { DrainRing } from "./drain-ring.ts";
 
 export type RecordPorts = {
   readonly ring: DrainRing;
-  readonly meters: DrainMeters;
+  readonly countDrain: (record: DrainRecord) => void;
   /** Writes an Event on an owner; never throws and never waits. */
   readonly tell: SendNote;
   /** For a drain: unique among replicas; letters, digits and dashes, at most 64. */
@@ -37,7 +36,7 @@ export function recordDrain(
   const ownerName = plainText(claims.ownerName, OWNER_LIMIT);
   const record: DrainRecord = { id: ports.newId(), namespace, pod, uid, ownerKind, ownerName, endedAtMs, report };
   if (ports.ring.add(record) === "told-again") return;
-  ports.meters.drained(record);
+  ports.countDrain(record);
   const { outcome, trigger, milliseconds, leftTotal, relay, why } = report;
   ports.log.info(
     { id: record.id, namespace, pod, outcome, trigger, milliseconds, leftTotal, relay, why },

@@ -1,6 +1,6 @@
 /** Opens the admin port and keeps its connections short; the only part of the page with timers. */
 import { once } from "node:events";
-import { LOOPBACK, openPort } from "../port/open-port.ts";
+import { LOOPBACK, openPort } from "../server/open-port.ts";
 import type { AdminParts } from "./admin-answers.ts";
 import { adminServer } from "./admin-server.ts";
 

@@ -3,12 +3,12 @@ import type { Registry } from "prom-client";
 import type { AskApi, StreamApi } from "../../api-server/api-request.ts";
 import { type Bucket, fullBucket, takeToken } from "../../api-server/token-buckets.ts";
 import type { WithdrawalLine, WithdrawalQuestion } from "../../contract/relay-wire.ts";
+import { sliceMeters } from "../metrics.ts";
 import type { Clock } from "./clock.ts";
 import { type NamespaceWatch, type Tell, watchNamespace } from "./namespace-watch.ts";
 import { SLICE_PACE, type SlicePace } from "./pace.ts";
 import { createPodReader } from "./pod-reader.ts";
 import { type PodWatch, watchOnePod } from "./pod-watch.ts";
-import { sliceMeters } from "./slice-meters.ts";
 
 /**
  * Calls `say` at once with what is known, and again with every change, until the answer is called. What is said last is

@@ -2,13 +2,13 @@
  * The admissions' side of the relay's thread: keeps what it said last, starts it again when it ends, and never waits
  * for it without a limit. Time and threads come from outside.
  */
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { SendNote } from "../../api-server/event-sender.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
 import type { GiveRelayAccess } from "../../contract/relay-access.ts";
 import type { AccessIdentity } from "../identity/identity.ts";
 import { readRelayAddress, relayAccess } from "../identity/relay-access.ts";
-import { METRICS } from "../metric-table.ts";
+import { threadMeters } from "../metrics.ts";
 import type { RelayLog } from "../relay.ts";
 import type { Clock } from "../slices/clock.ts";
 import type { ThreadOrder, ThreadWord } from "./thread-words.ts";
@@ -168,14 +168,4 @@ async function within<T>(clock: KeeperParts["clock"], limitMs: number, awaited: 
   } finally {
     done.abort();
   }
-}
-
-type ThreadMeters = { readonly begun: () => void; readonly answering: (answers: boolean) => void };
-
-/** Once per registry. */
-export function threadMeters(registry: Registry): ThreadMeters {
-  const registers = [registry];
-  const begun = new Counter({ ...METRICS.threadStarts, registers });
-  const answering = new Gauge({ ...METRICS.answering, registers });
-  return { begun: () => begun.inc(), answering: (answers) => answering.set(answers ? 1 : 0) };
 }

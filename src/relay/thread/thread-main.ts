@@ -9,8 +9,8 @@ import { connectionTo } from "../../api-server/connection.ts";
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { releaseStartupMemory } from "../../startup-memory.ts";
 import { accessIdentityOf, type RelayIdentity } from "../identity/identity.ts";
+import { addHeapMetric } from "../metrics.ts";
 import { type RelayLog, startRelay } from "../relay.ts";
-import { addHeapMetric } from "./heap-metric.ts";
 import type { ThreadOrder, ThreadSettings, ThreadWord } from "./thread-words.ts";
 
 /** Longest time to begin without the Secret: Pods that were given this relay before ask already. */

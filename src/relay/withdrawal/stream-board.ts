@@ -16,7 +16,7 @@ type OpenStream = {
   readonly closed: () => void;
 };
 
-type StreamBoard = {
+export type StreamBoard = {
   readonly open: (sink: LineSink, pulses: boolean) => OpenStream;
   readonly endAll: () => void;
 };

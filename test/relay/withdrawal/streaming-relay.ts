@@ -7,11 +7,11 @@ import { connect, type TLSSocket } from "node:tls";
 import Fastify from "fastify";
 import { Registry } from "prom-client";
 import type { CredentialClaims, WithdrawalLine, WithdrawalQuestion } from "../../../src/contract/relay-wire.ts";
-import { createRelayLimits, type RelayLimits } from "../../../src/relay/limits/relay-limits.ts";
 import { type LostDrains, NO_LOST_DRAINS } from "../../../src/relay/lost/lost-drains.ts";
+import { createRelayLimits, type RelayLimits } from "../../../src/relay/server/relay-limits.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
 import type { WatchPod } from "../../../src/relay/slices/slice-watches.ts";
-import { addWithdrawalRoute } from "../../../src/relay/withdrawal/route.ts";
+import { addWithdrawalRoute } from "../../../src/relay/withdrawal/withdrawal-route.ts";
 import { makeCertificate } from "../../../src/webhook/certificates/self-made.ts";
 
 export const WALL_MS = 1_795_000_000_000;
