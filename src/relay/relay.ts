@@ -15,7 +15,7 @@ import { IDENTITY_TOOLS } from "./identity/secret-content.ts";
 import { lostReport } from "./lost/lost-drain.ts";
 import { createLostDrains, type LostDrains, NO_LOST_DRAINS } from "./lost/lost-drains.ts";
 import { drainMeters } from "./metrics.ts";
-import { type AdminListen, openAdmin } from "./page/admin-runner.ts";
+import { type AdminListen, openAdmin } from "./page/admin-server.ts";
 import { openPort } from "./server/open-port.ts";
 import { createRelayLimits } from "./server/relay-limits.ts";
 import { relayServer } from "./server/relay-server.ts";

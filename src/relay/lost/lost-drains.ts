@@ -4,10 +4,9 @@
  */
 import type { AskApi } from "../../api-server/api-request.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
-import { podPath } from "../pod-answer.ts";
 import type { Clock } from "../slices/clock.ts";
-import { type BrokenDrain, isLost } from "./lost-drain.ts";
-import { type EndReading, type ManagerEnd, readManagerEnd } from "./manager-end.ts";
+import { podPath } from "../slices/pod-reader.ts";
+import { type BrokenDrain, type EndReading, isLost, type ManagerEnd, readManagerEnd } from "./lost-drain.ts";
 
 export type LostDrains = {
   /** A Pod has opened a stream: none that broke before was the end of its drain. */

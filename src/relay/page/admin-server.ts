@@ -1,8 +1,11 @@
 /** The admin port: recent drains as JSON for the command line and as small pages. Plain HTTP, reading only. */
+
+import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type BucketSize, type KeyedBuckets, keyedBucketsBelow } from "../../api-server/token-buckets.ts";
 import { PAGE_POLICY } from "../../drain-history/page/page-frame.ts";
+import { LOOPBACK, openPort } from "../server/open-port.ts";
 import { type AdminParts, type Answer, adminAnswers, sentenceAnswer } from "./admin-answers.ts";
 
 type AdminPorts = AdminParts & {
@@ -110,6 +113,37 @@ function adminConnections(): AdminConnections {
     },
     asked: (socket) => {
       if (silent.delete(socket)) addTo(answered, socket, ANSWERED_LIMIT);
+    },
+  };
+}
+
+/** Opens the admin port and keeps its connections short; the only part of the page with timers. */
+export type OpenAdmin = {
+  readonly port: number;
+  /** Cuts what is open: nothing here is worth waiting for. */
+  readonly close: () => Promise<void>;
+};
+
+/** No answer takes longer to read; in milliseconds. */
+const CONNECTION_LIMIT_MS = 30_000;
+
+/** Without authentication: `loopback` serves processes of the Pod and port-forwards, `all` also every other Pod. */
+export type AdminListen = "loopback" | "all";
+
+/** Port 0 takes a free one. @throws Fault ERR_LISTEN_FAILED */
+export async function openAdmin(parts: AdminParts, port: number, listen: AdminListen = "loopback"): Promise<OpenAdmin> {
+  const server = adminServer({ ...parts, nowMs: () => performance.now() });
+  server.on("connection", (socket) => {
+    const limit = setTimeout(() => socket.destroy(), CONNECTION_LIMIT_MS);
+    socket.once("close", () => clearTimeout(limit));
+  });
+  return {
+    port: await openPort(server, "admin port", listen === "all" ? "" : LOOPBACK, port),
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
     },
   };
 }

@@ -2,10 +2,42 @@
 import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
 import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-buckets.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
-import { wholeNumberAt } from "../../kubernetes/raw-json.ts";
-import { type PodAnswer, podPath, readPodObject } from "../pod-answer.ts";
+import { isRawObject, objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import type { Clock } from "./clock.ts";
-import type { PodFacts } from "./withdrawal-answer.ts";
+import type { PodFacts } from "./pod-watch.ts";
+
+/** Reads one Pod by name, and tells it from another Pod that has its name now. Pure. */
+export type PodAnswer =
+  | { readonly kind: "pod"; readonly pod: RawObject; readonly metadata: RawObject; readonly isDeleted: boolean }
+  /** Deleted, or another Pod has its name now. */
+  | { readonly kind: "gone" }
+  | { readonly kind: "unreadable" };
+
+const OK = 200;
+const NOT_FOUND = 404;
+
+/** From the API server's cache. */
+export function podPath({ namespace, pod }: RelayedPod): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}?resourceVersion=0`;
+}
+
+export function readPodObject(answer: ApiAnswer, uid: string): PodAnswer {
+  if (answer.status === NOT_FOUND) return { kind: "gone" };
+  const pod = answer.status === OK ? parsed(answer.text) : undefined;
+  const metadata = objectAt(pod, "metadata");
+  if (pod === undefined || metadata === undefined) return { kind: "unreadable" };
+  if (textAt(metadata, "uid") !== uid) return { kind: "gone" };
+  return { kind: "pod", pod, metadata, isDeleted: textAt(metadata, "deletionTimestamp") !== undefined };
+}
+
+function parsed(text: string): RawObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRawObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Calls `tell` at most once, when the Pod is known to end; stops when the answer is called. */
 type ReadPod = (pod: RelayedPod, tell: (facts: PodFacts) => void) => () => void;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ApiAnswer, AskApi } from "../../../src/api-server/api-request.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
 import { createPodReader, readPodAnswer } from "../../../src/relay/slices/pod-reader.ts";
-import type { PodFacts } from "../../../src/relay/slices/withdrawal-answer.ts";
+import type { PodFacts } from "../../../src/relay/slices/pod-watch.ts";
 import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
 import { hears, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
