@@ -1,58 +1,35 @@
-/** How often and how long, with reasons; tests run on a quicker one. All in milliseconds unless said otherwise. */
-import type { BucketSize } from "../../api-server/token-buckets.ts";
+/** Intervals and limits of the slice watches, in milliseconds unless the name has another unit; tests use shorter ones. */
 
-export type SlicePace = {
+export const SLICE_PACE = {
   /**
-   * Life of one watch. A quiet one says nothing at all, not even a bookmark, so only the next one that is accepted shows
-   * that the API server is still there; in time for {@link SlicePace.beliefMs}.
+   * Life of one watch. A quiet watch sends not even a bookmark, so only the next accepted one proves that the API server
+   * is still there; shorter than beliefMs.
    */
-  readonly watchMs: number;
-  /**
-   * What was last heard longer ago is `unknown`. No more than the shortest wait of a drain whose slices were never seen
-   * to change: a relay that was cut off from the API server then delays no drain.
-   */
-  readonly beliefMs: number;
-  /**
-   * Watches that are accepted and say nothing are believed for so long, and for {@link SlicePace.silencePerSliceMs} more
-   * per slice: then everything is listed. Few slices are listed often, many cost no more than 20 slices a second.
-   */
-  readonly silenceMs: number;
-  readonly silencePerSliceMs: number;
-  /**
-   * From one list to the next at the latest. Seldom: no change is seen while a large namespace is being listed, and the
-   * rules above find a watch that fails.
-   */
-  readonly relistMs: number;
-  /** Longest pause between two tries; a drain cannot wait for the half minute that caches can. */
-  readonly retryLimitMs: number;
-  /** One page of a list. */
-  readonly askLimitMs: number;
-  /** Kept on after the last drainer left: a rollout ends one Pod after another, and each would cost a whole list. */
-  readonly lingerMs: number;
-  /** How often doubts, lingering and waiting are looked at. */
-  readonly lookMs: number;
-  /** Slices per page: 1 000 endpoints usually, half a megabyte, which holds admissions up for a few milliseconds. */
-  readonly pageSize: number;
-  /** Namespaces watched at once; each costs a connection and a request per {@link SlicePace.watchMs}. */
-  readonly namespaceLimit: number;
-  /**
-   * Watches begun at once, and in the long run one per so many milliseconds. Each begins with a list, and who asks about one
-   * namespace after the other would have all of them listed without end. As many as may be watched can all begin at once.
-   */
-  readonly openings: BucketSize;
-};
-
-export const SLICE_PACE: SlicePace = {
   watchMs: 2_000,
+  /**
+   * Slices whose last sign of life is older are `unknown`. No longer than the shortest wait of a drain whose slices never
+   * changed: a relay without API server then delays no drain.
+   */
   beliefMs: 5_000,
+  /** Accepted but silent watches are believed this long, plus a time per slice: then lists cost at most 20 slices a second. */
   silenceMs: 5_000,
   silencePerSliceMs: 50,
+  /** Longest time between two lists. Rare: no change is seen while a large namespace is being listed. */
   relistMs: 60 * 60_000,
+  /** Longest pause between two tries; a drain cannot wait for the half minute that caches can. */
   retryLimitMs: 2_000,
+  /** One page of a list. */
   askLimitMs: 5_000,
+  /** Kept after the last drain: a rollout ends one Pod after another, and each would cost a whole list. */
   lingerMs: 30_000,
+  /** Between two checks of doubts, lingering and waiting. */
   lookMs: 250,
+  /** Slices per page: usually 1 000 endpoints, half a megabyte, which block the thread for a few milliseconds. */
   pageSize: 10,
+  /** Namespaces watched at once; each costs a connection and a request per watchMs. */
   namespaceLimit: 500,
+  /** Watches started at once and per time: each starts with a list, and a client may name any number of namespaces. */
   openings: { most: 500, refillMs: 50 },
 };
+
+export type SlicePace = typeof SLICE_PACE;
