@@ -8,7 +8,7 @@ import { buildProgram } from "../cli/program.ts";
 import { DEMO_HELP } from "../demo/options.ts";
 import { ROWS } from "../policy/fields.ts";
 import { identityRecorder } from "../relay/identity/identity-runner.ts";
-import { addHeapMetric, addStreamsGauge, drainMeters, sliceMeters, threadMeters } from "../relay/metrics.ts";
+import { addGauge, drainMeters, sliceMeters, threadMeters } from "../relay/metrics.ts";
 import { refusalCounter } from "../relay/server/guard.ts";
 import { variableOf } from "../settings/read-settings.ts";
 import { addAuthorityGauges, eventRecorder } from "../webhook/certificates/event-recorder.ts";
@@ -104,10 +104,10 @@ export function webhookMetricReference(): string {
 export function relayMetricReference(): string {
   const registry = new Registry();
   threadMeters(registry);
-  addHeapMetric(registry);
+  addGauge("heapUsed", registry, () => 0);
   identityRecorder(SILENT, registry, () => false);
   sliceMeters(registry, () => 0);
-  addStreamsGauge(registry, () => 0);
+  addGauge("streams", registry, () => 0);
   refusalCounter(registry, "refused");
   drainMeters(registry);
   refusalCounter(registry, "drainReportsRefused");

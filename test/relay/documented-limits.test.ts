@@ -12,7 +12,7 @@ import { CA_LIFE_MS, keptOf, missingFrom, type RelayIdentity } from "../../src/r
 import { FOLLOWED_LIMIT } from "../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits } from "../../src/relay/server/relay-limits.ts";
 import { CONNECTION_LIMIT } from "../../src/relay/server/relay-server.ts";
-import { SLICE_PACE } from "../../src/relay/slices/pace.ts";
+import { SLICE_PACE } from "../../src/relay/slices/namespace-watch.ts";
 import { HEAP_LIMIT_MIB } from "../../src/relay/thread/relay-worker.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

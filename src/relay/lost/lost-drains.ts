@@ -4,6 +4,7 @@
  */
 import type { AskApi } from "../../api-server/api-request.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
+import { createCounts } from "../collections.ts";
 import { type Clock, createTicker } from "../slices/clock.ts";
 import { readPod } from "../slices/pod-reader.ts";
 import { type BrokenDrain, isLost, type ManagerEnd, readManagerEnd } from "./lost-drain.ts";
@@ -51,7 +52,7 @@ type Followed = {
 };
 
 export function createLostDrains({ ask, clock, onLost }: LostDrainsParts): LostDrains {
-  const streams = new Map<string, number>();
+  const streams = createCounts<string>();
   /** The one read longest ago comes first. */
   const followed = new Map<string, Followed>();
   let underWay = 0;
@@ -70,9 +71,7 @@ export function createLostDrains({ ask, clock, onLost }: LostDrainsParts): LostD
   };
 
   const decide = (key: string, { drain, sinceMs }: Followed, end: ManagerEnd, nowMs: number): void => {
-    if (nowMs - sinceMs < GRACE_MS) return;
-    followed.delete(key);
-    onLost(drain, end);
+    if (nowMs - sinceMs >= GRACE_MS && followed.delete(key)) onLost(drain, end);
   };
 
   const ticker = createTicker(clock, LOOK_MS, () => {
@@ -99,17 +98,12 @@ export function createLostDrains({ ask, clock, onLost }: LostDrainsParts): LostD
     opened: (pod) => {
       const key = keyOf(pod);
       followed.delete(key);
-      streams.set(key, (streams.get(key) ?? 0) + 1);
+      streams.add(key);
     },
     closed: (pod, drain) => {
       const key = keyOf(pod);
-      const others = (streams.get(key) ?? 0) - 1;
-      if (others > 0) {
-        streams.set(key, others);
-        return;
-      }
-      streams.delete(key);
-      if (drain !== undefined) follow(key, drain);
+      streams.remove(key);
+      if (drain !== undefined && streams.of(key) === 0) follow(key, drain);
     },
     reported: (pod) => {
       followed.delete(keyOf(pod));
@@ -117,6 +111,4 @@ export function createLostDrains({ ask, clock, onLost }: LostDrainsParts): LostD
   };
 }
 
-function keyOf({ namespace, uid }: RelayedPod): string {
-  return `${namespace}/${uid}`;
-}
+const keyOf = ({ namespace, uid }: RelayedPod): string => `${namespace}/${uid}`;

@@ -12,59 +12,37 @@ type Refusal = { readonly status: number; readonly reason: string; readonly mess
 type GuardRefusal = "credential" | "rate" | "content_type" | "too_large" | "unread";
 type Refusals = Readonly<Record<string, Refusal>> & Readonly<Record<GuardRefusal, Refusal>>;
 
-const MALFORMED: Refusal = { status: 400, reason: "malformed", message: "The request is malformed." };
+const refusal = (status: number, reason: string, message: string): Refusal => ({ status, reason, message });
+
+const MALFORMED = refusal(400, "malformed", "The request is malformed.");
+const TOO_MANY = "Pods of this namespace have too many open questions.";
+const FOREIGN = "The credential is for another namespace.";
+const NO_RATE = "This namespace has sent too many requests; another one is taken in a moment.";
+const NO_TYPE = "The content type cannot be read; a report is application/json.";
 
 /** By the metric that counts them; `reason` is its label. */
 export const REFUSALS = {
   refused: {
-    credential: {
-      status: 401,
-      reason: "credential",
-      message: "The authorization header holds no credential that is valid here.",
-    },
-    rate: { status: 429, reason: "requests", message: "Pods of this namespace ask too often." },
-    pod_streams: { status: 429, reason: "pod_streams", message: "This Pod has too many open questions." },
-    namespace_streams: {
-      status: 429,
-      reason: "namespace_streams",
-      message: "Pods of this namespace have too many open questions.",
-    },
-    content_type: { status: 415, reason: "content_type", message: "The content type is not application/json." },
-    too_large: {
-      status: 413,
-      reason: "too_large",
-      message: `The body is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`,
-    },
+    credential: refusal(401, "credential", "The authorization header holds no credential that is valid here."),
+    rate: refusal(429, "requests", "Pods of this namespace ask too often."),
+    pod_streams: refusal(429, "pod_streams", "This Pod has too many open questions."),
+    namespace_streams: refusal(429, "namespace_streams", TOO_MANY),
+    content_type: refusal(415, "content_type", "The content type is not application/json."),
+    too_large: refusal(413, "too_large", `The body is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
     malformed: MALFORMED,
     unread: MALFORMED,
-    namespace: { status: 403, reason: "foreign_namespace", message: "The credential is for another namespace." },
+    namespace: refusal(403, "foreign_namespace", FOREIGN),
   },
   drainReportsRefused: {
-    credential: {
-      status: 401,
-      reason: "credential",
-      message: "The authorization header carries no valid credential.",
-    },
-    namespace: { status: 403, reason: "namespace", message: "The credential is for another namespace." },
-    rate: {
-      status: 429,
-      reason: "rate_limited",
-      message: "This namespace has sent too many requests; another one is taken in a moment.",
-    },
-    too_large: {
-      status: 413,
-      reason: "too_large",
-      message: `The report is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`,
-    },
-    malformed: { status: 400, reason: "malformed", message: "The body is not JSON." },
-    unread: { status: 400, reason: "malformed", message: "The body could not be read to its end." },
-    content_type: {
-      status: 415,
-      reason: "malformed",
-      message: "The content type cannot be read; a report is application/json.",
-    },
+    credential: refusal(401, "credential", "The authorization header carries no valid credential."),
+    namespace: refusal(403, "namespace", FOREIGN),
+    rate: refusal(429, "rate_limited", NO_RATE),
+    too_large: refusal(413, "too_large", `The report is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
+    malformed: refusal(400, "malformed", "The body is not JSON."),
+    unread: refusal(400, "malformed", "The body could not be read to its end."),
+    content_type: refusal(415, "malformed", NO_TYPE),
   },
-} as const satisfies Readonly<Record<string, Refusals>>;
+} satisfies Readonly<Record<string, Refusals>>;
 
 type RefusalMetric = keyof typeof REFUSALS;
 
@@ -138,7 +116,7 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
         const claims = claimsOf.get(request);
         if (claims === undefined) throw new Error("a route was called past its guard");
         const body = request.body ?? "";
-        return route.answer({ request, reply, claims, body, refuse: (refusal, text) => refuse(reply, refusal, text) });
+        return route.answer({ request, reply, claims, body, refuse: (row, text) => refuse(reply, row, text) });
       },
     );
   });

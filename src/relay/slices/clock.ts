@@ -20,7 +20,7 @@ export const REAL_CLOCK: Clock = {
   },
 };
 
-export type Ticker = { readonly start: () => void; readonly stop: () => void };
+type Ticker = { readonly start: () => void; readonly stop: () => void };
 
 /** A timer that runs only while there is work; `start` does nothing while it runs. */
 export function createTicker(clock: Pick<Clock, "every">, ms: number, call: () => void): Ticker {

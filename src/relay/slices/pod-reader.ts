@@ -1,8 +1,9 @@
 /** Reads the Pods of open streams, few at a time, until each is deleted. A failed read is repeated later. */
 import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
-import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-buckets.ts";
+import { type BucketSize, keyedBuckets } from "../../api-server/token-buckets.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
 import { isRawObject, objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { addTo, removeFrom } from "../collections.ts";
 import { type Clock, createTicker } from "./clock.ts";
 import type { PodFacts } from "./pod-watch.ts";
 
@@ -28,22 +29,8 @@ export function createPodReader(ask: AskApi, clock: Clock): PodReader {
   const waiting = new Map<string, Set<Job>>();
   const wanted = new Set<Job>();
   const stopped = new AbortController();
+  const turns = keyedBuckets(RATE, 1);
   let underWay = 0;
-  let bucket: Bucket | undefined;
-
-  const wait = (job: Job): void => {
-    const { namespace } = job.pod;
-    const jobs = waiting.get(namespace);
-    if (jobs === undefined) waiting.set(namespace, new Set([job]));
-    else jobs.add(job);
-  };
-
-  const waitNoMore = (job: Job): void => {
-    const { namespace } = job.pod;
-    const jobs = waiting.get(namespace);
-    jobs?.delete(job);
-    if (jobs?.size === 0) waiting.delete(namespace);
-  };
 
   const read = async (job: Job): Promise<void> => {
     const reading = await readPod(ask, job.pod, readPodAnswer, stopped.signal);
@@ -54,7 +41,7 @@ export function createPodReader(ask: AskApi, clock: Clock): PodReader {
       return;
     }
     job.dueMs = clock.nowMs() + (reading.kind === "living" ? AGAIN_AFTER_MS : AGAIN_AFTER_FAILURE_MS);
-    wait(job);
+    addTo(waiting, job.pod.namespace, job);
   };
 
   const nextDue = (nowMs: number): Job | undefined => {
@@ -63,8 +50,8 @@ export function createPodReader(ask: AskApi, clock: Clock): PodReader {
   };
 
   const begin = (job: Job): void => {
-    waitNoMore(job);
     const { namespace } = job.pod;
+    removeFrom(waiting, namespace, job);
     const others = waiting.get(namespace);
     waiting.delete(namespace);
     if (others !== undefined) waiting.set(namespace, others);
@@ -75,12 +62,7 @@ export function createPodReader(ask: AskApi, clock: Clock): PodReader {
     });
   };
 
-  const takeTurn = (nowMs: number): boolean => {
-    if (underWay >= AT_ONCE) return false;
-    const next = takeToken(bucket ?? fullBucket(RATE, nowMs), RATE, nowMs);
-    bucket = next.bucket;
-    return next.taken;
-  };
+  const takeTurn = (nowMs: number): boolean => underWay < AT_ONCE && turns.take("", nowMs);
 
   const pump = (): void => {
     const nowMs = clock.nowMs();
@@ -94,11 +76,11 @@ export function createPodReader(ask: AskApi, clock: Clock): PodReader {
     read: (pod, onFacts) => {
       const job: Job = { pod, onFacts, dueMs: clock.nowMs() };
       wanted.add(job);
-      wait(job);
+      addTo(waiting, pod.namespace, job);
       pump();
       return () => {
         wanted.delete(job);
-        waitNoMore(job);
+        removeFrom(waiting, pod.namespace, job);
       };
     },
     stop: () => {

@@ -1,28 +1,26 @@
 /** Watches the slices of every namespace in which a Pod drains, once for all its Pods. */
 import type { Registry } from "prom-client";
-import type { AskApi, StreamApi } from "../../api-server/api-request.ts";
-import { type Bucket, fullBucket, takeToken } from "../../api-server/token-buckets.ts";
+import { keyedBuckets } from "../../api-server/token-buckets.ts";
 import type { WithdrawalLine, WithdrawalQuestion } from "../../contract/relay-wire.ts";
 import { sliceMeters } from "../metrics.ts";
-import { type Clock, createTicker } from "./clock.ts";
-import { type LogLine, type NamespaceWatch, watchNamespace } from "./namespace-watch.ts";
-import { SLICE_PACE, type SlicePace } from "./pace.ts";
+import { createTicker } from "./clock.ts";
+import {
+  type NamespaceWatch,
+  type NamespaceWatchPorts,
+  SLICE_PACE,
+  type SlicePace,
+  watchNamespace,
+} from "./namespace-watch.ts";
 import { createPodReader } from "./pod-reader.ts";
 import { type PodWatch, watchOnePod } from "./pod-watch.ts";
 
 /** Calls `say` at once and with every change, until the result is called; each line replaces the one before. */
 export type WatchPod = (question: WithdrawalQuestion, say: (line: WithdrawalLine) => void) => () => void;
 
-type SliceWatchParts = {
-  readonly ask: AskApi;
-  readonly stream: StreamApi;
-  readonly clock: Clock;
-  /** At least 0 and below 1. */
-  readonly random: () => number;
+type SliceWatchParts = Omit<NamespaceWatchPorts, "pace" | "countEvent" | "countFailure"> & {
   /** Whether the account may read Pods: lines then have the grace period of the deletion. */
   readonly readsPods: boolean;
   readonly registry: Registry;
-  readonly log: { readonly info: LogLine; readonly warn: LogLine };
   readonly pace?: SlicePace;
 };
 
@@ -43,7 +41,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const ending = new Set<Promise<void>>();
   const meters = sliceMeters(parts.registry, () => namespaces.size);
   const reader = parts.readsPods ? createPodReader(parts.ask, clock) : undefined;
-  let openings: Bucket | undefined;
+  const openings = keyedBuckets(pace.openings, 1);
   let stopped = false;
 
   const end = (namespace: string, { watch }: Watched): void => {
@@ -51,13 +49,6 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     const over = watch.end();
     ending.add(over);
     void over.finally(() => ending.delete(over));
-  };
-
-  const mayOpen = (): boolean => {
-    const nowMs = clock.nowMs();
-    const { bucket, taken } = takeToken(openings ?? fullBucket(pace.openings, nowMs), pace.openings, nowMs);
-    openings = bucket;
-    return taken;
   };
 
   const emptyNamespace = (): readonly [string, Watched] | undefined => {
@@ -70,7 +61,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     if (stopped) return undefined;
     const isFull = namespaces.size >= pace.namespaceLimit;
     const empty = isFull ? emptyNamespace() : undefined;
-    if ((isFull && empty === undefined) || !mayOpen()) return undefined;
+    if ((isFull && empty === undefined) || !openings.take("", clock.nowMs())) return undefined;
     if (empty !== undefined) end(...empty);
     const watched: Watched = {
       watch: watchNamespace(namespace, { ...parts, ...meters, pace }),

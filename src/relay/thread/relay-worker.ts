@@ -25,7 +25,7 @@ export type WorkerSettings = {
 /** `leave` ends the streams and is answered by `left`, `figures` by `figures`. There is no `stop`: a worker is terminated. */
 export type WorkerRequest = { readonly kind: "leave" | "figures" };
 
-type LogLine = {
+export type LogLine = {
   readonly kind: "line";
   readonly level: "info" | "warn" | "error";
   readonly keys: object;
@@ -71,11 +71,9 @@ export function heapLimitMiB(containerBytes: number): number {
 
 const COMMAND = "relay-thread";
 
-type WorkerStart = { readonly settings: WorkerSettings; readonly heapMiB: number };
-
 export function startWorker(
   program: string,
-  { settings, heapMiB }: WorkerStart,
+  { settings, heapMiB }: { readonly settings: WorkerSettings; readonly heapMiB: number },
   callbacks: WorkerCallbacks,
 ): RelayWorker {
   const worker = new Worker(program, {

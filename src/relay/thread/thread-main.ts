@@ -9,9 +9,9 @@ import { connectionTo } from "../../api-server/connection.ts";
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { releaseStartupMemory } from "../../startup-memory.ts";
 import { accessIdentityOf, type RelayIdentity } from "../identity/identity.ts";
-import { addHeapMetric } from "../metrics.ts";
+import { addGauge } from "../metrics.ts";
 import { type RelayLog, startRelay } from "../relay.ts";
-import type { WorkerMessage, WorkerRequest, WorkerSettings } from "./relay-worker.ts";
+import type { LogLine, WorkerMessage, WorkerRequest, WorkerSettings } from "./relay-worker.ts";
 
 type Send = (message: WorkerMessage) => void;
 
@@ -29,7 +29,7 @@ export async function main(): Promise<number> {
   const send: Send = (message) => port.postMessage(message);
   const log = threadLog(send);
   const registry = new Registry();
-  addHeapMetric(registry);
+  addGauge("heapUsed", registry, () => process.memoryUsage().heapUsed);
   const relay = await startRelay({
     ...settings,
     connection: await connectionTo(settings),
@@ -90,8 +90,6 @@ export function lowerPriority(niceness: number): string {
     return error instanceof Error ? error.message : String(error);
   }
 }
-
-type LogLine = Extract<WorkerMessage, { kind: "line" }>;
 
 /** Turns errors into plain objects: cloning drops their code and fails on some of their properties. */
 export function threadLog(send: (line: LogLine) => void): RelayLog {

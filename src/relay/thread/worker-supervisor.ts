@@ -61,8 +61,8 @@ export const LEAVE_LIMIT_MS = 5_000;
 const STEADY_MS = 60_000;
 
 export function startRelayThread({ program, settings, ...parts }: RunnerParts): RelayThread {
-  const heapMiB = heapLimitMiB(process.constrainedMemory());
-  const start = (callbacks: WorkerCallbacks): RelayWorker => startWorker(program, { settings, heapMiB }, callbacks);
+  const options = { settings, heapMiB: heapLimitMiB(process.constrainedMemory()) };
+  const start = (callbacks: WorkerCallbacks): RelayWorker => startWorker(program, options, callbacks);
   return superviseWorker({ ...parts, start, clock: REAL_CLOCK, random: Math.random });
 }
 
@@ -128,9 +128,8 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
   };
 
   const leave = async (): Promise<void> => {
-    if (worker === undefined) return;
-    worker.send({ kind: "leave" });
-    await within(clock, LEAVE_LIMIT_MS, left.promise);
+    worker?.send({ kind: "leave" });
+    if (worker !== undefined) await within(clock, LEAVE_LIMIT_MS, left.promise);
   };
 
   start();
@@ -157,8 +156,8 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
 function accessFor(parts: SupervisorParts, identity: () => AccessIdentity): GiveRelayAccess | undefined {
   const address = readRelayAddress(parts.address);
   if (address !== undefined) return relayAccess(address, { identity, wallMs: parts.wallMs, newNonce: parts.newToken });
-  const given = parts.address.slice(0, 100);
-  parts.log.warn({ address: given }, "the relay's address is no IP address with a port, Pods are not given the relay");
+  const keys = { address: parts.address.slice(0, 100) };
+  parts.log.warn(keys, "the relay's address is no IP address with a port, Pods are not given the relay");
   return undefined;
 }
 

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { WITHDRAWAL_PATH, type WithdrawalLine, type WithdrawalQuestion } from "../../contract/relay-wire.ts";
 import type { BrokenDrain } from "../lost/lost-drain.ts";
 import type { LostDrains } from "../lost/lost-drains.ts";
-import { addStreamsGauge } from "../metrics.ts";
+import { addGauge } from "../metrics.ts";
 import { addGuardedRoute, type Call, type GuardPorts, REFUSALS } from "../server/guard.ts";
 import type { RelayLimits } from "../server/relay-limits.ts";
 import type { Clock } from "../slices/clock.ts";
@@ -24,7 +24,7 @@ type WithdrawalPorts = Omit<GuardPorts, "nowMs"> & {
 /** To be called before the server listens. Open streams end when the server begins to close. */
 export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: WithdrawalPorts): void {
   const { limits, clock, registry } = ports;
-  addStreamsGauge(registry, limits.streams);
+  addGauge("streams", registry, limits.streams);
   const board = createStreamBoard(clock);
   app.addHook("preClose", (done) => {
     board.endAll();

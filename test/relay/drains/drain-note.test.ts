@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { CredentialClaims } from "../../../src/contract/relay-wire.ts";
-import { noteOn } from "../../../src/relay/drains/record-drain.ts";
+import { noteOn } from "../../../src/relay/drains/drains-route.ts";
 import { anyDrain } from "../../drain-history/any-drain.ts";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 
