@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { FAULTS } from "../fault.ts";
 import { SKIP_REASONS } from "../injection/outcome.ts";
 import { PROBLEMS } from "../policy/problem.ts";
-import { REFUSALS as RELAY_REFUSALS } from "../relay/withdrawal/refusal.ts";
+import { REFUSALS as RELAY_REFUSALS } from "../relay/server/guard.ts";
 import { MALFORMED_REASONS, OUTCOMES } from "../webhook/admission-outcome.ts";
 import { REFUSALS } from "../webhook/intake/refusals.ts";
 import { alertReference } from "./alert-reference.ts";
@@ -67,7 +67,7 @@ const PAGES: Readonly<Record<string, Sections>> = {
     "relay refused": () =>
       meanings(
         "reason",
-        mapValues(RELAY_REFUSALS, ({ message }) => message),
+        Object.fromEntries(Object.values(RELAY_REFUSALS.refused).map(({ reason, message }) => [reason, message])),
       ),
   },
   "docs/reference/problems.md": { problems: () => meanings("problem", PROBLEMS) },
@@ -101,13 +101,6 @@ const YAML_MARKS: Marks = {
   begin: "  # generated: policy",
   end: "  # end of policy",
 };
-
-function mapValues<T>(
-  record: Readonly<Record<string, T>>,
-  map: (value: T) => string,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
-}
 
 /** The changelog's unreleased part: one entry per file of `changes`, in the form of Keep a Changelog. */
 const FOLDER = join(import.meta.dirname, "../../changes");

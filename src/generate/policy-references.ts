@@ -7,7 +7,7 @@ import { STOP_SIGNALS } from "../lint/stop-signals.ts";
 import { ANNOTATIONS, FIELDS, fallbackText, PREFIX } from "../policy/fields.ts";
 import { PROBLEMS, type ProblemCode } from "../policy/problem.ts";
 import { SHIPPED_PROFILES } from "../policy/shipped-profiles.ts";
-import { DRAIN_EVENTS } from "../relay/drains/drain-note.ts";
+import { DRAIN_EVENTS } from "../relay/drains/drains-route.ts";
 import { eventReasonOf, NOT_INJECTED, WITHOUT_EVENT } from "../webhook/cluster/event-notes.ts";
 import { code, markdownTable } from "./markdown-table.ts";
 

@@ -7,12 +7,9 @@ import type { Ports } from "../cli/ports.ts";
 import { buildProgram } from "../cli/program.ts";
 import { DEMO_HELP } from "../demo/options.ts";
 import { ROWS } from "../policy/fields.ts";
-import { drainMeters } from "../relay/drains/drain-metrics.ts";
 import { identityRecorder } from "../relay/identity/identity-runner.ts";
-import { sliceMeters } from "../relay/slices/slice-meters.ts";
-import { addHeapMetric } from "../relay/thread/heap-metric.ts";
-import { threadMeters } from "../relay/thread/thread-keeper.ts";
-import { withdrawalMeters } from "../relay/withdrawal/withdrawal-meters.ts";
+import { addGauge, drainMeters, sliceMeters, threadMeters } from "../relay/metrics.ts";
+import { refusalCounter } from "../relay/server/guard.ts";
 import { variableOf } from "../settings/read-settings.ts";
 import { addAuthorityGauges, eventRecorder } from "../webhook/certificates/event-recorder.ts";
 import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
@@ -107,11 +104,13 @@ export function webhookMetricReference(): string {
 export function relayMetricReference(): string {
   const registry = new Registry();
   threadMeters(registry);
-  addHeapMetric(registry);
+  addGauge("heapUsed", registry, () => 0);
   identityRecorder(SILENT, registry, () => false);
   sliceMeters(registry, () => 0);
-  withdrawalMeters(registry, () => 0);
+  addGauge("streams", registry, () => 0);
+  refusalCounter(registry, "refused");
   drainMeters(registry);
+  refusalCounter(registry, "drainReportsRefused");
   return metricTable(registry);
 }
 

@@ -1,36 +1,31 @@
-/** Puts the relay together: who it is, what it watches, what it answers, and what it shows. */
-import type { Server } from "node:https";
+/** Assembles the relay: identity, slice watches, the two routes, and the page of recent drains. */
 import type { KubeConfig } from "@kubernetes/client-node";
-import Fastify, { type FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
-import type { AskApi } from "../api-server/api-request.ts";
 import { apiRunner } from "../api-server/api-runner.ts";
 import type { SendNote } from "../api-server/event-sender.ts";
 import { secretStore } from "../api-server/secret-store.ts";
-import { DRAINS_PATH, RELAY_BODY_LIMIT_BYTES, WITHDRAWAL_PATH } from "../contract/relay-wire.ts";
-import { drainMeters } from "./drains/drain-metrics.ts";
 import { createDrainRing, type DrainRing } from "./drains/drain-ring.ts";
-import { type RecordPorts, recordDrain } from "./drains/record-drain.ts";
-import { addDrainsRoute } from "./drains/route.ts";
+import { addDrainsRoute, recordDrain } from "./drains/drains-route.ts";
 import type { RelayIdentity } from "./identity/identity.ts";
 import { runIdentity } from "./identity/identity-runner.ts";
 import { credentialCheck } from "./identity/relay-access.ts";
 import { IDENTITY_TOOLS } from "./identity/secret-content.ts";
-import { createRelayLimits } from "./limits/relay-limits.ts";
 import { lostReport } from "./lost/lost-drain.ts";
-import { createLostDrains, type LostDrains, NO_LOST_DRAINS } from "./lost/lost-drains.ts";
-import { type AdminListen, openAdmin } from "./page/admin-runner.ts";
-import { openPort } from "./port/open-port.ts";
-import { type ContextFor, relayTlsServer } from "./port/tls-server.ts";
-import { REAL_CLOCK } from "./slices/clock.ts";
+import { createLostDrains, NO_LOST_DRAINS } from "./lost/lost-drains.ts";
+import { drainMeters } from "./metrics.ts";
+import { type AdminListen, openAdmin } from "./page/admin-server.ts";
+import { openPort } from "./server/open-port.ts";
+import { createRelayLimits } from "./server/relay-limits.ts";
+import { relayServer } from "./server/relay-server.ts";
+import { REAL_CLOCK as clock } from "./slices/clock.ts";
 import { createSliceWatches } from "./slices/slice-watches.ts";
-import { addWithdrawalRoute } from "./withdrawal/route.ts";
+import { addWithdrawalRoute } from "./withdrawal/withdrawal-route.ts";
 
 export type RelayLog = Readonly<Record<"info" | "warn" | "error", (keys: object, sentence: string) => void>>;
 
 type RelayParts = {
   readonly connection: KubeConfig;
-  /** Where the Secret is. */
+  /** Of the Secret. */
   readonly namespace: string;
   readonly secretName: string;
   readonly readsPods: boolean;
@@ -40,9 +35,9 @@ type RelayParts = {
   /** This replica's name. */
   readonly instance: string;
   readonly tellDrain: SendNote;
-  /** After every look at the Secret. */
+  /** After every read of the Secret. */
   readonly onLooked: (identity: RelayIdentity) => void;
-  /** Letters and digits that were never given out before, at most 64. */
+  /** Letters and digits that were never returned before, at most 64. */
   readonly newId: () => string;
   /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
@@ -51,36 +46,43 @@ type RelayParts = {
 };
 
 type Relay = {
-  /** Looks after the Secret and the certificates; to be called from time to time. Never rejects. */
+  /** Reconciles the Secret and the certificates; to be called regularly. Never rejects. */
   readonly look: () => Promise<void>;
-  /** An empty host is every address; answers the port. @throws Fault ERR_LISTEN_FAILED */
+  /** An empty host is every address. @returns the port. @throws Fault ERR_LISTEN_FAILED */
   readonly listen: (host: string, port: number) => Promise<number>;
-  /** Listens no more and ends the open streams, so that managers ask another replica; resolves when all connections are gone. */
+  /** Stops listening and ends the streams, so that managers call another replica; resolves when all connections are gone. */
   readonly leave: () => Promise<void>;
 };
 
-/** For answers and the ends of streams to arrive, in milliseconds; what is open then is silent or slow. */
+/** For answers and ends of streams to arrive, in milliseconds; what is open then is silent or slow. */
 const LEAVING_MS = 1_000;
 /** A record takes 3 KiB at most. */
 const DRAINS_REMEMBERED = 1_000;
 
-/** Rejects never for want of an API server or an admin port: without them the relay does less, and the log says so. */
+/** Runs without API server or admin port too: it then does less, and logs so. */
 export async function startRelay(parts: RelayParts): Promise<Relay> {
   const { wallMs, log, registry, onLooked, readsPods } = parts;
+  const { nowMs } = clock;
   const { ask, stream } = apiRunner(parts.connection);
-  const { nowMs } = REAL_CLOCK;
   const secrets = secretStore(ask, parts.namespace, parts.secretName);
   const known = runIdentity({ secrets, tools: IDENTITY_TOOLS, wallMs, nowMs, log, registry, onLooked });
   const checkCredential = credentialCheck({ identity: known.identity, onUnknownKey: () => void known.lookSoon() });
-  const slices = createSliceWatches({ ask, stream, clock: REAL_CLOCK, random: Math.random, readsPods, registry, log });
+  const { watchPod } = createSliceWatches({ ask, stream, clock, random: Math.random, readsPods, registry, log });
   const ring = createDrainRing(DRAINS_REMEMBERED);
-  const { watchPod } = slices;
+  const recording = { ring, countDrain: drainMeters(registry), tell: parts.tellDrain, newId: parts.newId, log };
+  const lostDrains = createLostDrains({
+    ask,
+    clock,
+    onLost: (drain, end) => {
+      const { pod, claims, brokeAtMs: endedAtMs } = drain;
+      recordDrain({ pod, claims, endedAtMs, report: lostReport(drain, end) }, recording);
+    },
+  });
+  const lost = readsPods ? lostDrains : NO_LOST_DRAINS;
   const app = relayServer(log, known.contextFor);
-  const limits = createRelayLimits();
-  const recording = { ring, meters: drainMeters(registry), tell: parts.tellDrain, newId: parts.newId, log };
-  const lost = readsPods ? lostDrains(ask, recording) : NO_LOST_DRAINS;
-  addWithdrawalRoute(app, { checkCredential, watchPod, lost, limits, clock: REAL_CLOCK, wallMs, registry });
-  addDrainsRoute(app, { ...recording, checkCredential, limits, onReport: lost.reported, nowMs, wallMs });
+  const guard = { checkCredential, limits: createRelayLimits(), nowMs, registry };
+  addWithdrawalRoute(app, { ...guard, watchPod, lost, clock, wallMs });
+  addDrainsRoute(app, { ...guard, ...recording, onReport: lost.reported, wallMs });
   await app.ready();
   await showDrains(parts, ring);
   return {
@@ -91,21 +93,10 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
       app.server.close(() => gone.abort());
       // Ends the streams; it does not close a server that it did not open.
       await app.close();
-      await REAL_CLOCK.sleep(LEAVING_MS, gone.signal);
+      await clock.sleep(LEAVING_MS, gone.signal);
       app.server.closeAllConnections();
     },
   };
-}
-
-function lostDrains(ask: AskApi, recording: RecordPorts): LostDrains {
-  return createLostDrains({
-    ask,
-    clock: REAL_CLOCK,
-    onLost: (drain, end) => {
-      const { pod, claims, brokeAtMs } = drain;
-      recordDrain({ pod, claims, endedAtMs: brokeAtMs, report: lostReport(drain, end) }, recording);
-    },
-  });
 }
 
 /** A port in use must not keep the relay from serving. */
@@ -118,39 +109,3 @@ async function showDrains({ adminPort, adminListen, instance, log }: RelayParts,
     log.error({ err: error }, "recent drains cannot be shown");
   }
 }
-
-/** A method, a path and a few headers; ours take less than 100 characters. */
-const PARAMETER_LIMIT = 200;
-
-type RelayServerLog = { readonly error: (keys: object, sentence: string) => void };
-
-export function relayServer(log: RelayServerLog, contextFor: ContextFor): FastifyInstance<Server> {
-  const app: FastifyInstance<Server> = Fastify({
-    https: {},
-    serverFactory: (handle) => relayTlsServer(handle, contextFor),
-    bodyLimit: RELAY_BODY_LIMIT_BYTES,
-    exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: PARAMETER_LIMIT },
-  });
-  // Each route reads its own body; a body that no route asked for is not read.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  app.setNotFoundHandler((_request, reply) => {
-    // What else is on its way over this connection is not worth reading.
-    reply.code(404).header("content-type", "text/plain; charset=utf-8").header("connection", "close");
-    reply.send(`There are POST ${WITHDRAWAL_PATH} and POST ${DRAINS_PATH}.\n`);
-  });
-  // What the routes do not answer themselves.
-  app.setErrorHandler<Failure>((error, request, reply) => {
-    const isTheirs = (error.statusCode !== undefined && error.statusCode < 500) || error.code === "ECONNRESET";
-    if (!isTheirs) log.error({ err: error, path: request.routeOptions.url }, "a request to the relay failed");
-    reply
-      .code(isTheirs ? 400 : 500)
-      .header("content-type", "text/plain; charset=utf-8")
-      .header("connection", "close");
-    reply.send(isTheirs ? "The request could not be read to its end.\n" : "This is our fault.\n");
-  });
-  return app;
-}
-
-type Failure = { readonly statusCode?: number; readonly code?: string };

@@ -4,7 +4,7 @@ import { EXIT_FAULT, EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { Fault } from "../fault.ts";
 import { injectPod } from "../injection/inject.ts";
 import { type ClusterConfig, DEFAULT_CONFIG } from "../policy/cluster-config.ts";
-import type { RelayThread } from "../relay/thread/thread-keeper.ts";
+import type { RelayThread } from "../relay/thread/worker-supervisor.ts";
 import { problemText, type SettingProblem } from "../settings/read-settings.ts";
 import { releaseStartupMemory } from "../startup-memory.ts";
 import type { AdmissionRules } from "./admission/admit.ts";

@@ -1,7 +1,6 @@
 /** What only some settings ask for. Each is loaded only then: its code would cost every replica memory. */
 import { hostname } from "node:os";
-import type { RelayThread } from "../relay/thread/thread-keeper.ts";
-import type { RunnerParts } from "../relay/thread/thread-runner.ts";
+import type { RelayThread, RunnerParts } from "../relay/thread/worker-supervisor.ts";
 import type { Cluster, ClusterParts } from "./cluster/cluster-runner.ts";
 import type { EnforcementRunner } from "./enforcement/enforcement-runner.ts";
 import type { Log } from "./log.ts";
@@ -53,7 +52,7 @@ export async function relayFor(
 ): Promise<RelayThread | undefined> {
   const { cluster, ...parts } = beginnings;
   if (settings.relaySecret === "" || cluster === undefined) return undefined;
-  const { startRelayThread } = await import("../relay/thread/thread-runner.ts");
+  const { startRelayThread } = await import("../relay/thread/worker-supervisor.ts");
   return startRelayThread({
     ...parts,
     program: process.argv[1] ?? "",

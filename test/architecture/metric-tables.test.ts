@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { METRICS as RELAY } from "../../src/relay/metric-table.ts";
+import { METRICS as RELAY } from "../../src/relay/metrics.ts";
 import { METRICS as WEBHOOK } from "../../src/webhook/metric-table.ts";
 
 const SOURCE = join(import.meta.dirname, "../../src");

@@ -10,7 +10,7 @@ const CLOCK = /\b(?:setTimeout|setInterval|setImmediate|performance\.now|Date\.n
 const PURE_ROOMS = Object.keys(ROOMS).filter((room) => ROOMS[room]?.io === false && !room.endsWith(".ts"));
 const DECIDING_FOLDERS = [
   ...["api-server", "authority", "manager/drain", "manager/sockets", "manager/traffic"],
-  ...["relay/drains", "relay/limits", "relay/lost", "relay/withdrawal", "webhook/certificates"],
+  ...["relay/drains", "relay/lost", "relay/server", "relay/withdrawal", "webhook/certificates"],
 ];
 
 test.for([...PURE_ROOMS, ...DECIDING_FOLDERS])("no file of %s reads a clock or sets a timer", (folder) => {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
 import { connectCluster } from "../../src/cli/cluster-connection.ts";
 import { createDrainRing } from "../../src/relay/drains/drain-ring.ts";
-import { type OpenAdmin, openAdmin } from "../../src/relay/page/admin-runner.ts";
+import { type OpenAdmin, openAdmin } from "../../src/relay/page/admin-server.ts";
 import { serveForward } from "../api-server/port-forward-server.ts";
 import { lastcall, NO_CLUSTER, type Ran } from "../cli/run-lastcall.ts";
 import { someDrain } from "../drain-history/some-drain.ts";

@@ -3,12 +3,9 @@
 import type { Registry } from "prom-client";
 import type { Ca } from "../../src/authority/certificate.ts";
 import { SKIP_REASONS, type SkipReason } from "../../src/injection/outcome.ts";
-import { drainMeters } from "../../src/relay/drains/drain-metrics.ts";
 import { identityRecorder } from "../../src/relay/identity/identity-runner.ts";
-import { sliceMeters } from "../../src/relay/slices/slice-meters.ts";
-import { addHeapMetric } from "../../src/relay/thread/heap-metric.ts";
-import { threadMeters } from "../../src/relay/thread/thread-keeper.ts";
-import { withdrawalMeters } from "../../src/relay/withdrawal/withdrawal-meters.ts";
+import { addGauge, drainMeters, sliceMeters, threadMeters } from "../../src/relay/metrics.ts";
+import { refusalCounter } from "../../src/relay/server/guard.ts";
 import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
 import { addAuthorityGauges, eventRecorder } from "../../src/webhook/certificates/event-recorder.ts";
 import { clusterMeters } from "../../src/webhook/cluster/cluster-metrics.ts";
@@ -67,12 +64,13 @@ function webhookRegistry(): Registry {
   addAuthorityGauges(registry, () => ({ leafValidUntilMs: 0, signer: { validUntilMs: 0 } as Ca, isInSync: true }));
   addEnforcementGauges(registry, () => ({ isEnforcing: true, why: "", reason: "none" }));
   sliceMeters(registry, () => 0);
-  withdrawalMeters(registry, () => 0);
+  addGauge("streams", registry, () => 0);
+  for (const metric of ["refused", "drainReportsRefused"] as const) refusalCounter(registry, metric);
   identityRecorder({ info: () => undefined, warn: () => undefined }, registry, () => true);
-  const drains = drainMeters(registry);
+  const countDrain = drainMeters(registry);
   for (const outcome of ["blind", "forced", "lost"] as const)
-    drains.drained(someDrain({ report: { ...someReport(), outcome } }));
+    countDrain(someDrain({ report: { ...someReport(), outcome } }));
   threadMeters(registry);
-  addHeapMetric(registry);
+  addGauge("heapUsed", registry, () => 0);
   return registry;
 }

@@ -6,7 +6,7 @@ import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
 import { readNotice } from "../../src/drain-history/read-notice.ts";
 import { injectPod } from "../../src/injection/inject.ts";
-import { noteOn } from "../../src/relay/drains/drain-note.ts";
+import { noteOn } from "../../src/relay/drains/drains-route.ts";
 import { createSliceIndex } from "../../src/relay/slices/slice-index.ts";
 import { readQuestion } from "../../src/relay/withdrawal/question.ts";
 import { admit } from "../../src/webhook/admission/admit.ts";

@@ -9,11 +9,11 @@ import {
   RELAY_STREAM_LIMIT_MS,
 } from "../../src/contract/relay-wire.ts";
 import { CA_LIFE_MS, keptOf, missingFrom, type RelayIdentity } from "../../src/relay/identity/identity.ts";
-import { createRelayLimits } from "../../src/relay/limits/relay-limits.ts";
 import { FOLLOWED_LIMIT } from "../../src/relay/lost/lost-drains.ts";
-import { CONNECTION_LIMIT } from "../../src/relay/port/tls-server.ts";
-import { SLICE_PACE } from "../../src/relay/slices/pace.ts";
-import { HEAP_LIMIT_MIB } from "../../src/relay/thread/thread-runner.ts";
+import { createRelayLimits } from "../../src/relay/server/relay-limits.ts";
+import { CONNECTION_LIMIT } from "../../src/relay/server/relay-server.ts";
+import { SLICE_PACE } from "../../src/relay/slices/namespace-watch.ts";
+import { HEAP_LIMIT_MIB } from "../../src/relay/thread/relay-worker.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/relay.md"), "utf8");

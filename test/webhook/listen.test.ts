@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import type { Server } from "node:net";
 import { describe, expect, test } from "vitest";
-import { LOOPBACK, openPort } from "../../src/relay/port/open-port.ts";
+import { LOOPBACK, openPort } from "../../src/relay/server/open-port.ts";
 import { listen } from "../../src/webhook/listen.ts";
 import type { WebhookServer } from "../../src/webhook/server.ts";
 

@@ -1,20 +1,20 @@
-/** The last drains of this replica. The namespace with most loses first, so that none pushes out another's. Pure. */
+/** Keeps the last drains of this replica; the namespace with most loses its oldest first, to protect the others. Pure. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 
-/** A second report of one Pod within this is the same drain told again, by a manager that missed the answer. */
+/** A second report of one Pod within this is a repetition, by a manager that missed the answer. */
 export const SAME_DRAIN_MS = 60_000;
 
 export type DrainRing = {
-  /** `told-again`: it took the place, and the id, of the Pod's report of a moment ago. */
+  /** `told-again`: a repetition, which replaces the Pod's last report under the same id. */
   readonly add: (record: DrainRecord) => "new" | "told-again";
   /** Newest first; of all namespaces when none is named. */
   readonly list: (namespace?: string) => readonly DrainRecord[];
   readonly find: (id: string) => DrainRecord | undefined;
 };
 
-/** @param limit drains remembered of all namespaces together */
+/** @param limit of all namespaces together */
 export function createDrainRing(limit: number): DrainRing {
-  // Each list oldest first; a namespace without drains has no list.
+  // Each list oldest first.
   const namespaces = new Map<string, DrainRecord[]>();
   let size = 0;
 
@@ -33,11 +33,12 @@ export function createDrainRing(limit: number): DrainRing {
       namespaces.set(record.namespace, list);
       const at = list.findLastIndex((one) => isSameDrain(one, record));
       const before = list[at];
-      // A report is worth more than what was found out without one.
-      if (before !== undefined && record.report.outcome === "lost") return "told-again";
       if (before !== undefined) {
-        list.splice(at, 1);
-        list.push({ ...record, id: before.id });
+        // A report has more than the relay can find out about a lost drain.
+        if (record.report.outcome !== "lost") {
+          list.splice(at, 1);
+          list.push({ ...record, id: before.id });
+        }
         return "told-again";
       }
       list.push(record);
@@ -47,16 +48,10 @@ export function createDrainRing(limit: number): DrainRing {
     },
     list: (namespace) => {
       if (namespace !== undefined) return (namespaces.get(namespace) ?? []).toReversed();
-      // Sorting is stable: of two in the same millisecond the one that came later is told first.
+      // Sorting is stable: of two in the same millisecond the later one comes first.
       return [...namespaces.values()].flatMap((list) => list.toReversed()).sort((a, b) => b.endedAtMs - a.endedAtMs);
     },
-    find: (id) => {
-      for (const list of namespaces.values()) {
-        const found = list.find((one) => one.id === id);
-        if (found !== undefined) return found;
-      }
-      return undefined;
-    },
+    find: (id) => [...namespaces.values()].flat().find((record) => record.id === id),
   };
 }
 

@@ -5,7 +5,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { SecretStore } from "../../api-server/secret-store.ts";
 import { createLeaves, type LeafParts } from "../../authority/leaves.ts";
 import { createFailureFilter } from "../../authority/reconcile.ts";
-import { METRICS } from "../metric-table.ts";
+import { METRICS } from "../metrics.ts";
 import { isServerName, newestGeneration, type RelayIdentity, serverNameOf } from "./identity.ts";
 import { createReconciler, type IdentityEvent } from "./reconciler.ts";
 import type { IdentityTools } from "./secret-content.ts";

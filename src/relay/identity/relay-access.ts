@@ -4,7 +4,7 @@ import { isOwner } from "../../api-server/event-object.ts";
 import type { GiveRelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
 import { isNamespaceName } from "../../kubernetes/names.ts";
-import type { CheckCredential } from "../credential-check.ts";
+import type { CheckCredential } from "../server/guard.ts";
 import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
 import {
   type AccessIdentity,

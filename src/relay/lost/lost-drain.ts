@@ -1,8 +1,42 @@
-/** Decides whether a drain was lost, and reports it as far as a relay can. Pure. */
+/** Decides from the status of a Pod whether its drain was lost, and reports it. Pure. */
+import type { ApiAnswer } from "../../api-server/api-request.ts";
+import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { plainText } from "../../contract/plain-text.ts";
 import type { CredentialClaims, RelayedPod, WithdrawalState } from "../../contract/relay-wire.ts";
 import type { RecordedReport } from "../../drain-history/drain-record.ts";
-import type { ManagerEnd } from "./manager-end.ts";
+import { objectAt, objectsAt, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { type NoPod, readPodObject } from "../slices/pod-reader.ts";
+
+export type ManagerEnd = {
+  readonly exitCode: number;
+  /** As the kubelet gives it, such as `OOMKilled`, or empty. */
+  readonly reason: string;
+  /** By the node's clock, in whole seconds. */
+  readonly endedAtMs: number;
+};
+
+/** `open`: no end in the status yet, which a kubelet writes when the last container has stopped. */
+type EndReading = { readonly kind: "ended"; readonly end: ManagerEnd } | { readonly kind: "open" } | NoPod;
+
+/** As a sidecar the manager is an init container, in classic mode one of the containers. */
+const STATUS_LISTS = ["initContainerStatuses", "containerStatuses"] as const;
+
+export function readManagerEnd(answer: ApiAnswer, uid: string): EndReading {
+  const read = readPodObject(answer, uid);
+  if (read.kind !== "pod") return read;
+  if (!read.isDeleted) return { kind: "open" };
+  const status = objectAt(read.pod, "status");
+  const manager = STATUS_LISTS.flatMap((list) => objectsAt(status, list)).find(
+    (container) => textAt(container, "name") === MANAGER_CONTAINER,
+  );
+  // Not lastState: a restarted manager has a drain of its own, and reports it.
+  const terminated = objectAt(objectAt(manager, "state"), "terminated");
+  if (terminated === undefined) return { kind: "open" };
+  const exitCode = wholeNumberAt(terminated, "exitCode");
+  const endedAtMs = Date.parse(textAt(terminated, "finishedAt") ?? "");
+  if (exitCode === undefined || Number.isNaN(endedAtMs)) return { kind: "unreadable" };
+  return { kind: "ended", end: { exitCode, reason: textAt(terminated, "reason") ?? "", endedAtMs } };
+}
 
 /** A drain whose manager closed its stream. Times are the wall clock of this replica, in milliseconds. */
 export type BrokenDrain = {
@@ -12,16 +46,16 @@ export type BrokenDrain = {
   readonly brokeAtMs: number;
   /** Of the last line. */
   readonly state: WithdrawalState;
-  /** 0 where the relay did not read it. */
+  /** 0 when unknown. */
   readonly graceSeconds: number;
 };
 
-/** Exit codes above it are signals. A manager that ends by itself, also one that was cut, has a smaller one. */
+/** Exit codes above it are signals; a manager that exits by itself has a smaller one. */
 const LAST_OWN_EXIT_CODE = 128;
 
 /**
- * How far the end by the node's clock may be from the end of the stream by ours. A manager closes its stream when the
- * wait for the withdrawal is over, so one that was killed later may have reported its drain, to any replica.
+ * From the end of the stream by the relay's clock to the end of the manager by the node's. A manager closes its stream
+ * after the withdrawal, so one that was killed later may have reported its drain, to any replica.
  */
 const EARLIEST_MS = -3_000;
 const LATEST_MS = 1_000;
@@ -43,6 +77,10 @@ const REASON_LIMIT = 60;
 export function lostReport(drain: BrokenDrain, { exitCode, reason }: ManagerEnd): RecordedReport {
   const withdrawing = Math.max(0, Math.round(drain.brokeAtMs - drain.openedAtMs));
   const cause = reason === "" ? "" : ` (${plainText(reason, REASON_LIMIT)})`;
+  const remedy =
+    reason === "OOMKilled"
+      ? "Raise the memory limit of the container."
+      : "See the log of the node for the cause of its death.";
   return {
     version: 1,
     phase: "withdrawing",
@@ -52,13 +90,7 @@ export function lostReport(drain: BrokenDrain, { exitCode, reason }: ManagerEnd)
     left: [],
     leftTotal: 0,
     witness: "none",
-    why: `Container lastcall ended with exit code ${exitCode}${cause} while it waited for the withdrawal. The containers got their stop signal at once, and requests may have failed. ${remedyFor(reason)}`,
+    why: `Container lastcall ended with exit code ${exitCode}${cause} while it waited for the withdrawal. The containers got their stop signal at once, and requests may have failed. ${remedy}`,
     relay: RELAY_STATES[drain.state],
   };
-}
-
-function remedyFor(reason: string): string {
-  return reason === "OOMKilled"
-    ? "Raise the memory limit of the container."
-    : "See the log of the node for the cause of its death.";
 }

@@ -1,20 +1,64 @@
 /** The admin port: recent drains as JSON for the command line and as small pages. Plain HTTP, reading only. */
+import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type BucketSize, type KeyedBuckets, keyedBucketsBelow } from "../../api-server/token-buckets.ts";
 import { PAGE_POLICY } from "../../drain-history/page/page-frame.ts";
+import { LOOPBACK, openPort } from "../server/open-port.ts";
 import { type AdminParts, type Answer, adminAnswers, sentenceAnswer } from "./admin-answers.ts";
 
-type AdminPorts = AdminParts & {
-  /** Monotonic milliseconds. */
-  readonly nowMs: () => number;
+export type OpenAdmin = {
+  readonly port: number;
+  /** Cuts open connections. */
+  readonly close: () => Promise<void>;
 };
 
-/** A request is one line and a few headers; a client that takes longer has no request. In milliseconds. */
+/** Without authentication: `loopback` serves processes of the Pod and port-forwards, `all` also every other Pod. */
+export type AdminListen = "loopback" | "all";
+
+/** In milliseconds: of a whole connection, of a request, and without a byte in either direction. */
+const CONNECTION_LIMIT_MS = 30_000;
 const REQUEST_LIMIT_MS = 5_000;
-/** Without a byte in either direction; in milliseconds. */
 const SILENCE_LIMIT_MS = 10_000;
+
+/** Port 0 takes a free one. @throws Fault ERR_LISTEN_FAILED */
+export async function openAdmin(parts: AdminParts, port: number, listen: AdminListen = "loopback"): Promise<OpenAdmin> {
+  const server = adminServer({ ...parts, nowMs: () => performance.now() });
+  server.on("connection", (socket) => {
+    const limit = setTimeout(() => socket.destroy(), CONNECTION_LIMIT_MS);
+    socket.once("close", () => clearTimeout(limit));
+  });
+  return {
+    port: await openPort(server, "admin port", listen === "all" ? "" : LOOPBACK, port),
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
 const TOO_OFTEN = sentenceAnswer(429, "Too many requests: five a second are answered for each client address.");
+
+/** @param ports `nowMs` is monotonic */
+export function adminServer(ports: AdminParts & { readonly nowMs: () => number }): Server {
+  const answers = adminAnswers(ports);
+  const mayRead = adminLimits();
+  const timeouts = { headersTimeout: REQUEST_LIMIT_MS, requestTimeout: REQUEST_LIMIT_MS };
+  const limits = { ...timeouts, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 };
+  const connections = adminConnections();
+  const server = createServer(limits, ({ method = "", url = "", socket }, response) => {
+    connections.asked(socket);
+    const answer = answers(method, url);
+    // Another status costs no more than TOO_OFTEN.
+    const isFree = answer.status !== 200;
+    send(response, isFree || mayRead(socket.remoteAddress ?? "", ports.nowMs()) ? answer : TOO_OFTEN);
+  });
+  server.setTimeout(SILENCE_LIMIT_MS);
+  server.on("connection", connections.add);
+  return server;
+}
 
 const HEADERS = {
   "content-security-policy": PAGE_POLICY,
@@ -25,29 +69,6 @@ const HEADERS = {
   // A kept connection could be closed here while a proxy sends its next request on it.
   connection: "close",
 } as const;
-
-/** Does not listen yet; see `admin-runner.ts`. */
-export function adminServer(ports: AdminPorts): Server {
-  const answers = adminAnswers(ports);
-  const mayRead = adminLimits();
-  const limits = {
-    headersTimeout: REQUEST_LIMIT_MS,
-    requestTimeout: REQUEST_LIMIT_MS,
-    connectionsCheckingInterval: 1_000,
-    maxHeaderSize: 16 * 1024,
-  };
-  const connections = adminConnections();
-  const server = createServer(limits, ({ method = "", url = "", socket }, response) => {
-    connections.asked(socket);
-    const answer = answers(method, url);
-    // A refusal such as 404 or 405 is a short sentence, which costs no more than the one of TOO_OFTEN.
-    const isFree = answer.status !== 200;
-    send(response, isFree || mayRead(socket.remoteAddress ?? "", ports.nowMs()) ? answer : TOO_OFTEN);
-  });
-  server.setTimeout(SILENCE_LIMIT_MS);
-  server.on("connection", connections.add);
-  return server;
-}
 
 function send(response: ServerResponse, { status, type, body }: Answer): void {
   const bytes = Buffer.from(body());
@@ -60,15 +81,15 @@ function send(response: ServerResponse, { status, type, body }: Answer): void {
 const PER_ADDRESS: BucketSize = { most: 20, refillMs: 200 };
 
 /**
- * A list of a thousand long drains takes 12 ms, in which no draining Pod is answered: a quarter of the relay's thread at
- * most, and half a second in one burst. One address can take half of the burst and a quarter of the rate.
+ * A list of a thousand long drains takes 12 ms, in which the relay answers no Pod: a quarter of its thread at most, and
+ * half a second in one burst. One address can take half of the burst and a quarter of the rate.
  */
 const OVERALL: BucketSize = { most: 40, refillMs: 50 };
 
-/** Addresses in memory. A bucket is full again after 4 s, in which {@link OVERALL} answers 120 requests. */
+/** In memory. A bucket is full again after 4 s, in which {@link OVERALL} allows 120 requests. */
 const ADDRESSES_LIMIT = 1_000;
 
-/** @returns a function that takes a token of a client address. Its result is true when the request is to be answered */
+/** @returns takes a token of a client address */
 export function adminLimits(): KeyedBuckets["take"] {
   return keyedBucketsBelow(OVERALL, PER_ADDRESS, ADDRESSES_LIMIT);
 }
@@ -78,17 +99,8 @@ const SILENT_LIMIT = 256;
 /** People and their command lines, through the API server's proxy. The answer to each may hold every drain. */
 const ANSWERED_LIMIT = 32;
 
-type AdminConnections = {
-  readonly add: (socket: Socket) => void;
-  /** A request came on it. */
-  readonly asked: (socket: Socket) => void;
-};
-
-/**
- * Closes the oldest connection where there are too many. Silent clients and slow readers are counted apart, so that silent
- * ones take no place from those that send requests, and a new one has a moment to send its own.
- */
-function adminConnections(): AdminConnections {
+/** Closes the oldest connections beyond a limit; silent clients are counted apart, so that they take no other's place. */
+function adminConnections() {
   const silent = new Set<Socket>();
   const answered = new Set<Socket>();
 
@@ -101,14 +113,14 @@ function adminConnections(): AdminConnections {
   };
 
   return {
-    add: (socket) => {
+    add: (socket: Socket): void => {
       addTo(silent, socket, SILENT_LIMIT);
       socket.once("close", () => {
         silent.delete(socket);
         answered.delete(socket);
       });
     },
-    asked: (socket) => {
+    asked: (socket: Socket): void => {
       if (silent.delete(socket)) addTo(answered, socket, ANSWERED_LIMIT);
     },
   };

@@ -1,16 +1,15 @@
-/** Time as the relay is given it. Tests hand in their own. */
+/** Time as a port; tests pass their own. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export type Clock = {
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
-  /** Ends early, and without rejecting, when the signal is given. */
+  /** Resolves early, and never rejects, when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Calls again and again until the answer is called; never keeps the process. */
+  /** Until the result is called; does not keep the process alive. */
   readonly every: (ms: number, call: () => void) => () => void;
 };
 
-/** The real time. */
 export const REAL_CLOCK: Clock = {
   nowMs: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
@@ -20,3 +19,19 @@ export const REAL_CLOCK: Clock = {
     return () => clearInterval(timer);
   },
 };
+
+type Ticker = { readonly start: () => void; readonly stop: () => void };
+
+/** A timer that runs only while there is work; `start` does nothing while it runs. */
+export function createTicker(clock: Pick<Clock, "every">, ms: number, call: () => void): Ticker {
+  let end: (() => void) | undefined;
+  return {
+    start: () => {
+      end ??= clock.every(ms, call);
+    },
+    stop: () => {
+      end?.();
+      end = undefined;
+    },
+  };
+}

@@ -1,35 +1,68 @@
-/** Follows the slices of one namespace and says when what it knows changed, or is not to be believed any more. */
+/** Watches the slices of one namespace, and notifies its Pods of changes and of doubts about what it has read. */
 import type { AskApi, StreamApi } from "../../api-server/api-request.ts";
 import { type Freshness, type Heard, NEVER_HEARD, onFailed, onHeard } from "../../api-server/freshness.ts";
 import { follow } from "../../api-server/watch-runner.ts";
+import type { RawObject } from "../../kubernetes/raw-json.ts";
 import type { PodIdentity } from "../../kubernetes/rotation/rotation.ts";
 import type { Clock } from "./clock.ts";
-import type { SlicePace } from "./pace.ts";
 import { type Asker, createSliceIndex } from "./slice-index.ts";
 
-/** A line of the log: keys and a constant sentence. */
-export type Tell = (keys: Readonly<Record<string, unknown>>, sentence: string) => void;
+/** In milliseconds, unless the name has another unit; tests use shorter ones. */
+export const SLICE_PACE = {
+  /**
+   * Life of one watch. A quiet watch sends not even a bookmark, so only the next accepted one proves that the API server
+   * is still there; shorter than beliefMs.
+   */
+  watchMs: 2_000,
+  /**
+   * Slices whose last sign of life is older are `unknown`. No longer than the shortest wait of a drain whose slices never
+   * changed: a relay without API server then delays no drain.
+   */
+  beliefMs: 5_000,
+  /** Accepted but silent watches are believed this long, plus a time per slice: then lists cost at most 20 slices a second. */
+  silenceMs: 5_000,
+  silencePerSliceMs: 50,
+  /** Longest time between two lists. Rare: no change is seen while a large namespace is being listed. */
+  relistMs: 60 * 60_000,
+  /** Longest pause between two tries; a drain cannot wait for the half minute that caches can. */
+  retryLimitMs: 2_000,
+  /** One page of a list. */
+  askLimitMs: 5_000,
+  /** Kept after the last drain: a rollout ends one Pod after another, and each would cost a whole list. */
+  lingerMs: 30_000,
+  /** Between two checks of doubts, lingering and waiting. */
+  lookMs: 250,
+  /** Slices per page: usually 1 000 endpoints, half a megabyte, which block the thread for a few milliseconds. */
+  pageSize: 10,
+  /** Namespaces watched at once; each costs a connection and a request per watchMs. */
+  namespaceLimit: 500,
+  /** Watches started at once and per time: each starts with a list, and a client may name any number of namespaces. */
+  openings: { most: 500, refillMs: 50 },
+};
 
-type NamespaceWatchPorts = {
+export type SlicePace = typeof SLICE_PACE;
+
+type LogLine = (keys: Readonly<Record<string, unknown>>, sentence: string) => void;
+
+export type NamespaceWatchPorts = {
   readonly ask: AskApi;
   readonly stream: StreamApi;
   readonly clock: Clock;
   /** At least 0 and below 1. */
   readonly random: () => number;
   readonly pace: SlicePace;
-  readonly log: { readonly info: Tell; readonly warn: Tell };
+  readonly log: { readonly info: LogLine; readonly warn: LogLine };
   readonly countEvent: () => void;
   readonly countFailure: () => void;
 };
 
 export type NamespaceWatch = {
-  /** `changed`: the slices that name the Pod, or the doubt about them. */
+  /** `changed` is called when slices that name the Pod change, and when the doubt changes. */
   readonly add: (pod: PodIdentity, changed: () => void) => Asker;
-  /** Why nothing can be said now. */
+  /** Why the slices cannot be believed now. */
   readonly doubt: () => string | undefined;
-  /** Tells every asker when silence has become a doubt. */
+  /** Notifies every Pod when silence has become a doubt. */
   readonly look: () => void;
-  /** How many drain here. */
   readonly askers: () => number;
   readonly end: () => Promise<void>;
 };
@@ -49,33 +82,24 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
     for (const changed of listeners) changed();
   };
 
-  const note = ({ freshness: now, change }: Heard): void => {
+  const update = ({ freshness: now, change }: Heard): void => {
     freshness = now;
     if (change === "lost") log.warn({ namespace, why: now.failure }, "EndpointSlices cannot be read");
     if (change === "back") log.info({ namespace }, "EndpointSlices can be read again");
     look();
   };
-  const heard = (): void => note(onHeard(freshness, clock.nowMs()));
+  const heard = (): void => update(onHeard(freshness, clock.nowMs()));
+  const counted = (apply: (object: RawObject) => void) => (object: RawObject) => {
+    ports.countEvent();
+    apply(object);
+  };
 
   const ended = follow(
     {
+      ...pace,
       path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
-      pageSize: pace.pageSize,
-      store: {
-        ...index.store,
-        put: (object) => {
-          ports.countEvent();
-          index.store.put(object);
-        },
-        remove: (object) => {
-          ports.countEvent();
-          index.store.remove(object);
-        },
-      },
-      relistMs: pace.relistMs,
-      watchMs: pace.watchMs,
+      store: { ...index.store, put: counted(index.store.put), remove: counted(index.store.remove) },
       silenceMs: () => pace.silenceMs + pace.silencePerSliceMs * index.store.entries.size,
-      retryLimitMs: pace.retryLimitMs,
     },
     {
       ask: (question) => ports.ask({ ...question, limitMs: Math.min(question.limitMs, pace.askLimitMs) }),
@@ -87,8 +111,8 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
       onHeard: heard,
       onFailed: (why) => {
         ports.countFailure();
-        // The first reason stays: thousands would be told of each further one.
-        note(onFailed(freshness, freshness.failure ?? why));
+        // The first reason stays: each new one would be a line to thousands of streams.
+        update(onFailed(freshness, freshness.failure ?? why));
       },
     },
     stop.signal,
@@ -116,10 +140,9 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
   };
 }
 
-/** Longest part of an error's message that is passed on. */
+/** In characters of an error's message. */
 const FAILURE_LIMIT = 200;
-
-/** `undefined` when it is to be believed; else words for the report, the same for as long as the doubt is the same. */
+/** For the report; equal while the doubt is the same. */
 function doubtAbout(freshness: Freshness, nowMs: number, beliefMs: number): string | undefined {
   const { heardMs, failure } = freshness;
   const because = failure === undefined ? "" : `: ${failure.slice(0, FAILURE_LIMIT)}`;

@@ -1,140 +1,145 @@
-/** Reads Pods that are asked about, few at a time, until each is known to end. A failure costs nothing. */
+/** Reads the Pods of open streams, few at a time, until each is deleted. A failed read is repeated later. */
 import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
-import { type Bucket, type BucketSize, fullBucket, takeToken } from "../../api-server/token-buckets.ts";
+import { type BucketSize, keyedBuckets } from "../../api-server/token-buckets.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
-import { wholeNumberAt } from "../../kubernetes/raw-json.ts";
-import { type PodAnswer, podPath, readPodObject } from "../pod-answer.ts";
-import type { Clock } from "./clock.ts";
-import type { PodFacts } from "./withdrawal-answer.ts";
+import { isRawObject, objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { addTo, removeFrom } from "../collections.ts";
+import { type Clock, createTicker } from "./clock.ts";
+import type { PodFacts } from "./pod-watch.ts";
 
-/** Calls `tell` at most once, when the Pod is known to end; stops when the answer is called. */
-type ReadPod = (pod: RelayedPod, tell: (facts: PodFacts) => void) => () => void;
-
-/** 5 000 Pods that end together are all read within half a minute, from the API server's cache. */
+/** 5 000 Pods that end together are all read within half a minute. */
 const RATE: BucketSize = { most: 100, refillMs: 5 };
 const AT_ONCE = 8;
 const ANSWER_LIMIT_MS = 2_000;
 const AGAIN_AFTER_MS = 3_000;
-/** Without the right to read it, it is of no use to ask soon. */
+/** Longer: the account may lack the right to read Pods. */
 const AGAIN_AFTER_FAILURE_MS = 15_000;
 const LOOK_MS = 100;
 
-type Job = { readonly pod: RelayedPod; readonly tell: (facts: PodFacts) => void; dueMs: number };
+type Job = { readonly pod: RelayedPod; readonly onFacts: (facts: PodFacts) => void; dueMs: number };
 
-export function createPodReader(ask: AskApi, clock: Clock): { readonly read: ReadPod; readonly stop: () => void } {
-  /** By namespace; the one whose turn was longest ago comes first, so that one that floods delays itself. */
+type PodReader = {
+  /** Calls `onFacts` at most once, when the Pod is being deleted; stops when the result is called. */
+  readonly read: (pod: RelayedPod, onFacts: (facts: PodFacts) => void) => () => void;
+  readonly stop: () => void;
+};
+
+export function createPodReader(ask: AskApi, clock: Clock): PodReader {
+  /** By namespace, the one read last at the end, so that a flood from one namespace delays itself. */
   const waiting = new Map<string, Set<Job>>();
   const wanted = new Set<Job>();
   const stopped = new AbortController();
+  const turns = keyedBuckets(RATE, 1);
   let underWay = 0;
-  let bucket: Bucket | undefined;
-  let endLooks: (() => void) | undefined;
 
-  const look = async (job: Job): Promise<void> => {
-    // Any version will do: what is older than the deletion is asked for again.
-    const question = {
-      method: "GET",
-      path: podPath(job.pod),
-      limitMs: ANSWER_LIMIT_MS,
-      signal: stopped.signal,
-    } as const;
-    const reading = await ask(question).then(
-      (answer) => readPodAnswer(answer, job.pod.uid),
-      () => ({ kind: "unreadable" as const }),
-    );
+  const read = async (job: Job): Promise<void> => {
+    const reading = await readPod(ask, job.pod, readPodAnswer, stopped.signal);
     if (!wanted.has(job)) return;
-    if (reading.kind === "ending") job.tell(reading.facts);
+    if (reading.kind === "ending") job.onFacts(reading.facts);
     if (reading.kind === "ending" || reading.kind === "gone") {
       wanted.delete(job);
       return;
     }
     job.dueMs = clock.nowMs() + (reading.kind === "living" ? AGAIN_AFTER_MS : AGAIN_AFTER_FAILURE_MS);
-    wait(job);
+    addTo(waiting, job.pod.namespace, job);
   };
 
-  const wait = (job: Job): void => {
-    const { namespace } = job.pod;
-    const jobs = waiting.get(namespace);
-    if (jobs === undefined) waiting.set(namespace, new Set([job]));
-    else jobs.add(job);
-  };
-
-  const waitNoMore = (job: Job): void => {
-    const { namespace } = job.pod;
-    const jobs = waiting.get(namespace);
-    jobs?.delete(job);
-    if (jobs?.size === 0) waiting.delete(namespace);
-  };
-
-  /** Within a namespace in the order in which they came: who was asked for before goes behind who was not. */
   const nextDue = (nowMs: number): Job | undefined => {
     for (const jobs of waiting.values()) for (const job of jobs) if (job.dueMs <= nowMs) return job;
     return undefined;
   };
 
   const begin = (job: Job): void => {
-    waitNoMore(job);
     const { namespace } = job.pod;
+    removeFrom(waiting, namespace, job);
     const others = waiting.get(namespace);
     waiting.delete(namespace);
     if (others !== undefined) waiting.set(namespace, others);
     underWay += 1;
-    void look(job).finally(() => {
+    void read(job).finally(() => {
       underWay -= 1;
       pump();
     });
   };
 
-  const takeTurn = (nowMs: number): boolean => {
-    if (underWay >= AT_ONCE) return false;
-    const next = takeToken(bucket ?? fullBucket(RATE, nowMs), RATE, nowMs);
-    bucket = next.bucket;
-    return next.taken;
-  };
+  const takeTurn = (nowMs: number): boolean => underWay < AT_ONCE && turns.take("", nowMs);
 
   const pump = (): void => {
     const nowMs = clock.nowMs();
     for (let job = nextDue(nowMs); job !== undefined && takeTurn(nowMs); job = nextDue(nowMs)) begin(job);
-    if (wanted.size === 0) {
-      endLooks?.();
-      endLooks = undefined;
-    } else if (!stopped.signal.aborted) endLooks ??= clock.every(LOOK_MS, pump);
+    if (wanted.size === 0) ticker.stop();
+    else if (!stopped.signal.aborted) ticker.start();
   };
+  const ticker = createTicker(clock, LOOK_MS, pump);
 
   return {
-    read: (pod, tell) => {
-      const job: Job = { pod, tell, dueMs: clock.nowMs() };
+    read: (pod, onFacts) => {
+      const job: Job = { pod, onFacts, dueMs: clock.nowMs() };
       wanted.add(job);
-      wait(job);
+      addTo(waiting, pod.namespace, job);
       pump();
       return () => {
         wanted.delete(job);
-        waitNoMore(job);
+        removeFrom(waiting, pod.namespace, job);
       };
     },
     stop: () => {
       stopped.abort();
       wanted.clear();
       waiting.clear();
-      endLooks?.();
+      ticker.stop();
     },
   };
 }
 
-/** Reads from an answer about a Pod whether it ends, and in which time. Pure. */
-type PodReading =
-  /** The Pod is being deleted, which is never taken back. */
-  | { readonly kind: "ending"; readonly facts: PodFacts }
-  | { readonly kind: "living" }
-  | Exclude<PodAnswer, { readonly kind: "pod" }>;
+type Unreadable = { readonly kind: "unreadable" };
+
+/** Never rejects. Any version will do: a read from before the deletion is repeated. */
+export function readPod<Reading>(
+  ask: AskApi,
+  { namespace, pod, uid }: RelayedPod,
+  read: (answer: ApiAnswer, uid: string) => Reading,
+  signal?: AbortSignal,
+): Promise<Reading | Unreadable> {
+  const names = { namespace: encodeURIComponent(namespace), pod: encodeURIComponent(pod) };
+  const path = `/api/v1/namespaces/${names.namespace}/pods/${names.pod}?resourceVersion=0`;
+  return ask({ method: "GET", path, limitMs: ANSWER_LIMIT_MS, ...(signal === undefined ? {} : { signal }) }).then(
+    (answer) => read(answer, uid),
+    () => ({ kind: "unreadable" }),
+  );
+}
+
+/** `gone`: deleted, or another Pod has the name now. */
+export type NoPod = { readonly kind: "gone" } | Unreadable;
+type PodAnswer =
+  | { readonly kind: "pod"; readonly pod: RawObject; readonly metadata: RawObject; readonly isDeleted: boolean }
+  | NoPod;
+
+export function readPodObject(answer: ApiAnswer, uid: string): PodAnswer {
+  if (answer.status === 404) return { kind: "gone" };
+  const pod = answer.status === 200 ? parsed(answer.text) : undefined;
+  const metadata = objectAt(pod, "metadata");
+  if (pod === undefined || metadata === undefined) return { kind: "unreadable" };
+  if (textAt(metadata, "uid") !== uid) return { kind: "gone" };
+  return { kind: "pod", pod, metadata, isDeleted: textAt(metadata, "deletionTimestamp") !== undefined };
+}
+
+function parsed(text: string): RawObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRawObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+type PodReading = { readonly kind: "ending"; readonly facts: PodFacts } | { readonly kind: "living" } | NoPod;
 
 export function readPodAnswer(answer: ApiAnswer, uid: string): PodReading {
   const read = readPodObject(answer, uid);
   if (read.kind !== "pod") return read;
   if (!read.isDeleted) return { kind: "living" };
   const seconds = wholeNumberAt(read.metadata, "deletionGracePeriodSeconds");
-  return {
-    kind: "ending",
-    facts: { terminating: true, graceSeconds: seconds === undefined || seconds < 0 ? undefined : seconds },
-  };
+  const graceSeconds = seconds === undefined || seconds < 0 ? undefined : seconds;
+  return { kind: "ending", facts: { terminating: true, graceSeconds } };
 }

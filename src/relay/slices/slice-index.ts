@@ -1,9 +1,9 @@
-/** One namespace's slices, and whom each of them concerns: an event reaches the Pods it names and no other. Pure. */
-import type { Store } from "../../api-server/store.ts";
-import { keyOf } from "../../api-server/store.ts";
+/** Indexes the slices of one namespace by Pod: an event reaches the Pods that its slice names, and no other. Pure. */
+import { keyOf, type Store } from "../../api-server/store.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import { readSlice } from "../../kubernetes/rotation/read-slice.ts";
 import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
+import { addTo, createCounts, removeFrom } from "../collections.ts";
 import {
   hashesOf,
   keysOfPod,
@@ -16,13 +16,13 @@ import {
 } from "./packed-slice.ts";
 
 export type Asker = {
-  /** Every slice that names the Pod, with no endpoints but those about it. */
+  /** Every slice that names the Pod, with only the endpoints of the Pod. */
   readonly slices: () => Iterable<Slice>;
   readonly leave: () => void;
 };
 
 export type SliceIndex = {
-  /** Kept by a watch; every change of it is told to whom it concerns before the call returns. */
+  /** Filled by a watch; notifies the Pods of a change before the call returns. */
   readonly store: Store<PackedSlice>;
   /** `changed` is called once for each change that concerns the Pod, however many slices are in it. */
   readonly add: (pod: PodIdentity, changed: () => void) => Asker;
@@ -35,32 +35,29 @@ export function createSliceIndex(): SliceIndex {
   let generation = 0;
   const byKey = new Map<PodKey, Set<Entry>>();
   const bySlice = new Map<string, Set<Entry>>();
-  /** How many entries' keys have the hash; most slices are passed over by it. */
-  const hashes = new Map<number, number>();
+  /** How many keys have the hash; rules out most slices without unpacking them. */
+  const hashes = createCounts<number>();
 
-  const isWanted = (key: PodKey): boolean => byKey.has(key);
+  const addSlice = (entry: Entry, key: string, packed: PackedSlice, added: readonly SliceEndpoint[]): void => {
+    const { name, service, addressType } = packed;
+    const endpoints = [...(entry.named.get(key)?.endpoints ?? []), ...added];
+    entry.named.set(key, { name, service, addressType, endpoints });
+    addTo(bySlice, key, entry);
+  };
 
-  /** Remembers what the slice now says about each Pod, and answers whom that concerns. */
+  /** @returns the entries that the slice named or names now */
   const settle = (key: string, packed: PackedSlice | undefined): ReadonlySet<Entry> => {
     const concerned = new Set(bySlice.get(key));
     for (const entry of concerned) entry.named.delete(key);
     bySlice.delete(key);
-    if (packed === undefined || !packed.hashes.some((hash) => hashes.has(hash))) return concerned;
-    for (const [podKey, endpoints] of unpackWanted(packed, isWanted)) {
+    if (packed === undefined || !packed.hashes.some((hash) => hashes.of(hash) > 0)) return concerned;
+    for (const [podKey, endpoints] of unpackWanted(packed, (wanted) => byKey.has(wanted))) {
       for (const entry of byKey.get(podKey) ?? []) {
-        note(entry, key, packed, endpoints);
+        addSlice(entry, key, packed, endpoints);
         concerned.add(entry);
       }
     }
     return concerned;
-  };
-
-  const note = (entry: Entry, key: string, packed: PackedSlice, said: readonly SliceEndpoint[]): void => {
-    const { name, service, addressType } = packed;
-    const before = entry.named.get(key)?.endpoints;
-    const endpoints = before === undefined ? said : [...before, ...said];
-    entry.named.set(key, { name, service, addressType, endpoints });
-    into(bySlice, key, entry);
   };
 
   const change = (key: string, packed: PackedSlice | undefined): ReadonlySet<Entry> => {
@@ -72,11 +69,9 @@ export function createSliceIndex(): SliceIndex {
     return settle(key, packed);
   };
 
-  const tell = (entries: Iterable<Entry>): void => {
+  const notify = (entries: Iterable<Entry>): void => {
     for (const entry of entries) entry.changed();
   };
-
-  const remove = (object: RawObject): void => tell(change(keyOf(object), undefined));
 
   const store: Store<PackedSlice> = {
     entries: slices,
@@ -90,30 +85,30 @@ export function createSliceIndex(): SliceIndex {
         for (const entry of change(key, packed)) concerned.add(entry);
       }
       for (const key of gone) for (const entry of change(key, undefined)) concerned.add(entry);
-      tell(concerned);
+      notify(concerned);
     },
-    put: (object) => tell(change(keyOf(object), keep(object))),
-    remove,
+    put: (object) => notify(change(keyOf(object), keep(object))),
+    remove: (object) => notify(change(keyOf(object), undefined)),
   };
 
   const add = (pod: PodIdentity, changed: () => void): Asker => {
     const entry: Entry = { keys: keysOfPod(pod), named: new Map(), changed };
     const own = hashesOf(entry.keys);
     const all = [own.uid, ...own.addresses];
-    for (const key of entry.keys) into(byKey, key, entry);
-    for (const hash of all) hashes.set(hash, (hashes.get(hash) ?? 0) + 1);
-    const isOwn = (key: PodKey): boolean => entry.keys.includes(key);
+    for (const key of entry.keys) addTo(byKey, key, entry);
+    for (const hash of all) hashes.add(hash);
     for (const [key, packed] of slices) {
       if (!mayName(packed, own)) continue;
-      for (const said of unpackWanted(packed, isOwn).values()) note(entry, key, packed, said);
+      const found = unpackWanted(packed, (podKey) => entry.keys.includes(podKey));
+      for (const endpoints of found.values()) addSlice(entry, key, packed, endpoints);
     }
     let left = false;
     const leave = (): void => {
       if (left) return;
       left = true;
-      for (const key of entry.keys) outOf(byKey, key, entry);
-      for (const key of entry.named.keys()) outOf(bySlice, key, entry);
-      for (const hash of all) lower(hashes, hash);
+      for (const key of entry.keys) removeFrom(byKey, key, entry);
+      for (const key of entry.named.keys()) removeFrom(bySlice, key, entry);
+      for (const hash of all) hashes.remove(hash);
     };
     return { slices: () => entry.named.values(), leave };
   };
@@ -121,26 +116,8 @@ export function createSliceIndex(): SliceIndex {
   return { store, add };
 }
 
-/** A slice that belongs to no Service is read by no proxy. */
+/** Proxies read no slice that belongs to no Service. */
 function keep(object: RawObject): PackedSlice | undefined {
   const slice = readSlice(object);
   return slice === undefined || slice.service === "" ? undefined : packSlice(slice);
-}
-
-function into<T>(map: Map<string, Set<T>>, key: string, value: T): void {
-  const set = map.get(key);
-  if (set === undefined) map.set(key, new Set([value]));
-  else set.add(value);
-}
-
-function outOf<T>(map: Map<string, Set<T>>, key: string, value: T): void {
-  const set = map.get(key);
-  set?.delete(value);
-  if (set?.size === 0) map.delete(key);
-}
-
-function lower(counts: Map<number, number>, key: number): void {
-  const count = counts.get(key) ?? 0;
-  if (count <= 1) counts.delete(key);
-  else counts.set(key, count - 1);
 }

@@ -1,37 +1,32 @@
-/** The slices of every namespace in which a Pod drains, each namespace watched once for all its Pods. */
+/** Watches the slices of every namespace in which a Pod drains, once for all its Pods. */
 import type { Registry } from "prom-client";
-import type { AskApi, StreamApi } from "../../api-server/api-request.ts";
-import { type Bucket, fullBucket, takeToken } from "../../api-server/token-buckets.ts";
+import { keyedBuckets } from "../../api-server/token-buckets.ts";
 import type { WithdrawalLine, WithdrawalQuestion } from "../../contract/relay-wire.ts";
-import type { Clock } from "./clock.ts";
-import { type NamespaceWatch, type Tell, watchNamespace } from "./namespace-watch.ts";
-import { SLICE_PACE, type SlicePace } from "./pace.ts";
+import { sliceMeters } from "../metrics.ts";
+import { createTicker } from "./clock.ts";
+import {
+  type NamespaceWatch,
+  type NamespaceWatchPorts,
+  SLICE_PACE,
+  type SlicePace,
+  watchNamespace,
+} from "./namespace-watch.ts";
 import { createPodReader } from "./pod-reader.ts";
 import { type PodWatch, watchOnePod } from "./pod-watch.ts";
-import { sliceMeters } from "./slice-meters.ts";
 
-/**
- * Calls `say` at once with what is known, and again with every change, until the answer is called. What is said last is
- * what holds.
- */
+/** Calls `say` at once and with every change, until the result is called; each line replaces the one before. */
 export type WatchPod = (question: WithdrawalQuestion, say: (line: WithdrawalLine) => void) => () => void;
 
-type SliceWatchParts = {
-  readonly ask: AskApi;
-  readonly stream: StreamApi;
-  readonly clock: Clock;
-  /** At least 0 and below 1. */
-  readonly random: () => number;
-  /** Whether the account may read Pods: then the real grace period of a deletion is told too. */
+type SliceWatchParts = Omit<NamespaceWatchPorts, "pace" | "countEvent" | "countFailure"> & {
+  /** Whether the account may read Pods: lines then have the grace period of the deletion. */
   readonly readsPods: boolean;
   readonly registry: Registry;
-  readonly log: { readonly info: Tell; readonly warn: Tell };
   readonly pace?: SlicePace;
 };
 
 export type SliceWatches = {
   readonly watchPod: WatchPod;
-  /** Ends every watch; resolves when nothing is under way any more. */
+  /** Resolves when no request is open any more. */
   readonly stop: () => Promise<void>;
 };
 
@@ -41,22 +36,13 @@ type Watched = { readonly watch: NamespaceWatch; emptySinceMs: number | undefine
 export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const { clock, pace = SLICE_PACE } = parts;
   const namespaces = new Map<string, Watched>();
-  /** For whom there was no room, in the order in which they came. */
+  /** Pods whose namespace found no room, first come first. */
   const waiting = new Set<PodWatch>();
   const ending = new Set<Promise<void>>();
   const meters = sliceMeters(parts.registry, () => namespaces.size);
   const reader = parts.readsPods ? createPodReader(parts.ask, clock) : undefined;
-  let openings: Bucket | undefined;
-  let endLooks: (() => void) | undefined;
+  const openings = keyedBuckets(pace.openings, 1);
   let stopped = false;
-
-  const begin = (namespace: string): Watched => {
-    const { countEvent, countFailure } = meters;
-    const watch = watchNamespace(namespace, { ...parts, pace, countEvent, countFailure });
-    const watched: Watched = { watch, emptySinceMs: undefined };
-    namespaces.set(namespace, watched);
-    return watched;
-  };
 
   const end = (namespace: string, { watch }: Watched): void => {
     namespaces.delete(namespace);
@@ -65,26 +51,24 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     void over.finally(() => ending.delete(over));
   };
 
-  const mayOpen = (): boolean => {
-    const nowMs = clock.nowMs();
-    const { bucket, taken } = takeToken(openings ?? fullBucket(pace.openings, nowMs), pace.openings, nowMs);
-    openings = bucket;
-    return taken;
-  };
-
-  const oneThatLingers = (): readonly [string, Watched] | undefined => {
+  const emptyNamespace = (): readonly [string, Watched] | undefined => {
     for (const entry of namespaces) if (entry[1].emptySinceMs !== undefined) return entry;
     return undefined;
   };
 
-  /** One that only lingers makes room for one that is wanted. `undefined` while there is no room or no turn. */
+  /** Replaces a namespace without drains if all places are taken. `undefined` without a place or a token. */
   const open = (namespace: string): Watched | undefined => {
     if (stopped) return undefined;
     const isFull = namespaces.size >= pace.namespaceLimit;
-    const lingering = isFull ? oneThatLingers() : undefined;
-    if ((isFull && lingering === undefined) || !mayOpen()) return undefined;
-    if (lingering !== undefined) end(...lingering);
-    return begin(namespace);
+    const empty = isFull ? emptyNamespace() : undefined;
+    if ((isFull && empty === undefined) || !openings.take("", clock.nowMs())) return undefined;
+    if (empty !== undefined) end(...empty);
+    const watched: Watched = {
+      watch: watchNamespace(namespace, { ...parts, ...meters, pace }),
+      emptySinceMs: undefined,
+    };
+    namespaces.set(namespace, watched);
+    return watched;
   };
 
   const attach = (pod: PodWatch): boolean => {
@@ -95,17 +79,15 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     return true;
   };
 
-  const look = (): void => {
+  const ticker = createTicker(clock, pace.lookMs, () => {
     const nowMs = clock.nowMs();
     for (const [name, watched] of namespaces) {
       if (watched.emptySinceMs !== undefined && nowMs - watched.emptySinceMs >= pace.lingerMs) end(name, watched);
       else watched.watch.look();
     }
     for (const pod of waiting) if (attach(pod)) waiting.delete(pod);
-    if (namespaces.size > 0 || waiting.size > 0) return;
-    endLooks?.();
-    endLooks = undefined;
-  };
+    if (namespaces.size === 0 && waiting.size === 0) ticker.stop();
+  });
 
   const leave = (pod: PodWatch): void => {
     waiting.delete(pod);
@@ -123,7 +105,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
         pod.judge();
         waiting.add(pod);
       }
-      if (!stopped) endLooks ??= clock.every(pace.lookMs, look);
+      if (!stopped) ticker.start();
       const endReading = reader?.read(question, pod.learn);
       return () => {
         endReading?.();
@@ -132,7 +114,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     },
     stop: async () => {
       stopped = true;
-      endLooks?.();
+      ticker.stop();
       reader?.stop();
       waiting.clear();
       for (const [name, watched] of namespaces) end(name, watched);

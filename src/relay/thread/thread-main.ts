@@ -1,4 +1,4 @@
-/** The relay's thread: puts the relay together, and says to the thread of the admissions what it has to know. */
+/** The relay's thread: runs the relay and sends identity, Events, log lines and metrics to the thread of the admissions. */
 import { randomBytes } from "node:crypto";
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
@@ -9,80 +9,79 @@ import { connectionTo } from "../../api-server/connection.ts";
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { releaseStartupMemory } from "../../startup-memory.ts";
 import { accessIdentityOf, type RelayIdentity } from "../identity/identity.ts";
+import { addGauge } from "../metrics.ts";
 import { type RelayLog, startRelay } from "../relay.ts";
-import { addHeapMetric } from "./heap-metric.ts";
-import type { ThreadOrder, ThreadSettings, ThreadWord } from "./thread-words.ts";
+import type { LogLine, WorkerMessage, WorkerRequest, WorkerSettings } from "./relay-worker.ts";
 
-/** Longest time to begin without the Secret: Pods that were given this relay before ask already. */
-const FIRST_LOOK_LIMIT_MS = 2_000;
+type Send = (message: WorkerMessage) => void;
 
-/** Answers at once; the thread goes on until it is ended. Rejects when it cannot begin. */
+/** Longest start without the Secret: Pods that were given this relay before call it already. */
+const FIRST_READ_LIMIT_MS = 2_000;
+
+/** Resolves at once; the thread runs until it is terminated. Rejects when it cannot start. */
 export async function main(): Promise<number> {
   const port = parentPort;
   if (port === null) {
     process.stderr.write("lastcall relay-thread: only lastcall webhook begins it, as a thread of its own.\n");
     return EXIT_USAGE;
   }
-  const settings: ThreadSettings = workerData;
-  const say = (word: ThreadWord): void => port.postMessage(word);
-  const log = threadLog(say);
+  const settings: WorkerSettings = workerData;
+  const send: Send = (message) => port.postMessage(message);
+  const log = threadLog(send);
   const registry = new Registry();
-  addHeapMetric(registry);
+  addGauge("heapUsed", registry, () => process.memoryUsage().heapUsed);
   const relay = await startRelay({
     ...settings,
     connection: await connectionTo(settings),
-    tellDrain: (note) => say({ kind: "note", note }),
-    onLooked: identityTeller(say),
+    tellDrain: (note) => send({ kind: "note", note }),
+    onLooked: identitySender(send),
     newId: () => randomBytes(16).toString("hex"),
     wallMs: () => Date.now(),
     log,
     registry,
   });
-  const carryOut = async (order: ThreadOrder): Promise<void> => {
-    if (order.kind === "figures") {
-      say({ kind: "figures", text: await registry.metrics() });
-      return;
-    }
+  const carryOut = async ({ kind }: WorkerRequest): Promise<void> => {
+    if (kind === "figures") return send({ kind, text: await registry.metrics() });
     await relay.leave();
-    say({ kind: "left" });
+    send({ kind: "left" });
   };
-  port.on("message", (order: ThreadOrder) => void carryOut(order));
-  await Promise.race([relay.look(), sleep(FIRST_LOOK_LIMIT_MS)]);
+  port.on("message", (request: WorkerRequest) => void carryOut(request));
+  await Promise.race([relay.look(), sleep(FIRST_READ_LIMIT_MS)]);
   const relayPort = await relay.listen(settings.host, settings.port);
-  // Not before: until now the admissions' thread has waited for this one.
-  const niceness = giveWay(RELAY_NICENESS);
-  log.info({ relayPort, ...(niceness === "" ? {} : { goesFirst: niceness }) }, "the relay is listening");
+  // Not before: until now the thread of the admissions has waited for this one.
+  const failure = lowerPriority(RELAY_NICENESS);
+  log.info({ relayPort, ...(failure === "" ? {} : { goesFirst: failure }) }, "the relay is listening");
   releaseStartupMemory();
-  say({ kind: "ready" });
+  send({ kind: "ready" });
   setInterval(() => void relay.look(), settings.lookMs);
   return EXIT_OK;
 }
 
-/** Only what changed: a look comes every few seconds, and a new identity every few months. */
-function identityTeller(say: (word: ThreadWord) => void): (identity: RelayIdentity) => void {
-  let told = "";
+/** Sends changes only: the Secret is read every few seconds and changes every few months. */
+function identitySender(send: Send): (identity: RelayIdentity) => void {
+  let sent = "";
   return (identity) => {
-    const parts = [...identity.generations.map(({ id }) => id), ...identity.keys.map(({ kid }) => kid)].join();
-    if (parts === told) return;
-    told = parts;
-    say({ kind: "identity", identity: accessIdentityOf(identity) });
+    const ids = [...identity.generations.map(({ id }) => id), ...identity.keys.map(({ kid }) => kid)].join();
+    if (ids === sent) return;
+    sent = ids;
+    send({ kind: "identity", identity: accessIdentityOf(identity) });
   };
 }
 
 /**
- * Of the relay: a third of the share of a thread that has no such number, where both want the same core. Admissions are
- * waited for by a person or a controller, a word of the relay by a Pod that serves meanwhile.
+ * A third of the share of a thread with niceness 0 on the same core. A person or a controller waits for an admission; a
+ * Pod keeps serving while it waits for the relay.
  */
 export const RELAY_NICENESS = 5;
 
 /**
- * Linux keeps a priority for each thread, and lowering one's own takes no right.
+ * Linux keeps a niceness for each thread, and raising one's own needs no privilege.
  *
- * @returns empty, or why it stays as it was
+ * @returns empty, or why it failed
  */
-export function giveWay(niceness: number): string {
+export function lowerPriority(niceness: number): string {
   try {
-    // Read by this thread itself: the link leads to the thread that follows it.
+    // The link leads to the thread that reads it.
     const thread = /\/task\/([0-9]+)$/.exec(readlinkSync("/proc/thread-self"))?.[1];
     if (thread === undefined) return "the thread's number is not known";
     setPriority(Number(thread), niceness);
@@ -92,39 +91,30 @@ export function giveWay(niceness: number): string {
   }
 }
 
-/** Log lines as they cross to the thread that writes them: errors become what the log would print of them. */
-type Line = Extract<ThreadWord, { kind: "line" }>;
-
-export function threadLog(say: (line: Line) => void): RelayLog {
-  const at = (level: Line["level"]) => (keys: object, sentence: string) =>
-    say({ kind: "line", level, keys: plainKeys(keys), sentence });
+/** Turns errors into plain objects: cloning drops their code and fails on some of their properties. */
+export function threadLog(send: (line: LogLine) => void): RelayLog {
+  const at = (level: LogLine["level"]) => (keys: object, sentence: string) => {
+    const entries = Object.entries(keys).map(([key, value]) => [
+      key,
+      value instanceof Error ? plainError(value) : value,
+    ]);
+    send({ kind: "line", level, keys: Object.fromEntries(entries), sentence });
+  };
   return { info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** An error keeps its code this way, and nothing in it can be what cannot be cloned. */
-function plainKeys(keys: object): object {
-  const entries = Object.entries(keys).map(([key, value]) => [key, value instanceof Error ? plainError(value) : value]);
-  return Object.fromEntries(entries);
-}
+/** An error can be its own cause. */
+const CAUSES_LIMIT = 8;
 
+/** As pino prints an error and its causes. */
 function plainError(error: Error): object {
-  const chain = withCauses(error);
-  const code = "code" in error ? { code: String(error.code) } : {};
+  const chain = [error];
+  for (let cause = error.cause; cause instanceof Error && chain.length <= CAUSES_LIMIT; cause = cause.cause)
+    chain.push(cause);
   return {
     type: error.name,
     message: chain.map(({ message }) => message).join(": "),
     stack: chain.map(({ stack = "" }) => stack).join("\ncaused by: "),
-    ...code,
+    ...("code" in error ? { code: String(error.code) } : {}),
   };
-}
-
-/** More say nothing that a log needs; a cause can be its own. */
-const CAUSES_LIMIT = 8;
-
-/** The error, its cause, the cause of that, as the log strings those of its own thread together. */
-function withCauses(error: Error): readonly Error[] {
-  const chain = [error];
-  for (let cause = error.cause; cause instanceof Error && chain.length <= CAUSES_LIMIT; cause = cause.cause)
-    chain.push(cause);
-  return chain;
 }

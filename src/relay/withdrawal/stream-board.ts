@@ -1,90 +1,68 @@
-/** All open streams, looked at by one timer each for those that rest and those that pulse; none while none is open. */
+/** Keeps all open streams: repeats last lines, and ends streams that are old or stalled, by one timer per interval. */
 import { RELAY_HEARTBEAT_MS, RELAY_PULSE_MS, RELAY_STREAM_LIMIT_MS } from "../../contract/relay-wire.ts";
-import type { Clock } from "../slices/clock.ts";
+import { type Clock, createTicker } from "../slices/clock.ts";
 
-/** Kernels take some 100 KB for a reader that takes nothing, so this means that the reader is gone. */
+/** Kernels buffer some 100 KB for a client that reads nothing, so after this it is gone. */
 const STALL_MS = 20_000;
 const LOOK_MS = 1_000;
 
-/** Spreads the pulses over their period; a look that comes a little late is not to make one late. */
+/** Spreads the pulses over their period; subtracted from it, so that a late tick delays no pulse. */
 const PULSE_LOOK_MS = 20;
 const PULSE_MS = RELAY_PULSE_MS - PULSE_LOOK_MS;
 
-type OpenStream = {
-  readonly say: (text: string) => void;
-  /** The connection is gone: nothing is looked after any more. */
-  readonly closed: () => void;
-};
-
-type StreamBoard = {
+type OpenStream = { readonly say: (text: string) => void; readonly closed: () => void };
+export type StreamBoard = {
   readonly open: (sink: LineSink, pulses: boolean) => OpenStream;
   readonly endAll: () => void;
 };
 
-type Group = { readonly streams: Set<LineStream>; readonly lookMs: number; endLooks: (() => void) | undefined };
-
 export function createStreamBoard(clock: Clock): StreamBoard {
-  const resting: Group = { streams: new Set(), lookMs: LOOK_MS, endLooks: undefined };
-  const pulsing: Group = { streams: new Set(), lookMs: PULSE_LOOK_MS, endLooks: undefined };
-
-  const add = (group: Group, stream: LineStream): void => {
-    group.streams.add(stream);
-    group.endLooks ??= clock.every(group.lookMs, () => {
+  const group = (repeatMs: number, lookMs: number) => {
+    const streams = new Set<LineStream>();
+    const ticker = createTicker(clock, lookMs, () => {
       const nowMs = clock.nowMs();
-      for (const each of group.streams) each.look(nowMs);
+      for (const stream of streams) stream.look(nowMs);
     });
+    const open = (sink: LineSink): OpenStream => {
+      const stream = lineStream(sink, { repeatMs, stallMs: STALL_MS, lifeMs: RELAY_STREAM_LIMIT_MS }, clock.nowMs());
+      streams.add(stream);
+      ticker.start();
+      const closed = (): void => {
+        streams.delete(stream);
+        if (streams.size === 0) ticker.stop();
+      };
+      return { say: (text) => stream.say(text, clock.nowMs()), closed };
+    };
+    return { streams, open };
   };
-
-  const remove = (group: Group, stream: LineStream): void => {
-    group.streams.delete(stream);
-    if (group.streams.size > 0) return;
-    group.endLooks?.();
-    group.endLooks = undefined;
-  };
-
+  const resting = group(RELAY_HEARTBEAT_MS, LOOK_MS);
+  const pulsing = group(PULSE_MS, PULSE_LOOK_MS);
   return {
-    open: (sink, pulses) => {
-      const group = pulses ? pulsing : resting;
-      const repeatMs = pulses ? PULSE_MS : RELAY_HEARTBEAT_MS;
-      const limits = { repeatMs, stallMs: STALL_MS, lifeMs: RELAY_STREAM_LIMIT_MS };
-      const stream = lineStream(sink, limits, clock.nowMs());
-      add(group, stream);
-      return { say: (text) => stream.say(text, clock.nowMs()), closed: () => remove(group, stream) };
-    },
+    open: (sink, pulses) => (pulses ? pulsing : resting).open(sink),
     endAll: () => {
-      for (const group of [resting, pulsing]) for (const stream of group.streams) stream.end();
+      for (const { streams } of [resting, pulsing]) for (const stream of streams) stream.end();
     },
   };
 }
 
-/**
- * One stream of lines to a reader who may be slow: at most one line is under way and one waits, the newest; what it
- * superseded is never sent. Time is an argument.
- */
 type LineSink = {
-  /** `taken` is called when the bytes have left the process, with that time. */
+  /** `taken` is called, with the time, when the bytes have left the process. */
   readonly write: (text: string, taken: (nowMs: number) => void) => void;
-  /** Ends the answer properly. */
   readonly end: () => void;
   /** Drops the connection. */
   readonly cut: () => void;
 };
 
-type StreamLimits = {
-  /** The last line is repeated after this. */
-  readonly repeatMs: number;
-  /** A reader who takes nothing for so long is cut. */
-  readonly stallMs: number;
-  readonly lifeMs: number;
-};
+type StreamLimits = { readonly repeatMs: number; readonly stallMs: number; readonly lifeMs: number };
 
 export type LineStream = {
   readonly say: (text: string, nowMs: number) => void;
-  /** Repeats, cuts or ends where it is time to. */
+  /** Repeats, cuts or ends when it is due. */
   readonly look: (nowMs: number) => void;
   readonly end: () => void;
 };
 
+/** To a slow reader at most one line is under way and one waits; a newer line replaces the waiting one. */
 export function lineStream(sink: LineSink, limits: StreamLimits, startMs: number): LineStream {
   let last = "";
   let hasNews = false;

@@ -15,7 +15,7 @@ import type { Duplex } from "node:stream";
 import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
 import type { DrainRecord } from "../../../src/drain-history/drain-record.ts";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
-import { openAdmin } from "../../../src/relay/page/admin-runner.ts";
+import { openAdmin } from "../../../src/relay/page/admin-server.ts";
 import { refuseUpgrade, serveForward } from "../../api-server/port-forward-server.ts";
 
 const TOKEN = "a-token";

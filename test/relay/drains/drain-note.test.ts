@@ -1,17 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { CredentialClaims } from "../../../src/contract/relay-wire.ts";
-import { noteOn } from "../../../src/relay/drains/drain-note.ts";
+import { noteOn } from "../../../src/relay/drains/drains-route.ts";
 import { anyDrain } from "../../drain-history/any-drain.ts";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
-
-const CLAIMS: CredentialClaims = {
-  namespace: "shop",
-  ownerKind: "ReplicaSet",
-  ownerName: "web-7d9f",
-  ownerUid: "owner-1",
-  nonce: "n",
-};
+import { CLAIMS } from "./drains-server.ts";
 
 test.for([
   { outcome: "drained", type: "Normal", reason: "Drained" },

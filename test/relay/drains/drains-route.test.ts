@@ -1,9 +1,9 @@
-import { connect } from "node:tls";
+import { connect, createSecureContext } from "node:tls";
 import { Registry } from "prom-client";
 import { generate } from "selfsigned";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../../src/contract/drain-report.ts";
-import { drainMeters, NAMESPACES_LIMIT } from "../../../src/relay/drains/drain-metrics.ts";
+import { drainMeters, NAMESPACES_LIMIT } from "../../../src/relay/metrics.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { AUTHORIZATION, CLAIMS, drainsServer } from "./drains-server.ts";
 
@@ -49,7 +49,7 @@ test("a report that can be read ends the search for a lost drain, and no other d
 
 test("a lost drain is counted, and makes no drain look shorter", async () => {
   const registry = new Registry();
-  drainMeters(registry).drained(someDrain({ report: { ...someReport(), outcome: "lost" } }));
+  drainMeters(registry)(someDrain({ report: { ...someReport(), outcome: "lost" } }));
   const text = await registry.metrics();
   expect(text).toContain('lastcall_drains_total{outcome="lost"} 1');
   expect(text).toContain('lastcall_incomplete_drains_total{outcome="lost",pod_namespace="shop"} 1');
@@ -83,10 +83,10 @@ test("a drain that was cut or blind is counted for its namespace, others are not
 
 test("the namespaces of such drains are bounded", async () => {
   const registry = new Registry();
-  const meters = drainMeters(registry);
+  const countDrain = drainMeters(registry);
   const report = someReport({ outcome: "forced" });
-  for (let at = 0; at < NAMESPACES_LIMIT + 5; at += 1) meters.drained(someDrain({ namespace: `team-${at}`, report }));
-  meters.drained(someDrain({ namespace: "team-0", report }));
+  for (let at = 0; at < NAMESPACES_LIMIT + 5; at += 1) countDrain(someDrain({ namespace: `team-${at}`, report }));
+  countDrain(someDrain({ namespace: "team-0", report }));
   const lines = (await registry.metrics()).match(/^lastcall_incomplete_drains_total.*$/gm) ?? [];
   expect(lines).toHaveLength(NAMESPACES_LIMIT + 1);
   expect(lines[0]).toBe('lastcall_incomplete_drains_total{outcome="forced",pod_namespace="team-0"} 2');
@@ -219,7 +219,7 @@ test("a fault of ours is answered 500 and logged, and says nothing of itself", a
   const serving = drainsServer({ tell });
   const answer = await post(serving, notice());
   expect([answer.statusCode, answer.body]).toEqual([500, "This is our fault.\n"]);
-  expect(serving.logged).toEqual(["drain reported", "drain report failed"]);
+  expect(serving.logged).toEqual(["drain reported", "a request to the relay failed"]);
 });
 
 test("owners of a credential that hold control characters are cleaned before anybody reads them", async () => {
@@ -234,7 +234,7 @@ test("owners of a credential that hold control characters are cleaned before any
 async function exchange(port: number, bytes: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
-    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+    const socket = connect({ host: "127.0.0.1", port, servername: "relay", rejectUnauthorized: false }, () => {
       for (const part of bytes) socket.write(part);
     });
     socket.on("data", (chunk: Buffer) => {
@@ -252,7 +252,7 @@ describe("over a connection", () => {
 
   async function listening() {
     const pair = await generate([{ name: "commonName", value: "relay" }], { keyType: "ec", curve: "P-256" });
-    const serving = drainsServer({}, { cert: pair.cert, key: pair.private });
+    const serving = drainsServer({}, createSecureContext({ cert: pair.cert, key: pair.private }));
     await serving.app.listen({ host: "127.0.0.1", port: 0 });
     const address = serving.app.server.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
@@ -284,7 +284,7 @@ describe("over a connection", () => {
 
   test("a sender that leaves in the middle of its body leaves nothing behind", async () => {
     const { serving, port } = await listening();
-    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+    const socket = connect({ host: "127.0.0.1", port, servername: "relay", rejectUnauthorized: false }, () => {
       socket.write(`${known}Content-Length: 1000\r\n\r\n{"namespace"`, () => socket.destroy());
     });
     await new Promise((resolve) => socket.on("close", resolve));

@@ -1,13 +1,13 @@
 /** The route on a server of its own, with everything it does to the outside kept for the test. */
-import type { Server } from "node:https";
-import Fastify, { type FastifyInstance } from "fastify";
+import type { SecureContext } from "node:tls";
 import { Registry } from "prom-client";
 import type { Note } from "../../../src/api-server/event-object.ts";
 import type { CredentialClaims } from "../../../src/contract/relay-wire.ts";
-import { drainMeters } from "../../../src/relay/drains/drain-metrics.ts";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
-import { addDrainsRoute, type DrainsPorts } from "../../../src/relay/drains/route.ts";
-import { createRelayLimits } from "../../../src/relay/limits/relay-limits.ts";
+import { addDrainsRoute, type DrainsPorts } from "../../../src/relay/drains/drains-route.ts";
+import { drainMeters } from "../../../src/relay/metrics.ts";
+import { createRelayLimits } from "../../../src/relay/server/relay-limits.ts";
+import { relayServer } from "../../../src/relay/server/relay-server.ts";
 
 export const CLAIMS: CredentialClaims = {
   namespace: "shop",
@@ -20,15 +20,16 @@ export const CLAIMS: CredentialClaims = {
 /** The only credential, and the header that carries it. */
 export const AUTHORIZATION = "Lastcall good";
 
-export function drainsServer(changes: Partial<DrainsPorts> = {}, https: { cert?: string; key?: string } = {}) {
+export function drainsServer(changes: Partial<DrainsPorts> = {}, context?: SecureContext) {
   const registry = new Registry();
   const ring = createDrainRing(500);
   const notes: Note[] = [];
   const logged: string[] = [];
   const clock = { wallMs: 1_795_000_000_000 };
   let made = 0;
-  const app: FastifyInstance<Server> = Fastify({ https, bodyLimit: 7 * 1024 * 1024 });
-  // The admissions' own parser, as it stands beside the route in the program.
+  const log = (_keys: object, sentence: string) => logged.push(sentence);
+  const app = relayServer({ error: log }, () => context);
+  // Another route, whose parser must stay its own.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", (_request, payload, done) => {
     payload.resume();
@@ -39,7 +40,7 @@ export function drainsServer(changes: Partial<DrainsPorts> = {}, https: { cert?:
     checkCredential: (header) => (header === AUTHORIZATION ? CLAIMS : undefined),
     limits: createRelayLimits(),
     ring,
-    meters: drainMeters(registry),
+    countDrain: drainMeters(registry),
     tell: (note) => notes.push(note),
     onReport: () => undefined,
     nowMs: () => 0,
@@ -48,10 +49,8 @@ export function drainsServer(changes: Partial<DrainsPorts> = {}, https: { cert?:
       made += 1;
       return `id-${made}`;
     },
-    log: {
-      info: (_keys, sentence) => logged.push(sentence),
-      error: (_keys, sentence) => logged.push(sentence),
-    },
+    registry,
+    log: { info: log },
     ...changes,
   });
   const metric = async (line: string): Promise<string | undefined> =>

@@ -2,27 +2,12 @@
 import { expect, test } from "vitest";
 import { createLostDrains } from "../../../src/relay/lost/lost-drains.ts";
 import { eventually } from "../../time/eventually.ts";
+import { turnedClock } from "../turned-clock.ts";
 import { IN, OUT, QUESTION, streamingRelay } from "../withdrawal/streaming-relay.ts";
 import { BROKE_AT, KILLED } from "./broken-drain.ts";
 
 test("a manager whose connection is destroyed and whose Pod shows its death has lost its drain; one that asks again has not", async () => {
-  let nowMs = 0;
-  const looks = new Set<() => void>();
-  const clock = {
-    nowMs: () => nowMs,
-    sleep: async () => undefined,
-    every: (_ms: number, look: () => void) => {
-      looks.add(look);
-      return () => looks.delete(look);
-    },
-  };
-  const turn = async (ms: number): Promise<void> => {
-    for (let left = ms; left > 0; left -= 500) {
-      nowMs += 500;
-      for (const look of [...looks]) look();
-      for (let round = 0; round < 10; round += 1) await Promise.resolve();
-    }
-  };
+  const clock = turnedClock(500);
   const found: string[] = [];
   const lost = createLostDrains({ ask: async () => KILLED, clock, onLost: ({ pod }) => found.push(pod.uid) });
   const relay = await streamingRelay({ lost, wallMs: () => BROKE_AT });
@@ -37,12 +22,12 @@ test("a manager whose connection is destroyed and whose Pod shows its death has 
     await eventually(() => expect(relay.watchers.at(-1)?.left).toBe(true));
   };
   await leaves(await drain());
-  await turn(10_000);
+  await clock.turn(10_000);
   const again = await drain();
-  await turn(20_000);
+  await clock.turn(20_000);
   expect(found).toEqual([]);
   await leaves(again);
-  await turn(20_000);
+  await clock.turn(20_000);
   expect(found).toEqual([QUESTION.uid]);
   await relay.close();
 });

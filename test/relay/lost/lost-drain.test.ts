@@ -1,8 +1,7 @@
 /** When the end of a manager proves that its drain was lost, and how such a drain is reported. */
 import { describe, expect, test } from "vitest";
 import type { ApiAnswer } from "../../../src/api-server/api-request.ts";
-import { isLost, lostReport } from "../../../src/relay/lost/lost-drain.ts";
-import { readManagerEnd } from "../../../src/relay/lost/manager-end.ts";
+import { isLost, lostReport, readManagerEnd } from "../../../src/relay/lost/lost-drain.ts";
 import { BROKE_AT, BROKEN, podAnswer } from "./broken-drain.ts";
 
 const SECOND = 1_000;

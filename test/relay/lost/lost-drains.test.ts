@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { ApiAnswer } from "../../../src/api-server/api-request.ts";
 import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
 import { createLostDrains, FOLLOWED_LIMIT, type LostDrains } from "../../../src/relay/lost/lost-drains.ts";
+import { type TurnedClock, turnedClock } from "../turned-clock.ts";
 import { BROKEN, KILLED, podAnswer, RUNNING } from "./broken-drain.ts";
 
 const GONE: ApiAnswer = { status: 404, text: "" };
@@ -12,36 +13,22 @@ let answer: ApiAnswer | Error;
 let asked: string[];
 let lost: { readonly uid: string; readonly exitCode: number }[];
 let drains: LostDrains;
-let turn: (ms: number) => Promise<void>;
-let looks: Set<() => void>;
+let clock: TurnedClock;
+
+const turn = (ms: number): Promise<void> => clock.turn(ms);
 
 beforeEach(() => {
-  let nowMs = 0;
   answer = RUNNING;
   asked = [];
   lost = [];
-  looks = new Set();
-  turn = async (ms) => {
-    for (let left = ms; left > 0; left -= 500) {
-      nowMs += 500;
-      for (const look of [...looks]) look();
-      for (let round = 0; round < 10; round += 1) await Promise.resolve();
-    }
-  };
+  clock = turnedClock(500);
   drains = createLostDrains({
     ask: async ({ path }) => {
       asked.push(path);
       if (answer instanceof Error) throw answer;
       return answer;
     },
-    clock: {
-      nowMs: () => nowMs,
-      sleep: async () => undefined,
-      every: (_ms, look) => {
-        looks.add(look);
-        return () => looks.delete(look);
-      },
-    },
+    clock,
     onLost: (drain, { exitCode }) => lost.push({ uid: drain.pod.uid, exitCode }),
   });
 });
@@ -68,7 +55,7 @@ describe("a drain whose stream broke", () => {
     await turn(1_000);
     expect(lost).toEqual([{ uid: "uid-1", exitCode: 137 }]);
     await turn(60_000);
-    expect([lost.length, looks.size]).toEqual([1, 0]);
+    expect([lost.length, clock.timers()]).toEqual([1, 0]);
     expect(asked[0]).toBe("/api/v1/namespaces/shop/pods/web-1?resourceVersion=0");
   });
 
@@ -104,7 +91,7 @@ describe("a drain whose stream broke", () => {
     await turn(10_000);
     answer = GONE;
     await turn(60_000);
-    expect([lost, looks.size]).toEqual([[], 0]);
+    expect([lost, clock.timers()]).toEqual([[], 0]);
   });
 
   test.for([
@@ -123,7 +110,7 @@ describe("a drain whose stream broke", () => {
     await turn(60_000);
     expect(asked).toHaveLength(120);
     await turn(60_000);
-    expect([asked.length, lost, looks.size]).toEqual([179, [], 0]);
+    expect([asked.length, lost, clock.timers()]).toEqual([179, [], 0]);
   });
 });
 

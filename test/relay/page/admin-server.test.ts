@@ -4,8 +4,7 @@ import { connect, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDrainRing, type DrainRing } from "../../../src/relay/drains/drain-ring.ts";
-import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-runner.ts";
-import { adminServer } from "../../../src/relay/page/admin-server.ts";
+import { adminServer, type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-server.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
 
 const open: OpenAdmin[] = [];

@@ -2,7 +2,7 @@ import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
-import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-runner.ts";
+import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-server.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { evaluateAt, lookAt, NO_BROWSER } from "./headless-browser.ts";
 import { coloursOf } from "./png-pixels.ts";

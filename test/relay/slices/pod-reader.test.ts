@@ -1,11 +1,11 @@
 /** What Pods tell of their own end, where they may be read. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ApiAnswer, AskApi } from "../../../src/api-server/api-request.ts";
-import type { Clock } from "../../../src/relay/slices/clock.ts";
 import { createPodReader, readPodAnswer } from "../../../src/relay/slices/pod-reader.ts";
-import type { PodFacts } from "../../../src/relay/slices/withdrawal-answer.ts";
+import type { PodFacts } from "../../../src/relay/slices/pod-watch.ts";
 import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
+import { turnedClock } from "../turned-clock.ts";
 import { hears, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
 
 const answerOf = (metadata: object, status = 200): ApiAnswer => ({ status, text: JSON.stringify({ metadata }) });
@@ -38,32 +38,11 @@ describe("an answer about a Pod", () => {
   });
 });
 
-/** A clock the test turns, which calls what is due. */
-function turnedClock(): Clock & { readonly turn: (ms: number) => Promise<void> } {
-  let nowMs = 0;
-  const calls = new Set<() => void>();
-  return {
-    nowMs: () => nowMs,
-    sleep: async () => undefined,
-    every: (_ms, call) => {
-      calls.add(call);
-      return () => calls.delete(call);
-    },
-    turn: async (ms) => {
-      for (let left = ms; left > 0; left -= 100) {
-        nowMs += 100;
-        for (const call of calls) call();
-        for (let round = 0; round < 20; round += 1) await Promise.resolve();
-      }
-    },
-  };
-}
-
 const POD = { namespace: "shop", pod: "web-1", uid: "uid-1" };
 
 describe("a Pod", () => {
   test("is asked for again every few seconds until it is being deleted, and then no more", async () => {
-    const clock = turnedClock();
+    const clock = turnedClock(100);
     let asked = 0;
     let metadata: object = { uid: "uid-1" };
     const reader = createPodReader(async () => {
@@ -82,7 +61,7 @@ describe("a Pod", () => {
   });
 
   test("that no one waits for any more is not asked for", async () => {
-    const clock = turnedClock();
+    const clock = turnedClock(100);
     let asked = 0;
     const reader = createPodReader(async () => {
       asked += 1;
@@ -96,7 +75,7 @@ describe("a Pod", () => {
   });
 
   test("whose drain left while it was asked for is not told of, and not asked for again", async () => {
-    const clock = turnedClock();
+    const clock = turnedClock(100);
     let answer: (metadata: object) => void = () => undefined;
     let asked = 0;
     const reader = createPodReader(() => {
@@ -116,7 +95,7 @@ describe("a Pod", () => {
   });
 
   test("that may not be read is asked for seldom", async () => {
-    const clock = turnedClock();
+    const clock = turnedClock(100);
     let asked = 0;
     const reader = createPodReader(async () => {
       asked += 1;
@@ -129,7 +108,7 @@ describe("a Pod", () => {
 });
 
 test("5 000 Pods are asked for a few at a time, each once, within half a minute", async () => {
-  const clock = turnedClock();
+  const clock = turnedClock(100);
   let underWay = 0;
   let most = 0;
   const asked = new Map<string, number>();
@@ -154,7 +133,7 @@ test("5 000 Pods are asked for a few at a time, each once, within half a minute"
 });
 
 test("a namespace with thousands of Pods to ask for does not make another one wait", async () => {
-  const clock = turnedClock();
+  const clock = turnedClock(100);
   const asked: string[] = [];
   const reader = createPodReader(async ({ path }) => {
     asked.push(path.split("/")[4] ?? "");

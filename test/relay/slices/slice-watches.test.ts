@@ -1,7 +1,7 @@
 /** What a drain is told of its Pod, by an API server that behaves and by one that does not. */
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SLICE_PACE } from "../../../src/relay/slices/pace.ts";
+import { SLICE_PACE } from "../../../src/relay/slices/namespace-watch.ts";
 import { createSliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { type ApiRunner, apiRunner } from "../../../src/api-server/api-runner.ts";
 import type { WithdrawalLine, WithdrawalQuestion } from "../../../src/contract/relay-wire.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
-import type { SlicePace } from "../../../src/relay/slices/pace.ts";
+import type { SlicePace } from "../../../src/relay/slices/namespace-watch.ts";
 import { createSliceWatches, type SliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 import { type FakeApiServer, fakeApiServer } from "../../api-server/fake-api-server.ts";
 import { eventually } from "../../time/eventually.ts";

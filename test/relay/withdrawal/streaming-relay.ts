@@ -7,12 +7,13 @@ import { connect, type TLSSocket } from "node:tls";
 import Fastify from "fastify";
 import { Registry } from "prom-client";
 import type { CredentialClaims, WithdrawalLine, WithdrawalQuestion } from "../../../src/contract/relay-wire.ts";
-import { createRelayLimits, type RelayLimits } from "../../../src/relay/limits/relay-limits.ts";
 import { type LostDrains, NO_LOST_DRAINS } from "../../../src/relay/lost/lost-drains.ts";
+import { createRelayLimits, type RelayLimits } from "../../../src/relay/server/relay-limits.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
 import type { WatchPod } from "../../../src/relay/slices/slice-watches.ts";
-import { addWithdrawalRoute } from "../../../src/relay/withdrawal/route.ts";
+import { addWithdrawalRoute } from "../../../src/relay/withdrawal/withdrawal-route.ts";
 import { makeCertificate } from "../../../src/webhook/certificates/self-made.ts";
+import { turnedClock } from "../turned-clock.ts";
 
 export const WALL_MS = 1_795_000_000_000;
 
@@ -101,7 +102,7 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
   });
   const watchers: Watcher[] = [];
   const registry = new Registry();
-  const time = turnedTime();
+  const time = turnedClock(1);
   const watchPod: WatchPod = (question, say) => {
     const watcher: Watcher = { question, say, left: false };
     watchers.push(watcher);
@@ -114,7 +115,7 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
     checkCredential: claimsOf,
     watchPod: choices.watchPod ?? watchPod,
     limits: { ...createRelayLimits(choices.streamsLimit), ...choices.limits },
-    clock: choices.clock ?? time.clock,
+    clock: choices.clock ?? time,
     lost: choices.lost ?? NO_LOST_DRAINS,
     wallMs: choices.wallMs ?? (() => WALL_MS),
     registry,
@@ -148,7 +149,7 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
       socket.on("error", () => undefined);
       return socket;
     },
-    turn: time.turn,
+    turn: time.jump,
     metrics: () => registry.metrics(),
     connections: () =>
       new Promise((resolve, reject) => {
@@ -193,21 +194,5 @@ function answerOf(message: IncomingMessage): Answer {
     ended,
     leave: () => message.destroy(),
     message,
-  };
-}
-
-function turnedTime(): { readonly clock: Clock; readonly turn: (ms: number) => void } {
-  let nowMs = 0;
-  const calls = new Set<() => void>();
-  const every: Clock["every"] = (_ms, call) => {
-    calls.add(call);
-    return () => calls.delete(call);
-  };
-  return {
-    clock: { nowMs: () => nowMs, sleep: async () => undefined, every },
-    turn: (ms) => {
-      nowMs += ms;
-      for (const call of [...calls]) call();
-    },
   };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRelayLimits, fairShare, type RelayLimits } from "../../../src/relay/limits/relay-limits.ts";
+import { createRelayLimits, fairShare, type RelayLimits } from "../../../src/relay/server/relay-limits.ts";
 
 /** Opens streams of ever new Pods until one is refused; answers how many there were. */
 function flood(limits: RelayLimits, namespace: string, most = 100_000): number {

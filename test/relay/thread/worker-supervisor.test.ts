@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import type { RelayAccessQuestion } from "../../../src/contract/relay-access.ts";
 import { accessIdentityOf } from "../../../src/relay/identity/identity.ts";
-import { FIGURES_LIMIT_MS, LEAVE_LIMIT_MS } from "../../../src/relay/thread/thread-keeper.ts";
+import { FIGURES_LIMIT_MS, LEAVE_LIMIT_MS } from "../../../src/relay/thread/worker-supervisor.ts";
 import { pretendGeneration, pretendKey } from "../identity/pretend-tools.ts";
-import { ADDRESS, type KeptThread, keptThread } from "./pretend-threads.ts";
+import { ADDRESS, type KeptThread, keptThread } from "./pretend-workers.ts";
 
 const QUESTION: RelayAccessQuestion = {
   namespace: "shop",

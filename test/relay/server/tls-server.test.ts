@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { connect, createSecureContext, type TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
-import { relayTlsServer } from "../../../src/relay/port/tls-server.ts";
+import { relayTlsServer } from "../../../src/relay/server/relay-server.ts";
 
 const LIMIT = { timeout: 180_000 };
 const cleanups: (() => unknown)[] = [];

@@ -1,18 +1,19 @@
-/** Opens a port of the relay's, and says in words why it cannot. */
+/** Opens a port of the relay. */
 import { once } from "node:events";
 import type { Server } from "node:net";
 import { Fault } from "../../fault.ts";
 
-/** IPv6 is the second choice: `localhost` of a port-forward is tried in this order. */
+/** In the order in which a port-forward tries `localhost`. */
 export const LOOPBACK: readonly string[] = ["127.0.0.1", "::1"];
 const EVERY_ADDRESS: readonly string[] = ["::", "0.0.0.0"];
 
 /**
- * Listens on the first host whose address family the node has. An empty host means every address, of IPv6 too where the
- * node has it; port 0 takes a free one.
+ * Listens on the first host whose address family the node has.
  *
- * @param name of the port, for the sentence
- * @returns the port that was opened
+ * @param name of the port, for the fault
+ * @param host empty: every address, of IPv6 too where the node has it
+ * @param port 0: a free one
+ * @returns the open port
  * @throws Fault ERR_LISTEN_FAILED
  */
 export async function openPort(
@@ -28,7 +29,6 @@ export async function openPort(
   try {
     const [first = "", second] = typeof host !== "string" ? host : host === "" ? EVERY_ADDRESS : [host];
     await listen(first).catch(async (error: unknown) => {
-      // The node lacks this address family.
       if (second === undefined || !["EAFNOSUPPORT", "EADDRNOTAVAIL"].includes(codeOf(error))) throw error;
       await listen(second);
     });
@@ -36,9 +36,8 @@ export async function openPort(
     throw new Fault("ERR_LISTEN_FAILED", `${name} ${port}: ${codeOf(error)}`, error);
   }
   const address = server.address();
-  if (address === null || typeof address === "string")
-    throw new Fault("ERR_LISTEN_FAILED", `no address was assigned to the ${name}`);
-  return address.port;
+  if (address !== null && typeof address !== "string") return address.port;
+  throw new Fault("ERR_LISTEN_FAILED", `no address was assigned to the ${name}`);
 }
 
 function codeOf(error: unknown): string {

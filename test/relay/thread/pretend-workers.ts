@@ -1,12 +1,12 @@
 /** Threads that do what the test says, and a time that the test turns. */
 import { Registry } from "prom-client";
 import type { Note } from "../../../src/api-server/event-object.ts";
-import { type Hearing, keepRelayThread, type RelayThread } from "../../../src/relay/thread/thread-keeper.ts";
-import type { ThreadOrder, ThreadWord } from "../../../src/relay/thread/thread-words.ts";
+import type { WorkerCallbacks, WorkerMessage, WorkerRequest } from "../../../src/relay/thread/relay-worker.ts";
+import { type RelayThread, superviseWorker } from "../../../src/relay/thread/worker-supervisor.ts";
 
 export type PretendThread = {
-  readonly orders: readonly ThreadOrder["kind"][];
-  readonly say: (word: ThreadWord) => void;
+  readonly orders: readonly WorkerRequest["kind"][];
+  readonly say: (word: WorkerMessage) => void;
   /** By itself, as one does that fails. */
   readonly fail: (why: string) => void;
   readonly wasEnded: () => boolean;
@@ -34,11 +34,11 @@ export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
   const registry = new Registry();
   const time = turnedTime();
   const line = (level: string) => (_keys: object, sentence: string) => lines.push(`${level}: ${sentence}`);
-  const kept = keepRelayThread({
-    begin: (hearing) => {
+  const kept = superviseWorker({
+    start: (callbacks) => {
       refused += 1;
       if (refused <= refusals) throw new Error("the limit of processes is reached");
-      const { thread, pretend } = pretendThread(hearing);
+      const { thread, pretend } = pretendThread(callbacks);
       threads.push(pretend);
       return thread;
     },
@@ -59,20 +59,20 @@ export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
   return { ...kept, threads, newest, notes, lines, metrics: () => registry.metrics(), turn: time.turn };
 }
 
-function pretendThread({ said, ended }: Hearing) {
-  const orders: ThreadOrder["kind"][] = [];
+function pretendThread({ onMessage, onExit }: WorkerCallbacks) {
+  const orders: WorkerRequest["kind"][] = [];
   let wasEnded = false;
   const thread = {
-    order: (order: ThreadOrder) => {
+    send: (order: WorkerRequest) => {
       orders.push(order.kind);
     },
-    end: async () => {
+    terminate: async () => {
       wasEnded = true;
-      ended(new Error("it was ended"));
+      onExit(new Error("it was ended"));
     },
   };
-  const fail = (why: string): void => ended(new Error(why));
-  return { thread, pretend: { orders, say: said, fail, wasEnded: () => wasEnded } };
+  const fail = (why: string): void => onExit(new Error(why));
+  return { thread, pretend: { orders, say: onMessage, fail, wasEnded: () => wasEnded } };
 }
 
 type Sleeper = { readonly untilMs: number; readonly wake: () => void };

@@ -1,10 +1,10 @@
 /** What the relay's application answers by itself. */
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import { createRelayLimits } from "../../src/relay/limits/relay-limits.ts";
-import { NO_LOST_DRAINS } from "../../src/relay/lost/lost-drains.ts";
-import { relayServer } from "../../src/relay/relay.ts";
-import { addWithdrawalRoute } from "../../src/relay/withdrawal/route.ts";
+import { NO_LOST_DRAINS } from "../../../src/relay/lost/lost-drains.ts";
+import { createRelayLimits } from "../../../src/relay/server/relay-limits.ts";
+import { relayServer } from "../../../src/relay/server/relay-server.ts";
+import { addWithdrawalRoute } from "../../../src/relay/withdrawal/withdrawal-route.ts";
 
 function built(checkCredential: () => undefined) {
   const told: string[] = [];

@@ -5,15 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Fault } from "../../../src/fault.ts";
-import type { Thread } from "../../../src/relay/thread/thread-keeper.ts";
+import {
+  HEAP_LIMIT_MIB,
+  heapLimitMiB,
+  type RelayWorker,
+  startWorker,
+  type WorkerMessage,
+  type WorkerSettings,
+} from "../../../src/relay/thread/relay-worker.ts";
 import { threadLog } from "../../../src/relay/thread/thread-main.ts";
-import { HEAP_LIMIT_MIB, heapLimitMiB, threadOf } from "../../../src/relay/thread/thread-runner.ts";
-import type { ThreadSettings, ThreadWord } from "../../../src/relay/thread/thread-words.ts";
 import { createLog } from "../../../src/webhook/log.ts";
 
 const LIMIT = { timeout: 120_000 };
 
-const SETTINGS: ThreadSettings = {
+const SETTINGS: WorkerSettings = {
   kubeconfigFile: "",
   namespace: "lastcall",
   secretName: "lastcall-relay",
@@ -26,7 +31,11 @@ const SETTINGS: ThreadSettings = {
   lookMs: 1_000,
 };
 
-type Running = { readonly thread: Thread; readonly ended: Promise<unknown>; readonly word: Promise<ThreadWord> };
+type Running = {
+  readonly thread: RelayWorker;
+  readonly ended: Promise<unknown>;
+  readonly word: Promise<WorkerMessage>;
+};
 
 function running(source: string, heapMiB = 64): Running {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-thread-"));
@@ -37,12 +46,12 @@ function running(source: string, heapMiB = 64): Running {
   const ended = new Promise<unknown>((resolve) => {
     end = resolve;
   });
-  let hear: (word: ThreadWord) => void = () => undefined;
-  const word = new Promise<ThreadWord>((resolve) => {
+  let hear: (word: WorkerMessage) => void = () => undefined;
+  const word = new Promise<WorkerMessage>((resolve) => {
     hear = resolve;
   });
-  const thread = threadOf(program, { settings: SETTINGS, heapMiB }, { said: hear, ended: end });
-  onTestFinished(thread.end);
+  const thread = startWorker(program, { settings: SETTINGS, heapMiB }, { onMessage: hear, onExit: end });
+  onTestFinished(thread.terminate);
   return { thread, ended, word };
 }
 
@@ -81,8 +90,8 @@ test("its heap is smaller where the container is", () => {
 test("one that never comes to an end is ended all the same", LIMIT, async () => {
   const { thread, word, ended } = running('parentPort.postMessage({ kind: "ready" }); for (;;);');
   await word;
-  thread.order({ kind: "leave" });
-  await thread.end();
+  thread.send({ kind: "leave" });
+  await thread.terminate();
   expect(await ended).toMatchObject({ message: "the thread ended with status 1" });
 });
 
@@ -102,7 +111,7 @@ test("a key that signs arrives as one that signs the same", LIMIT, async () => {
 });
 
 test("a line about an error crosses with its code, whatever else hangs on it", () => {
-  const lines: ThreadWord[] = [];
+  const lines: WorkerMessage[] = [];
   const cause = Object.assign(new Error("in use"), { uncloneable: () => undefined });
   threadLog((line) => lines.push(line)).error({ err: new Fault("ERR_LISTEN_FAILED", "port 1", cause) }, "it failed");
   const [line] = structuredClone(lines);
@@ -114,7 +123,7 @@ test("a line about an error crosses with its code, whatever else hangs on it", (
 });
 
 test("an error whose cause is itself crosses all the same", () => {
-  const lines: ThreadWord[] = [];
+  const lines: WorkerMessage[] = [];
   const error = new Error("again");
   error.cause = error;
   threadLog((line) => lines.push(line)).warn({ err: error }, "it failed");

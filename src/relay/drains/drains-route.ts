@@ -1,0 +1,121 @@
+/** Records drains once each, in ring, metrics, log and Event: those that `POST /v1/drains` reports, and lost ones. */
+import type { Server } from "node:https";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { isOwner, NOTE_LIMIT, type Note } from "../../api-server/event-object.ts";
+import type { SendNote } from "../../api-server/event-sender.ts";
+import { plainText } from "../../contract/plain-text.ts";
+import { type CredentialClaims, DRAINS_PATH, type RelayedPod } from "../../contract/relay-wire.ts";
+import type { DrainRecord, RecordedOutcome, RecordedReport } from "../../drain-history/drain-record.ts";
+import { drainSentence } from "../../drain-history/drain-sentence.ts";
+import { readNotice } from "../../drain-history/read-notice.ts";
+import { addGuardedRoute, type Call, type GuardPorts, REFUSALS } from "../server/guard.ts";
+import type { DrainRing } from "./drain-ring.ts";
+
+export type DrainsPorts = RecordPorts &
+  GuardPorts & {
+    /** Before the report is recorded. */
+    readonly onReport: (pod: RelayedPod) => void;
+    /** Wall clock, milliseconds. */
+    readonly wallMs: () => number;
+  };
+
+const { malformed, namespace: foreignNamespace } = REFUSALS.drainReportsRefused;
+
+export function addDrainsRoute(app: FastifyInstance<Server>, ports: DrainsPorts): void {
+  addGuardedRoute(app, ports, {
+    path: DRAINS_PATH,
+    contentType: "*",
+    metric: "drainReportsRefused",
+    answer: (call) => recordReport(call, ports),
+  });
+}
+
+function recordReport({ body, claims, reply, refuse }: Call, ports: DrainsPorts): FastifyReply {
+  const json = parsed(body);
+  // JSON has no such value.
+  if (json === undefined) return refuse(malformed);
+  const reading = readNotice(json);
+  if (!reading.ok) return refuse(malformed, reading.problem);
+  const { namespace, report } = reading.notice;
+  const mismatch = `The credential speaks for namespace ${claims.namespace} and not for ${namespace}.`;
+  if (namespace !== claims.namespace) return refuse(foreignNamespace, mismatch);
+  ports.onReport(reading.notice);
+  recordDrain({ pod: reading.notice, claims, endedAtMs: ports.wallMs(), report }, ports);
+  return reply.code(204).send();
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+type RecordPorts = {
+  readonly ring: DrainRing;
+  readonly countDrain: (record: DrainRecord) => void;
+  readonly tell: SendNote;
+  /** Unique among replicas; letters, digits and dashes, at most 64. */
+  readonly newId: () => string;
+  readonly log: { readonly info: (keys: object, sentence: string) => void };
+};
+
+type EndedDrain = {
+  readonly pod: RelayedPod;
+  readonly claims: CredentialClaims;
+  /** Wall clock, milliseconds. */
+  readonly endedAtMs: number;
+  readonly report: RecordedReport;
+};
+
+/** In characters; no name in the API is longer. */
+const OWNER_LIMIT = 253;
+
+export function recordDrain({ pod: at, claims, endedAtMs, report }: EndedDrain, ports: RecordPorts): void {
+  const { namespace, pod, uid } = at;
+  // The credential was made before the API server checked the owner.
+  const ownerKind = plainText(claims.ownerKind, OWNER_LIMIT);
+  const ownerName = plainText(claims.ownerName, OWNER_LIMIT);
+  const record: DrainRecord = { id: ports.newId(), namespace, pod, uid, ownerKind, ownerName, endedAtMs, report };
+  if (ports.ring.add(record) === "told-again") return;
+  ports.countDrain(record);
+  const { outcome, trigger, milliseconds, leftTotal, relay, why } = report;
+  ports.log.info(
+    { id: record.id, namespace, pod, outcome, trigger, milliseconds, leftTotal, relay, why },
+    outcome === "lost" ? "drain lost" : "drain reported",
+  );
+  const note = noteOn(record, claims);
+  if (note !== undefined) ports.tell(note);
+}
+
+type EventType = Pick<Note, "type" | "reason">;
+
+/** Other outcomes have no Event: nothing was drained. */
+export const DRAIN_EVENTS = {
+  drained: { type: "Normal", reason: "Drained" },
+  blind: { type: "Warning", reason: "DrainBlind" },
+  timeout: { type: "Warning", reason: "DrainTimeout" },
+  forced: { type: "Warning", reason: "DrainForced" },
+  lost: { type: "Warning", reason: "DrainLost" },
+} as const satisfies Partial<Record<RecordedOutcome, EventType>>;
+
+/** A credential has no version of the API; an Event about another kind goes without. */
+const API_VERSIONS: ReadonlyMap<string, string> = new Map([
+  ["ReplicaSet", "apps/v1"],
+  ["StatefulSet", "apps/v1"],
+  ["DaemonSet", "apps/v1"],
+  ["Deployment", "apps/v1"],
+  ["Job", "batch/v1"],
+  ["ReplicationController", "v1"],
+]);
+
+/** The owner comes from the credential, which the webhook signed, and never from the report. */
+export function noteOn(record: DrainRecord, claims: CredentialClaims): Note | undefined {
+  const events: Readonly<Partial<Record<RecordedOutcome, EventType>>> = DRAIN_EVENTS;
+  const event = events[record.report.outcome];
+  const { namespace, ownerKind: kind, ownerName: name, ownerUid: uid } = claims;
+  const owner = { apiVersion: API_VERSIONS.get(kind) ?? "", kind, name, uid };
+  if (event === undefined || !isOwner(owner)) return undefined;
+  return { namespace, owner, ...event, message: plainText(drainSentence(record), NOTE_LIMIT) };
+}

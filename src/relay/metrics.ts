@@ -1,0 +1,142 @@
+/** Every metric of the relay, except those that identity/ and the guard set themselves. */
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { PhaseDurations } from "../contract/drain-report.ts";
+import type { DrainRecord, RecordedOutcome } from "../drain-history/drain-record.ts";
+import { RECORDED_OUTCOMES } from "../drain-history/read-notice.ts";
+
+/** Names and labels are never renamed: dashboards and alerts depend on them. */
+export const METRICS = {
+  identityFailures: {
+    name: "lastcall_relay_identity_failures_total",
+    help: "Looks at the relay's Secret that failed: it could not be read or written.",
+  },
+  identityReady: {
+    name: "lastcall_relay_identity_ready",
+    help: "1 while this replica has a CA and a key, so that Pods can be given the relay.",
+  },
+  watchedNamespaces: {
+    name: "lastcall_relay_watched_namespaces",
+    help: "Namespaces whose EndpointSlices are being watched.",
+  },
+  sliceEvents: {
+    name: "lastcall_relay_slice_events_total",
+    help: "Changes of EndpointSlices that were received.",
+  },
+  watchFailures: {
+    name: "lastcall_relay_watch_failures_total",
+    help: "Lists and watches of EndpointSlices that failed.",
+  },
+  drains: {
+    name: "lastcall_drains_total",
+    help: "Drains reported by managers, and drains found lost, by how they ended.",
+    labelNames: ["outcome"],
+  },
+  incompleteDrains: {
+    name: "lastcall_incomplete_drains_total",
+    help: "Drains that ended as blind, forced or lost, by the namespace of their Pods; after 100 namespaces, others are counted as _other.",
+    labelNames: ["outcome", "pod_namespace"],
+  },
+  drainPhase: {
+    name: "lastcall_drain_phase_seconds",
+    help: "How long reported drains stayed in each phase, in seconds.",
+    labelNames: ["phase"],
+  },
+  drainConnectionsLeft: {
+    name: "lastcall_drain_connections_left",
+    help: "Connections that were still open when a reported drain ended.",
+  },
+  drainReportsRefused: {
+    name: "lastcall_drain_reports_refused_total",
+    help: "Reports of drains that were not taken, by reason.",
+    labelNames: ["reason"],
+  },
+  threadStarts: {
+    name: "lastcall_relay_thread_starts_total",
+    help: "How often the relay's thread was begun; each after the first follows one that ended by itself.",
+  },
+  answering: {
+    name: "lastcall_relay_answering",
+    help: "1 when the relay's own figures are on this page, 0 when its thread was gone or too busy to give them.",
+  },
+  heapUsed: {
+    name: "lastcall_relay_heap_used_bytes",
+    help: "Used part of the JavaScript heap of the relay's thread, in bytes.",
+  },
+  streams: {
+    name: "lastcall_relay_streams",
+    help: "Drains that are being told about their withdrawal now.",
+  },
+  refused: {
+    name: "lastcall_relay_refused_total",
+    help: "Questions about a withdrawal that were refused, by why.",
+    labelNames: ["reason"],
+  },
+} as const;
+
+/** Each function of this file is called once per registry, this one once per metric. */
+export function addGauge(
+  metric: "heapUsed" | "streams" | "watchedNamespaces",
+  registry: Registry,
+  value: () => number,
+): void {
+  new Gauge({
+    ...METRICS[metric],
+    registers: [registry],
+    collect() {
+      this.set(value());
+    },
+  });
+}
+
+export function threadMeters(registry: Registry) {
+  const registers = [registry];
+  const begun = new Counter({ ...METRICS.threadStarts, registers });
+  const answering = new Gauge({ ...METRICS.answering, registers });
+  return { begun: () => begun.inc(), answering: (answers: boolean) => answering.set(answers ? 1 : 0) };
+}
+
+export function sliceMeters(registry: Registry, watchedNamespaces: () => number) {
+  const registers = [registry];
+  addGauge("watchedNamespaces", registry, watchedNamespaces);
+  const events = new Counter({ ...METRICS.sliceEvents, registers });
+  const failures = new Counter({ ...METRICS.watchFailures, registers });
+  return { countEvent: () => events.inc(), countFailure: () => failures.inc() };
+}
+
+const PHASES: readonly (keyof PhaseDurations)[] = ["withdrawing", "deregistration", "draining", "holding"];
+
+/** In seconds: from a Pod with nothing open to one that waits for hours for its queue. */
+const PHASE_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 900, 3_600];
+const LEFT_BUCKETS = [0, 1, 2, 5, 10, 25, 50, 100, 250, 1_000, 10_000];
+
+/** Outcomes whose alerts fire on one drain: the reader of the alert needs the namespace. */
+const INCOMPLETE: readonly RecordedOutcome[] = ["blind", "forced", "lost"];
+/** Each namespace is up to three series, as long as the replica lives. */
+export const NAMESPACES_LIMIT = 100;
+/** No namespace can have this name. */
+const OTHER_NAMESPACES = "_other";
+
+/** @returns counts a recorded drain */
+export function drainMeters(registry: Registry): (record: DrainRecord) => void {
+  const registers = [registry];
+  const drains = new Counter({ ...METRICS.drains, registers });
+  const incomplete = new Counter({ ...METRICS.incompleteDrains, registers });
+  const namespaces = new Set<string>();
+  const phases = new Histogram({ ...METRICS.drainPhase, buckets: PHASE_BUCKETS_SECONDS, registers });
+  const left = new Histogram({ ...METRICS.drainConnectionsLeft, buckets: LEFT_BUCKETS, registers });
+  for (const outcome of RECORDED_OUTCOMES) drains.inc({ outcome }, 0);
+  for (const phase of PHASES) phases.zero({ phase });
+  const labelOf = (namespace: string): string => {
+    if (namespaces.size < NAMESPACES_LIMIT) namespaces.add(namespace);
+    return namespaces.has(namespace) ? namespace : OTHER_NAMESPACES;
+  };
+  return ({ namespace, report }) => {
+    const { outcome } = report;
+    drains.inc({ outcome });
+    if (INCOMPLETE.includes(outcome)) incomplete.inc({ outcome, pod_namespace: labelOf(namespace) });
+    // Nothing was drained, or the durations are unknown: zeros would make all drains look shorter.
+    if (outcome === "restarted" || outcome === "lost") return;
+    for (const phase of PHASES) phases.observe({ phase }, report.milliseconds[phase] / 1_000);
+    left.observe(report.leftTotal);
+  };
+}

@@ -1,0 +1,141 @@
+/** Checks credential and rate of every call, counts refusals. */
+import type { Server } from "node:https";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Counter, type Registry } from "prom-client";
+import { CREDENTIAL_SCHEME, type CredentialClaims, RELAY_BODY_LIMIT_BYTES } from "../../contract/relay-wire.ts";
+import { METRICS } from "../metrics.ts";
+import type { RelayLimits } from "./relay-limits.ts";
+
+type Refusal = { readonly status: number; readonly reason: string; readonly message: string };
+
+/** The refusals of the guard itself; `unread` is a body that ended early or with a wrong length. */
+type GuardRefusal = "credential" | "rate" | "content_type" | "too_large" | "unread";
+type Refusals = Readonly<Record<string, Refusal>> & Readonly<Record<GuardRefusal, Refusal>>;
+
+const refusal = (status: number, reason: string, message: string): Refusal => ({ status, reason, message });
+
+const MALFORMED = refusal(400, "malformed", "The request is malformed.");
+const TOO_MANY = "Pods of this namespace have too many open questions.";
+const FOREIGN = "The credential is for another namespace.";
+const NO_RATE = "This namespace has sent too many requests; another one is taken in a moment.";
+const NO_TYPE = "The content type cannot be read; a report is application/json.";
+
+/** By the metric that counts them; `reason` is its label. */
+export const REFUSALS = {
+  refused: {
+    credential: refusal(401, "credential", "The authorization header holds no credential that is valid here."),
+    rate: refusal(429, "requests", "Pods of this namespace ask too often."),
+    pod_streams: refusal(429, "pod_streams", "This Pod has too many open questions."),
+    namespace_streams: refusal(429, "namespace_streams", TOO_MANY),
+    content_type: refusal(415, "content_type", "The content type is not application/json."),
+    too_large: refusal(413, "too_large", `The body is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
+    malformed: MALFORMED,
+    unread: MALFORMED,
+    namespace: refusal(403, "foreign_namespace", FOREIGN),
+  },
+  drainReportsRefused: {
+    credential: refusal(401, "credential", "The authorization header carries no valid credential."),
+    namespace: refusal(403, "namespace", FOREIGN),
+    rate: refusal(429, "rate_limited", NO_RATE),
+    too_large: refusal(413, "too_large", `The report is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
+    malformed: refusal(400, "malformed", "The body is not JSON."),
+    unread: refusal(400, "malformed", "The body could not be read to its end."),
+    content_type: refusal(415, "malformed", NO_TYPE),
+  },
+} satisfies Readonly<Record<string, Refusals>>;
+
+type RefusalMetric = keyof typeof REFUSALS;
+
+/** @param authorization the header as received. @returns `undefined` unless it holds a valid credential */
+export type CheckCredential = (authorization: string | undefined) => CredentialClaims | undefined;
+
+export type GuardPorts = {
+  readonly checkCredential: CheckCredential;
+  /** One rate for all routes: a report that cannot be read costs its namespace a request too. */
+  readonly limits: Pick<RelayLimits, "mayAsk">;
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number;
+  readonly registry: Registry;
+};
+
+export type Call = {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly claims: CredentialClaims;
+  readonly body: string;
+  /** @param message instead of the refusal's own */
+  readonly refuse: (refusal: Refusal, message?: string) => FastifyReply;
+};
+
+type GuardedRoute = {
+  readonly path: string;
+  /** `*` for any. */
+  readonly contentType: string;
+  readonly metric: RefusalMetric;
+  readonly answer: (call: Call) => FastifyReply;
+};
+
+/** Adds a POST route in a scope of its own, so that its body parser is no other route's. */
+export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts, route: GuardedRoute): void {
+  const refusals: Refusals = REFUSALS[route.metric];
+  const countRefusal = refusalCounter(ports.registry, route.metric);
+  const claimsOf = new WeakMap<FastifyRequest, CredentialClaims>();
+
+  const refuse = (reply: FastifyReply, { status, reason, message }: Refusal, text: string = message): FastifyReply => {
+    countRefusal(reason);
+    // The rest of the request is not read.
+    reply.code(status).header("connection", "close").header("content-type", "text/plain; charset=utf-8");
+    if (status === 401) reply.header("www-authenticate", CREDENTIAL_SCHEME);
+    if (status === 429) reply.header("retry-after", "1");
+    return reply.send(`${text}\n`);
+  };
+
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(route.contentType, { parseAs: "string" }, (_request, body, done) => done(null, body));
+    scope.post<{ Body: string | undefined }>(
+      route.path,
+      {
+        bodyLimit: RELAY_BODY_LIMIT_BYTES,
+        // Before the body, which costs memory.
+        onRequest: async (request, reply) => {
+          const claims = ports.checkCredential(request.headers.authorization);
+          if (claims === undefined) return refuse(reply, refusals.credential);
+          if (!ports.limits.mayAsk(claims.namespace, ports.nowMs())) return refuse(reply, refusals.rate);
+          claimsOf.set(request, claims);
+          return undefined;
+        },
+        errorHandler: (error, _request, reply) => {
+          // A fault of the relay is answered and logged by the server.
+          if (!isClientError(error)) throw error;
+          if (error.statusCode === 413) return refuse(reply, refusals.too_large);
+          return refuse(reply, error.statusCode === 415 ? refusals.content_type : refusals.unread);
+        },
+      },
+      async (request, reply) => {
+        const claims = claimsOf.get(request);
+        if (claims === undefined) throw new Error("a route was called past its guard");
+        const body = request.body ?? "";
+        return route.answer({ request, reply, claims, body, refuse: (row, text) => refuse(reply, row, text) });
+      },
+    );
+  });
+}
+
+/** Once per registry and metric. */
+export function refusalCounter(registry: Registry, metric: RefusalMetric): (reason: string) => void {
+  const counter = new Counter({ ...METRICS[metric], registers: [registry] });
+  for (const { reason } of Object.values(REFUSALS[metric])) counter.inc({ reason }, 0);
+  return (reason) => counter.inc({ reason });
+}
+
+/** The framework's own refusals, and a connection that broke in the middle of a body. */
+export function isClientError({
+  statusCode = 500,
+  code,
+}: {
+  readonly statusCode?: number;
+  readonly code?: string;
+}): boolean {
+  return statusCode < 500 || code === "ECONNRESET";
+}
