@@ -1,5 +1,4 @@
 /** Reads what a Pod says of its drain. Everything from a Pod is hostile: what is not checked here is not believed. Pure. */
-import { DNS_LABEL } from "../contract/dns-label.ts";
 import {
   type DrainOutcome,
   type DrainReport,
@@ -9,7 +8,7 @@ import {
   type PhaseDurations,
   type PhaseName,
 } from "../contract/drain-report.ts";
-import { plainText } from "../contract/plain-text.ts";
+import { DNS_LABEL, plainText } from "../contract/outside-text.ts";
 import type { DrainNotice, RelayedPod } from "../contract/relay-wire.ts";
 import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 

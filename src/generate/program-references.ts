@@ -16,7 +16,7 @@ import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../webhook/enforcement/enforcement-runner.ts";
 import type { Log } from "../webhook/log.ts";
 import { createMeters } from "../webhook/metrics.ts";
-import { SELF_TEST_HELP } from "../webhook/self-test/options.ts";
+import { SELF_TEST_HELP } from "../webhook/self-test/main.ts";
 import { SETTINGS } from "../webhook/settings.ts";
 import { code, markdownTable } from "./markdown-table.ts";
 

@@ -1,5 +1,5 @@
 /** An outcome to the answer the API server reads. */
-import { plainText } from "../contract/plain-text.ts";
+import { plainText } from "../contract/outside-text.ts";
 import type { Problem } from "../policy/problem.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "./outcome.ts";
 

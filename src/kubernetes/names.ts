@@ -1,5 +1,5 @@
 /** Names and labels as the API server accepts them. Pure. */
-import { isDnsLabel } from "../contract/dns-label.ts";
+import { isDnsLabel } from "../contract/outside-text.ts";
 
 export const isNamespaceName = isDnsLabel;
 

@@ -1,6 +1,6 @@
 /** One codec per kind of value: what is expected, its schema, parse and format. Nothing here knows an annotation's name. */
-import { isDnsLabel } from "../contract/dns-label.ts";
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
+import { isDnsLabel } from "../contract/outside-text.ts";
 
 type ValueSchema = { readonly type: "string"; readonly pattern?: string; readonly enum?: readonly string[] };
 

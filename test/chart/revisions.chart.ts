@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Release, selectionOf } from "../../src/injection/opt-in/selection.ts";
-import { readOptions } from "../../src/webhook/self-test/options.ts";
+import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
 import type { Labels } from "./label-selector.ts";
 import { at, isHook, listOf, only, render, type Values } from "./rendering.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readOptions } from "../../src/webhook/self-test/options.ts";
+import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { at, isHook, listOf, render } from "./rendering.ts";
 import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
 

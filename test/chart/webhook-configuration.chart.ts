@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ANNOTATIONS, PREFIX } from "../../src/policy/fields.ts";
 import { readSettings } from "../../src/webhook/config.ts";
-import { readOptions } from "../../src/webhook/self-test/options.ts";
+import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
 import { type Labels, selects } from "./label-selector.ts";
 import { at, listOf, type Manifest, ofKind, only, render, type Values } from "./rendering.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dumpRequest } from "../../src/manager/sockets/netlink-request.ts";
+import { dumpRequest } from "../../src/manager/sockets/netlink-exchange.ts";
 
 test("a dump asks for TCP with tcp_info in the states that are wanted", () => {
   const bytes = dumpRequest({ family: 10, states: 0xfff, exceptPort: 17_890 }, 1);

@@ -1,8 +1,7 @@
 /** Lists of sockets with addresses as text, for tests of what is handed on socket by socket. Keeps to the plain subset. */
 import type { Libc } from "../../src/manager/ports.ts";
-import type { Address } from "../../src/manager/sockets/address.ts";
-import { addressText, parseAddress } from "../../src/manager/sockets/address-text.ts";
-import { type DumpEnd, dumpTcp } from "../../src/manager/sockets/netlink-dump.ts";
+import { type Address, addressText, parseAddress } from "../../src/manager/sockets/address-text.ts";
+import { type DumpEnd, dumpTcp } from "../../src/manager/sockets/netlink-exchange.ts";
 import { type PartEnd, readPart } from "../../src/manager/sockets/netlink-message.ts";
 import { createTableReader } from "../../src/manager/sockets/proc-tables.ts";
 import type { Reading, TcpSocket } from "../../src/manager/sockets/reading.ts";

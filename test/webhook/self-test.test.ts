@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
 import { problemText } from "../../src/settings/read-settings.ts";
-import { readOptions } from "../../src/webhook/self-test/options.ts";
+import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
 import { selfTest } from "../../src/webhook/self-test/self-test.ts";
 

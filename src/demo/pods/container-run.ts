@@ -1,5 +1,4 @@
 /** Runs one container: its main process, and the processes exec'd into it. */
-
 import {
   MANAGER_BINARY,
   MANAGER_CONTAINER,

@@ -3,10 +3,12 @@
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
  */
-import { type Address, ipv4Address } from "./address.ts";
-import { SOCK_DIAG_BY_FAMILY } from "./netlink-request.ts";
+import { type Address, ipv4Address } from "./address-text.ts";
 import type { TcpSocket } from "./reading.ts";
 import { LISTEN, TIME_WAIT } from "./tcp-states.ts";
+
+/** Of the question and of each socket in the answer. */
+export const SOCK_DIAG_BY_FAMILY = 20;
 
 export const AF_INET = 2;
 export const AF_INET6 = 10;

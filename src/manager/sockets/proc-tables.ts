@@ -2,7 +2,7 @@
  * `/proc/net/tcp`, `tcp6`, `udp` and `udp6`: the source where netlink is missing. Pure; a table that was cut or has a
  * line that cannot be read is not whole, never shorter. Scanned by character because splitting is slow when compiled.
  */
-import { type Address, ipv4Address } from "./address.ts";
+import { type Address, ipv4Address } from "./address-text.ts";
 import type { TcpSocket } from "./reading.ts";
 
 /** Reads a table piece by piece, wherever the pieces are cut: no more than one of them is held. */

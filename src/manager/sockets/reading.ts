@@ -1,5 +1,5 @@
 /** What the kernel shows of the Pod's sockets, as data. */
-import type { Address } from "./address.ts";
+import type { Address } from "./address-text.ts";
 
 /** One TCP socket of the Pod's network namespace. */
 export type TcpSocket = {

@@ -1,9 +1,8 @@
 /** One look at the kernel's sockets, from the best source there is, handed on socket by socket. */
 import type { Libc, ReadText, ScanText } from "../ports.ts";
-import { isLoopback } from "./address.ts";
-import { type DumpEnd, dumpTcp } from "./netlink-dump.ts";
+import { isLoopback } from "./address-text.ts";
+import { ALL_BUT_LISTENERS, type DumpEnd, dumpTcp, LISTENERS } from "./netlink-exchange.ts";
 import { AF_INET, AF_INET6, type SocketTaker } from "./netlink-message.ts";
-import { ALL_BUT_LISTENERS, LISTENERS } from "./netlink-request.ts";
 import { createTableReader } from "./proc-tables.ts";
 import type { Reading, SocketVisitor, TcpSocket } from "./reading.ts";
 import { LISTEN } from "./tcp-states.ts";

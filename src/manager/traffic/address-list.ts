@@ -1,5 +1,5 @@
 /** A few addresses, each with a number: its place. Most questions are about the one asked for last. */
-import { type Address, isSameAddress } from "../sockets/address.ts";
+import { type Address, isSameAddress } from "../sockets/address-text.ts";
 
 type AddressList = {
   /** @returns -1 where it is not known */

@@ -1,6 +1,12 @@
 /** Whose address a peer has: the Pod's own, the kubelet's, or another one. */
-import { type Address, isAny, isLoopback, isMeshInbound, isSameAddress } from "../sockets/address.ts";
-import { parseAddress } from "../sockets/address-text.ts";
+import {
+  type Address,
+  isAny,
+  isLoopback,
+  isMeshInbound,
+  isSameAddress,
+  parseAddress,
+} from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { createAddressList } from "./address-list.ts";
 

@@ -1,7 +1,6 @@
 /** Whether anyone but the mesh proxy still has a TCP socket: what a held proxy waits for. */
 import type { RelayEndpoint } from "../ports.ts";
-import { isSameAddress } from "../sockets/address.ts";
-import { parseAddress } from "../sockets/address-text.ts";
+import { isSameAddress, parseAddress } from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { LISTEN, SYN_RECV, TIME_WAIT } from "../sockets/tcp-states.ts";
 

@@ -3,7 +3,7 @@
  * without knowing them, two connections meet in a slot no more often than by chance. Sums of doubles, since every
  * operation on 32 bits is a call in the compiled manager.
  */
-import type { Address } from "../sockets/address.ts";
+import type { Address } from "../sockets/address-text.ts";
 
 export type SlotHash = {
   /** @param slots a power of two, at most 2^18 */

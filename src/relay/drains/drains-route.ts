@@ -3,7 +3,7 @@ import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { isOwner, NOTE_LIMIT, type Note } from "../../api-server/event-object.ts";
 import type { SendNote } from "../../api-server/event-sender.ts";
-import { plainText } from "../../contract/plain-text.ts";
+import { plainText } from "../../contract/outside-text.ts";
 import { type CredentialClaims, DRAINS_PATH, type RelayedPod } from "../../contract/relay-wire.ts";
 import type { DrainRecord, RecordedOutcome, RecordedReport } from "../../drain-history/drain-record.ts";
 import { drainSentence } from "../../drain-history/drain-sentence.ts";

@@ -1,7 +1,7 @@
 /** Decides from the status of a Pod whether its drain was lost, and reports it. Pure. */
 import type { ApiAnswer } from "../../api-server/api-request.ts";
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
-import { plainText } from "../../contract/plain-text.ts";
+import { plainText } from "../../contract/outside-text.ts";
 import type { CredentialClaims, RelayedPod, WithdrawalState } from "../../contract/relay-wire.ts";
 import type { RecordedReport } from "../../drain-history/drain-record.ts";
 import { objectAt, objectsAt, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";

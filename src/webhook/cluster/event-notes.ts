@@ -1,7 +1,7 @@
 /** What users should hear of an admission: where a controller creates the Pods, they never see its warnings. Pure. */
 import { isOwner, NOTE_LIMIT, type Note, type Owner } from "../../api-server/event-object.ts";
 import type { SendNote } from "../../api-server/event-sender.ts";
-import { plainText } from "../../contract/plain-text.ts";
+import { plainText } from "../../contract/outside-text.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/outcome.ts";
 import { isSurprising } from "../../injection/review.ts";
 import { podName } from "../../kubernetes/pod.ts";

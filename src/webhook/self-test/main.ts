@@ -5,8 +5,22 @@ import { connectionTo } from "../../api-server/connection.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { EXIT_FAULT, EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { Fault } from "../../fault.ts";
-import { problemText } from "../../settings/read-settings.ts";
-import { readOptions, SELF_TEST_HELP, type SelfTestOptions } from "./options.ts";
+import {
+  helpRows,
+  problemText,
+  type ReadSettings,
+  readByTable,
+  type SettingProblem,
+} from "../../settings/read-settings.ts";
+import {
+  fileSetting,
+  namespaceSetting,
+  type Setting,
+  switchSetting,
+  type ValuesOf,
+  waitSetting,
+} from "../../settings/setting.ts";
+import { PROOF_LABELS, SETTINGS } from "../settings.ts";
 import { selfTest } from "./self-test.ts";
 
 /** Answers the exit status: 0 injection works, 1 it does not, 64 wrong flags. */
@@ -47,4 +61,47 @@ async function run(options: SelfTestOptions): Promise<boolean> {
 function proofOf({ namespace, startsPod }: SelfTestOptions): string {
   const injected = `A Pod that opts in is injected in namespace ${namespace}, and one that opts out is not.`;
   return startsPod ? `${injected}\nThe manager's image was pulled there, and runs.` : injected;
+}
+
+/** Dry runs are never scheduled. */
+const UNPULLED_IMAGE = "lastcall-self-test:never-pulled";
+
+const IMAGE: Setting<string> = {
+  ...SETTINGS.image,
+  fallback: UNPULLED_IMAGE,
+  fallbackShows: "one that nothing pulls",
+  summary: "of the Pods; with --start that of the manager",
+};
+
+const LABELS = { ...PROOF_LABELS, flag: "labels", summary: "of the Pods, such as team=web,tier=front" };
+
+const OPTIONS = {
+  namespace: namespaceSetting("namespace", "default", "where; not a namespace that is never injected"),
+  waitMs: waitSetting("wait", 30_000, "how long to try"),
+  image: IMAGE,
+  /** Beside the one that opts in or out. */
+  labels: LABELS,
+  startsPod: switchSetting("start", "start a Pod too"),
+  kubeconfigFile: fileSetting("kubeconfig", "the one this Pod runs in", "the cluster"),
+} as const;
+
+export type SelfTestOptions = ValuesOf<typeof OPTIONS>;
+
+export const SELF_TEST_HELP = [
+  "lastcall self-test [flags]",
+  "",
+  "Asks the API server for two dry-run Pods: one that opted in must come back injected, one that opted out must not.",
+  "With --start it then starts a Pod, whose manager must be pulled and run; the Pod is deleted afterwards.",
+  "",
+  helpRows(OPTIONS),
+].join("\n");
+
+export function readOptions(args: readonly string[]): ReadSettings<typeof OPTIONS> {
+  const read = readByTable(OPTIONS, args);
+  const { startsPod, image } = read.settings;
+  const together: readonly SettingProblem[] =
+    startsPod && image === UNPULLED_IMAGE
+      ? [{ where: "--start", message: "It needs --image, the manager's image." }]
+      : [];
+  return { ...read, problems: [...read.problems, ...together] };
 }

@@ -3,9 +3,8 @@ import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import type { HttpStream } from "../../http/http-client.ts";
 import { type HttpTarget, isUnixTarget } from "../../http/http-target.ts";
 import { type Driver, type DriverNote, NOT_ANSWERED } from "../../ports.ts";
-import { adminsOf, drainPathsOf, FAIL_HEALTH, PASS_HEALTH } from "./envoy-admin.ts";
+import { adminsOf, drainPathsOf, FAIL_HEALTH, PASS_HEALTH, type Told, tellEnvoy } from "./envoy-admin.ts";
 import { askEnvoy, createEnvoyEvidence, type EnvoyAnswer } from "./envoy-count.ts";
-import { type Told, tellEnvoy } from "./envoy-tell.ts";
 
 const TELL_LIMIT_MS = 10_000;
 /** A proxy that was there may be restarting; one that was never seen is given less. */
