@@ -68,7 +68,7 @@ export type Note = {
 /** Longest message of an Event the API server takes is 1024 bytes. */
 export const NOTE_LIMIT = 1_000;
 
-/** What does not look like a reference is none. A node is in no namespace, so nothing can be told to it. */
+/** Checks the form of a reference. Nodes are refused: an Event needs the namespace of its object. */
 export function isOwner({ apiVersion, kind, name, uid }: Owner): boolean {
   return (
     /^[a-z0-9./-]{0,253}$/.test(apiVersion) &&

@@ -105,7 +105,7 @@ export function pemId(text: string): string | undefined {
   return hasJunk || more.length > 0 || only?.id === "" ? undefined : only?.id;
 }
 
-/** Whether the text holds these certificates and nothing else; their order means nothing. */
+/** Whether the text consists of these certificates, in any order. */
 export function holdsExactly(text: string, wanted: readonly Pick<PemBlock, "id">[]): boolean {
   const { blocks, hasJunk } = pemBlocks(text);
   const found = new Set(blocks.map((block) => block.id));

@@ -7,7 +7,7 @@ export type LeafParts<T> = {
   /** The share of its life after which a leaf is renewed. */
   readonly renewAfter: number;
   readonly namesOf: (ca: SigningCa) => ServerNames;
-  /** What is kept of each. */
+  /** Makes the value that is kept of each pair. */
   readonly prepare: (pair: ServerCertificate) => T;
 };
 

@@ -4,7 +4,7 @@
 const ROUND_LIMIT = 16;
 
 type Reconciliation<Seen, Step> = {
-  /** What is reconciled, for errors. */
+  /** Names the object in errors. */
   readonly what: string;
   readonly read: () => Promise<Seen>;
   /** `undefined` when nothing is left to do. */
@@ -31,7 +31,7 @@ export async function reconcile<Seen, Step>(parts: Reconciliation<Seen, Step>): 
 const REPEAT_MS = 600_000;
 
 type FailureFilter = {
-  /** Whether the failure is due for the log. */
+  /** True for a new failure, and for the same one after {@link REPEAT_MS}. */
   readonly isDue: (message: string, nowMs: number) => boolean;
   readonly reset: () => void;
 };

@@ -19,7 +19,7 @@ export type SecretPorts<R> = {
   readonly recordEvent: (event: SecretEvent<R>) => void;
 };
 
-/** What was read before a write; `stored` is `undefined` when there was no Secret. */
+/** The state before a write; `stored` is `undefined` when there was no Secret. */
 export type ReadSecret = { readonly stored: StoredSecret | undefined; readonly secretErrors: readonly string[] };
 
 type ReadCaEntries =

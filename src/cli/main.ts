@@ -84,7 +84,7 @@ function manifestsBelow(folder: string): readonly string[] {
   });
 }
 
-/** A closed folder stands for itself, so that reading it says why its manifests are missing. */
+/** A folder without permission is returned as a path, so that reading it reports the error. */
 function readableOrNamed(folder: string): readonly string[] {
   try {
     return manifestsBelow(folder);
@@ -93,7 +93,7 @@ function readableOrNamed(folder: string): readonly string[] {
   }
 }
 
-/** Whether a link ends at something that is no file. One that ends nowhere is kept: reading it says so. */
+/** True for a link to something other than a file. A dangling link is kept, so that reading it reports the error. */
 function leadsElsewhere(link: string): boolean {
   try {
     return !statSync(link).isFile();

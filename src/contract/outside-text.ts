@@ -12,7 +12,7 @@ export function plainText(text: string, limit: number): string {
   return clean.length > limit ? `${clean.slice(0, limit - 3)}...` : clean;
 }
 
-/** Names of containers, namespaces and profiles: a DNS label of RFC 1123, which is what the API server accepts. Pure. */
+/** Names of containers, namespaces and profiles: a DNS label of RFC 1123, which is what the API server accepts. */
 export const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 export function isDnsLabel(text: string): boolean {

@@ -6,7 +6,7 @@ import type { PodNetwork } from "./network/pod-network.ts";
 import type { DemoOptions } from "./options.ts";
 import { localManagerImage } from "./pods/pod-runner.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
-import { ownVariables, type PreparedRun } from "./prepared-run.ts";
+import type { PreparedRun } from "./prepared-run.ts";
 import { reportLines, resultJson, worstEnd } from "./report/report.ts";
 import { timelineOf } from "./report/timeline.ts";
 import { timelineSvg } from "./report/timeline-svg.ts";
@@ -23,6 +23,8 @@ type RunPorts = {
   readonly scratch: string;
   /** The command line of `lastcall`. */
   readonly program: readonly string[];
+  /** Settings of Node for the webhook, which runs outside the containers. */
+  readonly nodeEnvironment: Readonly<Record<string, string>>;
 };
 
 const ENDLESS_CLIENTS = 4;
@@ -49,8 +51,7 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
     {
       ...ports,
       clock: realClock,
-      // The webhook runs outside the containers, so settings of Node hold for it too.
-      environment: { ...imageEnvironment, ...ownVariables(["NODE_OPTIONS", "NODE_COMPILE_CACHE"]) },
+      environment: { ...imageEnvironment, ...ports.nodeEnvironment },
       host: network.webhookAddress,
     },
   );

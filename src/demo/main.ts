@@ -62,9 +62,11 @@ async function runHere(
   const unwatch = exitWhenStopped(isInside);
   try {
     const network = await makeNetwork();
-    const prepared = await prepareRun(options, network);
+    const prepared = await prepareRun(options, network, ownVariables(["PATH", "HOME", "LANG"]));
     if (prepared.problems.length > 0) return reportProblems(EXIT_USAGE, prepared.problems);
-    return await runDemo(prepared, { network, processes, scratch, program: [process.execPath, LASTCALL] });
+    const nodeEnvironment = ownVariables(["NODE_OPTIONS", "NODE_COMPILE_CACHE"]);
+    const program = [process.execPath, LASTCALL];
+    return await runDemo(prepared, { network, processes, scratch, program, nodeEnvironment });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return reportProblems(EXIT_FAILED, [error.message]);
@@ -91,4 +93,13 @@ function exitWhenStopped(isInside: boolean): () => void {
 function reportProblems(status: number, problems: readonly string[]): number {
   for (const problem of problems) process.stderr.write(`lastcall demo: ${problem}\n`);
   return status;
+}
+
+function ownVariables(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }

@@ -92,8 +92,9 @@ export function readOptions(args: readonly string[]): ReadSettings<typeof OPTION
   return { ...read, problems: [...read.problems, ...misplaced(read)] };
 }
 
-function misplaced({ settings, given }: ReadSettings<typeof OPTIONS>): readonly SettingProblem[] {
+function misplaced({ settings, given, problems }: ReadSettings<typeof OPTIONS>): readonly SettingProblem[] {
   const isSample = settings.file === "";
+  const isPathRefused = problems.some(({ where }) => where === "--path");
   const sampleOnly = (flag: string, remedy: string) => ({ where: flag, message: `It is for the sample; ${remedy}.` });
   return [
     ...(!isSample && settings.driver === "http"
@@ -102,7 +103,7 @@ function misplaced({ settings, given }: ReadSettings<typeof OPTIONS>): readonly 
     ...(!isSample && given.has("replicas")
       ? [sampleOnly("--replicas", "write spec.replicas into your Deployment")]
       : []),
-    ...(isSample && given.has("path") && settings.path !== DEFAULT_PATH
+    ...(isSample && given.has("path") && !isPathRefused
       ? [{ where: "--path", message: "It is for your own Deployment (-f FILE); the sample answers every path." }]
       : []),
   ];

@@ -17,8 +17,11 @@ export type PreparedRun = {
   readonly problems: readonly string[];
 };
 
-export async function prepareRun(options: DemoOptions, network: PodNetwork): Promise<PreparedRun> {
-  const imageEnvironment = ownVariables(["PATH", "HOME", "LANG"]);
+export async function prepareRun(
+  options: DemoOptions,
+  network: PodNetwork,
+  imageEnvironment: PreparedRun["imageEnvironment"],
+): Promise<PreparedRun> {
   const { deployment, problems } =
     options.file === ""
       ? { deployment: sampleFor(options, network), problems: [] }
@@ -41,13 +44,4 @@ function sampleFor(options: DemoOptions, network: PodNetwork): object {
     replicas: options.replicas,
   });
   return options.driver === "http" ? annotated(sample, SAMPLE_DRIVER) : sample;
-}
-
-export function ownVariables(names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = process.env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
 }

@@ -1,6 +1,6 @@
 /** A setting of a program as one row of a table, and the usual kinds of rows. Pure. */
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
-import { isNamespaceName } from "../kubernetes/names.ts";
+import { isDnsLabel } from "../contract/outside-text.ts";
 
 export type Setting<T> = {
   /** Without the dashes; the environment variable is derived from it. */
@@ -57,7 +57,7 @@ export function namespaceSetting(flag: string, fallback: string, summary: string
     fallbackShows: fallback,
     expects: "a namespace name, lower-case letters, digits and -",
     summary,
-    parse: (text) => (isNamespaceName(text) ? text : undefined),
+    parse: (text) => (isDnsLabel(text) ? text : undefined),
   };
 }
 
@@ -116,11 +116,11 @@ export function portSetting(flag: string, fallback: number, zero: string, summar
 
 /** `true` or `false` as text, which a chart can write either way. */
 export function booleanSetting(flag: string, summary: string): Setting<boolean> {
-  const { parse, ...row } = choiceSetting(flag, ["true", "false"], "false", summary);
+  const row = choiceSetting(flag, ["true", "false"], "false", summary);
   return {
     ...row,
     fallback: false,
-    parse: (text) => [parse(text)].find((word) => word !== undefined) && text === "true",
+    parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   };
 }
 

@@ -71,7 +71,6 @@ function portProblems({ relaySecret, adminPort, relayPort, port }: WebhookSettin
   return problems;
 }
 
-/** Checks that the settings for certificates fit together. */
 type CertificateSettings = Pick<
   WebhookSettings,
   | "certificateFile"

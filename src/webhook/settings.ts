@@ -1,5 +1,5 @@
 /** Every setting of the webhook server: its flag, its default, how it is read. The values follow from the rows. */
-import { LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../kubernetes/names.ts";
+import { LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../kubernetes/label-list.ts";
 import { PULL_POLICIES, type PullPolicy } from "../kubernetes/pod.ts";
 import {
   booleanSetting,

@@ -58,7 +58,8 @@ test("a flag of the sample beside one's own Deployment is refused instead of ign
   expect(problemsOf("-f", "web.yaml", "--replicas=3")).toEqual([
     "--replicas: It is for the sample; write spec.replicas into your Deployment.",
   ]);
-  expect(problemsOf("--path=/x")).toEqual([
-    "--path: It is for your own Deployment (-f FILE); the sample answers every path.",
-  ]);
+  for (const path of ["/", "/x"])
+    expect(problemsOf(`--path=${path}`)).toEqual([
+      "--path: It is for your own Deployment (-f FILE); the sample answers every path.",
+    ]);
 });

@@ -1,6 +1,6 @@
 /** The flags of `drains` and `timeline`. Reads words; what they ask for goes to the commands as plain values. */
 import { type Command, InvalidArgumentError } from "commander";
-import { isNamespaceName } from "../../kubernetes/names.ts";
+import { isDnsLabel } from "../../contract/outside-text.ts";
 import { quote } from "../../policy/quote.ts";
 import type { Ports } from "../ports.ts";
 import { runDrains } from "./drains-command.ts";
@@ -53,7 +53,7 @@ in lastcall's namespace.`;
 
 /** It becomes part of a path. */
 function nameOfNamespace(text: string): string {
-  if (isNamespaceName(text)) return text;
+  if (isDnsLabel(text)) return text;
   throw new InvalidArgumentError(`Got ${quote(text)}, expected the name of a namespace: at most 63 of a-z, 0-9 and -.`);
 }
 

@@ -65,11 +65,11 @@ function createTelling(ports: Ports): (look: Look, isFirst: boolean) => void {
 const SHOWN_LIMIT = 20_000;
 
 type ShownDrains = {
-  /** What of these was not shown yet, newest first. */
+  /** Those that were not shown yet, newest first. */
   readonly fresh: (lists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
 };
 
-/** A replica that hears more of a drain tells other words under the same id; those are new. */
+/** A replica that gets a later report of a drain changes its text under the same id, and the text counts as new. */
 export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {
   const shown = new Map<string, number>();
   return {

@@ -88,7 +88,7 @@ export function addMerged(merged: Record<string, unknown>, source: unknown): voi
     if (!Object.hasOwn(merged, key)) setKey(merged, key, value);
 }
 
-/** What kubectl cannot read either, or what is too much to read. */
+/** Values that kubectl refuses too, or that are too large to read. */
 export class Unreadable extends Error {}
 
 /** A key as kubectl would see it: what it means, as text. A bare `yes` is "true", and `0644` is "420". */

@@ -12,7 +12,7 @@ import { preservedLines, readPreservedLines } from "./preserved-lines.ts";
 import { styleOf, type YamlStyle } from "./render.ts";
 
 type Options = {
-  /** Whether preserved lines are restored. */
+  /** True for `uninject`: preserved lines are restored. */
   readonly restore: boolean;
   /** Whether replaced lines are preserved. */
   readonly keep: boolean;

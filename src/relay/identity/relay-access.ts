@@ -1,9 +1,9 @@
 /** Gives Pods the relay's address, CA and credential at injection, and checks the credentials of their requests. */
 import { isIP } from "node:net";
 import { isOwner } from "../../api-server/event-object.ts";
+import { isDnsLabel } from "../../contract/outside-text.ts";
 import type { GiveRelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
-import { isNamespaceName } from "../../kubernetes/names.ts";
 import type { CheckCredential } from "../server/guard.ts";
 import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
 import {
@@ -36,7 +36,7 @@ export function relayAccess(address: string, ports: GivingPorts): GiveRelayAcces
     const identity = ports.identity();
     const generation = newestGeneration(identity, wallMs);
     const key = signingKey(identity, wallMs);
-    if (generation === undefined || key === undefined || !isNamespaceName(question.namespace)) return undefined;
+    if (generation === undefined || key === undefined || !isDnsLabel(question.namespace)) return undefined;
     return {
       address,
       serverName: serverNameOf(generation),

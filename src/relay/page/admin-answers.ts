@@ -1,8 +1,9 @@
 /** The answers of the admin port. Pure. */
+
+import { isDnsLabel } from "../../contract/outside-text.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { drainListPage, drainPage } from "../../drain-history/page/drain-page.ts";
 import { timelineSvg } from "../../drain-history/timeline-svg.ts";
-import { isNamespaceName } from "../../kubernetes/names.ts";
 import type { DrainRing } from "../drains/drain-ring.ts";
 
 export type AdminParts = {
@@ -35,7 +36,7 @@ export function adminAnswers({ drains, instance }: AdminParts): (method: string,
 
   const list = (path: string, query: string): Answer => {
     const namespace = new URLSearchParams(query).get("namespace") ?? undefined;
-    if (namespace !== undefined && !isNamespaceName(namespace))
+    if (namespace !== undefined && !isDnsLabel(namespace))
       return sentenceAnswer(400, "namespace: what was given is not the name of a namespace.");
     if (path === "/") return ok(HTML, () => drainListPage({ drains: drains.list(namespace), instance, namespace }));
     const head = `{"version":1,"instance":${JSON.stringify(instance)},"drains":[`;

@@ -1,7 +1,7 @@
 /** Reads and checks the body of a withdrawal question; a Pod may send anything. Pure. */
 import { isIP } from "node:net";
+import { isDnsLabel } from "../../contract/outside-text.ts";
 import type { WithdrawalQuestion } from "../../contract/relay-wire.ts";
-import { isNamespaceName } from "../../kubernetes/names.ts";
 import { isRawObject, listAt, valueAt } from "../../kubernetes/raw-json.ts";
 
 /** `message` names the place, the value and what would be right. */
@@ -11,7 +11,7 @@ type ReadQuestion =
 
 const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
 const RULES = [
-  { field: "namespace", isRight: isNamespaceName, right: "the name of a namespace" },
+  { field: "namespace", isRight: isDnsLabel, right: "the name of a namespace" },
   { field: "pod", isRight: matches(/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/), right: "the name of a Pod" },
   { field: "uid", isRight: matches(/^[-A-Za-z0-9]{1,64}$/), right: "the uid of a Pod" },
 ] as const;

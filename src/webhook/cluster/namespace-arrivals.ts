@@ -2,7 +2,7 @@
  * Annotations of a namespace: from the cache, else by waiting a moment for the watch to show it. Nothing is asked for by
  * a name that came in a review: anyone can send one.
  */
-import { isNamespaceName } from "../../kubernetes/names.ts";
+import { isDnsLabel } from "../../contract/outside-text.ts";
 import type { KeptAnnotations } from "./kept-objects.ts";
 
 /** An admission must not wait longer for a namespace, in milliseconds. A watch is behind by a few. */
@@ -84,7 +84,7 @@ export function namespaceArrivals({ cached, nowMs, later }: ArrivalPorts): Names
       const known = cached(name);
       if (known !== undefined) return known;
       const missedRecently = nowMs() < (missed.get(name) ?? Number.NEGATIVE_INFINITY);
-      const mayWait = isNamespaceName(name) && !missedRecently && size <= WAITING_LIMIT_CHARACTERS;
+      const mayWait = isDnsLabel(name) && !missedRecently && size <= WAITING_LIMIT_CHARACTERS;
       return mayWait ? wait(name, size) : NOTHING;
     },
     isKnown: (name) => cached(name) !== undefined,

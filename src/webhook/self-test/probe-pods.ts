@@ -1,6 +1,6 @@
 /** The Pods that the self-test asks for. Those that opt in or out are dry runs; one more may be started. */
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
-import type { Labels } from "../../kubernetes/names.ts";
+import type { Labels } from "../../kubernetes/label-list.ts";
 import { ANNOTATIONS, PREFIX } from "../../policy/fields.ts";
 
 export type Wish = "enabled" | "disabled";

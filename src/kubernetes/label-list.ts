@@ -1,9 +1,5 @@
-/** Names and labels as the API server accepts them. Pure. */
-import { isDnsLabel } from "../contract/outside-text.ts";
+/** Labels as flags name them. Pure. */
 
-export const isNamespaceName = isDnsLabel;
-
-/** Labels as flags name them. */
 export type Labels = Readonly<Record<string, string>>;
 
 export const LABEL_LIST_EXPECTS = "labels with commas between, such as team=web,tier=front";
