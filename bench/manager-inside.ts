@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createNamespaceNetwork } from "../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../src/demo/network/pod-network.ts";
-import { MOST_HOLDS } from "../src/manager/drain/holds.ts";
+import { MOST_HOLDS } from "../src/manager/drain/hook-calls.ts";
 import type { Build } from "./manager-builds.ts";
 import type { Figures } from "./manager-figures.ts";
 import { goalsOf } from "./manager-goals.ts";

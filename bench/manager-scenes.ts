@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import type { PodNetwork } from "../src/demo/network/pod-network.ts";
-import { MOST_HOLDS } from "../src/manager/drain/holds.ts";
+import { MOST_HOLDS } from "../src/manager/drain/hook-calls.ts";
 import type { Build } from "./manager-builds.ts";
 import { type Memory, memoryOf, switchesOf, threadsOf } from "./manager-cost.ts";
 import { endProcess, said, startPod } from "./manager-pod.ts";

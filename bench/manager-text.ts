@@ -1,5 +1,5 @@
 /** The table of a run, for people. */
-import { MOST_HOLDS } from "../src/manager/drain/holds.ts";
+import { MOST_HOLDS } from "../src/manager/drain/hook-calls.ts";
 import type { Memory } from "./manager-cost.ts";
 import type { Figures } from "./manager-figures.ts";
 import type { Goal } from "./manager-goals.ts";

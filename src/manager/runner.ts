@@ -1,12 +1,12 @@
 /** Feeds the drain machine with events and time, and carries out what it asks for. Decides nothing. */
-import type { DrainReport, PhaseName } from "../contract/drain-report.ts";
+import type { DrainReport } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { performChainedHook } from "./calls/chained-hook-call.ts";
 import type { ChainedHook } from "./calls/original-hooks.ts";
-import type { DrainAction, DrainEvent, Look } from "./drain/drain-event.ts";
+import type { DrainAction, DrainEvent, Sample } from "./drain/drain-event.ts";
 import { step } from "./drain/drain-machine.ts";
-import { drainReportOf } from "./drain/drain-report-of.ts";
-import { type DrainState, idleState } from "./drain/drain-state.ts";
+import { drainReportOf, outcomeOf } from "./drain/drain-report-of.ts";
+import { type DrainState, drainOf, idleState } from "./drain/drain-state.ts";
 import { whyNow } from "./drain/drain-words.ts";
 import type { Farewell } from "./farewell.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
@@ -53,7 +53,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const { settings, speaker, nowMs } = parts;
   let state = idleState(parts.chained.map((hook) => hook.container));
   let timer: NodeJS.Timeout | null = null;
-  let lookAtMs = -1;
+  let sampleAtMs = -1;
   let chainDials = 0;
   let readFromMs = -1;
 
@@ -72,10 +72,10 @@ export function createRunner(parts: RunnerParts): Runner {
     onTorn: judge.seeTorn,
   };
 
-  const look = (): Look => {
+  const takeSample = (): Sample => {
     const fromMs = nowMs();
     const sinceLastMs = readFromMs < 0 ? 0 : fromMs - readFromMs;
-    // What ended before the last look was seen there, and what ended a quiet period ago delays nothing.
+    // What ended before the last sample was seen there, and what ended a quiet period ago delays nothing.
     judge.begin(fromMs);
     neighbours.begin();
     const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TRACES_SLACK_MS, visitor);
@@ -95,8 +95,8 @@ export function createRunner(parts: RunnerParts): Runner {
   const onTimer = (): void => {
     timer = null;
     const atMs = nowMs();
-    const due = lookAtMs >= 0 && atMs >= lookAtMs;
-    hear({ kind: "tick", nowMs: atMs, look: due ? look() : undefined });
+    const due = sampleAtMs >= 0 && atMs >= sampleAtMs;
+    hear({ kind: "tick", nowMs: atMs, sample: due ? takeSample() : undefined });
   };
 
   const plan = (wakeAtMs: number): void => {
@@ -114,7 +114,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const hook = parts.chained.find((one) => one.container === container);
     const performed = (failure: string): void => {
       if (failure !== "") warn("chained hook failed", `container ${container}: ${failure}`);
-      hear({ kind: "chain-performed", nowMs: nowMs(), container });
+      hear({ kind: "chained-hook-finished", nowMs: nowMs(), container });
     };
     if (hook !== undefined && hook.kind === "http-get") chainDials = chainDials + 1;
     if (hook === undefined) performed("");
@@ -132,34 +132,37 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 
   /** By the state on entering: what else the step brought is told by the next line, whether or not it was the same step. */
-  const tell = (phase: PhaseName, entered: DrainState): void => {
+  const tell = (entered: DrainState): void => {
     const atMs = nowMs();
-    const sinceTriggerMs = entered.triggeredAtMs < 0 ? 0 : atMs - entered.triggeredAtMs;
-    const held = entered.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
-    const { outcome, trigger } = entered;
+    const phase = entered.phase.name;
+    const drain = drainOf(entered.phase);
+    const sinceTriggerMs = drain === undefined ? 0 : atMs - drain.triggeredAtMs;
+    const held = entered.hooks.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
+    const outcome = outcomeOf(entered.phase);
+    const trigger = drain?.trigger ?? "none";
     parts.log(phaseLine(speaker, { phase, outcome, trigger, sinceTriggerMs, held }));
     if (phase !== "done") return;
     const last = drainReportOf(state, atMs, parts.farewell.processes(), parts.farewell.missed());
     parts.log(reportLine(speaker, last));
-    if (state.triggeredAtMs >= 0) parts.relay.deliver(JSON.stringify(last));
+    if (drainOf(state.phase) !== undefined) parts.relay.deliver(JSON.stringify(last));
   };
 
   const perform = (action: DrainAction): void => {
     switch (action.kind) {
       case "entered":
-        tell(action.phase, action.at);
+        tell(action.at);
         return;
       case "answer":
         parts.answer(action.holdId, status());
         return;
-      case "perform-chain":
+      case "run-chained-hook":
         performChain(action.container);
         return;
-      case "tell-driver":
+      case "start-driver-drain":
         parts.driver.tellDraining((failure) => warn("driver could not be told", failure));
         parts.farewell.say(judge.ports());
         return;
-      case "tell-staying":
+      case "cancel-driver-drain":
         parts.driver.tellStaying((failure) => warn("driver could not be told", failure));
         return;
       case "count-active":
@@ -181,7 +184,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const hear = (event: DrainEvent): void => {
     const next = step(rulesWith(parts.driver, settings), state, event);
     state = next.state;
-    lookAtMs = next.lookAtMs;
+    sampleAtMs = next.sampleAtMs;
     plan(next.wakeAtMs);
     for (const action of next.actions) perform(action);
     parts.relay.follow(relayDemandOf(settings, state));

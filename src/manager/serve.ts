@@ -5,7 +5,6 @@ import { formatDuration } from "../contract/duration.ts";
 import { createHookServer } from "./calls/hook-server.ts";
 import { readChainedHooks } from "./calls/original-hooks.ts";
 import { guardPort } from "./calls/port-guard.ts";
-import { UNTOLD_MS } from "./drain/criterion.ts";
 import { createFarewell } from "./farewell.ts";
 import { noteLine } from "./log-line.ts";
 import { driverOf } from "./manager-driver.ts";
@@ -19,6 +18,7 @@ import { createSocketReader, type SocketReader } from "./sockets/sockets.ts";
 import { createJudge } from "./traffic/judge.ts";
 import { createConnectionMemory } from "./traffic/judge-memory.ts";
 import { createNeighbourWatch } from "./traffic/neighbours.ts";
+import { UNKNOWN_MS } from "./traffic/quiet.ts";
 
 type Served = { readonly onStopSignal: () => void };
 
@@ -44,7 +44,15 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
           onWord: (word, answered) => {
             if (word.reason !== NO_ANSWER_YET) note("info", "relay", relayWords(word));
             const { offered, terminating, graceSeconds, reason } = word;
-            runner.hear({ kind: "relay-said", nowMs: nowMs(), offered, terminating, graceSeconds, reason, answered });
+            runner.hear({
+              kind: "relay-reported",
+              nowMs: nowMs(),
+              offered,
+              terminating,
+              graceSeconds,
+              reason,
+              answered,
+            });
           },
           onReported: (failure) => {
             if (failure !== "") note("warn", "the relay did not get the report", failure);
@@ -76,8 +84,8 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
   });
   const address = settings.addressScope === "" ? `port ${settings.port}` : `${settings.addressScope}:${settings.port}`;
   server.open({
-    onHook: (holdId, container, peer) => runner.hear({ kind: "hook-joined", nowMs: nowMs(), holdId, container, peer }),
-    onDrain: (holdId) => runner.hear({ kind: "drain-asked", nowMs: nowMs(), holdId }),
+    onHook: (holdId, container, peer) => runner.hear({ kind: "hook-called", nowMs: nowMs(), holdId, container, peer }),
+    onDrain: (holdId) => runner.hear({ kind: "drain-requested", nowMs: nowMs(), holdId }),
     onLeft: (holdId) => runner.hear({ kind: "caller-left", nowMs: nowMs(), holdId }),
     status: runner.status,
     onListening: () => {
@@ -119,7 +127,7 @@ export function sightOf(readSockets: SocketReader): Sight {
 function sightWords(sight: Sight): string {
   if (sight === "netlink") return "netlink: who spoke last is known, so drains end when the traffic is quiet";
   if (sight === "proc") {
-    const waits = `hand over ${formatDuration(UNTOLD_MS)} after the last traffic that shows`;
+    const waits = `hand over ${formatDuration(UNKNOWN_MS)} after the last traffic that shows`;
     return `proc: connections are counted, who spoke last is not known; drains with connections left ${waits}`;
   }
   return "nothing: neither netlink nor /proc/net can be read; drains hand over when their delays are over";

@@ -18,7 +18,7 @@ const WORLDS: Readonly<Record<string, { readonly pod: PodAt; readonly active: nu
   "when traffic has been absent": { pod: () => ({ ...QUIET, openConnections: 1 }), active: 1 },
   "when no connection is open": { pod: (nowMs) => ({ ...QUIET, lastEvidenceMs: nowMs }), active: 1 },
   "when the driver has counted": {
-    pod: (nowMs) => ({ ...QUIET, openConnections: 1, calm: false, lastEvidenceMs: nowMs }),
+    pod: (nowMs) => ({ ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: nowMs }),
     active: 0,
   },
 };

@@ -1,18 +1,19 @@
 /** When a drain that cannot see hands over, cell by cell, and when it must not. */
+
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
-import { isBlind } from "../../src/manager/drain/criterion.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
-import { idleState } from "../../src/manager/drain/drain-state.ts";
+import { isUnseen } from "../../src/manager/drain/draining.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, relaySaid, UNKNOWN } from "./drain-script.ts";
+import { draining, drainingPhase } from "./drain-states.ts";
 
 const WHY = "the kernel's socket tables could not be read";
 const BLIND: Observation = { known: false, why: WHY, blind: true };
 const CLIENT = { local: "10.0.0.5:8080", peer: "10.0.0.9:40000", ageMs: 0, state: "ESTABLISHED" };
 /** Connections are counted, and whether this one is idle cannot be told. */
 const UNTOLD: Observation = {
-  ...{ ...QUIET, calm: false, untold: true, openConnections: 1, witness: "proc" },
+  ...{ ...QUIET, activity: "unknown", openConnections: 1, witness: "proc" },
   ...{ left: [CLIENT], leftTotal: 1 },
 };
 const END: readonly DrainEvent[] = [hook(0, 1), ownHook(0, 2)];
@@ -90,9 +91,9 @@ describe("a drain that sees nothing", () => {
   });
 
   test("goes on for nine failed looks after it has seen work, and not for ten", () => {
-    const state = { ...idleState([]), triggeredAtMs: 0, drainingFromMs: 5_000, deadlineMs: 65_000, observation: BLIND };
-    expect(isBlind(ONE_APP, { ...state, blindLooks: 9 }, 6_000)).toBe(false);
-    expect(isBlind(ONE_APP, { ...state, blindLooks: 10 }, 6_000)).toBe(true);
+    const unseen = (blindInARow: number) =>
+      isUnseen(ONE_APP, draining({ sample: { observation: BLIND, blindInARow } }), drainingPhase(), 6_000);
+    expect([unseen(9), unseen(10)]).toEqual([false, true]);
     const [outcome, atMs] = afterOf({ pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND) });
     expect(outcome).toBe("blind");
     // The looks are 150 ms apart: nine of those lie between the first failure and the tenth.

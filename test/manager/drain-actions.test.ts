@@ -1,17 +1,19 @@
 /** What the drain machine asks for and when: entries of phases, whom it learns to know, what it tells, its exit. */
+
 import { describe, expect, test } from "vitest";
 import { EXIT_FORCED, EXIT_OK } from "../../src/contract/exit-codes.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
+import { outcomeOf } from "../../src/manager/drain/drain-report-of.ts";
 import { hook, ONE_APP, ownHook, type Played, type PodAt, play, QUIET, relaySaid, sigterm } from "./drain-script.ts";
 
 const END = [hook(100, 1), ownHook(110, 2)];
 const from = (peer: string, nowMs: number, holdId: number, container = "app"): DrainEvent => ({
-  ...{ kind: "hook-joined", nowMs, holdId, container, peer },
+  ...{ kind: "hook-called", nowMs, holdId, container, peer },
 });
 
 const phasesOf = ({ actions }: Played) =>
   actions.flatMap((action) =>
-    action.kind === "entered" ? [[action.phase, action.at.phase, action.at.outcome, action.atMs]] : [],
+    action.kind === "entered" ? [[action.at.phase.name, outcomeOf(action.at.phase), action.atMs]] : [],
   );
 const timesOf = ({ actions }: Played, kind: string) =>
   actions.filter((action) => action.kind === kind).map(({ atMs }) => atMs);
@@ -23,26 +25,26 @@ const learntOf = ({ actions }: Played) =>
 describe("the phases that are told", () => {
   test("of a drain come in their order, each with its state", () => {
     expect(phasesOf(play({ events: END }))).toEqual([
-      ["withdrawing", "withdrawing", "none", 110],
-      ["draining", "draining", "none", 5_110],
-      ["holding", "holding", "drained", 5_110],
-      ["done", "done", "drained", 5_110],
+      ["withdrawing", "none", 110],
+      ["draining", "none", 5_110],
+      ["holding", "drained", 5_110],
+      ["done", "drained", 5_110],
     ]);
   });
 
   test("of a restart are one, as nothing changed", () => {
-    expect(phasesOf(play({ events: [hook(0, 1)] }))).toEqual([["idle", "idle", "restarted", 5_000]]);
+    expect(phasesOf(play({ events: [hook(0, 1)] }))).toEqual([["idle", "restarted", 5_000]]);
   });
 
   test("of a drain that is cut end with done", () => {
     expect(phasesOf(play({ events: [...END, sigterm(2_000)] }))).toEqual([
-      ["withdrawing", "withdrawing", "none", 110],
-      ["done", "done", "forced", 2_000],
+      ["withdrawing", "none", 110],
+      ["done", "forced", 2_000],
     ]);
   });
 
   test("of a manager that is stopped with nothing open are none but the end", () => {
-    expect(phasesOf(play({ events: [sigterm(500)] }))).toEqual([["done", "done", "not-needed", 500]]);
+    expect(phasesOf(play({ events: [sigterm(500)] }))).toEqual([["done", "not-needed", 500]]);
   });
 });
 
@@ -100,11 +102,11 @@ describe("a Pod that lives on after its drain", () => {
   test("has its driver told when its own hook calls again, and drains again", () => {
     const settings = { ...ONE_APP, driver: "http" as const };
     const played = play({ settings, pod: away, events: [...END, ownHook(200_000, 3)], untilMs: 250_000 });
-    expect(timesOf(played, "tell-staying")).toEqual([200_000]);
-    expect(timesOf(played, "tell-driver")).toEqual([5_110, 205_000]);
+    expect(timesOf(played, "cancel-driver-drain")).toEqual([200_000]);
+    expect(timesOf(played, "start-driver-drain")).toEqual([5_110, 205_000]);
     expect(phasesOf(played).slice(4, 6)).toEqual([
-      ["idle", "idle", "drained", 200_000],
-      ["withdrawing", "withdrawing", "none", 200_000],
+      ["idle", "drained", 200_000],
+      ["withdrawing", "none", 200_000],
     ]);
     expect(played.answered.get(3)).toBe(205_000);
   });
@@ -112,15 +114,15 @@ describe("a Pod that lives on after its drain", () => {
   test("within a minute is one whose end was told twice: the second call is answered at once", () => {
     const played = play({ pod: away, events: [...END, ownHook(65_000, 3)], untilMs: 90_000 });
     expect(played.answered.get(3)).toBe(65_000);
-    expect(timesOf(played, "tell-staying")).toEqual([]);
+    expect(timesOf(played, "cancel-driver-drain")).toEqual([]);
   });
 
   test("has nothing to take back where its driver was never told", () => {
     // Nothing listened from the beginning, so the drain ended before its delays.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs > 100_000 });
     const played = play({ pod, events: [...END, ownHook(200_000, 3)], untilMs: 250_000 });
-    expect(timesOf(played, "tell-staying")).toEqual([]);
-    expect(timesOf(played, "tell-driver")).toEqual([205_000]);
+    expect(timesOf(played, "cancel-driver-drain")).toEqual([]);
+    expect(timesOf(played, "start-driver-drain")).toEqual([205_000]);
   });
 });
 
@@ -132,7 +134,7 @@ describe("a grace period that the relay tells", () => {
     ["that is not known changes nothing", -1, 65_110],
   ] as const)("%s", ([, graceSeconds, deadlineMs]) => {
     const settings = { ...ONE_APP, appGraceMs: 5_000 };
-    const busy: PodAt = (nowMs) => ({ ...QUIET, openConnections: 1, calm: false, lastEvidenceMs: nowMs });
+    const busy: PodAt = (nowMs) => ({ ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: nowMs });
     const events = [...END, relaySaid(200, "in", true, { graceSeconds })];
     expect(play({ settings, pod: busy, events }).state.deadlineMs).toBe(deadlineMs);
   });

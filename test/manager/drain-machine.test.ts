@@ -93,7 +93,7 @@ describe("what starts a drain", () => {
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
     expect(ms.map((_, at) => played.answered.get(at + 1))).toEqual(ms);
-    expect(played.actions.filter((action) => action.kind === "tell-driver")).toEqual([]);
+    expect(played.actions.filter((action) => action.kind === "start-driver-drain")).toEqual([]);
   });
 
   test.for([
@@ -114,7 +114,7 @@ describe("what starts a drain", () => {
   ])("is a lone hook by no silence that a busy node explains: the relay said $says", ({ words, answeredMs }) => {
     const asked = relaySaid(1, "unknown", false, { reason: "no answer yet", answered: false });
     const played = play({ settings: TWO_APPS, events: [hook(0, 1), asked, ...words] });
-    expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [], joins: [] });
+    expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [], ending: [] });
     expect(played.answered.get(1)).toBe(answeredMs);
     const late = play({ events: [hook(0, 1), asked, ...words, ownHook(answeredMs - 1, 2)] });
     expect(late.state).toMatchObject({ phase: "done", outcome: "drained", trigger: "hook" });
@@ -155,7 +155,7 @@ describe("how long a drain lasts", () => {
     },
     {
       says: "a crowd that cannot be followed is waited for to the deadline",
-      pod: () => ({ ...QUIET, calm: false, openConnections: 1 }),
+      pod: () => ({ ...QUIET, activity: "busy", openConnections: 1 }),
       ms: 65_000,
       outcome: "timeout",
     },
@@ -167,7 +167,7 @@ describe("how long a drain lasts", () => {
     },
     {
       says: "a Pod that takes datagrams only gets its delays",
-      pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true, calm: false }),
+      pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true, activity: "busy" }),
       ms: 5_000,
       outcome: "drained",
     },
@@ -206,7 +206,7 @@ describe("how long a drain lasts", () => {
   test("the deregistration delay follows the drain delay and is reported by itself", () => {
     const played = play({ settings: { ...ONE_APP, deregistrationDelayMs: 7_000 }, events: END });
     expect(played.answered.get(1)).toBe(110 + 12_000);
-    expect(drainReportOf(played.state, 999_999, -1, 0).milliseconds).toEqual({
+    expect(drainReportOf(played.full, 999_999, -1, 0).milliseconds).toEqual({
       withdrawing: 5_000,
       deregistration: 7_000,
       draining: 0,
@@ -242,7 +242,7 @@ describe("with a driver that counts requests", () => {
   test("the connections it reports are those at its end, not those at its start", () => {
     const played = play({ settings, events: END, pod: busyUntil(7_000), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
     expect(played.state.outcome).toBe("drained");
-    expect(played.state.observation).toMatchObject({ known: true, leftTotal: 0 });
+    expect(played.state.sample.observation).toMatchObject({ known: true, leftTotal: 0 });
   });
 
   test("a driver that does not know is not taken for zero", () => {
@@ -253,9 +253,9 @@ describe("with a driver that counts requests", () => {
 
   test("it is told once, and not before the delays are over", () => {
     const played = play({ settings, events: END, active: () => 0 });
-    expect(played.actions.filter((action) => action.kind === "tell-driver").map((action) => action.atMs)).toEqual([
-      5_110,
-    ]);
+    expect(
+      played.actions.filter((action) => action.kind === "start-driver-drain").map((action) => action.atMs),
+    ).toEqual([5_110]);
   });
 });
 
@@ -374,7 +374,7 @@ describe("who is held until when", () => {
 
   test("a chained hook is performed once, after the drain and before the answer", () => {
     const played = play({ events: [...END, hook(200, 3)], chained: ["app"], chainMs: 700 });
-    expect(played.actions.filter((action) => action.kind === "perform-chain").map((action) => action.atMs)).toEqual([
+    expect(played.actions.filter((action) => action.kind === "run-chained-hook").map((action) => action.atMs)).toEqual([
       5_110,
     ]);
     expect([played.answered.get(1), played.answered.get(2), played.answered.get(3)]).toEqual([5_810, 5_810, 5_810]);
@@ -397,7 +397,7 @@ describe("what the relay adds", () => {
     const played = play({ events: [...END, relaySaid(200, "in", true), relaySaid(9_100, "unknown", false)] });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(9_100);
     expect(played.answered.get(1)).toBeLessThanOrEqual(9_350);
-    const { withdrawing, draining } = drainReportOf(played.state, 20_000, -1, 0).milliseconds;
+    const { withdrawing, draining } = drainReportOf(played.full, 20_000, -1, 0).milliseconds;
     expect(withdrawing).toBe(9_100 - 110);
     expect(draining).toBeLessThanOrEqual(250);
   });
@@ -566,7 +566,7 @@ describe("over all inputs", () => {
         const left = new Set(events.flatMap((event) => (event.kind === "caller-left" ? [event.holdId] : [])));
         const played = play({ settings, events, lateMs, untilMs: 900_000 });
         for (const event of events) {
-          if (event.kind !== "hook-joined" && event.kind !== "drain-asked") continue;
+          if (event.kind !== "hook-called" && event.kind !== "drain-requested") continue;
           if (!left.has(event.holdId)) expect(played.answered.has(event.holdId)).toBe(true);
         }
         expect(played.state.holds).toEqual([]);
@@ -593,7 +593,7 @@ describe("over all inputs", () => {
         );
         const played = play({ events: [...END, ...events], untilMs: 60_000 });
         for (const event of events) {
-          if (event.kind === "hook-joined" || event.kind === "drain-asked")
+          if (event.kind === "hook-called" || event.kind === "drain-requested")
             expect(played.answered.get(event.holdId)).toBe(event.nowMs);
         }
         expect(played.state.phase).toBe("done");

@@ -2,8 +2,15 @@
 import { expect, test } from "vitest";
 import { LEFT_LIMIT, type PhaseDurations } from "../../src/contract/drain-report.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
-import { type DrainState, idleState, type RelayKnows } from "../../src/manager/drain/drain-state.ts";
+import {
+  type DrainResult,
+  type DrainState,
+  idleState,
+  NO_STATUS,
+  type RelayStatus,
+} from "../../src/manager/drain/drain-state.ts";
 import { busyUntil, hook, ONE_APP, ownHook, play, QUIET, relaySaid } from "./drain-script.ts";
+import { done, draining, holding, RESULT, withdrawing } from "./drain-states.ts";
 
 const IDLE = idleState([]);
 const took = (withdrawing: number, deregistration: number, draining: number, holding: number): PhaseDurations => ({
@@ -22,70 +29,72 @@ test("before any drain there is nothing to tell", () => {
   });
 });
 
-const AT_ZERO = { triggeredAtMs: 0 };
-test.for<[string, Partial<DrainState>, number, PhaseDurations]>([
-  ["one that has just begun, at the clock's zero", AT_ZERO, 0, took(0, 0, 0, 0)],
-  ["one that waits for its delay", { triggeredAtMs: 100 }, 2_100, took(2_000, 0, 0, 0)],
-  ["one whose Pod was withdrawn", { ...AT_ZERO, deregistrationFromMs: 5_000 }, 7_000, took(5_000, 2_000, 0, 0)],
-  ["one without a delay", { ...AT_ZERO, deregistrationFromMs: 0, drainingFromMs: 0 }, 700, took(0, 0, 700, 0)],
-  [
-    "one that drains",
-    { ...AT_ZERO, deregistrationFromMs: 5_000, drainingFromMs: 8_000 },
-    8_900,
-    took(5_000, 3_000, 900, 0),
-  ],
+const over = (doneAtMs: number, times: Partial<DrainResult>) => done({ doneAtMs, result: { ...RESULT, ...times } });
+const AT_ONCE = { deregistrationFromMs: 0, drainingFromMs: 0, holdingFromMs: 0 };
+const AT_8S = { deregistrationFromMs: 5_000, drainingFromMs: 8_000 };
+test.for<[string, DrainState, number, PhaseDurations]>([
+  ["one that has just started, at the clock's zero", withdrawing(), 0, took(0, 0, 0, 0)],
+  ["one that waits for its delay", withdrawing({ drain: { triggeredAtMs: 100 } }), 2_100, took(2_000, 0, 0, 0)],
+  ["one whose Pod was withdrawn", withdrawing({}, { deregistrationFromMs: 5_000 }), 7_000, took(5_000, 2_000, 0, 0)],
+  ["one without a delay", draining({}, { deregistrationFromMs: 0, drainingFromMs: 0 }), 700, took(0, 0, 700, 0)],
+  ["one that drains", draining({}, AT_8S), 8_900, took(5_000, 3_000, 900, 0)],
   [
     "one that holds",
-    { ...AT_ZERO, deregistrationFromMs: 5_000, drainingFromMs: 8_000, holdingFromMs: 9_000 },
+    holding({}, { result: { ...RESULT, ...AT_8S, holdingFromMs: 9_000 } }),
     9_400,
     took(5_000, 3_000, 1_000, 400),
   ],
-  ["one that held at once", { ...AT_ZERO, holdingFromMs: 0 }, 400, took(0, 0, 0, 400)],
+  ["one that held at once", holding({}, { result: { ...RESULT, ...AT_ONCE } }), 400, took(0, 0, 0, 400)],
   [
     "one that is over, however long ago",
-    { ...AT_ZERO, deregistrationFromMs: 5_000, drainingFromMs: 8_000, holdingFromMs: 9_000, doneAtMs: 9_500 },
+    over(9_500, { ...AT_8S, holdingFromMs: 9_000 }),
     99_000,
     took(5_000, 3_000, 1_000, 500),
   ],
-  ["one that was over at once", { ...AT_ZERO, holdingFromMs: 0, doneAtMs: 0 }, 99_000, took(0, 0, 0, 0)],
-  ["one with fractions of milliseconds", { triggeredAtMs: 0.4 }, 10.1, took(10, 0, 0, 0)],
-])("the phases of %s", ([, over, nowMs, milliseconds]) => {
-  expect(drainReportOf({ ...IDLE, ...over }, nowMs, -1, 0).milliseconds).toEqual(milliseconds);
+  ["one that was over at once", over(0, AT_ONCE), 99_000, took(0, 0, 0, 0)],
+  ["one with fractions of milliseconds", withdrawing({ drain: { triggeredAtMs: 0.4 } }), 10.1, took(10, 0, 0, 0)],
+])("the phases of %s", ([, state, nowMs, milliseconds]) => {
+  expect(drainReportOf(state, nowMs, -1, 0).milliseconds).toEqual(milliseconds);
 });
 
-const knows = (over: Partial<RelayKnows>): RelayKnows => ({ ...IDLE.relay, ...over });
-test.for<[Partial<DrainState>, string, number]>([
-  [{}, "none", -1],
-  [{ relay: knows({ reason: "no answer yet" }) }, "unknown: no answer yet", -1],
-  [{ relay: knows({ offered: "in" }) }, "offered", -1],
-  [{ relay: knows({ offered: "in" }), stillInRotation: true }, "still_in_rotation", -1],
-  [{ relay: knows({ offered: "out" }), withdrawnAtMs: 1_700.4 }, "withdrawn", 700],
-  [{ relay: knows({ offered: "out" }), withdrawnAtMs: 1_000 }, "withdrawn", 0],
-  [{ relay: knows({ offered: "out" }), withdrawnAtMs: 400 }, "withdrawn", 0],
-  [{ relay: knows({ offered: "out" }), withdrawnAtMs: 1_700, triggeredAtMs: -1 }, "withdrawn", -1],
-  [{ relay: knows({ offered: "out" }), withdrawnAtMs: 0, triggeredAtMs: 0 }, "withdrawn", 0],
-  [{ relay: knows({ reason: "it fell silent" }), withdrawnAtMs: 1_700 }, "unknown: it fell silent", 700],
-])(
-  "of a relay of which the drain remembers %j it says %j, withdrawn after %d ms",
-  ([over, relay, withdrawnAfterMs]) => {
-    expect(drainReportOf({ ...IDLE, triggeredAtMs: 1_000, ...over }, 9_000, -1, 0)).toMatchObject({
-      relay,
-      withdrawnAfterMs,
-    });
-  },
-);
+const AT_1S = { drain: { triggeredAtMs: 1_000 } };
+const withRelay = (relay: Partial<RelayStatus>): DrainState =>
+  withdrawing({ ...AT_1S, more: { relay: { ...NO_STATUS, ...relay } } });
+test.for<[string, DrainState, string, number]>([
+  ["that was not asked", withRelay({}), "none", -1],
+  ["that has not answered", withRelay({ reason: "no answer yet" }), "unknown: no answer yet", -1],
+  ["that reports the Pod in rotation", withRelay({ offered: "in" }), "offered", -1],
+  [
+    "that reported it in rotation when the draining began",
+    draining({ ...AT_1S, more: { relay: { ...NO_STATUS, offered: "in" } } }, { stillInRotation: true }),
+    "still_in_rotation",
+    -1,
+  ],
+  ["that reports it out", withRelay({ offered: "out", withdrawnAtMs: 1_700.4 }), "withdrawn", 700],
+  ["that reported it out at the trigger", withRelay({ offered: "out", withdrawnAtMs: 1_000 }), "withdrawn", 0],
+  ["that reported it out before", withRelay({ offered: "out", withdrawnAtMs: 400 }), "withdrawn", 0],
+  [
+    "that reports it out while no drain runs",
+    { ...IDLE, relay: { ...NO_STATUS, offered: "out", withdrawnAtMs: 1_700 } },
+    "withdrawn",
+    -1,
+  ],
+  ["that became silent", withRelay({ reason: "it fell silent", withdrawnAtMs: 1_700 }), "unknown: it fell silent", 700],
+])("of a relay %s", ([, state, relay, withdrawnAfterMs]) => {
+  expect(drainReportOf(state, 9_000, -1, 0)).toMatchObject({ relay, withdrawnAfterMs });
+});
 
 const client = (at: number) => ({ local: "10.0.0.5:8080", peer: `10.0.0.9:${at}`, ageMs: 1, state: "ESTABLISHED" });
 const crowded = { ...QUIET, left: Array.from({ length: LEFT_LIMIT + 5 }, (_, at) => client(at)), leftTotal: 900 };
 
 test("names as many open connections as a report holds, and counts all", () => {
-  const report = drainReportOf({ ...IDLE, triggeredAtMs: 0, observation: crowded }, 10, -1, 0);
+  const report = drainReportOf(withdrawing({ sample: { observation: crowded } }), 10, -1, 0);
   expect(report).toMatchObject({ left: crowded.left.slice(0, LEFT_LIMIT), leftTotal: 900, witness: "netlink" });
   expect(JSON.stringify(report)).not.toContain("unfollowed");
 });
 
 test("says how many clients were to be sent away, and nothing of it where no process can be told", () => {
-  const state = { ...IDLE, triggeredAtMs: 0, drainingFromMs: 5, openAtDraining: 20 };
+  const state = draining({}, { openAtDraining: 20 });
   expect(drainReportOf(state, 10, 3, 0).farewell).toEqual({ processes: 3, missed: 0, connections: 20 });
   expect(drainReportOf(state, 10, 3, 1).farewell).toEqual({
     processes: 3,
@@ -98,26 +107,26 @@ test("says how many clients were to be sent away, and nothing of it where no pro
 
 test("remembers how many connections were open when the draining began", () => {
   const events = [hook(100, 1), ownHook(110, 2)];
-  const { state } = play({ settings: ONE_APP, events, pod: busyUntil(20_000) });
-  expect(state.drainingFromMs).toBe(5_110);
-  expect(state.openAtDraining).toBe(1);
+  const { phase } = play({ settings: ONE_APP, events, pod: busyUntil(20_000) }).full;
+  expect(phase).toMatchObject({ name: "done", result: { drainingFromMs: 5_110, openAtDraining: 1 } });
 });
 
 test("counts the connections that could not be followed", () => {
   const observation = { ...crowded, unfollowed: 3 };
-  expect(drainReportOf({ ...IDLE, triggeredAtMs: 0, observation }, 10, -1, 0)).toMatchObject({ unfollowed: 3 });
+  expect(drainReportOf(withdrawing({ sample: { observation } }), 10, -1, 0)).toMatchObject({ unfollowed: 3 });
 });
 
 test("tells what was seen when the drain ended, whatever later looks see", () => {
-  const state = { ...IDLE, triggeredAtMs: 0, observation: QUIET, seenAtEnd: crowded };
-  expect(drainReportOf(state, 10, -1, 0).leftTotal).toBe(0);
-  expect(drainReportOf({ ...state, holdingFromMs: 0 }, 10, -1, 0).leftTotal).toBe(900);
+  const sample = { observation: QUIET };
+  expect(drainReportOf(draining({ sample }), 10, -1, 0).leftTotal).toBe(0);
+  const ended = holding({ sample }, { result: { ...RESULT, observation: crowded } });
+  expect(drainReportOf(ended, 10, -1, 0).leftTotal).toBe(900);
 });
 
 test("a drain that was played tells the same", () => {
   const events = [hook(100, 1), ownHook(110, 2), relaySaid(2_110, "out", true)];
-  const { state } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
-  expect(drainReportOf(state, 60_000, -1, 0)).toMatchObject({
+  const { full } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
+  expect(drainReportOf(full, 60_000, -1, 0)).toMatchObject({
     ...{ phase: "done", outcome: "drained", trigger: "hook", relay: "withdrawn", withdrawnAfterMs: 2_000 },
     milliseconds: took(5_000, 3_000, 0, 0),
   });

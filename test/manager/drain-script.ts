@@ -1,8 +1,9 @@
-/** Plays a drain through the machine: events at times, looks answered from a made-up Pod, every timer honoured. */
+/** Plays a drain through the machine: events at times, samples of a made-up Pod, every timer honoured. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import type { DrainAction, DrainEvent, Look } from "../../src/manager/drain/drain-event.ts";
+import type { DrainAction, DrainEvent, Sample } from "../../src/manager/drain/drain-event.ts";
 import { step } from "../../src/manager/drain/drain-machine.ts";
-import { type DrainState, idleState, type Offered } from "../../src/manager/drain/drain-state.ts";
+import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
+import { type DrainState, drainOf, idleState, type Offered } from "../../src/manager/drain/drain-state.ts";
 import { type Neighbours, UNKNOWN_NEIGHBOURS } from "../../src/manager/traffic/neighbours.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
 
@@ -14,8 +15,7 @@ export const QUIET: SeenPod = {
   hasTcpListener: true,
   hasUdp: false,
   openConnections: 0,
-  calm: true,
-  untold: false,
+  activity: "quiet",
   lastEvidenceMs: -1,
   witness: "netlink",
   left: [],
@@ -32,7 +32,7 @@ export type PodAt = (nowMs: number) => Observation;
 export function busyUntil(endMs: number): PodAt {
   return (nowMs) =>
     nowMs < endMs
-      ? { ...QUIET, openConnections: 1, calm: false, lastEvidenceMs: nowMs, left: [CLIENT], leftTotal: 1 }
+      ? { ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: nowMs, left: [CLIENT], leftTotal: 1 }
       : { ...QUIET, lastEvidenceMs: endMs };
 }
 
@@ -41,19 +41,33 @@ const CLIENT = { local: "10.0.0.5:8080", peer: "10.0.0.9:40000", ageMs: 64_000, 
 export const ONE_APP: DrainSettings = { ...DEFAULT_SETTINGS, hooks: [{ container: "app", role: "app" }] };
 
 export type Played = {
-  readonly state: DrainState;
-  readonly actions: readonly (DrainAction & { readonly atMs: number })[];
+  readonly full: DrainState;
+  readonly state: Summary;
+  readonly actions: readonly PlayedAction[];
   /** When each hold was answered, by its id. */
   readonly answered: ReadonlyMap<number, number>;
   readonly wakes: number;
 };
+
+export type PlayedAction = DrainAction & { readonly atMs: number };
+
+/** What cases ask of a state, whatever its phase. */
+export type Summary = ReturnType<typeof summaryOf>;
+
+export function summaryOf(full: DrainState) {
+  const { phase, outcome, trigger, why } = drainReportOf(full, 0, -1, 0);
+  const { triggeredAtMs = -1, deadlineMs = -1 } = drainOf(full.phase) ?? {};
+  const { holds, ending } = full.hooks;
+  const { stopRequested, sample } = full;
+  return { phase, outcome, trigger, why, triggeredAtMs, deadlineMs, holds, ending, stopRequested, sample };
+}
 
 export type Script = {
   readonly settings?: DrainSettings;
   readonly events: readonly DrainEvent[];
   readonly pod?: PodAt;
   readonly neighbours?: (nowMs: number) => Neighbours;
-  /** What every look costs. */
+  /** How many sockets every sample reads. */
   readonly sockets?: number | ((nowMs: number) => number);
   /** Every timer fires this much late. */
   readonly lateMs?: number;
@@ -68,11 +82,11 @@ export type Script = {
 export function play(script: Script): Played {
   const settings = script.settings ?? ONE_APP;
   let state = idleState(script.chained ?? []);
-  let wake = { wakeAtMs: -1, lookAtMs: -1 };
+  let wake: { readonly wakeAtMs: number; readonly sampleAtMs: number } = { wakeAtMs: -1, sampleAtMs: -1 };
   let wakes = 0;
   let nowMs = 0;
   const queue = [...script.events];
-  const actions: (DrainAction & { atMs: number })[] = [];
+  const actions: PlayedAction[] = [];
   const answered = new Map<number, number>();
   const feed = (event: DrainEvent) => {
     const next = step(settings, state, event);
@@ -93,15 +107,15 @@ export function play(script: Script): Played {
       queue.shift();
       nowMs = Math.max(nowMs, event.nowMs);
       feed({ ...event, nowMs });
-    } else if (event === undefined && isOver(script, state.phase, dueMs)) {
-      return { state, actions, answered, wakes };
+    } else if (event === undefined && isOver(script, state.phase.name, dueMs)) {
+      return { full: state, state: summaryOf(state), actions, answered, wakes };
     } else {
       nowMs = dueMs;
       wakes += 1;
-      feed({ kind: "tick", nowMs, look: lookOf(script, nowMs, wake.lookAtMs) });
+      feed({ kind: "tick", nowMs, sample: sampleOf(script, nowMs, wake.sampleAtMs) });
     }
   }
-  throw new Error(`the machine never came to rest; phase ${state.phase} at ${nowMs}`);
+  throw new Error(`the machine never came to rest; phase ${state.phase.name} at ${nowMs}`);
 }
 
 /** Without a time to play to, a finished drain is the end. */
@@ -110,8 +124,8 @@ function isOver(script: Script, phase: string, dueMs: number): boolean {
   return script.untilMs === undefined ? phase === "done" : dueMs > script.untilMs;
 }
 
-function lookOf(script: Script, nowMs: number, lookAtMs: number): Look | undefined {
-  if (lookAtMs < 0 || nowMs < lookAtMs) return undefined;
+function sampleOf(script: Script, nowMs: number, sampleAtMs: number): Sample | undefined {
+  if (sampleAtMs < 0 || nowMs < sampleAtMs) return undefined;
   const observation = script.pod === undefined ? QUIET : script.pod(nowMs);
   const neighbours = script.neighbours?.(nowMs) ?? UNKNOWN_NEIGHBOURS;
   const sockets = typeof script.sockets === "function" ? script.sockets(nowMs) : (script.sockets ?? 0);
@@ -124,12 +138,12 @@ function consequences(script: Script, action: DrainAction, nowMs: number): Drain
     const countedMs = nowMs + (script.countMs?.(nowMs) ?? 1);
     return [{ kind: "active-counted", nowMs: countedMs, active: script.active?.(nowMs) ?? -1, moved: false }];
   }
-  if (action.kind !== "perform-chain") return [];
-  return [{ kind: "chain-performed", nowMs: nowMs + (script.chainMs ?? 100), container: action.container }];
+  if (action.kind !== "run-chained-hook") return [];
+  return [{ kind: "chained-hook-finished", nowMs: nowMs + (script.chainMs ?? 100), container: action.container }];
 }
 
 export const hook = (nowMs: number, holdId: number, container = "app"): DrainEvent => ({
-  kind: "hook-joined",
+  kind: "hook-called",
   nowMs,
   holdId,
   container,
@@ -137,16 +151,16 @@ export const hook = (nowMs: number, holdId: number, container = "app"): DrainEve
 });
 
 /** The manager's own preStop. */
-export const ownHook = (nowMs: number, holdId: number): DrainEvent => ({ kind: "drain-asked", nowMs, holdId });
+export const ownHook = (nowMs: number, holdId: number): DrainEvent => ({ kind: "drain-requested", nowMs, holdId });
 
-/** A word of the relay's, or with `answered: false` of who asks it. */
+/** A status from the relay, or with `answered: false` from its client. */
 export const relaySaid = (
   nowMs: number,
   offered: Offered,
   terminating: boolean,
   more: { readonly graceSeconds?: number; readonly reason?: string; readonly answered?: boolean } = {},
 ): DrainEvent => ({
-  ...{ kind: "relay-said", nowMs, offered, terminating },
+  ...{ kind: "relay-reported", nowMs, offered, terminating },
   ...{ graceSeconds: -1, reason: "", answered: true, ...more },
 });
 

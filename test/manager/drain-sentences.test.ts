@@ -13,6 +13,7 @@ import {
   QUIET,
   relaySaid,
   type Script,
+  type SeenPod,
   sigterm,
   UNKNOWN,
 } from "./drain-script.ts";
@@ -32,8 +33,8 @@ const client = (at: number): OpenConnection => ({
   ...{ local: "10.0.0.5:8080", peer: `10.0.0.${at + 1}:40000` },
   ...{ ageMs: AGES_MS[at] ?? 0, state: "ESTABLISHED" },
 });
-const open = (count: number, unfollowed = 0) => ({
-  ...{ ...QUIET, openConnections: count, calm: false, lastEvidenceMs: 999_999, unfollowed },
+const open = (count: number, unfollowed = 0): SeenPod => ({
+  ...{ ...QUIET, openConnections: count, activity: "busy", lastEvidenceMs: 999_999, unfollowed },
   ...{ left: Array.from({ length: count }, (_, at) => client(at)), leftTotal: count },
 });
 const stays =
@@ -141,7 +142,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
   },
   {
     says: "traffic without a connection that stays",
-    pod: (nowMs) => ({ ...QUIET, calm: false, lastEvidenceMs: nowMs }),
+    pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }),
     why: `${CAME} before 2s without traffic.`,
   },
   {
@@ -273,7 +274,7 @@ const RUNNING: readonly (Partial<Script> & { readonly says: string; readonly atM
   },
   {
     says: "a quiet period",
-    ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, calm: false, lastEvidenceMs: nowMs }) },
+    ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }) },
     now: `${MORE} before 2s without traffic.`,
   },
   {
@@ -299,11 +300,11 @@ const RUNNING: readonly (Partial<Script> & { readonly says: string; readonly atM
 ];
 
 test.for(RUNNING)("while a drain waits for $says", ({ says: _, atMs, now, ...script }) => {
-  const { state } = play({ events: END, untilMs: atMs, ...script });
-  expect(whyNow(script.settings ?? ONE_APP, state, atMs)).toBe(now);
+  const { full } = play({ events: END, untilMs: atMs, ...script });
+  expect(whyNow(script.settings ?? ONE_APP, full, atMs)).toBe(now);
 });
 
 test("once a drain has ended, its sentence stays", () => {
-  const { state } = play({ events: END });
-  expect(whyNow(ONE_APP, state, 999_999)).toBe(QUIET_END);
+  const { full } = play({ events: END });
+  expect(whyNow(ONE_APP, full, 999_999)).toBe(QUIET_END);
 });

@@ -33,10 +33,10 @@ describe("a restart shortly before the Pod's end", () => {
     "whose own hook still runs for %i ms is held to the end of the drain, and has its hook's turn then",
     (chainMs) => {
       const played = play({ events: [hook(0, 1), ownHook(6_000, 2)], chained: ["app"], chainMs });
-      const performed = played.actions.filter((action) => action.kind === "perform-chain");
+      const performed = played.actions.filter((action) => action.kind === "run-chained-hook");
       expect(performed.map((action) => action.atMs)).toEqual([5_000, 11_000]);
       expect(played.answered.get(1)).toBeGreaterThan(11_000);
-      expect(played.state).toMatchObject({ holds: [], performing: [] });
+      expect(played.full.hooks).toMatchObject({ holds: [], running: [] });
     },
   );
 
@@ -54,7 +54,7 @@ describe("a restart shortly before the Pod's end", () => {
 
   test("is told each time", () => {
     const played = play({ events: [hook(0, 1), hook(30_000, 2)] });
-    const told = played.actions.filter((action) => action.kind === "entered" && action.phase === "idle");
+    const told = played.actions.filter((action) => action.kind === "entered" && action.at.phase.name === "idle");
     expect(told.map((action) => action.atMs)).toEqual([5_000, 35_000]);
   });
 });
@@ -63,7 +63,7 @@ describe("a chained hook", () => {
   test("is not started a second time when its caller comes back", () => {
     const events = [...END, left(5_500, 1), hook(5_600, 3)];
     const played = play({ events, chained: ["app"], chainMs: 2_000 });
-    expect(played.actions.filter((action) => action.kind === "perform-chain")).toHaveLength(1);
+    expect(played.actions.filter((action) => action.kind === "run-chained-hook")).toHaveLength(1);
     expect(played.answered.get(3)).toBe(7_100);
   });
 });
@@ -89,7 +89,7 @@ describe("what a report says once the drain is over", () => {
     const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
     const neighbours = (nowMs: number) => ({ known: true, others: nowMs < 70_000, sharedUser: false });
     const played = play({ settings: MESH, events: [...END, hook(120, 3, "istio-proxy")], pod, neighbours });
-    const report = drainReportOf(played.state, 80_000, -1, 0);
+    const report = drainReportOf(played.full, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "timeout", leftTotal: 1 });
     expect(report.left).toHaveLength(1);
   });
@@ -99,7 +99,7 @@ describe("what a report says once the drain is over", () => {
     const events = [...END, hook(120, 3, "istio-proxy"), sigterm(9_000)];
     const played = play({ settings: MESH, events, neighbours });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 9_000 });
-    const report = drainReportOf(played.state, 80_000, -1, 0);
+    const report = drainReportOf(played.full, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "drained" });
     expect(report.milliseconds).toMatchObject({ withdrawing: 5_000, draining: 0, holding: 3_900 });
   });
@@ -129,7 +129,7 @@ describe("what a report says once the drain is over", () => {
   test("is in whole milliseconds, whatever the clock gives", () => {
     const events = [ownHook(100.123, 2), hook(110.456, 1)];
     const played = play({ events, pod: busyUntil(7_000.789), lateMs: 0.33 });
-    const report = drainReportOf(played.state, 9_999.99, -1, 0);
+    const report = drainReportOf(played.full, 9_999.99, -1, 0);
     expect(Object.values(report.milliseconds).every(Number.isInteger)).toBe(true);
     expect(report.why).not.toMatch(/[0-9]\.[0-9]{2}/);
   });
@@ -168,7 +168,7 @@ describe("a Pod that lives on after a drain", () => {
     const played = play({ events: [...END, ...calls], pod, untilMs: 240_000 });
     expect(looks).toBeLessThanOrEqual(5);
     expect(played.state.phase).toBe("done");
-    expect(calls.every((one) => one.kind === "hook-joined" && played.answered.has(one.holdId))).toBe(true);
+    expect(calls.every((one) => one.kind === "hook-called" && played.answered.has(one.holdId))).toBe(true);
   });
 
   test("and cannot be seen holds a hook that comes, and tells no driver on its word", () => {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
-import { COUNT_MS } from "../../src/manager/drain/criterion.ts";
+import { COUNT_MS } from "../../src/manager/drain/pace.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
 import { streamHttp } from "../../src/manager/http/http-client.ts";
 import { rulesWith } from "../../src/manager/manager-driver.ts";
@@ -40,7 +40,7 @@ describe("a drain with Envoy", () => {
 
   test("tells the driver after the delays and never before", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0, pod: IDLE_CLIENT });
-    const told = played.actions.filter((action) => action.kind === "tell-driver");
+    const told = played.actions.filter((action) => action.kind === "start-driver-drain");
     expect(told.map((action) => action.atMs)).toEqual([FLOOR_MS]);
   });
 
@@ -67,13 +67,13 @@ describe("a drain with Envoy", () => {
   test("takes it back when the Pod turns out to stay", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0, untilMs: 80_000 });
     expect(played.state.phase).toBe("idle");
-    expect(played.actions.filter((action) => action.kind === "tell-staying")).toHaveLength(1);
+    expect(played.actions.filter((action) => action.kind === "cancel-driver-drain")).toHaveLength(1);
   });
 
   test("takes nothing back that was never said", () => {
     const events = [hook(100, 1)];
     const played = play({ settings: ENVOY, events, active: () => 0, untilMs: 80_000 });
-    expect(played.actions.map((action) => action.kind)).not.toContain("tell-staying");
+    expect(played.actions.map((action) => action.kind)).not.toContain("cancel-driver-drain");
   });
 });
 

@@ -1,7 +1,9 @@
 /** What hooks alone make the manager think, and for how long: pairs, restarts, Pods that run to completion. */
+
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
+import { outcomeOf } from "../../src/manager/drain/drain-report-of.ts";
 import { hook, ONE_APP, ownHook, type Played, play, QUIET } from "./drain-script.ts";
 
 const PROXY = { container: "proxy", role: "mesh-proxy" } as const;
@@ -9,10 +11,12 @@ const TWO: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container: 
 const left = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
 const answered = (events: readonly DrainEvent[], settings = TWO): readonly (number | undefined)[] => {
   const played = play({ settings, events });
-  return events.flatMap((event) => (event.kind === "hook-joined" ? [played.answered.get(event.holdId)] : []));
+  return events.flatMap((event) => (event.kind === "hook-called" ? [played.answered.get(event.holdId)] : []));
 };
 const restartsOf = ({ actions }: Played) =>
-  actions.flatMap((action) => (action.kind === "entered" && action.at.outcome === "restarted" ? [action.atMs] : []));
+  actions.flatMap((action) =>
+    action.kind === "entered" && outcomeOf(action.at.phase) === "restarted" ? [action.atMs] : [],
+  );
 
 describe("two containers are stopped together", () => {
   test.for([
@@ -41,7 +45,7 @@ describe("a restart", () => {
   ] as const)("is told %s", ([, events, times]) => {
     const played = play({ settings: TWO, events });
     expect(restartsOf(played)).toEqual(times);
-    expect(played.state).toMatchObject({ phase: "idle", holds: [], joins: [] });
+    expect(played.state).toMatchObject({ phase: "idle", holds: [], ending: [] });
   });
 });
 

@@ -36,29 +36,28 @@ describe("a look", () => {
     ["a handshake", { state: tcp.SYN_RECV }, false],
     ["only an ended connection", { state: tcp.TIME_WAIT }, false],
     ["ages that say idle", { lastDataSentMs: 300, lastDataReceivedMs: 304, bytesReceived: 1 }, false],
-  ])("of %s leaves it untold whether anyone is at work: %o", ([, over, untold]) => {
+  ])("of %s leaves it unknown whether anyone is at work: %o", ([, over, isUnknown]) => {
     const ageless = { lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
     const seen = judging().look(reading([listener(), socket({ ...ageless, ...over })], { source: "proc" }), 10_000);
-    expect(seen.untold).toBe(untold);
-    expect(seen.calm && seen.untold).toBe(false);
+    expect(seen.activity === "unknown").toBe(isUnknown);
   });
 
   test.for<[string, readonly TextSocket[]]>([
     ["another client is at work", [listener(), socket({ peerPort: 50_001, receiveQueue: 1 })]],
     ["a connection waits to be accepted", [listener({ receiveQueue: 1 })]],
-  ])("is not left untold where %s", ([, others]) => {
+  ])("is not left unknown where %s", ([, others]) => {
     const ageless = socket({ lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 });
     const seen = judging().look(reading([...others, ageless], { source: "proc" }), 10_000);
-    expect(seen).toMatchObject({ calm: false, untold: false });
+    expect(seen).toMatchObject({ activity: "busy" });
   });
 
-  test("is calm with an idle connection and dates its last byte", () => {
+  test("is quiet with an idle connection and dates its last byte", () => {
     const seen = judging().look(
       reading([listener(), socket({ lastDataSentMs: 300, lastDataReceivedMs: 304, lastAckReceivedMs: 260 })]),
       10_000,
     );
     expect(seen).toMatchObject({
-      calm: true,
+      activity: "quiet",
       lastEvidenceMs: 9_700,
       openConnections: 1,
       hasTcpListener: true,
@@ -66,56 +65,56 @@ describe("a look", () => {
     });
   });
 
-  test("is not calm while a request is open, and that is evidence now", () => {
+  test("is not quiet while a request is open, and that is evidence now", () => {
     const seen = judging().look(
       reading([listener(), socket({ lastDataSentMs: 9_000, lastDataReceivedMs: 700 })]),
       10_000,
     );
-    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 10_000 });
+    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000 });
   });
 
-  test("is not calm on a tie, names it, and dates it by the bytes rather than the doubt", () => {
+  test("is not quiet on a tie, names it, and dates it by the bytes rather than the doubt", () => {
     const seen = judging().look(
       reading([listener(), socket({ lastDataSentMs: 200, lastDataReceivedMs: 200, lastAckReceivedMs: 200 })]),
       10_000,
     );
-    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 9_800, witness: "tie" });
+    expect(seen).toMatchObject({ activity: "tied", lastEvidenceMs: 9_800, witness: "tie" });
   });
 
-  test("is not calm while connections wait for accept", () => {
+  test("is not quiet while connections wait for accept", () => {
     const seen = judging().look(reading([listener({ receiveQueue: 3 })]), 10_000);
-    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 10_000 });
+    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000 });
   });
 
-  test("is not calm while a handshake is under way", () => {
+  test("is not quiet while a handshake is under way", () => {
     const seen = judging().look(
       reading([listener(), socket({ state: tcp.SYN_RECV, lastDataSentMs: -1, lastDataReceivedMs: -1 })]),
       10_000,
     );
-    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 10_000, openConnections: 0 });
+    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000, openConnections: 0 });
   });
 
-  test("is calm again over a handshake that no one completes, after five seconds", () => {
+  test("is quiet again over a handshake that no one completes, after five seconds", () => {
     const { look } = judging();
     const half = reading([listener(), socket({ state: tcp.SYN_RECV, lastDataSentMs: -1, lastDataReceivedMs: -1 })]);
-    expect(look(half, 10_000)).toMatchObject({ calm: false });
-    expect(look(half, 15_000)).toMatchObject({ calm: false, lastEvidenceMs: 15_000 });
-    expect(look(half, 15_001)).toMatchObject({ calm: true, lastEvidenceMs: 15_000 });
+    expect(look(half, 10_000)).toMatchObject({ activity: "busy" });
+    expect(look(half, 15_000)).toMatchObject({ activity: "busy", lastEvidenceMs: 15_000 });
+    expect(look(half, 15_001)).toMatchObject({ activity: "quiet", lastEvidenceMs: 15_000 });
   });
 
-  test("is never calm over an open connection whose idleness the source cannot tell", () => {
+  test("is never quiet over an open connection whose idleness the source cannot tell", () => {
     const blind = { lastDataSentMs: -1, lastDataReceivedMs: -1, lastAckReceivedMs: -1, bytesReceived: -1 };
     const { look } = judging();
     expect(look(reading([listener(), socket(blind)], { source: "proc" }), 1_000)).toMatchObject({
-      calm: false,
+      activity: "unknown",
       lastEvidenceMs: -1,
     });
     expect(look(reading([listener(), socket(blind)], { source: "proc" }), 2_000)).toMatchObject({
-      calm: false,
+      activity: "unknown",
       lastEvidenceMs: -1,
     });
     expect(look(reading([listener()], { source: "proc" }), 3_000)).toMatchObject({
-      calm: true,
+      activity: "quiet",
       lastEvidenceMs: -1,
       witness: "proc",
     });
@@ -155,7 +154,7 @@ describe("a tie", () => {
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...tied, pureAcksSent: 4, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ calm: true, lastEvidenceMs: 19_400, witness: "netlink" });
+    expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400, witness: "netlink" });
   });
 
   test("is an answered request when one segment came since all was answered, and data went out", () => {
@@ -163,7 +162,7 @@ describe("a tie", () => {
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
     );
-    expect(seen).toMatchObject({ calm: true, lastEvidenceMs: 19_400 });
+    expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400 });
   });
 
   test("that was settled stays settled", () => {
@@ -172,7 +171,7 @@ describe("a tie", () => {
     look(reading([listener(), socket({ pureAcksSent: 4, dataSegmentsReceived: 7 })]), 10_000);
     look(reading([listener(), socket({ ...tied, ...counts })]), 20_000);
     const later = { lastDataSentMs: 800, lastDataReceivedMs: 800, lastAckReceivedMs: 800 };
-    expect(look(reading([listener(), socket({ ...later, ...counts })]), 20_200).calm).toBe(true);
+    expect(look(reading([listener(), socket({ ...later, ...counts })]), 20_200).activity).toBe("quiet");
   });
 
   test("stays one when an acknowledgement and nothing else went out", () => {
@@ -180,7 +179,7 @@ describe("a tie", () => {
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ calm: false, witness: "tie" });
+    expect(seen).toMatchObject({ activity: "tied", witness: "tie" });
   });
 
   test("stays one when two segments came, which the data that went out may not answer both", () => {
@@ -188,7 +187,7 @@ describe("a tie", () => {
       { pureAcksSent: 4, dataSegmentsReceived: 6 },
       { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
     );
-    expect(seen).toMatchObject({ calm: false, witness: "tie" });
+    expect(seen).toMatchObject({ activity: "tied", witness: "tie" });
   });
 
   test("stays one when the look before came after the data", () => {
@@ -196,7 +195,7 @@ describe("a tie", () => {
       { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8 },
       { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ calm: false, witness: "tie" });
+    expect(seen).toMatchObject({ activity: "tied", witness: "tie" });
   });
 
   test("stays one while the acknowledgement may still be put off", () => {
@@ -205,24 +204,26 @@ describe("a tie", () => {
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...young, pureAcksSent: 4, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ calm: false, witness: "tie" });
+    expect(seen).toMatchObject({ activity: "tied", witness: "tie" });
   });
 
   test("is an answered request when one segment came in its whole life and data went out", () => {
-    expect(judging().look(reading([listener(), socket({ ...tied, dataSegmentsReceived: 1 })]), 9_000).calm).toBe(true);
+    expect(judging().look(reading([listener(), socket({ ...tied, dataSegmentsReceived: 1 })]), 9_000).activity).toBe(
+      "quiet",
+    );
     expect(
       judging().look(reading([listener(), socket({ ...tied, dataSegmentsReceived: 1, dataSegmentsSent: 0 })]), 9_000)
-        .calm,
-    ).toBe(false);
+        .activity,
+    ).toBe("busy");
   });
 
   test("is an answered request when the connection never acknowledged anything on its own", () => {
-    expect(judging().look(reading([listener(), socket({ ...tied, pureAcksSent: 0 })]), 9_000).calm).toBe(true);
+    expect(judging().look(reading([listener(), socket({ ...tied, pureAcksSent: 0 })]), 9_000).activity).toBe("quiet");
   });
 
   test("stays one where the kernel does not count segments", () => {
     const uncounted = { ...tied, pureAcksSent: -1, dataSegmentsReceived: -1, dataSegmentsSent: -1 };
-    expect(judging().look(reading([listener(), socket(uncounted)]), 9_000).calm).toBe(false);
+    expect(judging().look(reading([listener(), socket(uncounted)]), 9_000).activity).toBe("tied");
   });
 });
 
@@ -231,7 +232,7 @@ describe("connections between looks", () => {
     const { look } = judging();
     look(reading([listener()]), 1_000);
     const seen = look(reading([listener(), socket({ ...ended, lastAckReceivedMs: 60 })]), 1_150);
-    expect(seen).toMatchObject({ calm: true, lastEvidenceMs: 1_090, openConnections: 0 });
+    expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 1_090, openConnections: 0 });
   });
 
   test("that had ended before the first look are no news", () => {
@@ -259,7 +260,7 @@ describe("connections between looks", () => {
   test("that worked in the last look and are gone without a trace were traffic until now", () => {
     const { look } = judging();
     look(reading([listener(), socket({ receiveQueue: 5 })]), 1_000);
-    expect(look(reading([listener()]), 1_150)).toMatchObject({ calm: true, lastEvidenceMs: 1_150 });
+    expect(look(reading([listener()]), 1_150)).toMatchObject({ activity: "quiet", lastEvidenceMs: 1_150 });
   });
 
   test("that were idle and are closed are no traffic", () => {
@@ -272,7 +273,7 @@ describe("connections between looks", () => {
     const { look } = judging();
     look(reading([listener(), socket({ receiveQueue: 5 })]), 1_000);
     expect(look(reading([socket({ receiveQueue: 5 })]), 1_150)).toMatchObject({
-      calm: false,
+      activity: "busy",
       openConnections: 1,
       hasTcpListener: false,
     });
@@ -300,7 +301,7 @@ describe("the kernel's count of handshakes", () => {
     expect(look(reading([listener()], { passiveOpens: 101 }), 1_150)).toMatchObject({
       lastEvidenceMs: 1_150,
       witness: "passive-opens",
-      calm: true,
+      activity: "quiet",
     });
   });
 
@@ -386,7 +387,7 @@ describe("drain ports", () => {
       reading([at, socket({ localPort: at.localPort, receiveQueue: 8 }), { ...at, receiveQueue: 4 }]),
       1_000,
     );
-    expect(seen).toMatchObject({ hasTcpListener: false, openConnections: 0, calm: true });
+    expect(seen).toMatchObject({ hasTcpListener: false, openConnections: 0, activity: "quiet" });
   });
 
   test("are those the settings name and no others, even on loopback", () => {
@@ -395,13 +396,16 @@ describe("drain ports", () => {
       reading([listener({ localPort: 9_000, localAddress: "127.0.0.1" }), listener({ receiveQueue: 4 })]),
       1_000,
     );
-    expect(seen).toMatchObject({ hasTcpListener: true, calm: true });
+    expect(seen).toMatchObject({ hasTcpListener: true, activity: "quiet" });
     expect(look(reading([listener({ receiveQueue: 4 })]), 2_000).hasTcpListener).toBe(false);
   });
 
   test("are not the far ports of connections the Pod dialled", () => {
     const dialled = socket({ localPort: 45_000, peerPort: 5_432, receiveQueue: 7 });
-    expect(judging().look(reading([listener(), dialled]), 1_000)).toMatchObject({ openConnections: 0, calm: true });
+    expect(judging().look(reading([listener(), dialled]), 1_000)).toMatchObject({
+      openConnections: 0,
+      activity: "quiet",
+    });
   });
 
   test("of one address count only that address, loopback or not", () => {
@@ -417,10 +421,10 @@ describe("drain ports", () => {
       ]),
       9_000,
     );
-    expect(seen).toMatchObject({ hasTcpListener: true, openConnections: 1, calm: true, lastEvidenceMs: 4_000 });
+    expect(seen).toMatchObject({ hasTcpListener: true, openConnections: 1, activity: "quiet", lastEvidenceMs: 4_000 });
     expect(look(reading([listener(other), listener({ receiveQueue: 3 })]), 9_500)).toMatchObject({
       hasTcpListener: false,
-      calm: true,
+      activity: "quiet",
     });
   });
 
@@ -454,7 +458,7 @@ describe("peers", () => {
     expect(look(reading([listener(), socket({ ...own, ...ended, lastAckReceivedMs: 5 })]), 1_150).lastEvidenceMs).toBe(
       -1,
     );
-    expect(look(reading([listener(), socket({ ...own, peerPort: 6, receiveQueue: 3 })]), 1_300).calm).toBe(false);
+    expect(look(reading([listener(), socket({ ...own, peerPort: 6, receiveQueue: 3 })]), 1_300).activity).toBe("busy");
   });
 
   test("behind Istio's sidecar are someone else's", () => {
@@ -523,7 +527,7 @@ describe("peers", () => {
   test("with an address of the Pod are never believed to be the kubelet", () => {
     const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
     judge.learnKubelet(POD);
-    expect(look(reading([listener(), socket({ peerAddress: POD, receiveQueue: 3 })]), 1_000).calm).toBe(false);
+    expect(look(reading([listener(), socket({ peerAddress: POD, receiveQueue: 3 })]), 1_000).activity).toBe("busy");
   });
 
   test("that are the kubelet get their answer, since a client behind the node looks alike, and are no traffic", () => {
@@ -531,8 +535,8 @@ describe("peers", () => {
     judge.learnKubelet(NODE);
     const asking = socket({ peerAddress: NODE, lastDataReceivedMs: 90, lastDataSentMs: 100, peerPort: 9 });
     const answered = socket({ peerAddress: NODE, lastDataReceivedMs: 290, lastDataSentMs: 10, peerPort: 9 });
-    expect(look(reading([listener(), asking]), 1_000)).toMatchObject({ calm: false, lastEvidenceMs: -1 });
-    expect(look(reading([listener(), answered]), 1_200)).toMatchObject({ calm: true, lastEvidenceMs: -1 });
+    expect(look(reading([listener(), asking]), 1_000)).toMatchObject({ activity: "busy", lastEvidenceMs: -1 });
+    expect(look(reading([listener(), answered]), 1_200)).toMatchObject({ activity: "quiet", lastEvidenceMs: -1 });
   });
 
   test("that are the kubelet and stay longer than any probe are clients after all", () => {
@@ -540,7 +544,7 @@ describe("peers", () => {
     judge.learnKubelet(NODE);
     const long = socket({ peerAddress: NODE, receiveQueue: 3 });
     expect(look(reading([listener(), long]), 1_000)).toMatchObject({ openConnections: 0, lastEvidenceMs: -1 });
-    expect(look(reading([listener(), long]), 11_001)).toMatchObject({ calm: false, openConnections: 1 });
+    expect(look(reading([listener(), long]), 11_001)).toMatchObject({ activity: "busy", openConnections: 1 });
   });
 });
 

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
-import { START } from "../../src/manager/traffic/judge-busy.ts";
 import { createConnectionMemory, type Seen } from "../../src/manager/traffic/judge-memory.ts";
+import { START } from "../../src/manager/traffic/quiet.ts";
 import { createSlotHash } from "../../src/manager/traffic/slot-hash.ts";
 import { CLIENT, judging, type Known, listener, NODE, POD, reading, show, socket } from "./judge-room.ts";
 import { createPlainMemory } from "./plain-memory.ts";
@@ -181,7 +181,7 @@ test("a memory that is too small never makes a drain calmer, nor its last traffi
       compare(history, [small, large], ([one, other]) => {
         expect(one?.openConnections).toBeGreaterThanOrEqual(other?.openConnections ?? 0);
         expect(one?.lastEvidenceMs).toBeGreaterThanOrEqual(other?.lastEvidenceMs ?? 0);
-        if (one?.calm === true) expect([other?.calm, one.unfollowed]).toEqual([true, 0]);
+        if (one?.activity === "quiet") expect([other?.activity, one.unfollowed]).toEqual(["quiet", 0]);
       });
     }),
     { numRuns: 2_000 },
@@ -197,7 +197,7 @@ test("what was answered before a look without counts and ages proves nothing onc
       look(reading([listener(), socket({ dataSegmentsReceived: received, dataSegmentsSent: 1 })]), 10_000);
       look(reading([listener(), socket(bare)]), 11_000);
       const asked = socket({ dataSegmentsReceived: 1, dataSegmentsSent: 1, ...ages(100) });
-      expect(look(reading([listener(), asked]), 12_000)).toMatchObject({ calm: false, witness: "tie" });
+      expect(look(reading([listener(), asked]), 12_000)).toMatchObject({ activity: "tied", witness: "tie" });
     }
   }
 });
@@ -205,11 +205,11 @@ test("what was answered before a look without counts and ages proves nothing onc
 describe("connections beyond what can be remembered", () => {
   const many = (count: number) => Array.from({ length: count }, (_, n) => socket({ peerPort: 20_000 + n }));
 
-  test("are counted and named, and keep the drain from being calm however quiet they look", () => {
+  test("are counted and named, and keep the drain from being quiet however quiet they look", () => {
     const { look } = judging({}, createConnectionMemory(Math.random, 5));
-    expect(look(reading([listener(), ...many(5)]), 10_000)).toMatchObject({ calm: true, unfollowed: 0 });
+    expect(look(reading([listener(), ...many(5)]), 10_000)).toMatchObject({ activity: "quiet", unfollowed: 0 });
     expect(look(reading([listener(), ...many(8)]), 20_000)).toMatchObject({
-      calm: false,
+      activity: "untracked",
       lastEvidenceMs: 20_000,
       openConnections: 8,
       leftTotal: 8,
@@ -221,8 +221,14 @@ describe("connections beyond what can be remembered", () => {
   test("that are gone were traffic until the look that misses them", () => {
     const { look } = judging({}, createConnectionMemory(Math.random, 5));
     look(reading([listener(), ...many(8)]), 10_000);
-    expect(look(reading([listener(), ...many(4)]), 20_000)).toMatchObject({ calm: true, lastEvidenceMs: 20_000 });
-    expect(look(reading([listener(), ...many(4)]), 30_000)).toMatchObject({ calm: true, lastEvidenceMs: 20_000 });
+    expect(look(reading([listener(), ...many(4)]), 20_000)).toMatchObject({
+      activity: "quiet",
+      lastEvidenceMs: 20_000,
+    });
+    expect(look(reading([listener(), ...many(4)]), 30_000)).toMatchObject({
+      activity: "quiet",
+      lastEvidenceMs: 20_000,
+    });
   });
 
   describe("that find room later", () => {
@@ -241,7 +247,7 @@ describe("connections beyond what can be remembered", () => {
         crowd(judged, socket(ours), socket());
         judged.look(reading([listener(), socket(ours)]), 12_000);
         const seen = judged.look(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);
-        expect(seen).toMatchObject({ calm: false, lastEvidenceMs: 13_000, unfollowed: 0 });
+        expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 13_000, unfollowed: 0 });
       }
     });
 
@@ -260,7 +266,7 @@ describe("connections beyond what can be remembered", () => {
       crowd(judged, socket({ ...counts, dataSegmentsReceived: 0, bytesReceived: 0 }));
       const asked = socket({ ...counts, dataSegmentsReceived: 1, lastDataReceivedMs: 400 });
       const seen = judged.look(reading([listener(), asked]), 12_000);
-      expect(seen).toMatchObject({ calm: false, witness: "tie", unfollowed: 0 });
+      expect(seen).toMatchObject({ activity: "tied", witness: "tie", unfollowed: 0 });
     });
 
     test("do not explain a connection that came and went unseen", () => {
@@ -278,7 +284,7 @@ describe("connections beyond what can be remembered", () => {
     expect(look(reading([listener(), ...at]), 10_000)).toMatchObject({
       openConnections: 300,
       unfollowed: 44,
-      calm: false,
+      activity: "untracked",
     });
   });
 });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
-import { NOT_LOOKED } from "../../src/manager/drain/drain-state.ts";
+import { outcomeOf } from "../../src/manager/drain/drain-report-of.ts";
+import { NO_SAMPLE } from "../../src/manager/drain/drain-state.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET } from "./drain-script.ts";
 
 const END = [hook(100, 1), ownHook(110, 2)];
@@ -18,7 +19,7 @@ test("looks at thousands of sockets are taken seldom while someone is at work", 
   expect(many.wakes).toBeLessThan(70);
 });
 
-test("looks at thousands of sockets are taken more often while all is calm, since short traffic may leave no trace", () => {
+test("looks at thousands of sockets are taken more often while all is quiet, since short traffic may leave no trace", () => {
   const passing: PodAt = (nowMs) => ({ ...QUIET, lastEvidenceMs: nowMs - 10 });
   const many = play({ events: END, pod: passing, sockets: 3_000 });
   // One minute, a look every 0.3 s.
@@ -35,7 +36,7 @@ test("looks at thousands of sockets are as rare before the drain delay ends, how
 });
 
 test("looks that fail among thousands of sockets are no more frequent than those that do not", () => {
-  const pod: PodAt = (nowMs) => (nowMs < 10_000 ? busyUntil(999_999)(nowMs) : NOT_LOOKED);
+  const pod: PodAt = (nowMs) => (nowMs < 10_000 ? busyUntil(999_999)(nowMs) : NO_SAMPLE.observation);
   const failing = play({ events: END, pod, sockets: (nowMs) => (nowMs < 10_000 ? 3_000 : -1) });
   expect(failing.wakes).toBeLessThan(70);
 });
@@ -55,8 +56,8 @@ const MOST_EXACT = 8_000;
 
 const PODS = {
   "is busy without end": busyUntil(999_999),
-  "is calm, with traffic that passes": (nowMs: number) => ({ ...QUIET, lastEvidenceMs: nowMs - 10 }),
-  "cannot be seen any more": (nowMs: number) => (nowMs < 10_000 ? QUIET : NOT_LOOKED),
+  "is quiet, with traffic that passes": (nowMs: number) => ({ ...QUIET, lastEvidenceMs: nowMs - 10 }),
+  "cannot be seen any more": (nowMs: number) => (nowMs < 10_000 ? QUIET : NO_SAMPLE.observation),
 } satisfies Record<string, PodAt>;
 
 test.for(Object.entries(PODS))("looks take at most 5 % of a core where a Pod %s", ([, pod]) => {
@@ -128,8 +129,8 @@ test("a timer that fires a fraction of a millisecond early does not part the end
 test("a phase is told as it began, whether the next one came in the same step or in a later one", () => {
   const toldDraining = (lateMs: number, pod: PodAt) =>
     play({ events: END, pod, lateMs }).actions.flatMap((action) =>
-      action.kind === "entered" && action.phase === "draining"
-        ? [{ outcome: action.at.outcome, holds: action.at.holds.length }]
+      action.kind === "entered" && action.at.phase.name === "draining"
+        ? [{ outcome: outcomeOf(action.at.phase), holds: action.at.hooks.holds.length }]
         : [],
     );
   const atOnce = toldDraining(3, QUIET_POD);

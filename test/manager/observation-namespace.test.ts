@@ -72,12 +72,12 @@ describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { time
     await stop(client);
   });
 
-  test("is calm with a listener on all addresses of both families", async () => {
+  test("is quiet with a listener on all addresses of both families", async () => {
     expect(await look(pod)).toMatchObject({
       known: true,
       hasTcpListener: true,
       hasUdp: false,
-      calm: true,
+      activity: "quiet",
       openConnections: 0,
     });
   });
@@ -88,7 +88,7 @@ describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { time
     expect(await ask(pod, "settle")).toBe("settled");
     const seen = await look(pod);
     expect(seen).toMatchObject({
-      calm: true,
+      activity: "quiet",
       openConnections: 0,
       witness: "passive-opens",
       lastEvidenceMs: seen["atMs"],
@@ -105,13 +105,13 @@ describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { time
     // A tie of the answered request is no calm either; only an open request is evidence of this very moment.
     let seen = await look(pod);
     while (seen["lastEvidenceMs"] !== seen["atMs"]) seen = await look(pod);
-    expect(seen).toMatchObject({ calm: false, openConnections: 1 });
+    expect(seen).toMatchObject({ activity: "busy", openConnections: 1 });
     expect(await ask(pod, "answer")).toBe("answered");
   });
 
   test("finds no evidence where nothing happened between two looks", async () => {
     let seen = await look(pod);
-    while (seen["calm"] !== true) seen = await look(pod);
+    while (seen["activity"] !== "quiet") seen = await look(pod);
     expect((await look(pod))["lastEvidenceMs"]).toBe(seen["lastEvidenceMs"]);
   });
 });

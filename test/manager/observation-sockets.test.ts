@@ -90,15 +90,15 @@ describe("real sockets", () => {
     expect(clients).toEqual(expect.arrayContaining([toOwn.localPort, toOther.localPort]));
   });
 
-  test("without connections are calm, with a listener and no evidence", async () => {
+  test("without connections are quiet, with a listener and no evidence", async () => {
     const host = ownAddress();
     const look = watching({ addressScope: host });
     expect(look()).toMatchObject({ hasTcpListener: false, openConnections: 0 });
     await web(host, (_, res) => res.end());
-    expect(look()).toMatchObject({ hasTcpListener: true, calm: true, lastEvidenceMs: -1, witness: "netlink" });
+    expect(look()).toMatchObject({ hasTcpListener: true, activity: "quiet", lastEvidenceMs: -1, witness: "netlink" });
   });
 
-  test("of an idle kept connection are calm and dated by the answer", async () => {
+  test("of an idle kept connection are quiet and dated by the answer", async () => {
     const host = ownAddress();
     const look = watching({ addressScope: host });
     const port = await web(host, (_, res) => res.end("hello"));
@@ -106,14 +106,14 @@ describe("real sockets", () => {
     const answered = await fetchOnce(host, port, keepAlive());
     await pause(400, "an age to date back by");
     const seen = look();
-    expect(seen).toMatchObject({ calm: true, openConnections: 1 });
+    expect(seen).toMatchObject({ activity: "quiet", openConnections: 1 });
     expectDated(seen, answered);
     expect(seen.left).toEqual([
       { local: `${host}:${port}`, peer: expect.stringMatching(/^127\.0\.0\.1:/), ageMs: 0, state: "ESTABLISHED" },
     ]);
   });
 
-  test("of a request in flight are not calm, from its first byte to its answer", async () => {
+  test("of a request in flight are not quiet, from its first byte to its answer", async () => {
     const host = ownAddress();
     const look = watching({ addressScope: host });
     let answer = (): void => undefined;
@@ -122,16 +122,16 @@ describe("real sockets", () => {
     });
     const answered = fetchOnce(host, port, keepAlive());
     answered.catch(() => undefined);
-    await shows(look, { openConnections: 1, calm: false });
+    await shows(look, { openConnections: 1, activity: "busy" });
     for (let n = 0; n < 10; n += 1) {
       await pause(30, "looks at several moments of the request");
       const seen = look();
-      expect(seen).toMatchObject({ calm: false, lastEvidenceMs: seen.atMs });
+      expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
     }
     const fromMs = performance.now();
     answer();
     const { toMs } = await answered;
-    const seen = await shows(look, { calm: true });
+    const seen = await shows(look, { activity: "quiet" });
     expectDated(seen, { fromMs, toMs });
   });
 
@@ -155,20 +155,20 @@ describe("real sockets", () => {
     await loop;
   });
 
-  test("with bytes the server has not read are not calm", async () => {
+  test("with bytes the server has not read are not quiet", async () => {
     const host = ownAddress();
     const look = watching({ addressScope: host });
     const port = await tcp(host, { pauseOnConnect: true }, () => undefined);
     const client = await dial(host, port);
-    await shows(look, { openConnections: 1, calm: true });
+    await shows(look, { openConnections: 1, activity: "quiet" });
     client.write("0123456789");
-    await shows(look, { calm: false });
+    await shows(look, { activity: "busy" });
     await pause(200, "bytes that are left unread for a while");
     const seen = look();
-    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: seen.atMs });
+    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
   });
 
-  test("that wait for accept are not calm, though no one sent a byte", async () => {
+  test("that wait for accept are not quiet, though no one sent a byte", async () => {
     const host = ownAddress();
     const look = watching({ addressScope: host });
     // Listens, then never comes back to its event loop.
@@ -179,14 +179,14 @@ describe("real sockets", () => {
          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600000); });`,
     );
     endings.push(() => stop(child));
-    expect(look()).toMatchObject({ calm: true, hasTcpListener: true });
+    expect(look()).toMatchObject({ activity: "quiet", hasTcpListener: true });
     await dial(host, Number(line));
     await pause(200, "a connection that waits for a while");
     const seen = look();
-    expect(seen).toMatchObject({ calm: false, lastEvidenceMs: seen.atMs });
+    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
   });
 
-  test("of an event stream are calm between events and dated by the last one", async () => {
+  test("of an event stream are quiet between events and dated by the last one", async () => {
     const host = ownAddress();
     const look = watching({ addressScope: host });
     let stream: ServerResponse | undefined;
@@ -200,7 +200,7 @@ describe("real sockets", () => {
       "error",
       () => undefined,
     );
-    await shows(look, { openConnections: 1, calm: true });
+    await shows(look, { openConnections: 1, activity: "quiet" });
     await pause(300, "a stream that is silent for a while");
     const fromMs = performance.now();
     await new Promise<void>((resolve) => {
@@ -210,11 +210,11 @@ describe("real sockets", () => {
     const toMs = performance.now();
     await pause(300, "an age to date back by");
     const seen = look();
-    expect(seen).toMatchObject({ calm: true, openConnections: 1 });
+    expect(seen).toMatchObject({ activity: "quiet", openConnections: 1 });
     expectDated(seen, { fromMs, toMs });
   });
 
-  test("of a client that has closed its half and waits are not calm", async () => {
+  test("of a client that has closed its half and waits are not quiet", async () => {
     const host = ownAddress();
     const look = watching({ addressScope: host });
     let served: Socket | undefined;
@@ -227,9 +227,9 @@ describe("real sockets", () => {
     client.end("request");
     const seen = await shows(look, { left: [{ state: "CLOSE_WAIT" }] });
     await pause(100, "a half-closed connection that waits for a while");
-    expect(look()).toMatchObject({ calm: false, openConnections: 1 });
+    expect(look()).toMatchObject({ activity: "busy", openConnections: 1 });
     served?.write("answer");
-    expect(await shows(look, { calm: true })).toMatchObject({ openConnections: 1 });
+    expect(await shows(look, { activity: "quiet" })).toMatchObject({ openConnections: 1 });
     expect(seen.openConnections).toBe(1);
   });
 
@@ -256,7 +256,7 @@ describe("real sockets", () => {
     const toMs = performance.now();
     await pause(500, "an age to date back by");
     const seen = look();
-    expect(seen).toMatchObject({ calm: true, openConnections: 0 });
+    expect(seen).toMatchObject({ activity: "quiet", openConnections: 0 });
     expectDated(seen, { fromMs, toMs });
   });
 

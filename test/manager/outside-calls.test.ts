@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
-import { type DrainState, type Hold, idleState } from "../../src/manager/drain/drain-state.ts";
-import { addHold, holdOf } from "../../src/manager/drain/holds.ts";
+import { type Hold, type HookCalls, idleState } from "../../src/manager/drain/drain-state.ts";
+import { addHold, holdOf } from "../../src/manager/drain/hook-calls.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type Played, play, relaySaid } from "./drain-script.ts";
 
 const CONTAINERS = ["app", "web"];
@@ -31,7 +31,7 @@ const outside: fc.Arbitrary<readonly Outside[]> = fc.array(
 
 function callsOf(calls: readonly Outside[]): DrainEvent[] {
   return calls.flatMap((one, id): DrainEvent[] => [
-    { kind: "hook-joined", nowMs: one.atMs, holdId: id, container: one.container, peer: `10.9.9.${one.peer}` },
+    { kind: "hook-called", nowMs: one.atMs, holdId: id, container: one.container, peer: `10.9.9.${one.peer}` },
     { kind: "caller-left", nowMs: one.atMs + one.staysMs, holdId: id },
   ]);
 }
@@ -44,11 +44,11 @@ const endOf = (ownAfterMs: number): DrainEvent[] => [
 ];
 
 const toldAtMs = (played: Played): number[] =>
-  played.actions.filter((action) => action.kind === "tell-driver").map((action) => action.atMs);
+  played.actions.filter((action) => action.kind === "start-driver-drain").map((action) => action.atMs);
 
 const beganAtMs = (played: Played): number[] =>
   played.actions.flatMap((action) =>
-    action.kind === "entered" && action.phase === "withdrawing" ? [action.atMs] : [],
+    action.kind === "entered" && action.at.phase.name === "withdrawing" ? [action.atMs] : [],
   );
 
 describe("calls of hooks from outside, with the token", () => {
@@ -115,7 +115,13 @@ describe("calls of hooks from outside, with the token", () => {
         const played = play({ settings, events: callsOf(calls), chained, chainMs: 0 });
         expect(played.state).toMatchObject({ phase: "idle", trigger: "none", triggeredAtMs: -1, holds: [] });
         const kinds = new Set(played.actions.map((action) => action.kind));
-        for (const kind of ["tell-driver", "tell-staying", "count-active", "learn-kubelet", "exit"] as const) {
+        for (const kind of [
+          "start-driver-drain",
+          "cancel-driver-drain",
+          "count-active",
+          "learn-kubelet",
+          "exit",
+        ] as const) {
           expect(kinds.has(kind)).toBe(false);
         }
         calls.forEach((one, id) => {
@@ -142,14 +148,14 @@ describe("calls of hooks from outside, with the token", () => {
     const played = play({ settings: TWO_APPS, events: [...endOf(100), ...calls], pod: closed, untilMs: 190_000 });
     expect(played.state.phase).toBe("done");
     expect(played.answered.get(0)).toBe(200_000);
-    expect(played.actions.map((action) => action.kind)).not.toContain("tell-staying");
+    expect(played.actions.map((action) => action.kind)).not.toContain("cancel-driver-drain");
   });
 });
 
 describe("the calls that are kept", () => {
-  const NONE: DrainState = idleState([]);
+  const NONE: HookCalls = idleState([]).hooks;
   const held = (calls: readonly { container: string; peer: string }[]): readonly Hold[] =>
-    calls.reduce((state, one, id) => addHold(state, holdOf(id, id, one.container, "app", one.peer), []), NONE).holds;
+    calls.reduce((hooks, one, id) => addHold(hooks, holdOf(id, id, one.container, "app", one.peer), []), NONE).holds;
 
   test("are at most 128, always the first of each container, and the first of an address unless its share is used up", () => {
     const call = fc.record({

@@ -38,7 +38,7 @@ async function reportAfterLooks(torn: boolean): Promise<DrainReport> {
       exited = true;
     },
   });
-  runner.hear({ kind: "drain-asked", nowMs: nowMs(), holdId: 1 });
+  runner.hear({ kind: "drain-requested", nowMs: nowMs(), holdId: 1 });
   const report = await eventually((): DrainReport => {
     const now: DrainReport = JSON.parse(runner.status());
     if (looks < LOOKS) expect(now.phase).toBe("done");

@@ -1,153 +1,239 @@
 /**
  * The drain: `idle → withdrawing → draining → holding → done`, as a pure function of events that carry their time.
  *
- * One rule decides what begins it: a hook is held and begins nothing; the Pod's end is said by the Pod itself (its
- * manager's own preStop, SIGTERM) or by the relay. See docs/who-may-speak.md.
+ * One rule decides what starts it: a hook is held and starts nothing; only the Pod itself (its manager's own preStop,
+ * SIGTERM) or the relay confirms that the Pod ends. See docs/who-may-speak.md.
  *
- * `take` notes what an event says, `advance` moves through as many phases as the moment allows. No order of events
- * loses a hold, and no late tick moves a deadline.
+ * `apply` records an event, `advance` passes as many phases as the moment allows. No order of events loses a hold, and
+ * no late tick moves a deadline.
  */
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
-import { canBeReached } from "./criterion.ts";
-import { shortenedDeadlineMs } from "./deadline.ts";
-import type { DrainAction, DrainEvent, HookJoined, Look, RelaySaid, Step } from "./drain-event.ts";
-import { advance, finish } from "./drain-phases.ts";
-import type { DrainState } from "./drain-state.ts";
+import { rearmIfReused, resample, stepDone, wakeDone } from "./done.ts";
+import type { DrainAction, DrainEvent, HookCalled, RelayReported, Sample, Step, Wake } from "./drain-event.ts";
+import { applyReport, shortenedDeadlineMs } from "./drain-plan.ts";
+import type { Done, Drain, Draining, DrainResult, DrainState, LastCount, Phase, Withdrawing } from "./drain-state.ts";
 import { FORCED } from "./drain-words.ts";
-import { addHold, answerAll, answerPerformed, dropHold, holdOf } from "./holds.ts";
-import { nextWake } from "./next-wake.ts";
-import { looksAgain, mayLiveOn, rearmed, startDrain } from "./start-and-rearm.ts";
-import { withHook } from "./trigger-rules.ts";
-import { withWord } from "./withdrawal.ts";
+import { stepDraining, wakeDraining } from "./draining.ts";
+import { drainResult, stepHolding, wakeHolding } from "./holding.ts";
+import { addHold, addHook, answerAll, dropHold, finishHook, holdOf } from "./hook-calls.ts";
+import { stepIdle, wakeIdle } from "./idle.ts";
+import { canBeReached } from "./sample-facts.ts";
+import { startDrain, stepWithdrawing, wakeWithdrawing } from "./withdrawing.ts";
 
 export function step(settings: DrainSettings, state: DrainState, event: DrainEvent): Step {
   const actions: DrainAction[] = [];
-  const taken = take(settings, state, event, actions);
-  const next = advance(settings, taken, event.nowMs, actions);
-  const wake = nextWake(settings, next, event.nowMs);
-  return { state: next, actions, wakeAtMs: wake.wakeAtMs, lookAtMs: wake.lookAtMs };
+  const applied = apply(settings, state, event, actions);
+  const next = advance(settings, applied, event.nowMs, actions);
+  const { wakeAtMs, sampleAtMs } = nextWake(settings, next, event.nowMs);
+  return { state: next, actions, wakeAtMs, sampleAtMs };
 }
 
-function take(settings: DrainSettings, state: DrainState, event: DrainEvent, actions: DrainAction[]): DrainState {
+function apply(settings: DrainSettings, state: DrainState, event: DrainEvent, actions: DrainAction[]): DrainState {
+  const nowMs = event.nowMs;
   switch (event.kind) {
-    case "hook-joined":
-      return takeHook(settings, state, event, actions);
-    case "drain-asked": {
-      const hold = holdOf(event.holdId, event.nowMs, "", "drain", "");
-      const held = addHold(awake(state, event.nowMs, actions), hold, actions);
-      return held.phase === "idle" ? begin(settings, held, "hook", event.nowMs, actions) : held;
+    case "hook-called":
+      return applyHook(settings, state, event, actions);
+    case "drain-requested": {
+      const ready = state.phase.name === "done" ? rearmIfReused(state, state.phase, nowMs, actions) : state;
+      const hooks = addHold(ready.hooks, holdOf(event.holdId, nowMs, "", "drain", ""), actions);
+      const held: DrainState = { ...ready, hooks };
+      return held.phase.name === "idle" ? confirmEnd(settings, held, "hook", nowMs, actions) : held;
     }
     case "caller-left":
-      return dropHold(state, event.holdId);
-    case "chain-performed":
-      return answerPerformed(state, event.container, actions);
+      return { ...state, hooks: dropHold(state.hooks, event.holdId) };
+    case "chained-hook-finished":
+      return { ...state, hooks: finishHook(state.hooks, event.container, state.phase.name !== "idle", actions) };
     case "tick":
-      return event.look === undefined ? state : takeLook(state, event.look, event.nowMs);
+      return event.sample === undefined ? state : applySample(state, event.sample, nowMs);
     case "active-counted":
-      return takeCount(state, event.active, event.moved, event.nowMs);
-    case "relay-said":
-      return takeRelay(settings, state, event, actions);
+      return { ...state, count: countOf(state.count, event.active, event.moved, nowMs) };
+    case "relay-reported":
+      return applyRelay(settings, state, event, actions);
     case "sigterm":
-      return takeStop(settings, state, actions, event.nowMs);
+      return applyStop(settings, state, actions, nowMs);
     default:
       return state;
   }
 }
 
-/** All who may read the Pod can make this call, from anywhere: it is held, and begins nothing. */
-function takeHook(settings: DrainSettings, state: DrainState, event: HookJoined, actions: DrainAction[]): DrainState {
-  const role: HookRole = settings.hooks.find((hook) => hook.container === event.container)?.role ?? "app";
-  const came = withHook(state, holdOf(event.holdId, event.nowMs, event.container, role, event.peer));
-  const held = addHold(came.state, came.hook, actions);
-  if (held.phase === "done") return looksAgain(held, event.nowMs);
-  if (held.phase !== "idle") actions.push({ kind: "learn-kubelet", address: event.peer });
+function advance(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
+  let current = state;
+  // Each phase is passed at most once, and `done` may lead back to `idle`.
+  for (let passes = 0; passes < 6; passes += 1) {
+    const next = advanceOnce(settings, current, nowMs, actions);
+    if (next.phase.name === current.phase.name) return next;
+    actions.push({ kind: "entered", at: next });
+    current = next;
+  }
+  return current;
+}
+
+function advanceOnce(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
+  const { phase } = state;
+  switch (phase.name) {
+    case "idle":
+      return stepIdle(settings, state, nowMs, actions);
+    case "withdrawing":
+      return stepWithdrawing(settings, state, phase, nowMs, actions);
+    case "draining":
+      return stepDraining(settings, state, phase, nowMs, actions);
+    case "holding":
+      return stepHolding(settings, state, phase, nowMs, actions);
+    case "done":
+      return stepDone(state, phase, nowMs, actions);
+    default:
+      return state;
+  }
+}
+
+/** When the machine wants to be woken: never while idle, seldom in a drain, often only where the end is near. */
+export function nextWake(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
+  const { phase } = state;
+  switch (phase.name) {
+    case "idle":
+      return wakeIdle(state, nowMs);
+    case "withdrawing":
+      return wakeWithdrawing(settings, state, phase, nowMs);
+    case "draining":
+      return wakeDraining(settings, state, phase, nowMs);
+    case "holding":
+      return wakeHolding(settings, state, phase, nowMs);
+    case "done":
+      return wakeDone(phase);
+    default:
+      return { wakeAtMs: -1, sampleAtMs: -1 };
+  }
+}
+
+/** Everyone who can read the Pod can make this call, from anywhere: it is held, and starts nothing. */
+function applyHook(settings: DrainSettings, state: DrainState, event: HookCalled, actions: DrainAction[]): DrainState {
+  const { container, peer, nowMs } = event;
+  const role: HookRole = settings.hooks.find((hook) => hook.container === container)?.role ?? "app";
+  const hooks = addHook(state.hooks, state.relay, holdOf(event.holdId, nowMs, container, role, peer), actions);
+  const held: DrainState = { ...state, hooks };
+  if (held.phase.name === "done") return resample(held, held.phase, nowMs);
+  if (held.phase.name !== "idle") actions.push({ kind: "learn-kubelet", address: peer });
   return held;
 }
 
-/** The Pod itself calls again long after its drain: that was not its end, even if its app was not up by then. */
-function awake(state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
-  if (!mayLiveOn(state, nowMs)) return state;
-  const ready = rearmed(state, nowMs);
-  actions.push({ kind: "entered", phase: "idle", at: ready });
-  if (state.drainingFromMs >= 0) actions.push({ kind: "tell-staying" });
-  return ready;
-}
-
-/** Only what cannot be said from outside leads here: the Pod's own call, the relay's word, SIGTERM. */
-function begin(
+/** The Pod ends: by its manager's own preStop, the relay, or SIGTERM. None of them can be forged from outside. */
+function confirmEnd(
   settings: DrainSettings,
   state: DrainState,
   trigger: DrainTrigger,
   nowMs: number,
   actions: DrainAction[],
 ): DrainState {
-  for (const hold of state.holds) {
+  for (const hold of state.hooks.holds) {
     if (hold.role !== "drain") actions.push({ kind: "learn-kubelet", address: hold.peer });
   }
   const next = startDrain(settings, state, trigger, nowMs);
-  actions.push({ kind: "entered", phase: "withdrawing", at: next });
+  actions.push({ kind: "entered", at: next });
   return next;
 }
 
-function takeCount(state: DrainState, active: number, moved: boolean, nowMs: number): DrainState {
-  const firstMs = moved || state.activeZeroSinceMs < 0 ? nowMs : state.activeZeroSinceMs;
-  const sinceMs = active === 0 ? firstMs : -1;
-  const knownCountAtMs = active < 0 ? state.knownCountAtMs : nowMs;
-  return { ...state, active, activeZeroSinceMs: sinceMs, countedAtMs: nowMs, knownCountAtMs, counting: false };
+function countOf(last: LastCount, active: number, moved: boolean, nowMs: number): LastCount {
+  const firstMs = moved || last.zeroSinceMs < 0 ? nowMs : last.zeroSinceMs;
+  const zeroSinceMs = active === 0 ? firstMs : -1;
+  const knownAtMs = active < 0 ? last.knownAtMs : nowMs;
+  return { active, zeroSinceMs, atMs: nowMs, knownAtMs, pending: false };
+}
+
+function applySample(state: DrainState, sample: Sample, nowMs: number): DrainState {
+  const { observation, neighbours } = sample;
+  const last = state.sample;
+  // Once seen, it stays: the app's listener closes long before its last outgoing call.
+  const sharedUser = last.sharedUser || (neighbours.known && neighbours.sharedUser);
+  const next: DrainState = {
+    ...state,
+    sample: {
+      observation,
+      atMs: nowMs,
+      // A reading that failed cost no less than the last one.
+      sockets: sample.sockets < 0 ? last.sockets : sample.sockets,
+      blindInARow: !observation.known && observation.blind ? last.blindInARow + 1 : 0,
+      wasReachable: last.wasReachable || canBeReached(observation),
+      sharedUser,
+    },
+  };
+  const { phase } = state;
+  if (phase.name !== "holding") return next;
+  const gone = neighbours.known && !neighbours.others && !sharedUser;
+  const goneSinceMs = phase.othersGoneSinceMs < 0 ? nowMs : phase.othersGoneSinceMs;
+  return { ...next, phase: { ...phase, othersGoneSinceMs: gone ? goneSinceMs : -1 } };
 }
 
 /** The relay may confirm that the Pod ends and shorten the drain; its silence or denial changes nothing. */
-function takeRelay(settings: DrainSettings, state: DrainState, event: RelaySaid, actions: DrainAction[]): DrainState {
-  const told = withWord(state, event);
-  const begun =
-    told.phase === "idle" && event.terminating ? begin(settings, told, "relay", event.nowMs, actions) : told;
-  if (event.graceSeconds < 0 || begun.triggeredAtMs < 0 || begun.phase === "done") return begun;
-  const deadlineMs = shortenedDeadlineMs(settings, begun.triggeredAtMs, begun.deadlineMs, event.graceSeconds);
-  return { ...begun, deadlineMs };
+function applyRelay(
+  settings: DrainSettings,
+  state: DrainState,
+  event: RelayReported,
+  actions: DrainAction[],
+): DrainState {
+  const reported: DrainState = { ...state, relay: applyReport(state.relay, event) };
+  const ends = reported.phase.name === "idle" && event.terminating;
+  const next = ends ? confirmEnd(settings, reported, "relay", event.nowMs, actions) : reported;
+  return event.graceSeconds < 0 ? next : { ...next, phase: shortened(settings, next.phase, event.graceSeconds) };
+}
+
+function shortened(settings: DrainSettings, phase: Phase, graceSeconds: number): Phase {
+  const cut = (drain: Drain): Drain => ({
+    ...drain,
+    deadlineMs: shortenedDeadlineMs(settings, drain, graceSeconds),
+  });
+  switch (phase.name) {
+    case "withdrawing":
+      return { ...phase, drain: cut(phase.drain) };
+    case "draining":
+      return { ...phase, drain: cut(phase.drain) };
+    case "holding":
+      return { ...phase, drain: cut(phase.drain) };
+    default:
+      return phase;
+  }
 }
 
 /**
  * SIGTERM. A native sidecar is signalled when the other containers have ended or the grace period is over: nothing is
  * left to protect. In classic mode it may also mean that our own hook failed to start, so a running drain goes on until
- * it is told a second time.
+ * the second signal.
  */
-function takeStop(settings: DrainSettings, state: DrainState, actions: DrainAction[], nowMs: number): DrainState {
-  if (state.phase === "idle") {
-    const asked: DrainState = { ...state, stopAsked: true };
-    return state.holds.length === 0 ? asked : begin(settings, asked, "sigterm", nowMs, actions);
+function applyStop(settings: DrainSettings, state: DrainState, actions: DrainAction[], nowMs: number): DrainState {
+  const requested: DrainState = { ...state, stopRequested: true };
+  if (state.phase.name === "idle") {
+    return state.hooks.holds.length === 0 ? requested : confirmEnd(settings, requested, "sigterm", nowMs, actions);
   }
-  if (settings.classic && !state.stopAsked && state.phase !== "done") return { ...state, stopAsked: true };
-  const cut = state.holds.length > 0;
-  // In the holding phase the drain itself is over, and its report stands.
-  const drains = state.phase === "withdrawing" || state.phase === "draining";
-  const ended = drains ? finish(state, "forced", FORCED, nowMs) : state;
-  const gone = answerAll(ended, actions);
-  const doneAtMs = state.doneAtMs < 0 ? nowMs : state.doneAtMs;
-  const done: DrainState = { ...gone, phase: "done", doneAtMs, rearmAtMs: -1, stopAsked: true };
-  if (state.phase !== "done") actions.push({ kind: "entered", phase: "done", at: done });
-  actions.push({ kind: "exit", code: cut ? EXIT_FORCED : EXIT_OK });
-  return done;
+  if (settings.classic && !state.stopRequested && state.phase.name !== "done") return requested;
+  const done: DrainState = { ...requested, phase: forcedEnd(requested, nowMs) };
+  const answered: DrainState = { ...done, hooks: answerAll(state.hooks, actions) };
+  if (state.phase.name !== "done") actions.push({ kind: "entered", at: answered });
+  actions.push({ kind: "exit", code: state.hooks.holds.length > 0 ? EXIT_FORCED : EXIT_OK });
+  return answered;
 }
 
-/** Takes one look at the sockets into the state. Pure. */
-function takeLook(state: DrainState, look: Look, nowMs: number): DrainState {
-  const neighbours = look.neighbours;
-  // Once seen, it stays: the app's listener closes long before its last outgoing call.
-  const sharedUser = state.sharedUser || (neighbours.known && neighbours.sharedUser);
-  const gone = neighbours.known && !neighbours.others && !sharedUser;
-  const seen = look.observation;
-  const goneSinceMs = state.othersGoneSinceMs < 0 ? nowMs : state.othersGoneSinceMs;
-  return {
-    ...state,
-    observation: seen,
-    lookedAtMs: nowMs,
-    // A reading that failed cost no less than the last one.
-    lookedAtSockets: look.sockets < 0 ? state.lookedAtSockets : look.sockets,
-    blindLooks: !seen.known && seen.blind ? state.blindLooks + 1 : 0,
-    listened: state.listened || canBeReached(seen),
-    sharedUser,
-    othersGoneSinceMs: gone ? goneSinceMs : -1,
-  };
+/** In the holding phase the drain itself is over, and its result stands. */
+function forcedEnd(state: DrainState, nowMs: number): Phase {
+  const { phase } = state;
+  switch (phase.name) {
+    case "withdrawing":
+      return doneAt(phase.drain, forcedResult(state, phase, nowMs), nowMs);
+    case "draining":
+      return doneAt(phase.drain, forcedResult(state, phase, nowMs), nowMs);
+    case "holding":
+      return doneAt(phase.drain, phase.result, nowMs);
+    case "done":
+      return { ...phase, rearmAtMs: -1 };
+    default:
+      return phase;
+  }
+}
+
+function forcedResult(state: DrainState, phase: Withdrawing | Draining, nowMs: number): DrainResult {
+  return drainResult(state, phase, "forced", FORCED, nowMs);
+}
+
+function doneAt(drain: Drain, result: DrainResult, nowMs: number): Done {
+  return { name: "done", drain, result, doneAtMs: nowMs, rearmAtMs: -1 };
 }

@@ -1,43 +1,96 @@
 /** The report of a drain at any moment of it: for `status`, the log, and the answer of `drain`. Pure. */
 import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../../contract/drain-report.ts";
-import type { DrainState } from "./drain-state.ts";
-import { relayVerdictOf, withdrawnAfterMs } from "./withdrawal.ts";
+import { type DrainState, drainOf, type Phase, type RelayStatus, resultOf } from "./drain-state.ts";
 
 /**
  * @param processes that have the flag page; -1 where there is none
  * @param missed those that asked for it and could not be given it
  */
 export function drainReportOf(state: DrainState, nowMs: number, processes: number, missed: number): DrainReport {
-  const seen = state.holdingFromMs < 0 ? state.observation : state.seenAtEnd;
+  const { phase, relay } = state;
+  const seen = resultOf(phase)?.observation ?? state.sample.observation;
   return {
     version: 1,
-    phase: state.phase,
-    outcome: state.outcome,
-    trigger: state.trigger,
-    milliseconds: durations(state, nowMs),
+    phase: phase.name,
+    outcome: outcomeOf(phase),
+    trigger: drainOf(phase)?.trigger ?? "none",
+    milliseconds: durations(phase, nowMs),
     left: seen.known ? seen.left.slice(0, LEFT_LIMIT) : [],
     leftTotal: seen.known ? seen.leftTotal : 0,
     witness: seen.known ? seen.witness : "none",
-    why: state.why,
-    relay: relayVerdictOf(state),
-    withdrawnAfterMs: withdrawnAfterMs(state),
-    farewell: processes < 0 ? undefined : { processes, missed, connections: state.openAtDraining },
+    why: whyOf(phase),
+    relay: relayText(relay, phase),
+    withdrawnAfterMs: withdrawnAfterMs(relay, phase),
+    farewell: processes < 0 ? undefined : { processes, missed, connections: openAtDraining(phase) },
     unfollowed: seen.known && seen.unfollowed > 0 ? seen.unfollowed : undefined,
   };
 }
 
-/** A phase that was never reached took nothing; one that still runs took what it took so far. */
-function durations(state: DrainState, nowMs: number): PhaseDurations {
-  const endMs = state.doneAtMs < 0 ? nowMs : state.doneAtMs;
-  const holdingMs = state.holdingFromMs < 0 ? endMs : state.holdingFromMs;
-  const drainingMs = state.drainingFromMs < 0 ? holdingMs : state.drainingFromMs;
-  const deregistrationMs = state.deregistrationFromMs < 0 ? drainingMs : state.deregistrationFromMs;
+export function outcomeOf(phase: Phase): DrainReport["outcome"] {
+  return resultOf(phase)?.outcome ?? (phase.name === "idle" ? phase.outcome : "none");
+}
+
+/** Empty while a drain runs. */
+export function whyOf(phase: Phase): string {
+  return resultOf(phase)?.why ?? (phase.name === "idle" ? phase.why : "");
+}
+
+function openAtDraining(phase: Phase): number {
+  return resultOf(phase)?.openAtDraining ?? (phase.name === "draining" ? phase.openAtDraining : -1);
+}
+
+/** One of `none`, `withdrawn`, `offered`, `still_in_rotation`, or `unknown: ` and why. */
+export function relayText(relay: RelayStatus, phase: Phase): string {
+  if (relay.offered === "out") return "withdrawn";
+  if (relay.offered === "in") return isStillInRotation(phase) ? "still_in_rotation" : "offered";
+  return relay.reason === "" ? "none" : `unknown: ${relay.reason}`;
+}
+
+function isStillInRotation(phase: Phase): boolean {
+  return resultOf(phase)?.stillInRotation ?? (phase.name === "draining" && phase.stillInRotation);
+}
+
+/** From the trigger; 0 if the Pod was withdrawn before it, -1 if the relay never reported it. */
+export function withdrawnAfterMs(relay: RelayStatus, phase: Phase): number {
+  const drain = drainOf(phase);
+  if (relay.withdrawnAtMs < 0 || drain === undefined) return -1;
+  return Math.max(0, Math.round(relay.withdrawnAtMs - drain.triggeredAtMs));
+}
+
+/** A phase that was not reached took no time; the one that runs has taken the time until now. */
+function durations(phase: Phase, nowMs: number): PhaseDurations {
+  const drain = drainOf(phase);
+  if (drain === undefined) return { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
+  const endMs = phase.name === "done" ? phase.doneAtMs : nowMs;
+  const times = timesOf(phase, endMs);
   return {
-    withdrawing: state.triggeredAtMs < 0 ? 0 : between(state.triggeredAtMs, deregistrationMs),
-    deregistration: state.triggeredAtMs < 0 ? 0 : between(deregistrationMs, drainingMs),
-    draining: state.triggeredAtMs < 0 ? 0 : between(drainingMs, holdingMs),
-    holding: state.triggeredAtMs < 0 ? 0 : between(holdingMs, endMs),
+    withdrawing: between(drain.triggeredAtMs, times.deregistrationFromMs),
+    deregistration: between(times.deregistrationFromMs, times.drainingFromMs),
+    draining: between(times.drainingFromMs, times.holdingFromMs),
+    holding: between(times.holdingFromMs, endMs),
   };
+}
+
+type PhaseTimes = {
+  readonly deregistrationFromMs: number;
+  readonly drainingFromMs: number;
+  readonly holdingFromMs: number;
+};
+
+/** A phase that was not reached starts at the end. */
+function timesOf(phase: Phase, endMs: number): PhaseTimes {
+  if (phase.name === "withdrawing") {
+    const deregistrationFromMs = phase.deregistrationFromMs < 0 ? endMs : phase.deregistrationFromMs;
+    return { deregistrationFromMs, drainingFromMs: endMs, holdingFromMs: endMs };
+  }
+  if (phase.name === "draining") {
+    const { deregistrationFromMs, drainingFromMs } = phase;
+    return { deregistrationFromMs, drainingFromMs, holdingFromMs: endMs };
+  }
+  const result = resultOf(phase);
+  if (result === undefined) return { deregistrationFromMs: endMs, drainingFromMs: endMs, holdingFromMs: endMs };
+  const { deregistrationFromMs, drainingFromMs, holdingFromMs } = result;
+  return { deregistrationFromMs, drainingFromMs, holdingFromMs };
 }
 
 function between(fromMs: number, toMs: number): number {

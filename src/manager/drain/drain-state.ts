@@ -1,30 +1,92 @@
-/** Everything the drain machine remembers. Times are monotonic milliseconds; -1 means "not yet". */
-import type { DrainOutcome, DrainTrigger, PhaseName } from "../../contract/drain-report.ts";
+/** The state of a drain: one type per phase, and what all phases share. Times are monotonic milliseconds; -1 is "not yet". */
+import type { DrainOutcome, DrainTrigger } from "../../contract/drain-report.ts";
 import type { HookRole } from "../../contract/drain-settings.ts";
 import type { Observation } from "../traffic/observation.ts";
 
-/** Whether any EndpointSlice still offers the Pod, as the relay tells it. */
-export type Offered = "in" | "out" | "unknown";
-
-export type RelayKnows = {
-  readonly offered: Offered;
-  readonly terminating: boolean;
-  readonly reason: string;
-  /** When it was first asked in this story. */
-  readonly askedAtMs: number;
-  /** How long its first answer took; -1 before there is one, whatever is known of the way to it. */
-  readonly answerMs: number;
+export type DrainState = {
+  readonly phase: Phase;
+  readonly hooks: HookCalls;
+  readonly relay: RelayStatus;
+  readonly sample: LastSample;
+  readonly count: LastCount;
+  /** SIGTERM was received: exit when the drain is over. */
+  readonly stopRequested: boolean;
 };
 
-export const NOTHING_KNOWN: RelayKnows = {
-  offered: "unknown",
-  terminating: false,
-  reason: "",
-  askedAtMs: -1,
-  answerMs: -1,
+export type Phase = Idle | Withdrawing | Draining | Holding | Done;
+
+/** No drain runs. */
+export type Idle = {
+  readonly name: "idle";
+  /** Of the last drain or restart. */
+  readonly outcome: DrainOutcome;
+  readonly why: string;
 };
 
-/** A call that has not been answered: a container's hook, or the manager's own preStop (role `drain`). */
+/** The Pod is being taken out of its Services, then out of external load balancers. It serves. */
+export type Withdrawing = {
+  readonly name: "withdrawing";
+  readonly drain: Drain;
+  /** When the Pod was out of its Services, so that only the deregistration delay is left. */
+  readonly deregistrationFromMs: number;
+};
+
+/** The drain waits for the end of the traffic. */
+export type Draining = {
+  readonly name: "draining";
+  readonly drain: Drain;
+  readonly deregistrationFromMs: number;
+  readonly drainingFromMs: number;
+  /** Connections that were open at that time; -1 if the sockets could not be read. */
+  readonly openAtDraining: number;
+  /** EndpointSlices still listed the Pod as serving. */
+  readonly stillInRotation: boolean;
+};
+
+/** The drain is over: the app gets its signal, and the mesh proxy waits for the app. */
+export type Holding = {
+  readonly name: "holding";
+  readonly drain: Drain;
+  readonly result: DrainResult;
+  /** Since when no process but the mesh proxy has had a TCP socket. */
+  readonly othersGoneSinceMs: number;
+};
+
+/** All hooks are answered. */
+export type Done = {
+  readonly name: "done";
+  /** Undefined if SIGTERM found nothing to drain. */
+  readonly drain: Drain | undefined;
+  readonly result: DrainResult;
+  readonly doneAtMs: number;
+  /** When a sample is due that shows whether the Pod lives on. */
+  readonly rearmAtMs: number;
+};
+
+/** Fixed when the drain starts. */
+export type Drain = {
+  readonly trigger: DrainTrigger;
+  readonly triggeredAtMs: number;
+  /** Only a shortened grace period moves it, and only earlier. */
+  readonly deadlineMs: number;
+};
+
+export type DrainResult = {
+  readonly outcome: DrainOutcome;
+  readonly why: string;
+  /** The last sample before the end of the drain; later samples only serve the calls that are still held. */
+  readonly observation: Observation;
+  /** A phase that was skipped starts with the next one. */
+  readonly deregistrationFromMs: number;
+  readonly drainingFromMs: number;
+  readonly holdingFromMs: number;
+  /** The draining phase was reached, so the driver was told to drain. */
+  readonly wasDraining: boolean;
+  readonly openAtDraining: number;
+  readonly stillInRotation: boolean;
+};
+
+/** An unanswered call: a container's hook, or the manager's own preStop (role `drain`). */
 export type Hold = {
   readonly id: number;
   /** Empty for the manager's own preStop. */
@@ -32,17 +94,17 @@ export type Hold = {
   readonly role: HookRole | "drain";
   readonly peer: string;
   readonly atMs: number;
-  /** Before then silence does not make it a restart; see `holdDueMs`. -1 for the manager's own preStop. */
+  /** From then on, an unconfirmed call counts as a restart; see `holdDueMs`. -1 for the manager's own preStop. */
   readonly dueMs: number;
-  /** `performing`: the container's own hook runs before the answer. */
-  readonly stage: "held" | "performing";
+  /** `hook-running`: the container's own hook runs before the answer. */
+  readonly stage: "held" | "hook-running";
 };
 
 /**
- * That hooks of a container came; remembered even when their connections vanished. However many calls come meanwhile,
- * it is over at `joinDueMs`, and told once.
+ * A container whose hook was called; kept even if the connection is lost. Further calls do not extend it beyond
+ * `endDueMs`, and one restart is reported for all of them.
  */
-export type Join = {
+export type EndingContainer = {
   readonly container: string;
   readonly role: HookRole;
   readonly fromMs: number;
@@ -51,106 +113,117 @@ export type Join = {
   readonly dueMs: number;
 };
 
-export type DrainState = {
-  readonly phase: PhaseName;
-  readonly outcome: DrainOutcome;
-  readonly trigger: DrainTrigger;
+/** Containers are named by their name. */
+export type HookCalls = {
   readonly holds: readonly Hold[];
-  readonly joins: readonly Join[];
-  /** Containers whose own hook is performed before their hold is answered. */
+  readonly ending: readonly EndingContainer[];
+  /** Their own hook runs before their hold is answered. */
   readonly chained: readonly string[];
-  /** Of these, whose hook runs now, whether or not a hold still waits for it. */
-  readonly performing: readonly string[];
-  /** Of these, whose hook was performed in this drain. */
-  readonly performed: readonly string[];
-  /** Whose hook a restart had begun to perform when the drain began: its end says nothing of this drain. */
-  readonly performingBefore: readonly string[];
-  readonly triggeredAtMs: number;
-  /** Fixed at the trigger; only a shortened grace period or SIGTERM moves it, and only earlier. */
-  readonly deadlineMs: number;
-  /** The relay's last word, and why where it is unknown; empty while none was asked. */
-  readonly relay: RelayKnows;
-  /** When the relay knew the Pod out of rotation. */
-  readonly withdrawnAtMs: number;
-  /** From when on it counts as out: then, or when a silence began after which the relay knew it. */
-  readonly outFromMs: number;
-  /** A relay that said the Pod was offered fell silent then; -1 when none did. */
-  readonly withheldUntilMs: number;
-  readonly stillInRotation: boolean;
-  readonly deregistrationFromMs: number;
-  readonly drainingFromMs: number;
-  /** Connections that were open at that time; -1 where they could not be seen. */
-  readonly openAtDraining: number;
-  readonly holdingFromMs: number;
-  readonly doneAtMs: number;
-  /** When a finished drain looks whether the Pod lives on after all. */
-  readonly rearmAtMs: number;
-  readonly observation: Observation;
-  readonly lookedAtMs: number;
-  /** How many sockets the last look had to read. */
-  readonly lookedAtSockets: number;
-  /** Looks in a row, up to the last one, at which no source could be read. */
-  readonly blindLooks: number;
-  /** Something in the Pod could be reached at some moment of this drain. */
-  readonly listened: boolean;
-  /** What was seen when the drain ended; later looks only serve who is still held. */
-  readonly seenAtEnd: Observation;
-  /** Since when no other process than the mesh proxy has had a TCP socket. */
-  readonly othersGoneSinceMs: number;
-  /** The app runs as the proxy's user, so their sockets cannot be told apart. */
-  readonly sharedUser: boolean;
-  readonly active: number;
-  readonly activeZeroSinceMs: number;
-  readonly countedAtMs: number;
-  /** The last count that the driver knew: a proxy was there at that time. */
-  readonly knownCountAtMs: number;
-  /** A question to the driver is under way. */
-  readonly counting: boolean;
-  /** SIGTERM came; leave when the drain is over. */
-  readonly stopAsked: boolean;
-  readonly why: string;
+  /** Their own hook runs now, whether or not a hold still waits for it. */
+  readonly running: readonly string[];
+  /** Their own hook has run in this drain. */
+  readonly finished: readonly string[];
+  /** Their own hook was running for a restart when the drain started: its end does not count for this drain. */
+  readonly runningBefore: readonly string[];
 };
 
-export const NOT_LOOKED: Observation = { known: false, why: "nothing was looked at yet", blind: false };
+/** Whether any EndpointSlice lists the Pod as serving, as the relay reports it. */
+export type Offered = "in" | "out" | "unknown";
+
+export type RelayStatus = {
+  readonly offered: Offered;
+  readonly terminating: boolean;
+  /** Why `offered` is unknown. */
+  readonly reason: string;
+  /** The first request for this drain or restart. */
+  readonly askedAtMs: number;
+  /** How long the first answer took, whatever the relay client reported on the way. */
+  readonly answerMs: number;
+  /** When the relay reported the Pod out of rotation. */
+  readonly withdrawnAtMs: number;
+  /** When the Pod counts as out: then, or when a silence started after which the relay reported it. */
+  readonly outFromMs: number;
+  /** When a relay that had reported the Pod in rotation became silent. */
+  readonly silentFromMs: number;
+};
+
+export const NO_STATUS: RelayStatus = {
+  offered: "unknown",
+  terminating: false,
+  reason: "",
+  askedAtMs: -1,
+  answerMs: -1,
+  withdrawnAtMs: -1,
+  outFromMs: -1,
+  silentFromMs: -1,
+};
+
+/** The last sample of the Pod's sockets, and what earlier samples of this drain add to it. */
+export type LastSample = {
+  readonly observation: Observation;
+  readonly atMs: number;
+  /** How many sockets were read. */
+  readonly sockets: number;
+  /** Samples in a row, up to the last one, for which no source could be read. */
+  readonly blindInARow: number;
+  /** Something in the Pod was reachable in some sample. */
+  readonly wasReachable: boolean;
+  /** The app runs as the proxy's user, so their sockets cannot be told apart. */
+  readonly sharedUser: boolean;
+};
+
+export const NO_SAMPLE: LastSample = {
+  observation: { known: false, why: "nothing was looked at yet", blind: false },
+  atMs: -1,
+  sockets: 0,
+  blindInARow: 0,
+  wasReachable: false,
+  sharedUser: false,
+};
+
+/** The driver's last count of active requests or clients. */
+export type LastCount = {
+  /** Below 0 if the driver could not count. */
+  readonly active: number;
+  readonly zeroSinceMs: number;
+  readonly atMs: number;
+  /** The last count with a number: a proxy was there at that time. */
+  readonly knownAtMs: number;
+  /** The next count is under way. */
+  readonly pending: boolean;
+};
+
+export const NO_COUNT: LastCount = { active: -1, zeroSinceMs: -1, atMs: -1, knownAtMs: -1, pending: false };
 
 export function idleState(chained: readonly string[]): DrainState {
   return {
-    phase: "idle",
-    outcome: "none",
-    trigger: "none",
-    holds: [],
-    joins: [],
-    chained,
-    performing: [],
-    performed: [],
-    performingBefore: [],
-    triggeredAtMs: -1,
-    deadlineMs: -1,
-    relay: NOTHING_KNOWN,
-    withdrawnAtMs: -1,
-    outFromMs: -1,
-    withheldUntilMs: -1,
-    stillInRotation: false,
-    deregistrationFromMs: -1,
-    drainingFromMs: -1,
-    openAtDraining: -1,
-    holdingFromMs: -1,
-    doneAtMs: -1,
-    rearmAtMs: -1,
-    observation: NOT_LOOKED,
-    lookedAtMs: -1,
-    lookedAtSockets: 0,
-    blindLooks: 0,
-    listened: false,
-    seenAtEnd: NOT_LOOKED,
-    othersGoneSinceMs: -1,
-    sharedUser: false,
-    active: -1,
-    activeZeroSinceMs: -1,
-    countedAtMs: -1,
-    knownCountAtMs: -1,
-    counting: false,
-    stopAsked: false,
-    why: "No drain has run.",
+    phase: { name: "idle", outcome: "none", why: "No drain has run." },
+    hooks: { holds: [], ending: [], chained, running: [], finished: [], runningBefore: [] },
+    relay: NO_STATUS,
+    sample: NO_SAMPLE,
+    count: NO_COUNT,
+    stopRequested: false,
   };
+}
+
+/** The drain that runs or has run; undefined if there is none. */
+export function drainOf(phase: Phase): Drain | undefined {
+  switch (phase.name) {
+    case "withdrawing":
+      return phase.drain;
+    case "draining":
+      return phase.drain;
+    case "holding":
+      return phase.drain;
+    case "done":
+      return phase.drain;
+    default:
+      return undefined;
+  }
+}
+
+/** Undefined until the drain is over. */
+export function resultOf(phase: Phase): DrainResult | undefined {
+  if (phase.name === "holding") return phase.result;
+  return phase.name === "done" ? phase.result : undefined;
 }

@@ -5,10 +5,11 @@ import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { NOT_ANSWERED } from "../ports.ts";
-import { onlyDatagrams, untoldMs } from "./criterion.ts";
-import { plannedDeadlineMs } from "./deadline.ts";
-import type { DrainState } from "./drain-state.ts";
-import { relayVerdictOf, withdrawnAfterMs } from "./withdrawal.ts";
+import { unknownWaitMs } from "../traffic/quiet.ts";
+import { plannedDeadlineMs } from "./drain-plan.ts";
+import { relayText, whyOf, withdrawnAfterMs } from "./drain-report-of.ts";
+import { type Drain, type DrainState, drainOf } from "./drain-state.ts";
+import { onlyDatagrams } from "./sample-facts.ts";
 
 export const APPS_FINISHED =
   "No app container called its hook: they had finished, and only the manager was being stopped.";
@@ -21,46 +22,51 @@ export const NOTHING_OPEN = "The manager was told to stop while nothing was open
 const NAMED = 3;
 
 export function whyDrained(settings: DrainSettings, state: DrainState, nowMs: number): string {
-  const took = `Released ${span(nowMs - state.triggeredAtMs)} after the trigger`;
-  return `${took}: ${reason(settings, state)}.${rotation(state)}`;
+  return `${released(state, nowMs)}: ${reason(settings, state)}.${rotation(state)}`;
 }
 
 /** Why the drain takes as long as it does; while it runs, who holds it up and for how long at most. */
 export function whyNow(settings: DrainSettings, state: DrainState, nowMs: number): string {
-  if (state.phase !== "withdrawing" && state.phase !== "draining") return state.why;
-  const start = `Still draining, for at most ${span(Math.max(0, state.deadlineMs - nowMs))} more,`;
-  return state.phase === "withdrawing" ? `${start} ${whatWithheld(state)}.` : `${start} ${whatStays(settings, state)}`;
+  const { phase } = state;
+  const leftMs = (drainOf(phase)?.deadlineMs ?? 0) - nowMs;
+  const start = `Still draining, for at most ${span(Math.max(0, leftMs))} more,`;
+  if (phase.name === "withdrawing") return `${start} ${whatWithheld(state)}.`;
+  return phase.name === "draining" ? `${start} ${whatStays(settings, state)}` : whyOf(phase);
 }
 
 /** Nothing in the Pod could be reached at any time of the drain. */
-export function whyNothing(state: DrainState, nowMs: number): string {
+export function whyNothing(state: DrainState, drain: Drain, nowMs: number): string {
   const start = "Nothing in the Pod listens on an outside address, so there was nothing to drain";
-  const answered = state.countedAtMs < state.triggeredAtMs || state.active !== NOT_ANSWERED;
+  const answered = state.count.atMs < 0 || state.count.active !== NOT_ANSWERED;
   return answered
     ? `${start}.`
-    : `${start}; its proxy was waited for and did not come within ${span(nowMs - state.triggeredAtMs)}.`;
+    : `${start}; its proxy was waited for and did not come within ${span(nowMs - drain.triggeredAtMs)}.`;
 }
 
 /** The app closed its ports during the drain, and no client was connected any more. */
 export function whyGone(state: DrainState, nowMs: number): string {
-  return `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: nothing listens any more and no client is connected.${rotation(state)}`;
+  return `${released(state, nowMs)}: nothing listens any more and no client is connected.${rotation(state)}`;
 }
 
 /** The manager could not see what it should have waited for. */
 export function whyBlind(settings: DrainSettings, state: DrainState, nowMs: number): string {
-  const start = `Released ${span(nowMs - state.triggeredAtMs)} after the trigger`;
-  const seen = state.observation;
+  const start = released(state, nowMs);
+  const seen = state.sample.observation;
   if (!seen.known) return `${start}: ${seen.why}, so the Pod got its delays and no more.${rotation(state)}`;
   const stays = `with ${whoStays(seen.left, seen.leftTotal)}`;
-  const untold = `no traffic was seen for ${span(untoldMs(settings))}, and whether these are idle cannot be told here`;
-  return `${start} ${stays}; ${untold}.${rotation(state)}`;
+  const unknown = `no traffic was seen for ${span(unknownWaitMs(settings.quietPeriodMs))}, and whether these are idle cannot be told here`;
+  return `${start} ${stays}; ${unknown}.${rotation(state)}`;
 }
 
-/** What the relay's word changed, or that there was none to be had. */
+function released(state: DrainState, nowMs: number): string {
+  return `Released ${span(nowMs - (drainOf(state.phase)?.triggeredAtMs ?? nowMs))} after the trigger`;
+}
+
+/** What the relay's status changed, or that there was none. */
 function rotation(state: DrainState): string {
-  const verdict = relayVerdictOf(state);
+  const verdict = relayText(state.relay, state.phase);
   if (verdict === "still_in_rotation") return " The Pod was still in rotation: its kubelet stopped it by itself.";
-  const afterMs = withdrawnAfterMs(state);
+  const afterMs = withdrawnAfterMs(state.relay, state.phase);
   if (verdict === "withdrawn")
     return afterMs > 0
       ? ` The Pod was out of rotation after ${span(afterMs)}.`
@@ -73,28 +79,29 @@ function rotation(state: DrainState): string {
 
 /** The deadline came first. Names who stayed, and what would send such clients away. */
 export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: number): string {
-  const planned = plannedDeadlineMs(settings, state.triggeredAtMs);
+  const drain = drainOf(state.phase);
+  const planned = drain === undefined ? 0 : plannedDeadlineMs(settings, drain.triggeredAtMs);
   const cut =
-    state.deadlineMs < planned
-      ? `the deadline, shortened from ${span(planned - state.triggeredAtMs)},`
+    drain !== undefined && drain.deadlineMs < planned
+      ? `the deadline, shortened from ${span(planned - drain.triggeredAtMs)},`
       : "the deadline";
-  const start = `Released ${span(nowMs - state.triggeredAtMs)} after the trigger: ${cut} came`;
-  if (state.phase === "withdrawing") return `${start} ${whatWithheld(state)}.`;
+  const start = `${released(state, nowMs)}: ${cut} came`;
+  if (state.phase.name === "withdrawing") return `${start} ${whatWithheld(state)}.`;
   return `${start} ${whatStays(settings, state)}${rotation(state)}`;
 }
 
 function whatStays(settings: DrainSettings, state: DrainState): string {
-  const seen = state.observation;
+  const seen = state.sample.observation;
   const driver = driverRow(settings.driver);
   const criterion = criterionOf(settings);
-  if (criterion === "clients" && state.active > 0)
-    return `with ${count(state.active, "connection")} of clients to the mesh's proxy still open.`;
+  if (criterion === "clients" && state.count.active > 0)
+    return `with ${count(state.count.active, "connection")} of clients to the mesh's proxy still open.`;
   if (isCounted(criterion)) {
-    if (state.active < 0) return "and the driver could not tell how many requests were active.";
-    if (state.active === 0) return `before ${span(settings.quietPeriodMs)} without an active request.`;
-    const requests = count(state.active, "active request");
+    if (state.count.active < 0) return "and the driver could not tell how many requests were active.";
+    if (state.count.active === 0) return `before ${span(settings.quietPeriodMs)} without an active request.`;
+    const requests = count(state.count.active, "active request");
     if (!driver.countsSessions) return `with ${requests}.`;
-    return `with ${requests} or ${state.active === 1 ? "session" : "sessions"}.`;
+    return `with ${requests} or ${state.count.active === 1 ? "session" : "sessions"}.`;
   }
   if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
   if (seen.leftTotal === 0) return notQuiet(settings, seen.unfollowed);
@@ -123,7 +130,7 @@ function tooMany(unfollowed: number): string {
 
 /** The drain never came to wait for traffic. */
 function whatWithheld(state: DrainState): string {
-  const seen = state.observation;
+  const seen = state.sample.observation;
   const offered = state.relay.offered === "in" && state.relay.terminating;
   const what = offered ? `with the Pod still in rotation: ${state.relay.reason}` : "before the end of the delays";
   return seen.known && seen.leftTotal > 0 ? `${what}, with ${whoStays(seen.left, seen.leftTotal)}` : what;
@@ -136,7 +143,7 @@ function whoStays(left: readonly OpenConnection[], total: number): string {
 }
 
 function reason(settings: DrainSettings, state: DrainState): string {
-  const seen = state.observation;
+  const seen = state.sample.observation;
   if (onlyDatagrams(seen)) return "the Pod only takes datagrams, which have no quiet, so it got its delays";
   const criterion = criterionOf(settings);
   if (criterion === "connections") return "no connection was open";
@@ -144,8 +151,9 @@ function reason(settings: DrainSettings, state: DrainState): string {
   if (criterion === "requests") return `no request was active for ${span(settings.quietPeriodMs)}`;
   if (criterion === "deadline") return "the deadline came and nothing was open";
   const evidenceMs = seen.known ? seen.lastEvidenceMs : -1;
-  if (evidenceMs < state.triggeredAtMs) return "no traffic was seen since the trigger";
-  return `the last traffic came ${span(evidenceMs - state.triggeredAtMs)} after the trigger, then it was quiet for at least ${span(settings.quietPeriodMs)}`;
+  const triggeredAtMs = drainOf(state.phase)?.triggeredAtMs ?? -1;
+  if (evidenceMs < triggeredAtMs) return "no traffic was seen since the trigger";
+  return `the last traffic came ${span(evidenceMs - triggeredAtMs)} after the trigger, then it was quiet for at least ${span(settings.quietPeriodMs)}`;
 }
 
 function inWords(connection: OpenConnection): string {

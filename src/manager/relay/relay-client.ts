@@ -3,9 +3,9 @@
  * ends it. Nothing here waits, and whatever fails is an unknown, never a drain that fails.
  */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { floorEndMs } from "../drain/deadline.ts";
+import { floorEndMs } from "../drain/drain-plan.ts";
 import type { DrainState } from "../drain/drain-state.ts";
-import { asksForTheEnd } from "../drain/trigger-rules.ts";
+import { isEndUnconfirmed } from "../drain/hook-calls.ts";
 import type { NowMs } from "../ports.ts";
 import { type ClientHandle, createClientHandle, type StartClient } from "./client-process.ts";
 import { type ClientNews, sameStatus, unknownStatus, type WithdrawalStatus } from "./ipc-messages.ts";
@@ -21,12 +21,13 @@ export type RelayDemand =
 const NOTHING: RelayDemand = { kind: "nothing" };
 
 export function relayDemandOf(settings: DrainSettings, state: DrainState): RelayDemand {
-  switch (state.phase) {
+  const { phase } = state;
+  switch (phase.name) {
     case "idle":
       // By its hooks the Pod's end looks like a restart, and the relay may know which it is.
-      return asksForTheEnd(state) ? { kind: "ask", floorEndMs: -1 } : NOTHING;
+      return isEndUnconfirmed(state.hooks) ? { kind: "ask", floorEndMs: -1 } : NOTHING;
     case "withdrawing":
-      return { kind: "ask", floorEndMs: floorEndMs(settings, state.triggeredAtMs) };
+      return { kind: "ask", floorEndMs: floorEndMs(settings, phase.drain.triggeredAtMs) };
     case "draining":
       return { kind: "rest" };
     case "holding":

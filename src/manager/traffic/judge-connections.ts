@@ -1,7 +1,6 @@
 /** Remembers the connections of drain ports from look to look; forgets them when the kernel does. */
 import type { TcpSocket } from "../sockets/reading.ts";
 import { isOpen, SYN_RECV } from "../sockets/tcp-states.ts";
-import { isTied, NO_PAST, type Past, START, workOf } from "./judge-busy.ts";
 import type { ConnectionMemory, Kind, Seen } from "./judge-memory.ts";
 import {
   addCount,
@@ -14,6 +13,7 @@ import {
   type Tally,
   type Verdict,
 } from "./judge-tally.ts";
+import { activityOf, isTied, NO_PAST, type Past, START } from "./quiet.ts";
 
 type Connections = {
   /** A look before that never came to its end has shown some of the sockets: what it found still counts. */
@@ -35,7 +35,7 @@ export function createConnections(classify: (socket: TcpSocket) => Kind, memory:
 
   /** Beyond what can be remembered: its present counts, its past is not known, and its end will not be seen. */
   const seeUnfollowed = (socket: TcpSocket): void => {
-    tally.unfollowed = tally.unfollowed + 1;
+    tally.untracked = tally.untracked + 1;
     const kind = classify(socket);
     if (isOpen(socket.state))
       addOpen(tally, socket, { isNew: true, firstSeenMs: tally.nowMs, moved: true, past: NO_PAST });
@@ -45,10 +45,10 @@ export function createConnections(classify: (socket: TcpSocket) => Kind, memory:
   /** Nearly all connections, in a Pod that has many: judged without unpacking what is known of them. */
   const seeStill = (record: number, socket: TcpSocket): boolean => {
     if (!isOpen(socket.state) || !memory.isStill(record, socket)) return false;
-    const work = workOf(socket);
-    if (work !== "busy" && (work !== "idle" || isTied(socket))) return false;
-    if (addCount(tally, work)) tally.left.push(openConnection(socket, tally.nowMs - memory.firstSeenMs(record)));
-    memory.keepStill(record, work === "busy");
+    const activity = activityOf(socket);
+    if (activity !== "busy" && (activity !== "idle" || isTied(socket))) return false;
+    if (addCount(tally, activity)) tally.left.push(openConnection(socket, tally.nowMs - memory.firstSeenMs(record)));
+    memory.keepStill(record, activity === "busy");
     return true;
   };
 
@@ -79,7 +79,7 @@ export function createConnections(classify: (socket: TcpSocket) => Kind, memory:
       if (!ended) {
         tally.evidenceMs = before.evidenceMs;
         tally.arrived = before.arrived;
-        lostBefore = lostBefore || before.unfollowed > 0;
+        lostBefore = lostBefore || before.untracked > 0;
       }
       ended = false;
     },
@@ -100,8 +100,8 @@ export function createConnections(classify: (socket: TcpSocket) => Kind, memory:
       // They were at work in the last look and left no trace of when they ended.
       const endedAtWork = memory.forgetGone() > 0;
       // So may those that are not followed.
-      if (tally.atWork || endedAtWork || lostBefore || tally.unfollowed > 0) addEvidence(tally, 0);
-      lostBefore = tally.unfollowed > 0;
+      if (tally.atWork || endedAtWork || lostBefore || tally.untracked > 0) addEvidence(tally, 0);
+      lostBefore = tally.untracked > 0;
       looked = true;
       ended = true;
       return tally;
@@ -195,7 +195,7 @@ function isStuck(tally: Tally, before: Seen | undefined): boolean {
 
 /** No traffic, but a client behind the node's own address looks alike: a peer that waits for an answer gets it. */
 function judgeProbe(tally: Tally, socket: TcpSocket): Verdict {
-  if (isOpen(socket.state) && workOf(socket) === "busy") tally.busy = tally.busy + 1;
+  if (isOpen(socket.state) && activityOf(socket) === "busy") tally.busy = tally.busy + 1;
   return NO_WORK;
 }
 

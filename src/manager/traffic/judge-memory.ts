@@ -2,7 +2,7 @@
 import { FOLLOWED_LIMIT } from "../../contract/drain-report.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { type ConnectionRecords, createConnectionRecords } from "./connection-records.ts";
-import type { Past } from "./judge-busy.ts";
+import type { Past } from "./quiet.ts";
 
 /** What a connection is to the drain. `own`: between containers of the Pod. `probe`: the kubelet's, not traffic. */
 export type Kind = "traffic" | "own" | "probe";

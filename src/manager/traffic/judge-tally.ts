@@ -3,7 +3,7 @@ import { LEFT_LIMIT, type OpenConnection } from "../../contract/drain-report.ts"
 import { endpointText } from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { stateName } from "../sockets/tcp-states.ts";
-import { dataAgeMs, isAnswered, isTied, type Past, type Work, workOf } from "./judge-busy.ts";
+import { type Activity, activityOf, dataAgeMs, isAnswered, isTied, type Past } from "./quiet.ts";
 
 export type Tally = {
   /** Of the socket that is judged: ages count back from when it was read. */
@@ -12,13 +12,13 @@ export type Tally = {
   readonly first: boolean;
   open: number;
   busy: number;
-  ties: number;
+  tied: number;
   /** Connections of which the source cannot tell whether they are idle. */
   unknown: number;
   /** Connections from outside that were not there in the look before. */
   arrived: number;
   /** Connections, open or ended, beyond what can be remembered. */
-  unfollowed: number;
+  untracked: number;
   /** A client is at work, or beginning: evidence of the very moment when the look ends. */
   atWork: boolean;
   /** Monotonic; -1 when no traffic was seen in this look. */
@@ -32,10 +32,10 @@ export function createTally(nowMs: number, first: boolean): Tally {
     first,
     open: 0,
     busy: 0,
-    ties: 0,
+    tied: 0,
     unknown: 0,
     arrived: 0,
-    unfollowed: 0,
+    untracked: 0,
     atWork: false,
     evidenceMs: -1,
     left: [],
@@ -65,15 +65,18 @@ type History = {
 
 export function addOpen(tally: Tally, socket: TcpSocket, history: History): Verdict {
   const { isNew, firstSeenMs, moved, past } = history;
-  const seems = workOf(socket);
+  const seems = activityOf(socket);
   const settled = isTied(socket) && isAnswered(socket, past);
-  const work = seems === "tie" && settled ? "idle" : seems;
-  if (addCount(tally, work)) tally.left.push(openConnection(socket, tally.nowMs - firstSeenMs));
+  const activity = seems === "tied" && settled ? "idle" : seems;
+  if (addCount(tally, activity)) tally.left.push(openConnection(socket, tally.nowMs - firstSeenMs));
   const ageMs = dataAgeMs(socket);
   // A tie may be an answered request: the bytes are evidence, the doubt is not.
   // What has not moved is dated already: dating it again would add up the delays of the looks.
-  if (work !== "busy" && moved && (ageMs >= 0 || isNew)) addEvidence(tally, ageMs);
-  return { working: work === "busy" || work === "tie", answered: work === "idle" && (settled || !isTied(socket)) };
+  if (activity !== "busy" && moved && (ageMs >= 0 || isNew)) addEvidence(tally, ageMs);
+  return {
+    working: activity === "busy" || activity === "tied",
+    answered: activity === "idle" && (settled || !isTied(socket)),
+  };
 }
 
 /** A connection that ended and left a trace: the trace dates it. */
@@ -83,13 +86,13 @@ export function addEnded(tally: Tally, socket: TcpSocket): void {
 }
 
 /** @returns whether the connection is among those that are named */
-export function addCount(tally: Tally, work: Work): boolean {
+export function addCount(tally: Tally, activity: Activity): boolean {
   tally.open = tally.open + 1;
-  if (work === "busy") {
+  if (activity === "busy") {
     tally.busy = tally.busy + 1;
     addPresent(tally);
-  } else if (work === "tie") tally.ties = tally.ties + 1;
-  else if (work === "unknown") tally.unknown = tally.unknown + 1;
+  } else if (activity === "tied") tally.tied = tally.tied + 1;
+  else if (activity === "unknown") tally.unknown = tally.unknown + 1;
   return tally.left.length < LEFT_LIMIT;
 }
 

@@ -11,8 +11,8 @@ import type { ConnectionMemory, Kind } from "./judge-memory.ts";
 import { createOpensWitness } from "./judge-opens.ts";
 import { createPeers } from "./judge-peers.ts";
 import { createDrainPorts } from "./judge-ports.ts";
-import type { Tally } from "./judge-tally.ts";
 import type { Observation } from "./observation.ts";
+import { type PodActivity, podActivityOf } from "./quiet.ts";
 
 /** Running totals since the manager's start. */
 export type OwnConnections = {
@@ -146,32 +146,28 @@ export function createJudge(settings: DrainSettings, memory: ConnectionMemory): 
       note(found.evidenceMs, reading.source);
       if (backlog > 0) note(nowMs, reading.source);
       if (outside && !scoped && lastEvidenceMs < nowMs && !othersReachable) note(nowMs, "passive-opens");
-      const quiet = backlog === 0 && found.busy === 0;
-      const sure = quiet && found.ties === 0 && found.unfollowed === 0;
+      const { busy, untracked, tied, unknown } = found;
+      const activity = podActivityOf({ backlog, busy, untracked, tied, unknown });
       return {
         known: true,
         hasTcpListener,
         hasUdp,
         openConnections: found.open,
-        calm: sure && found.unknown === 0,
-        untold: sure && found.unknown > 0,
+        activity,
         lastEvidenceMs,
-        witness: quiet ? witnessOfQuiet(found, reading, witness) : witnessOf(reading, witness),
+        witness: witnessOf(activity, reading, witness),
         left: found.left,
         leftTotal: found.open,
-        unfollowed: found.unfollowed,
+        unfollowed: untracked,
       };
     },
   };
 }
 
-/** What keeps the calm away where no client is seen at work. */
-function witnessOfQuiet(found: Tally, reading: Reading, witness: string): string {
-  if (found.unfollowed > 0) return "too-many";
-  return found.ties > 0 ? "tie" : witnessOf(reading, witness);
-}
-
-function witnessOf(reading: Reading, witness: string): string {
+/** What keeps the Pod from being quiet, or dated the last traffic. */
+function witnessOf(activity: PodActivity, reading: Reading, witness: string): string {
+  if (activity === "untracked") return "too-many";
+  if (activity === "tied") return "tie";
   return witness === "none" ? reading.source : witness;
 }
 

@@ -5,8 +5,8 @@
 import type { DrainSettings } from "../../../src/contract/drain-settings.ts";
 import type { DrainAction, DrainEvent } from "../../../src/manager/drain/drain-event.ts";
 import { step } from "../../../src/manager/drain/drain-machine.ts";
-import { drainReportOf } from "../../../src/manager/drain/drain-report-of.ts";
-import { idleState } from "../../../src/manager/drain/drain-state.ts";
+import { drainReportOf, outcomeOf } from "../../../src/manager/drain/drain-report-of.ts";
+import { drainOf, idleState } from "../../../src/manager/drain/drain-state.ts";
 import { phaseLine, reportLine, type Speaker } from "../../../src/manager/log-line.ts";
 import { NO_ENDPOINT } from "../../../src/manager/relay/relay-settings.ts";
 import type { SocketVisitor } from "../../../src/manager/sockets/reading.ts";
@@ -38,7 +38,7 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
   let state = idleState([]);
   let nowMs = 1_000;
   let wakeAtMs = -1;
-  let lookAtMs = -1;
+  let sampleAtMs = -1;
   let looks = 0;
   let said = 0;
   let holds = 0;
@@ -64,50 +64,50 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
     if (action.kind === "count-active") hear({ kind: "active-counted", nowMs, active: 3, moved: false });
     if (action.kind !== "entered") return;
     const report = drainReportOf(state, nowMs, -1, 0);
-    const { outcome: ended, trigger } = action.at;
+    const drain = drainOf(action.at.phase);
     const news = {
-      phase: action.phase,
-      outcome: ended,
-      trigger,
-      sinceTriggerMs: nowMs - state.triggeredAtMs,
+      phase: action.at.phase.name,
+      outcome: outcomeOf(action.at.phase),
+      trigger: drain === undefined ? "none" : drain.trigger,
+      sinceTriggerMs: drain === undefined ? 0 : nowMs - drain.triggeredAtMs,
       held: ["app"],
     };
     said = said + phaseLine(speaker, news).length + reportLine(speaker, report).length;
-    if (action.phase === "done") outcome = report.outcome;
+    if (action.at.phase.name === "done") outcome = report.outcome;
   };
 
   const hear = (event: DrainEvent): void => {
     const next = step(settings, state, event);
     state = next.state;
     wakeAtMs = next.wakeAtMs;
-    lookAtMs = next.lookAtMs;
+    sampleAtMs = next.sampleAtMs;
     for (const action of next.actions) perform(action);
   };
 
   const tick = (): void => {
     nowMs = Math.max(nowMs, wakeAtMs);
-    if (lookAtMs < 0 || nowMs < lookAtMs) {
-      hear({ kind: "tick", nowMs, look: undefined });
+    if (sampleAtMs < 0 || nowMs < sampleAtMs) {
+      hear({ kind: "tick", nowMs, sample: undefined });
       return;
     }
     looks = looks + 1;
     judge.begin(nowMs);
     neighbours.begin();
     const reading = readSockets(250, visitor);
-    const look = {
+    const sample = {
       observation: judge.observe(reading, nowMs, NO_CONNECTIONS),
       neighbours: reading === undefined ? UNKNOWN_NEIGHBOURS : neighbours.end(),
       sockets: 0,
     };
-    hear({ kind: "tick", nowMs, look });
+    hear({ kind: "tick", nowMs, sample });
   };
 
   const drain = (): void => {
     holds = holds + 2;
-    hear({ kind: "hook-joined", nowMs, holdId: holds - 1, container: "app", peer: "10.0.0.1" });
-    hear({ kind: "drain-asked", nowMs, holdId: holds });
-    for (let moments = 0; moments < MOMENTS_LIMIT && state.phase !== "done"; moments = moments + 1) tick();
-    if (state.phase !== "done") throw new Error("the drain never ended");
+    hear({ kind: "hook-called", nowMs, holdId: holds - 1, container: "app", peer: "10.0.0.1" });
+    hear({ kind: "drain-requested", nowMs, holdId: holds });
+    for (let moments = 0; moments < MOMENTS_LIMIT && state.phase.name !== "done"; moments = moments + 1) tick();
+    if (state.phase.name !== "done") throw new Error("the drain never ended");
     if (wakeAtMs >= 0) tick();
     nowMs = nowMs + 120_000;
   };

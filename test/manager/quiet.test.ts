@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
-import { dataAgeMs, workOf } from "../../src/manager/traffic/judge-busy.ts";
+import { activityOf, dataAgeMs } from "../../src/manager/traffic/quiet.ts";
 import { socket as textSocket } from "./judge-room.ts";
 import { inWords, type TextSocket } from "./socket-lists.ts";
 
@@ -15,53 +15,65 @@ const ages = (sent: number, received: number, ack: number) => ({
 
 describe("a connection", () => {
   test.for([
-    { says: "idle after its answer is acknowledged", work: "idle", over: ages(2_000, 2_004, 1_960) },
+    { says: "idle after its answer is acknowledged", activity: "idle", over: ages(2_000, 2_004, 1_960) },
     {
       says: "idle when request and answer share a jiffy and the acknowledgement came later",
-      work: "idle",
+      activity: "idle",
       over: ages(2_000, 2_000, 1_956),
     },
-    { says: "busy when the peer spoke last", work: "busy", over: ages(2_000, 1_200, 1_200) },
-    { says: "busy when the peer spoke one jiffy later", work: "busy", over: ages(104, 100, 100) },
-    { says: "a tie when all three share a jiffy", work: "tie", over: ages(300, 300, 300) },
-    { says: "a tie just below ten seconds", work: "tie", over: ages(9_996, 9_996, 9_996) },
-    { says: "idle when a tie has lasted ten seconds", work: "idle", over: ages(10_000, 10_000, 10_000) },
-    { says: "idle when it never sent a byte", work: "idle", over: { ...ages(700, 700, 700), bytesReceived: 0 } },
+    { says: "busy when the peer spoke last", activity: "busy", over: ages(2_000, 1_200, 1_200) },
+    { says: "busy when the peer spoke one jiffy later", activity: "busy", over: ages(104, 100, 100) },
+    { says: "a tie when all three share a jiffy", activity: "tied", over: ages(300, 300, 300) },
+    { says: "a tie just below ten seconds", activity: "tied", over: ages(9_996, 9_996, 9_996) },
+    { says: "idle when a tie has lasted ten seconds", activity: "idle", over: ages(10_000, 10_000, 10_000) },
+    { says: "idle when it never sent a byte", activity: "idle", over: { ...ages(700, 700, 700), bytesReceived: 0 } },
     {
       says: "busy when nothing was ever sent to a client that sent something",
-      work: "busy",
+      activity: "busy",
       over: { ...ages(700, 700, 700), dataSegmentsSent: 0 },
     },
-    { says: "idle between the events of a stream", work: "idle", over: ages(800, 4_000, 760) },
-    { says: "busy with unread bytes", work: "busy", over: { receiveQueue: 1 } },
-    { says: "busy with unsent bytes", work: "busy", over: { sendQueue: 1 } },
+    { says: "idle between the events of a stream", activity: "idle", over: ages(800, 4_000, 760) },
+    { says: "busy with unread bytes", activity: "busy", over: { receiveQueue: 1 } },
+    { says: "busy with unsent bytes", activity: "busy", over: { sendQueue: 1 } },
     {
       says: "idle when only the FIN of the client is unread",
-      work: "idle",
+      activity: "idle",
       over: { state: tcp.CLOSE_WAIT, receiveQueue: 1 },
     },
-    { says: "busy when more than the FIN is unread", work: "busy", over: { state: tcp.CLOSE_WAIT, receiveQueue: 2 } },
+    {
+      says: "busy when more than the FIN is unread",
+      activity: "busy",
+      over: { state: tcp.CLOSE_WAIT, receiveQueue: 2 },
+    },
     {
       says: "busy when a half-closed client waits for its answer",
-      work: "busy",
+      activity: "busy",
       over: { state: tcp.CLOSE_WAIT, receiveQueue: 1, ...ages(900, 300, 300) },
     },
-    { says: "idle when only our FIN is unacknowledged", work: "idle", over: { state: tcp.FIN_WAIT1, sendQueue: 1 } },
+    {
+      says: "idle when only our FIN is unacknowledged",
+      activity: "idle",
+      over: { state: tcp.FIN_WAIT1, sendQueue: 1 },
+    },
     {
       says: "idle in LAST_ACK with both FINs queued",
-      work: "idle",
+      activity: "idle",
       over: { state: tcp.LAST_ACK, sendQueue: 1, receiveQueue: 1 },
     },
-    { says: "busy when our FIN stands behind data", work: "busy", over: { state: tcp.FIN_WAIT1, sendQueue: 900 } },
+    { says: "busy when our FIN stands behind data", activity: "busy", over: { state: tcp.FIN_WAIT1, sendQueue: 900 } },
     {
       says: "idle when the server closed without answering",
-      work: "idle",
+      activity: "idle",
       over: { state: tcp.CLOSING, receiveQueue: 1, sendQueue: 1, ...ages(900, 300, 300) },
     },
-    { says: "unknown without ages", work: "unknown", over: ages(-1, -1, -1) },
-    { says: "busy with unread bytes even without ages", work: "busy", over: { ...ages(-1, -1, -1), receiveQueue: 3 } },
-  ] as const)("is $says", ({ work, over }) => {
-    expect(workOf(socket(over))).toBe(work);
+    { says: "unknown without ages", activity: "unknown", over: ages(-1, -1, -1) },
+    {
+      says: "busy with unread bytes even without ages",
+      activity: "busy",
+      over: { ...ages(-1, -1, -1), receiveQueue: 3 },
+    },
+  ] as const)("is $says", ({ activity, over }) => {
+    expect(activityOf(socket(over))).toBe(activity);
   });
 
   test("is busy whenever anything is unread or unsent, whatever the ages say", () => {
@@ -74,16 +86,16 @@ describe("a connection", () => {
         fc.boolean(),
         (s, r, a, n, unread) => {
           const queue = unread ? { receiveQueue: n } : { sendQueue: n };
-          return workOf(socket({ ...ages(s, r, a), ...queue })) === "busy";
+          return activityOf(socket({ ...ages(s, r, a), ...queue })) === "busy";
         },
       ),
     );
   });
 
-  test("is never idle while its last word is the client's", () => {
+  test("is never idle while the client sent last", () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.integer({ min: 1, max: 1_000_000 }), fc.nat(), (received, later, ack) => {
-        return workOf(socket(ages(received + later, received, ack))) === "busy";
+        return activityOf(socket(ages(received + later, received, ack))) === "busy";
       }),
     );
   });

@@ -1,0 +1,73 @@
+/** After the drain: kubelet ends the Pod, or the Pod lives on and the machine gets ready for the next trigger. Pure. */
+import type { DrainAction, Wake } from "./drain-event.ts";
+import { type Done, type Drain, type DrainResult, type DrainState, idleState } from "./drain-state.ts";
+import { isWaitingHook, releaseRole } from "./hook-calls.ts";
+import { canBeReached } from "./sample-facts.ts";
+
+/** A Pod whose ports are still open after that has not ended: the next trigger finds the machine ready. */
+const REARM_MS = 60_000;
+/** Calls from outside cause at most one sample in this time. */
+const RESAMPLE_MS = 5_000;
+
+export function enterDone(state: DrainState, drain: Drain | undefined, result: DrainResult, nowMs: number): DrainState {
+  const rearmAtMs = state.stopRequested ? -1 : nowMs + REARM_MS;
+  return { ...state, phase: { name: "done", drain, result, doneAtMs: nowMs, rearmAtMs } };
+}
+
+export function stepDone(state: DrainState, phase: Done, nowMs: number, actions: DrainAction[]): DrainState {
+  if (phase.rearmAtMs < 0 || !canRearm(state, phase, nowMs)) return releaseAll(state, actions);
+  const waits = state.hooks.holds.some(isWaitingHook);
+  if (nowMs < phase.rearmAtMs || state.sample.atMs !== nowMs) return waits ? state : releaseAll(state, actions);
+  const { observation } = state.sample;
+  if (observation.known && !canBeReached(observation)) return releaseAll(rearmAt(state, phase, -1), actions);
+  if (!observation.known && !waits) return releaseAll(rearmAt(state, phase, nowMs + REARM_MS), actions);
+  // Where nothing can be seen, a call from outside changes nothing at the driver.
+  if (observation.known && phase.result.wasDraining) actions.push({ kind: "cancel-driver-drain" });
+  return rearmed(state, phase, nowMs);
+}
+
+export function wakeDone(phase: Done): Wake {
+  return { wakeAtMs: phase.rearmAtMs, sampleAtMs: phase.rearmAtMs };
+}
+
+/** The manager's own preStop runs again long after its drain: that was not the Pod's end, even if its app was not up by then. */
+export function rearmIfReused(state: DrainState, phase: Done, nowMs: number, actions: DrainAction[]): DrainState {
+  if (!canRearm(state, phase, nowMs)) return state;
+  const ready = rearmed(state, phase, nowMs);
+  actions.push({ kind: "entered", at: ready });
+  if (phase.result.wasDraining) actions.push({ kind: "cancel-driver-drain" });
+  return ready;
+}
+
+/** A hook long after the drain does not prove that the Pod lives on: the next sample decides, and the hook waits for it. */
+export function resample(state: DrainState, phase: Done, nowMs: number): DrainState {
+  if (!canRearm(state, phase, nowMs)) return state;
+  const sampleMs = Math.max(nowMs, state.sample.atMs + RESAMPLE_MS);
+  return rearmAt(state, phase, phase.rearmAtMs < 0 ? sampleMs : Math.min(phase.rearmAtMs, sampleMs));
+}
+
+function canRearm(state: DrainState, phase: Done, nowMs: number): boolean {
+  return !state.stopRequested && nowMs - phase.doneAtMs >= REARM_MS;
+}
+
+function rearmAt(state: DrainState, phase: Done, rearmAtMs: number): DrainState {
+  return { ...state, phase: { ...phase, rearmAtMs } };
+}
+
+/** Chained hooks that still run go on, and so do their callers; the last report stays readable. */
+function rearmed(state: DrainState, phase: Done, nowMs: number): DrainState {
+  const { holds, chained, running, runningBefore } = state.hooks;
+  const { outcome, why } = phase.result;
+  const ending = state.hooks.ending.filter((end) => nowMs < end.dueMs);
+  return {
+    ...idleState(chained),
+    phase: { name: "idle", outcome, why },
+    hooks: { holds, ending, chained, running, finished: [], runningBefore },
+  };
+}
+
+function releaseAll(state: DrainState, actions: DrainAction[]): DrainState {
+  let hooks = releaseRole(state.hooks, "app", actions);
+  hooks = releaseRole(hooks, "mesh-proxy", actions);
+  return { ...state, hooks: releaseRole(hooks, "drain", actions) };
+}

@@ -1,0 +1,150 @@
+/** The Pod is out of rotation: the drain waits until its traffic has ended, or until the deadline. Pure. */
+import { criterionOf, isCounted, watchesSockets } from "../../contract/criterion.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { NOT_ANSWERED } from "../ports.ts";
+import { quietDueMs, unknownWaitMs } from "../traffic/quiet.ts";
+import type { DrainAction, Wake } from "./drain-event.ts";
+import type { Drain, Draining, DrainState } from "./drain-state.ts";
+import { whyBlind, whyDrained } from "./drain-words.ts";
+import { enterHolding, enterHoldingAtDeadline, enterHoldingEmpty } from "./holding.ts";
+import { COUNT_MS, crowdPaceMs, isExact, isQuietNow, nextCountMs, paceMs, SAMPLE_MS } from "./pace.ts";
+import {
+  hasNoConnection,
+  isBlind,
+  isEmptied,
+  isProxyAwaited,
+  onlyDatagrams,
+  proxyAwaitedUntilMs,
+} from "./sample-facts.ts";
+
+/** A drain that has lasted long ends with a connection whose last byte the kernel dates exactly. */
+const PATIENT_AFTER_MS = 60_000;
+const PATIENT_SAMPLE_MS = 1_000;
+
+export function enterDraining(
+  state: DrainState,
+  drain: Drain,
+  deregistrationFromMs: number,
+  drainingFromMs: number,
+  actions: DrainAction[],
+): DrainState {
+  actions.push({ kind: "start-driver-drain" });
+  const stillInRotation = state.relay.offered === "in";
+  const { observation } = state.sample;
+  const openAtDraining = observation.known ? observation.openConnections : -1;
+  const phase: Draining = {
+    name: "draining",
+    drain,
+    deregistrationFromMs,
+    drainingFromMs,
+    openAtDraining,
+    stillInRotation,
+  };
+  return { ...state, phase };
+}
+
+export function stepDraining(
+  settings: DrainSettings,
+  state: DrainState,
+  phase: Draining,
+  nowMs: number,
+  actions: DrainAction[],
+): DrainState {
+  const { drain } = phase;
+  if (isEmptied(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
+  if (isDrained(settings, state, phase, nowMs)) {
+    return enterHolding(state, phase, "drained", whyDrained(settings, state, nowMs), nowMs);
+  }
+  if (isUnseen(settings, state, phase, nowMs)) {
+    return enterHolding(state, phase, "blind", whyBlind(settings, state, nowMs), nowMs);
+  }
+  if (nowMs >= drain.deadlineMs) return enterHoldingAtDeadline(settings, state, phase, nowMs);
+  const counts = isCounted(criterionOf(settings)) || isProxyAwaited(settings, state, drain);
+  if (!counts || state.count.pending || state.count.atMs === nowMs) return state;
+  return startCount(state, actions);
+}
+
+/** Whether the traffic has ended at `nowMs`, by a sample or a count of that very moment. Unknown never counts as ended. */
+export function isDrained(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
+  const { sample, count } = state;
+  const { observation } = sample;
+  const criterion = criterionOf(settings);
+  if (criterion === "deadline") return false;
+  if (isCounted(criterion)) {
+    if (count.atMs !== nowMs || count.active !== 0 || count.zeroSinceMs < 0) return false;
+    if (nowMs - count.zeroSinceMs < settings.quietPeriodMs) return false;
+    // Connected clients are told to leave when this phase starts, and get one quiet period to do so.
+    return hasNoConnection(observation) || nowMs - phase.drainingFromMs >= settings.quietPeriodMs;
+  }
+  if (sample.atMs !== nowMs || !observation.known) return false;
+  if (onlyDatagrams(observation)) return true;
+  // While the proxy is gone, its silence proves nothing about its clients.
+  if (!isQuietNow(sample) || isProxyAwaited(settings, state, phase.drain)) return false;
+  if (criterion === "connections") return observation.openConnections === 0;
+  return nowMs >= quietDueMs(settings.quietPeriodMs, observation.lastEvidenceMs, phase.drain.triggeredAtMs);
+}
+
+/** Whether waiting longer would be waiting for nothing that can be seen. */
+export function isUnseen(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
+  const criterion = criterionOf(settings);
+  // A driver counts by itself, and the deadline needs no observation.
+  if (!watchesSockets(criterion)) return false;
+  const { sample } = state;
+  if (isBlind(sample)) return true;
+  // Whether a connection is open is known without ages.
+  if (criterion === "connections" || sample.atMs !== nowMs) return false;
+  const { observation } = sample;
+  if (!observation.known || observation.activity !== "unknown") return false;
+  return nowMs >= Math.max(observation.lastEvidenceMs, phase.drainingFromMs) + unknownWaitMs(settings.quietPeriodMs);
+}
+
+export function startCount(state: DrainState, actions: DrainAction[]): DrainState {
+  actions.push({ kind: "count-active" });
+  return { ...state, count: { ...state.count, pending: true } };
+}
+
+export function wakeDraining(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): Wake {
+  const wake = wakeForTraffic(settings, state, phase, nowMs);
+  const awaitedMs = proxySampleMs(settings, state, phase.drain, nowMs);
+  if (awaitedMs < 0) return wake;
+  const sampleAtMs = Math.min(wake.sampleAtMs, awaitedMs);
+  return { wakeAtMs: Math.min(wake.wakeAtMs, sampleAtMs), sampleAtMs };
+}
+
+/** The next sample while a proxy may come back; -1 if none is awaited. An answer of the driver is followed by a sample. */
+export function proxySampleMs(settings: DrainSettings, state: DrainState, drain: Drain, nowMs: number): number {
+  if (!isProxyAwaited(settings, state, drain)) return -1;
+  const { sample, count } = state;
+  const answered = count.atMs >= sample.atMs && count.active !== NOT_ANSWERED;
+  const regularMs = Math.max(answered ? nowMs : sample.atMs + COUNT_MS, sample.atMs + crowdPaceMs(sample));
+  return Math.min(Math.max(nowMs + 1, regularMs), proxyAwaitedUntilMs(settings, state, drain));
+}
+
+function wakeForTraffic(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): Wake {
+  const { deadlineMs } = phase.drain;
+  const atDeadline: Wake = { wakeAtMs: deadlineMs, sampleAtMs: deadlineMs };
+  const criterion = criterionOf(settings);
+  if (criterion === "deadline") return atDeadline;
+  if (isCounted(criterion)) {
+    if (state.count.pending) return atDeadline;
+    return wakeToCount(state, deadlineMs, Math.max(nowMs + 1, nextCountMs(settings, state.count, nowMs)));
+  }
+  const { sample } = state;
+  const quiet = isQuietNow(sample);
+  const patient = !quiet && nowMs - phase.drainingFromMs > PATIENT_AFTER_MS;
+  const leastMs = patient ? PATIENT_SAMPLE_MS : SAMPLE_MS;
+  const regularMs = Math.max(nowMs + 1, sample.atMs + paceMs(settings, sample, leastMs));
+  const evidenceMs = sample.observation.known ? sample.observation.lastEvidenceMs : -1;
+  const dueMs = quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs);
+  const sampleMs = quiet && dueMs > nowMs && isExact(settings, sample) ? Math.min(dueMs, regularMs) : regularMs;
+  const sampleAtMs = Math.min(sampleMs, deadlineMs);
+  return { wakeAtMs: sampleAtMs, sampleAtMs };
+}
+
+/** A count comes with a sample, so that the report names the clients of that moment, unless samples are dear. */
+export function wakeToCount(state: DrainState, deadlineMs: number, countMs: number): Wake {
+  const sampleMs = Math.max(countMs, state.sample.atMs + crowdPaceMs(state.sample));
+  const wakeAtMs = Math.min(countMs, deadlineMs);
+  const sampleAtMs = Math.min(sampleMs, deadlineMs);
+  return { wakeAtMs: Math.min(wakeAtMs, sampleAtMs), sampleAtMs };
+}

@@ -1,0 +1,109 @@
+/** The drain is over: hooks of apps are answered at once; a mesh proxy, and a classic manager, outlast the app. Pure. */
+import { criterionOf } from "../../contract/criterion.ts";
+import type { DrainOutcome } from "../../contract/drain-report.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { EXIT_OK } from "../../contract/exit-codes.ts";
+import { enterDone } from "./done.ts";
+import type { DrainAction, Wake } from "./drain-event.ts";
+import { holdingBoundMs } from "./drain-plan.ts";
+import type { Draining, DrainResult, DrainState, Holding, Withdrawing } from "./drain-state.ts";
+import { whyDrained, whyGone, whyNothing, whyTimeout } from "./drain-words.ts";
+import { answerAll, releaseRole } from "./hook-calls.ts";
+import { earliest, paceMs } from "./pace.ts";
+import { isBlind, isProxyAwaited } from "./sample-facts.ts";
+
+const SAMPLE_WHILE_HOLDING_MS = 250;
+/** A held proxy is released when no other process has had a socket for this long. */
+const OTHERS_GONE_MS = 1_000;
+
+/** The drain ends with this outcome; the holding phase decides which calls are released when. */
+export function enterHolding(
+  state: DrainState,
+  phase: Withdrawing | Draining,
+  outcome: DrainOutcome,
+  why: string,
+  nowMs: number,
+): DrainState {
+  const result = drainResult(state, phase, outcome, why, nowMs);
+  return { ...state, phase: { name: "holding", drain: phase.drain, result, othersGoneSinceMs: -1 } };
+}
+
+export function drainResult(
+  state: DrainState,
+  phase: Withdrawing | Draining,
+  outcome: DrainOutcome,
+  why: string,
+  nowMs: number,
+): DrainResult {
+  const ended = { outcome, why, observation: state.sample.observation, holdingFromMs: nowMs };
+  const deregistrationFromMs = phase.deregistrationFromMs < 0 ? nowMs : phase.deregistrationFromMs;
+  if (phase.name === "withdrawing") {
+    const skipped = { wasDraining: false, openAtDraining: -1, stillInRotation: false };
+    return { ...ended, ...skipped, deregistrationFromMs, drainingFromMs: nowMs };
+  }
+  const { drainingFromMs, openAtDraining, stillInRotation } = phase;
+  return { ...ended, wasDraining: true, openAtDraining, stillInRotation, deregistrationFromMs, drainingFromMs };
+}
+
+/** Nothing can be reached: either nothing ever could, or the app has gone by itself and its work with it. */
+export function enterHoldingEmpty(state: DrainState, phase: Withdrawing | Draining, nowMs: number): DrainState {
+  if (!state.sample.wasReachable) {
+    return enterHolding(state, phase, "not-needed", whyNothing(state, phase.drain, nowMs), nowMs);
+  }
+  return enterHolding(state, phase, "drained", whyGone(state, nowMs), nowMs);
+}
+
+/** The deadline is the planned end of the criterion `deadline`, and only there an empty Pod makes it a success. */
+export function enterHoldingAtDeadline(
+  settings: DrainSettings,
+  state: DrainState,
+  phase: Withdrawing | Draining,
+  nowMs: number,
+): DrainState {
+  if (isProxyAwaited(settings, state, phase.drain)) return enterHoldingEmpty(state, phase, nowMs);
+  const { observation } = state.sample;
+  const empty = observation.known && observation.leftTotal === 0;
+  return empty && criterionOf(settings) === "deadline"
+    ? enterHolding(state, phase, "drained", whyDrained(settings, state, nowMs), nowMs)
+    : enterHolding(state, phase, "timeout", whyTimeout(settings, state, nowMs), nowMs);
+}
+
+export function stepHolding(
+  settings: DrainSettings,
+  state: DrainState,
+  phase: Holding,
+  nowMs: number,
+  actions: DrainAction[],
+): DrainState {
+  let hooks = releaseRole(state.hooks, "app", actions);
+  const overdue = nowMs >= endMs(settings, state, phase);
+  const alone = phase.othersGoneSinceMs >= 0 && nowMs - phase.othersGoneSinceMs >= OTHERS_GONE_MS;
+  if (overdue || alone) hooks = releaseRole(hooks, "mesh-proxy", actions);
+  if (overdue) hooks = answerAll(hooks, actions);
+  if (hooks.holds.some((hold) => hold.role !== "drain")) return { ...state, hooks };
+  // A classic manager is a container like the app: its own end must come after the app's ports have closed.
+  const { observation } = state.sample;
+  const portsClosed = observation.known && !observation.hasTcpListener;
+  const waits = settings.classic && !portsClosed && hooks.holds.length > 0;
+  if (waits) return { ...state, hooks };
+  const answered: DrainState = { ...state, hooks: answerAll(hooks, actions) };
+  if (state.stopRequested) actions.push({ kind: "exit", code: EXIT_OK });
+  return enterDone(answered, phase.drain, phase.result, nowMs);
+}
+
+export function wakeHolding(settings: DrainSettings, state: DrainState, phase: Holding, nowMs: number): Wake {
+  const { hooks, sample } = state;
+  const boundMs = Math.max(nowMs + 1, endMs(settings, state, phase));
+  const waitsForSockets = hooks.holds.some(
+    (hold) => hold.stage === "held" && (hold.role === "mesh-proxy" || (hold.role === "drain" && settings.classic)),
+  );
+  if (!waitsForSockets) return { wakeAtMs: boundMs, sampleAtMs: -1 };
+  const pacedMs = Math.max(nowMs + 1, sample.atMs + paceMs(settings, sample, SAMPLE_WHILE_HOLDING_MS));
+  const sampleAtMs = Math.min(boundMs, pacedMs);
+  return { wakeAtMs: earliest(boundMs, sampleAtMs), sampleAtMs };
+}
+
+/** When everything is released. A manager that cannot see the app's end gives it its own grace and no more. */
+function endMs(settings: DrainSettings, state: DrainState, phase: Holding): number {
+  return holdingBoundMs(settings, isBlind(state.sample) ? phase.result.holdingFromMs : phase.drain.deadlineMs);
+}

@@ -1,0 +1,62 @@
+/** No drain runs: hooks that nothing confirms count as restarts of their containers. Pure. */
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { EXIT_OK } from "../../contract/exit-codes.ts";
+import { enterDone } from "./done.ts";
+import type { DrainAction, Wake } from "./drain-event.ts";
+import { type DrainResult, type DrainState, NO_STATUS } from "./drain-state.ts";
+import { NOTHING_OPEN, RESTARTED } from "./drain-words.ts";
+import { endDueMs, holdDueMs, isEndUnconfirmed, isWaitingHook, releaseHold, restartDueMs } from "./hook-calls.ts";
+import { hasNoConnection } from "./sample-facts.ts";
+import { startDrain } from "./withdrawing.ts";
+
+export function stepIdle(
+  settings: DrainSettings,
+  state: DrainState,
+  nowMs: number,
+  actions: DrainAction[],
+): DrainState {
+  if (state.stopRequested && state.sample.atMs === nowMs) return stopIdle(settings, state, nowMs, actions);
+  const { relay } = state;
+  let next = state;
+  for (const hold of state.hooks.holds) {
+    if (!isWaitingHook(hold) || nowMs < holdDueMs(relay, hold)) continue;
+    next = { ...next, hooks: releaseHold(next.hooks, hold, actions) };
+  }
+  for (const end of state.hooks.ending) {
+    if (nowMs < endDueMs(relay, end)) continue;
+    const ending = next.hooks.ending.filter((other) => other.container !== end.container);
+    next = {
+      ...next,
+      phase: { name: "idle", outcome: "restarted", why: RESTARTED },
+      hooks: { ...next.hooks, ending },
+    };
+    // A restart changes no phase, and is logged all the same.
+    actions.push({ kind: "entered", at: next });
+  }
+  // The relay's status of one restart does not carry over to the next.
+  return isEndUnconfirmed(next.hooks) ? next : { ...next, relay: NO_STATUS };
+}
+
+/** SIGTERM without a hook: exits if nothing is open, and drains for the last seconds otherwise. */
+function stopIdle(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
+  const { observation } = state.sample;
+  if (!hasNoConnection(observation)) return startDrain(settings, state, "sigterm", nowMs);
+  actions.push({ kind: "exit", code: EXIT_OK });
+  const result: DrainResult = {
+    outcome: "not-needed",
+    why: NOTHING_OPEN,
+    observation,
+    deregistrationFromMs: nowMs,
+    drainingFromMs: nowMs,
+    holdingFromMs: nowMs,
+    wasDraining: false,
+    openAtDraining: -1,
+    stillInRotation: false,
+  };
+  return enterDone(state, undefined, result, nowMs);
+}
+
+export function wakeIdle(state: DrainState, nowMs: number): Wake {
+  if (state.stopRequested) return { wakeAtMs: nowMs, sampleAtMs: nowMs };
+  return { wakeAtMs: restartDueMs(state.hooks, state.relay), sampleAtMs: -1 };
+}

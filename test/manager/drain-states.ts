@@ -1,0 +1,51 @@
+/** States of a drain that was triggered at 0, one builder per phase. */
+import type {
+  Done,
+  Drain,
+  Draining,
+  DrainResult,
+  DrainState,
+  Holding,
+  LastCount,
+  LastSample,
+  Withdrawing,
+} from "../../src/manager/drain/drain-state.ts";
+import { idleState, NO_COUNT, NO_SAMPLE } from "../../src/manager/drain/drain-state.ts";
+
+/** Delays of 5 s, a drain timeout of 60 s. */
+export const DRAIN: Drain = { trigger: "hook", triggeredAtMs: 0, deadlineMs: 65_000 };
+
+export const RESULT: DrainResult = {
+  ...{ outcome: "drained", why: "It was quiet.", observation: NO_SAMPLE.observation },
+  ...{ deregistrationFromMs: 5_000, drainingFromMs: 5_000, holdingFromMs: 10_000 },
+  ...{ wasDraining: true, openAtDraining: 0, stillInRotation: false },
+};
+
+export type Parts = {
+  readonly drain?: Partial<Drain>;
+  readonly sample?: Partial<LastSample>;
+  readonly count?: Partial<LastCount>;
+  readonly more?: Partial<DrainState>;
+};
+
+export const withdrawing = (parts: Parts = {}, own: Partial<Withdrawing> = {}): DrainState =>
+  inPhase({ name: "withdrawing", drain: { ...DRAIN, ...parts.drain }, deregistrationFromMs: -1, ...own }, parts);
+
+export function drainingPhase(own: Partial<Draining> = {}): Draining {
+  const times = { deregistrationFromMs: 5_000, drainingFromMs: 5_000 };
+  return { name: "draining", drain: DRAIN, ...times, openAtDraining: 0, stillInRotation: false, ...own };
+}
+
+export const draining = (parts: Parts = {}, own: Partial<Draining> = {}): DrainState =>
+  inPhase(drainingPhase({ drain: { ...DRAIN, ...parts.drain }, ...own }), parts);
+
+export const holding = (parts: Parts = {}, own: Partial<Holding> = {}): DrainState =>
+  inPhase({ name: "holding", drain: DRAIN, result: RESULT, othersGoneSinceMs: -1, ...own }, parts);
+
+export const done = (own: Partial<Done> = {}): DrainState =>
+  inPhase({ name: "done", drain: DRAIN, result: RESULT, doneAtMs: 11_000, rearmAtMs: -1, ...own }, {});
+
+function inPhase(phase: DrainState["phase"], { sample, count, more }: Parts): DrainState {
+  const state = { ...idleState([]), ...more };
+  return { ...state, phase, sample: { ...NO_SAMPLE, ...sample }, count: { ...NO_COUNT, ...count } };
+}
