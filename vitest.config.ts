@@ -10,10 +10,10 @@ const ALL = ["{test,e2e,bench}/**/*.test.ts"];
  * They compare every time of real programs on the test's clock. The kernel answers for all sockets of the host at once, so they
  * run when the others, some with thousands of connections, are done.
  */
-const STORIES = ["test/clock/**/*.test.ts", "test/manager/{blind-drains,envoy-driver,pod-end,relay-drains}.test.ts"];
-/** The same for more drivers, more relays and more callers, in another minute. */
-const MORE_STORIES = [
-  "test/manager/{differential-*,envoy-unix-socket,linkerd-driver,manager-who-may-speak,relay-broken}.test.ts",
+const STORIES = [
+  "test/clock/**/*.test.ts",
+  "test/manager/{blind-drains,differential-*,envoy-driver,envoy-unix-socket,linkerd-driver}.test.ts",
+  "test/manager/{manager-who-may-speak,pod-end,relay-broken,relay-drains}.test.ts",
 ];
 
 /** What both builds do is compared, or the binary looked at: without the native build there is nothing to try. */
@@ -81,10 +81,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       {
-        test: { ...forAll, name: "programs", include: PROGRAMS, exclude: [...NOT_TRIED, ...STORIES, ...MORE_STORIES] },
+        test: { ...forAll, name: "programs", include: PROGRAMS, exclude: [...NOT_TRIED, ...STORIES] },
       },
-      { test: { ...onClock, name: "stories", include: STORIES } },
-      { test: { ...onClock, name: "more-stories", include: MORE_STORIES, exclude: NOT_TRIED } },
+      { test: { ...onClock, name: "stories", include: STORIES, exclude: NOT_TRIED } },
       { test: { ...forAll, name: "apart", include: APART } },
       // The rest keeps no state in modules: its files share processes, which costs half of what a process for each does.
       {
@@ -92,7 +91,7 @@ export default defineConfig({
           ...forAll,
           name: "rooms",
           include: ALL,
-          exclude: [...NOT_TRIED, ...APART, ...PROGRAMS, ...STORIES, ...MORE_STORIES],
+          exclude: [...NOT_TRIED, ...APART, ...PROGRAMS, ...STORIES],
           isolate: false,
         },
       },

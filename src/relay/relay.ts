@@ -4,6 +4,7 @@ import type { Registry } from "prom-client";
 import { apiRunner } from "../api-server/api-runner.ts";
 import type { SendNote } from "../api-server/event-sender.ts";
 import { secretStore } from "../api-server/secret-store.ts";
+import { openPort } from "../open-port.ts";
 import { createDrainRing, type DrainRing } from "./drains/drain-ring.ts";
 import { addDrainsRoute, recordDrain } from "./drains/drains-route.ts";
 import type { RelayIdentity } from "./identity/identity.ts";
@@ -14,7 +15,6 @@ import { lostReport } from "./lost/lost-drain.ts";
 import { createLostDrains, NO_LOST_DRAINS } from "./lost/lost-drains.ts";
 import { drainMeters } from "./metrics.ts";
 import { type AdminListen, openAdmin } from "./page/admin-server.ts";
-import { openPort } from "./server/open-port.ts";
 import { createRelayLimits } from "./server/relay-limits.ts";
 import { relayServer } from "./server/relay-server.ts";
 import { REAL_CLOCK as clock } from "./slices/clock.ts";
@@ -87,7 +87,7 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
   await showDrains(parts, ring);
   return {
     look: known.look,
-    listen: (host, port) => openPort(app.server, "the relay's port", host, port),
+    listen: async (host, port) => (await openPort(app.server, { name: "the relay's", host, port })).port,
     leave: async () => {
       const gone = new AbortController();
       app.server.close(() => gone.abort());

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT_FAULT, EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { Fault } from "../fault.ts";
 import { injectPod } from "../injection/inject.ts";
+import { openPort } from "../open-port.ts";
 import { type ClusterConfig, DEFAULT_CONFIG } from "../policy/cluster-config.ts";
 import type { RelayThread } from "../relay/thread/worker-supervisor.ts";
 import { problemText, type SettingProblem } from "../settings/read-settings.ts";
@@ -13,8 +14,7 @@ import { certificateFor } from "./certificates/choose.ts";
 import { renewal } from "./certificates/source.ts";
 import { helpText, readSettings } from "./config.ts";
 import { readClientCa } from "./intake/client-certificate.ts";
-import { demandFreePort, moreListeners } from "./intake/more-listeners.ts";
-import { listen } from "./listen.ts";
+import { demandFreePort, LISTENING, moreListeners } from "./intake/more-listeners.ts";
 import { createLog, logLines } from "./log.ts";
 import { createMeters, type Meters, withMore } from "./metrics.ts";
 import { clusterFor, enforcementFor, FIRST_READ_LIMIT_MS, RELAY_READY_LIMIT_MS, relayFor } from "./optional-parts.ts";
@@ -77,7 +77,12 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
       { ...source.current(), clientCa },
     );
     releaseStartupMemory();
-    const address = await listen(app, settings.host, settings.port, demandFreePort);
+    const { host, port } = settings;
+    const listenAt = async (at: string): Promise<void> => {
+      await demandFreePort(at, port);
+      await app.listen({ ...LISTENING, host: at, port });
+    };
+    const address = await openPort(app.server, { name: "", host, port, listen: listenAt });
     const closeListeners = await moreListeners(app.server, address);
     log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
     const renew = renewal({ source, use: (pair) => renewCertificate(app, { ...pair, clientCa }), log });

@@ -9,22 +9,22 @@ export type Step = {
   readonly landing?: readonly string[];
 };
 
-/** Every kind of client, driver and protocol once; the whole suite repeats them by version, criterion and server. */
-const PROGRAMS = [
-  ...["install", "http2.program", "rollouts", "protocols", "rabbitmq", "istio"],
-  ...["envoy/restart", "envoy/unix-socket"],
-];
-/** What loses requests or admissions when it breaks: rollouts, modes, hooks, the relay, the webhook's life, an attack. */
-const CASES = [
-  ...["serving", "rollout", "modes", "own-hooks", "restarts"],
-  ...["who-is-injected", "webhook-life", "fail-from", "relay.e2e", "attackers", "preload"],
-];
+/** Left to the whole suite: the same rules for more drivers, relays and callers. */
+const MORE_STORIES = ["envoy-unix-socket", "linkerd-driver", "manager-who-may-speak", "relay-broken"];
+/** Rollouts of real servers, and each of their drivers; the whole suite repeats them by protocol, version and criterion. */
+const PROGRAMS = ["http2.program", "rollouts"];
+/** What loses requests or admissions when it breaks: rollouts, hooks, the relay, the webhook's life. */
+const CASES = ["serving", "rollout", "own-hooks", "who-is-injected", "webhook-life", "relay.e2e"];
 
 export const STEPS: readonly Step[] = [
   { name: "tests", words: ["test"] },
-  { name: "processes", words: ["test:processes"] },
+  {
+    name: "processes",
+    words: ["test:processes"],
+    landing: ["test:processes", "--", ...MORE_STORIES.map((name) => `--exclude=test/manager/${name}.test.ts`)],
+  },
   { name: "checks", words: ["check"] },
-  { name: "sanitizer", words: ["test:sanitize"] },
+  { name: "sanitizer", words: ["test:sanitize"], landing: ["test:sanitize", "--", "--seconds=30"] },
   { name: "sanitized process cases", words: ["test:sanitize", "--", "--only=cases"] },
   { name: "programs", words: ["test:programs"], landing: ["test:programs", "--", ...PROGRAMS] },
   // Its API server is one of the cluster's programs, which are built by now.

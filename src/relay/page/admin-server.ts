@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type BucketSize, type KeyedBuckets, keyedBucketsBelow } from "../../api-server/token-buckets.ts";
 import { PAGE_POLICY } from "../../drain-history/page/page-frame.ts";
-import { LOOPBACK, openPort } from "../server/open-port.ts";
+import { LOOPBACK, openPort } from "../../open-port.ts";
 import { type AdminParts, type Answer, adminAnswers, sentenceAnswer } from "./admin-answers.ts";
 
 export type OpenAdmin = {
@@ -29,7 +29,7 @@ export async function openAdmin(parts: AdminParts, port: number, listen: AdminLi
     socket.once("close", () => clearTimeout(limit));
   });
   return {
-    port: await openPort(server, "admin port", listen === "all" ? "" : LOOPBACK, port),
+    port: (await openPort(server, { name: "admin", host: listen === "all" ? "" : LOOPBACK, port })).port,
     close: async () => {
       const closed = once(server, "close");
       server.close();

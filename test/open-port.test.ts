@@ -1,0 +1,84 @@
+/** Where programs listen, and what they report when they cannot. */
+import { EventEmitter } from "node:events";
+import type { Server } from "node:net";
+import { expect, test } from "vitest";
+import { LOOPBACK, openPort, type PortWanted } from "../src/open-port.ts";
+
+const failure = (code: string) => Object.assign(new Error(code), { code });
+
+/** A server on a host on which listening fails at some addresses. */
+function serverOn(refusals: Readonly<Record<string, string>>, given?: unknown) {
+  const hosts: string[] = [];
+  const server = Object.assign(new EventEmitter(), {
+    listen: ({ host }: { readonly host: string }) => {
+      hosts.push(host);
+      const code = refusals[host];
+      queueMicrotask(() => (code === undefined ? server.emit("listening") : server.emit("error", failure(code))));
+      return server;
+    },
+    address: () => (given === undefined ? { address: hosts.at(-1), port: 8_443 } : given),
+  });
+  return { server: server as unknown as Server, hosts };
+}
+
+const wanted = (over: Partial<PortWanted> = {}): PortWanted => ({ name: "", host: "", port: 8_443, ...over });
+
+test("it listens at every address if none is given", async () => {
+  expect(await openPort(serverOn({}).server, wanted())).toEqual({ host: "::", port: 8_443 });
+});
+
+test.for(["EAFNOSUPPORT", "EADDRNOTAVAIL"])("it listens at IPv4 on a node without IPv6 (%s)", async (code) => {
+  expect(await openPort(serverOn({ "::": code }).server, wanted())).toEqual({ host: "0.0.0.0", port: 8_443 });
+});
+
+test("it does not try IPv4 if the port is in use", async () => {
+  const { server, hosts } = serverOn({ "::": "EADDRINUSE" });
+  await expect(openPort(server, wanted())).rejects.toMatchObject({ code: "ERR_LISTEN_FAILED" });
+  expect(hosts).toEqual(["::"]);
+});
+
+test("it listens at the given address, and nowhere else", async () => {
+  expect(await openPort(serverOn({}).server, wanted({ host: "10.0.0.9" }))).toMatchObject({ host: "10.0.0.9" });
+  const { server, hosts } = serverOn({ "::1": "EADDRNOTAVAIL" });
+  await expect(openPort(server, wanted({ host: "::1" }))).rejects.toMatchObject({ code: "ERR_LISTEN_FAILED" });
+  expect(hosts).toEqual(["::1"]);
+});
+
+test("on loopback it tries IPv6 if the node has no IPv4, and for no other reason", async () => {
+  const { server, hosts } = serverOn({ "127.0.0.1": "EADDRNOTAVAIL" });
+  await openPort(server, wanted({ host: LOOPBACK, port: 0 }));
+  expect(hosts).toEqual(["127.0.0.1", "::1"]);
+  const taken = serverOn({ "127.0.0.1": "EADDRINUSE" });
+  await expect(openPort(taken.server, wanted({ host: LOOPBACK }))).rejects.toThrow("port 8443 is in use");
+});
+
+test("a program with a way of its own to listen is given the hosts in the same order", async () => {
+  const { server } = serverOn({});
+  const hosts: string[] = [];
+  const listen = async (host: string) => {
+    hosts.push(host);
+    if (host === "::") throw failure("EAFNOSUPPORT");
+  };
+  await openPort(server, wanted({ listen }));
+  expect(hosts).toEqual(["::", "0.0.0.0"]);
+});
+
+const START = "the server cannot listen on the address asked for: ";
+test.for([
+  ["", "", "EADDRINUSE", "port 8443 is in use by another process"],
+  ["", "10.0.0.9", "EADDRINUSE", "port 8443 of 10.0.0.9 is in use by another process"],
+  ["the relay's", "", "EACCES", "the relay's port 8443 needs more rights than this process has"],
+  ["", "10.0.0.9", "EADDRNOTAVAIL", "10.0.0.9 is not an address of this machine"],
+  ["", "nowhere", "ENOTFOUND", "nowhere is not an address of this machine"],
+  ["admin", "", "EMFILE", "admin port 8443: EMFILE"],
+] as const)("the %s port at %j that meets %s reports: %s", async ([name, host, code, sentence]) => {
+  const { server } = serverOn({ "::": code, [host]: code });
+  await expect(openPort(server, wanted({ name, host }))).rejects.toMatchObject({
+    code: "ERR_LISTEN_FAILED",
+    message: `${START}${sentence}`,
+  });
+});
+
+test.for([null, "/run/a.sock"])("a server without a port (%j) is a fault", async (given) => {
+  await expect(openPort(serverOn({}, given).server, wanted())).rejects.toThrow("no address was assigned");
+});
