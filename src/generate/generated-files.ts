@@ -32,14 +32,14 @@ import {
   webhookFlagReference,
   webhookMetricReference,
 } from "./program-references.ts";
-import { injectWalk } from "./walk-reference.ts";
+import { injectWalk, prestopWalk, sliceWalk } from "./walk-reference.ts";
 
 type Sections = Readonly<Record<string, () => string>>;
 
 /** Pages of Markdown, and the sections between their marks; the rest of a page is written by hand. */
 const PAGES: Readonly<Record<string, Sections>> = {
   "CHANGELOG.md": { unreleased: unreleasedChanges },
-  "docs/architecture.md": { injectPod: injectWalk },
+  "docs/architecture.md": { injectPod: injectWalk, "the preStop calls": prestopWalk, "the slice event": sliceWalk },
   "docs/operations.md": { resources: resourcesReference },
   "docs/reference/alerts.md": { alerts: alertReference },
   "docs/reference/annotations.md": { annotations: annotationReference },

@@ -1,14 +1,9 @@
-/** The files that one call of injectPod runs through, by execution, for the page about the architecture. */
+/** The files that three calls run through, by execution, for the page about the architecture. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { type Profiler, Session } from "node:inspector";
-import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { injectPod } from "../injection/inject.ts";
 import { DEFAULT_CONFIG } from "../policy/cluster-config.ts";
-import { code, markdownTable } from "./markdown-table.ts";
-
-const SRC = fileURLToPath(new URL("..", import.meta.url));
+import { startCoverage, tableOf } from "./executed-files.ts";
 
 /** One container, native mode, a namespace without a LimitRange. */
 const POD = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "web:1" }] } };
@@ -30,50 +25,53 @@ const FACTS = {
 const ROOMS = ["injection", "policy", "kubernetes", "contract"];
 
 export function injectWalk(): string {
-  // In a process of its own: a test runner loads changed copies of the files.
-  const printed = execFileSync(process.execPath, [fileURLToPath(import.meta.url)], { encoding: "utf8" });
-  const files: readonly string[] = JSON.parse(printed);
-  const rows = ROOMS.flatMap((room) => files.filter((file) => file.startsWith(`${room}/`)).sort()).map((file) => [
-    code(file),
-    headerOf(file),
-  ]);
-  return markdownTable(["file", "what it does"], rows);
+  return tableOf(printedBy(fileURLToPath(import.meta.url)), ROOMS);
+}
+
+export function prestopWalk(): string {
+  const files: readonly string[] = printedBy(`${WALKS}prestop-walk.ts`);
+  const { own, sockets } = managerFiles(files);
+  return `${own.length} files beside the ${sockets} that read and judge sockets:\n\n${tableOf(own, ["manager", "contract"])}`;
+}
+
+/** Rooms in the order in which an event reaches them. */
+const RELAY = ["api-server", "relay", "kubernetes"];
+
+export function sliceWalk(): string {
+  const { files, client }: { readonly files: readonly string[]; readonly client: readonly string[] } = printedBy(
+    `${WALKS}slice-walk.ts`,
+  );
+  const relay = files.filter((file) => RELAY.some((room) => file.startsWith(`${room}/`)));
+  const { own } = managerFiles(files);
+  const all = new Set([...relay, ...client, ...own]);
+  const part = (title: string, some: readonly string[], order: readonly string[]): string =>
+    `${title}, ${some.length} files:\n\n${tableOf(some, order)}`;
+  return [
+    `${all.size} files in three programs.`,
+    part("The relay", relay, RELAY),
+    part("The manager's relay client, a process of its own", client, ["manager"]),
+    part("The manager", own, ["manager", "contract"]),
+  ].join("\n\n");
+}
+
+function managerFiles(files: readonly string[]): { readonly own: readonly string[]; readonly sockets: number } {
+  const ofManager = files.filter((file) => /^(manager|contract)\//.test(file));
+  const own = ofManager.filter((file) => !/^manager\/(sockets|traffic)\//.test(file));
+  return { own, sockets: ofManager.length - own.length };
+}
+
+const WALKS = fileURLToPath(new URL("../../test/walks/", import.meta.url));
+
+/** In a process of its own: a test runner loads changed copies of the files. */
+function printedBy(script: string) {
+  return JSON.parse(execFileSync(process.execPath, [script], { encoding: "utf8" }));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = filesOf(() => injectPod(REQUEST, DEFAULT_CONFIG, FACTS, { newToken: () => "0".repeat(32) }));
-  process.stdout.write(JSON.stringify(files));
-}
-
-/** Below `src`, each with a function that ran. */
-function filesOf(call: () => unknown): readonly string[] {
+  const call = () => injectPod(REQUEST, DEFAULT_CONFIG, FACTS, { newToken: () => "0".repeat(32) });
   // Loaded modules and values that are made once do not count.
   call();
-  const session = new Session();
-  session.connect();
-  // Within one process the answers come before `post` returns.
-  session.post("Profiler.enable");
-  session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+  const end = startCoverage();
   call();
-  let scripts: readonly Profiler.ScriptCoverage[] = [];
-  session.post("Profiler.takePreciseCoverage", (error, coverage) => {
-    if (error !== null) throw error;
-    scripts = coverage.result;
-  });
-  session.disconnect();
-  return scripts
-    .filter(({ url, functions }) => url.startsWith("file:") && functions.some(hasRun))
-    .map(({ url }) => relative(SRC, fileURLToPath(url)))
-    .filter((file) => !file.startsWith("..") && !file.startsWith("generate/"));
-}
-
-function hasRun({ ranges }: Profiler.FunctionCoverage): boolean {
-  return (ranges[0]?.count ?? 0) > 0;
-}
-
-/** The first sentence of the comment that heads the file. */
-function headerOf(file: string): string {
-  const [, comment = ""] = /^\/\*\*(.*?)\*\//s.exec(readFileSync(`${SRC}${file}`, "utf8")) ?? [];
-  const text = comment.replace(/\n \*/g, "").trim();
-  return (/^.*?\.(?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\.$/, "");
+  process.stdout.write(JSON.stringify(end()));
 }

@@ -1,0 +1,15 @@
+/** Prints the files that the preStop calls of a Pod with one container run through, until they are answered. */
+import { startCoverage } from "../../src/generate/executed-files.ts";
+import { startManager } from "./walked-manager.ts";
+
+const manager = await startManager({
+  hooks: [{ container: "app", role: "app" }],
+  ...{ drainDelayMs: 10, quietPeriodMs: 1_000, drainTimeoutMs: 5_000 },
+});
+await manager.logged('"listening"');
+const end = startCoverage();
+await Promise.all([manager.call("GET", "/prestop/app"), manager.call("POST", "/drain")]);
+const files = end();
+await manager.logged('"outcome":"drained"');
+process.stdout.write(JSON.stringify(files));
+process.exit(0);

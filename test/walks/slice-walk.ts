@@ -1,0 +1,69 @@
+/**
+ * Prints the files that a change of an EndpointSlice runs through, from the API server's watch to the manager of the Pod:
+ * relay and manager are in this process, the manager's relay client is one of its own (walked-client.ts).
+ */
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSecureContext } from "node:tls";
+import { Registry } from "prom-client";
+import { apiRunner } from "../../src/api-server/api-runner.ts";
+import { startCoverage } from "../../src/generate/executed-files.ts";
+import { openPort } from "../../src/open-port.ts";
+import { NO_LOST_DRAINS } from "../../src/relay/lost/lost-drains.ts";
+import { createRelayLimits } from "../../src/relay/server/relay-limits.ts";
+import { relayServer } from "../../src/relay/server/relay-server.ts";
+import { REAL_CLOCK as clock } from "../../src/relay/slices/clock.ts";
+import { createSliceWatches } from "../../src/relay/slices/slice-watches.ts";
+import { addWithdrawalRoute } from "../../src/relay/withdrawal/withdrawal-route.ts";
+import { fakeApiServer } from "../api-server/fake-api-server.ts";
+import { entryOf, sliceWith, TERMINATING, WEB_0 } from "../kubernetes/rotation/raw-slices.ts";
+import { authority, CREDENTIAL, leafOf, RELAY_NAME } from "../manager/fake-relay.ts";
+import { eventually } from "../time/eventually.ts";
+import { startManager } from "./walked-manager.ts";
+
+const SLICES = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices";
+const folder = mkdtempSync(join(tmpdir(), "lastcall-walk-"));
+const clientFiles = join(folder, "client.json");
+
+const api = await fakeApiServer();
+const show = (...conditions: Parameters<typeof entryOf>[1][]): void =>
+  api.put(SLICES, sliceWith({}, ...conditions.map((one) => entryOf(WEB_0, one))) as never);
+show(undefined);
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const registry = new Registry();
+const { ask, stream } = apiRunner(api.connection);
+const { watchPod } = createSliceWatches({ ask, stream, clock, random: Math.random, readsPods: false, registry, log });
+const ca = await authority();
+const leaf = await leafOf(ca);
+const relay = relayServer(log, () => createSecureContext({ cert: leaf.cert, key: leaf.key }));
+addWithdrawalRoute(relay, {
+  checkCredential: () => ({ namespace: "shop", ownerKind: "", ownerName: "", ownerUid: "", nonce: "n" }),
+  limits: createRelayLimits(),
+  ...{ nowMs: clock.nowMs, registry, watchPod, lost: NO_LOST_DRAINS, clock, wallMs: Date.now },
+});
+await relay.ready();
+const { port } = await openPort(relay.server, { name: "relay", host: "127.0.0.1", port: 0 });
+
+const manager = await startManager(
+  { hooks: [{ container: "app", role: "app" }], drainDelayMs: 60_000 },
+  {
+    LASTCALL_RELAY_ADDRESS: `127.0.0.1:${port}`,
+    LASTCALL_RELAY_NAME: RELAY_NAME,
+    LASTCALL_RELAY_CA: ca.cert.replaceAll(/-----[A-Z ]+-----|\n/g, ""),
+    LASTCALL_RELAY_CREDENTIAL: CREDENTIAL,
+    ...{ POD_NAMESPACE: "shop", POD_NAME: WEB_0.name, POD_UID: WEB_0.uid, POD_IPS: WEB_0.addresses[0] ?? "" },
+  },
+  [process.execPath, join(import.meta.dirname, "walked-client.ts"), clientFiles],
+);
+void manager.call("POST", "/drain").catch(() => undefined);
+await manager.logged('"detail":"in');
+const end = startCoverage();
+show(TERMINATING);
+await manager.logged('"detail":"out');
+const files = end();
+const client = await eventually(() => JSON.parse(readFileSync(clientFiles, "utf8")) as readonly string[]);
+rmSync(folder, { recursive: true });
+process.stdout.write(JSON.stringify({ files, client }));
+process.exit(0);

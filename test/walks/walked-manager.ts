@@ -1,0 +1,76 @@
+/** A manager in this process, on a free port, for measuring which files a call runs through. */
+import { request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
+import { environmentOf, type Outside } from "../../src/manager/outside.ts";
+import { serve } from "../../src/manager/serve.ts";
+
+const TOKEN = "0".repeat(32);
+const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
+/** The app listens at 0.0.0.0:8080. */
+const LISTENER =
+  "   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 12345 1 0 100 0 0 10 0\n";
+
+export type WalkedManager = {
+  readonly lines: readonly string[];
+  /** Resolves with the line once the manager has logged one that contains the text. */
+  readonly logged: (text: string) => Promise<string>;
+  /** Resolves when the call is answered. */
+  readonly call: (method: "GET" | "POST", path: string) => Promise<void>;
+};
+
+/** @param self how the manager starts its relay client */
+export async function startManager(
+  settings: Partial<DrainSettings>,
+  variables: Readonly<Record<string, string>> = {},
+  self: readonly string[] = [],
+): Promise<WalkedManager> {
+  const lines: string[] = [];
+  const waiting: { readonly text: string; readonly found: (line: string) => void }[] = [];
+  const log = (line: string): void => {
+    lines.push(line);
+    for (const one of waiting) if (line.includes(one.text)) one.found(line);
+  };
+  const port = new Promise<number>((resolve) => {
+    const outside: Outside = {
+      environment: environmentOf((name) => (name === "LASTCALL_TOKEN" ? TOKEN : variables[name])),
+      self,
+      libc: {
+        ...{ available: false, socket: () => -1, send: () => -1, recv: () => -1 },
+        ...{ connect: () => -1, setsockopt: () => -1, close: () => -1 },
+      },
+      portGuard: {
+        prepare: () => true,
+        attach: (server) => resolve((server.address() as AddressInfo).port),
+        admits: () => true,
+        closed: () => 0,
+      },
+      flagPage: { open: () => 0, close: () => undefined, given: () => 0, missed: () => 0 },
+      onIdle: () => undefined,
+      readText: () => undefined,
+      scanText: (path, take) => {
+        if (!path.endsWith("/tcp") && !path.endsWith("/udp")) return "missing";
+        take(path.endsWith("/tcp") ? HEAD + LISTENER : HEAD);
+        return "read";
+      },
+      nowMs: () => performance.now(),
+      readInput: () => undefined,
+      log,
+      complain: log,
+      exit: () => undefined,
+    };
+    serve({ ...DEFAULT_SETTINGS, ...settings, port: 0 }, outside);
+  });
+  return {
+    lines,
+    logged: async (text) =>
+      lines.find((line) => line.includes(text)) ?? new Promise((found) => waiting.push({ text, found })),
+    call: async (method, path) => {
+      const where = { host: "127.0.0.1", port: await port, path: `/${TOKEN}${path}`, method, agent: false as const };
+      return new Promise((resolve, reject) => {
+        const sent = request(where, (reply) => reply.resume().once("end", () => resolve()));
+        sent.once("error", reject).end();
+      });
+    },
+  };
+}
