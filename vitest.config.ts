@@ -31,6 +31,7 @@ const PROGRAMS = [
   "test/{cli/drains,webhook}/process.test.ts",
   "test/webhook/{strangers,kept-connection}.test.ts",
   "test/native/**/*.test.ts",
+  "test/release/{package,sbom}.test.ts",
   "test/preload/{manager,parts,servers,unchanged}.test.ts",
   "test/demo/{demo,pod-runner}.test.ts",
   "test/manager/{hostile-*,in-cgroup}.test.ts",
@@ -41,7 +42,7 @@ const PROGRAMS = [
 /** In processes of their own: they look at the process they run in, or start a program for a moment. */
 const APART = [
   "test/injection/linear-work.test.ts",
-  "test/{api-server/connection,certs/make,cli/process,generate/new-setting,demo/container-command,demo/servers,preload/build,release/package}.test.ts",
+  "test/{api-server/connection,certs/make,cli/process,generate/new-setting,demo/container-command,demo/servers,preload/build}.test.ts",
   "e2e/**/*.test.ts",
   "test/manager/{http-driver,kernel-without-ipv6,neighbours,netlink-sources,observation-*}.test.ts",
   "test/manager/{original-hooks,raw-http,relay-client,relay-history,relay-session,runner-sight,unread-callers}.test.ts",

@@ -103,7 +103,7 @@ test("whatever hand wrote a manifest, inject keeps to the Pod and uninject gives
       const back = await lastcall(["uninject"], { "-": once.out });
       expect(back.out).toBe(source);
     }),
-    { numRuns: 300 },
+    { numRuns: 120 },
   );
 });
 
@@ -114,6 +114,6 @@ test("a manifest and its JSON are injected to the same Pods", { timeout: 400_000
       const json = await lastcall(["inject", "--token-seed", "s"], { "-": JSON.stringify(value) });
       expect(podsIn(parse(yaml.out))).toEqual(podsIn(JSON.parse(json.out)));
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
 });
