@@ -1,7 +1,7 @@
 /** The driver before real Envoys: what each kind of client costs, and that nothing is lost. */
 import { describe, expect, test } from "vitest";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
-import { requiredProgram, type Skipping } from "../install/required-program.ts";
+import { requiredProgram, type Skipping } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { envoyCases, nameOf } from "./cases.ts";
 import { playInside } from "./play.ts";

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { NATIVE_BUILD, NODE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
 import { pause } from "../../time/pause.ts";
-import { requiredProgram } from "../install/required-program.ts";
+import { requiredProgram } from "../install/program-of.ts";
 import { DELAY_MS, type LonePod, type PodEnd, startLonePod, tcpSession, toldToClient } from "./lone-pod.ts";
 
 afterAll(endManagers);

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { BUILDS, NODE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
 import { pause } from "../../time/pause.ts";
-import { missing, requiredProgram } from "../install/required-program.ts";
+import { missing, requiredProgram } from "../install/program-of.ts";
 import { DELAY_MS, QUIET_MS, startLonePod, tcpSession, toldToClient } from "./lone-pod.ts";
 
 afterAll(endManagers);

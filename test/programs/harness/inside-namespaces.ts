@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { offerNamespaces, runInside } from "../../../src/demo/network/namespace-network.ts";
-import { missing, type Skipping } from "../install/required-program.ts";
+import { missing, type Skipping } from "../install/program-of.ts";
 
 export type Stoppable = Skipping & { readonly signal: AbortSignal };
 

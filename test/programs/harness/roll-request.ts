@@ -33,7 +33,6 @@ export type RollResult = {
 
 export type RollOutcome = {
   readonly tally: Tally;
-  readonly tookMs: number;
   readonly ends: readonly RolledPodEnd[];
 };
 

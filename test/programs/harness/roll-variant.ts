@@ -13,7 +13,7 @@ export async function rollVariant(request: RollRequest, variant: RollVariant, po
   const { load } = variant;
   const { servers } = ports;
   const deployment = annotated(request.deployment, variant.annotations ?? {});
-  const { tally, ended, tookMs } = await runVariant(
+  const { tally, ended } = await runVariant(
     {
       deployment,
       replicas: replicasOf(deployment),
@@ -27,5 +27,5 @@ export async function rollVariant(request: RollRequest, variant: RollVariant, po
       : { ...ports, writeSlice: undefined, admit: (pod) => Promise.resolve(pod) },
   );
   const ends = ended.map((end) => ({ ...factsOf(end), overWaitSeconds: variant.lastcall ? overWaitSeconds(end) : 0 }));
-  return { tally, tookMs, ends };
+  return { tally, ends };
 }

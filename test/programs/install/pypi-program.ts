@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
 import { exclusively } from "../../../e2e/host/exclusive.ts";
 import { attempt, run } from "../../../e2e/host/run.ts";
-import { announced } from "./announced.ts";
-import { debianProgram } from "./debian-program.ts";
+import { announced, debianProgram } from "./debian-program.ts";
 import type { Program } from "./program-of.ts";
 import type { ProgramSource } from "./program-table.ts";
 

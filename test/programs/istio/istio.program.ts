@@ -4,7 +4,7 @@ import { attempt } from "../../../e2e/host/run.ts";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
 import { playInside } from "../envoy/play.ts";
 import type { PlayRequest } from "../envoy/play-request.ts";
-import { missing, requiredProgram, type Skipping } from "../install/required-program.ts";
+import { missing, requiredProgram, type Skipping } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { ISTIO_CASES, istioName } from "./istio-case.ts";
 import type { IstioPlayed } from "./istio-inside.ts";

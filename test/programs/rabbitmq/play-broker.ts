@@ -25,14 +25,11 @@ export async function playBroker(stage: Stage, scene: BrokerScene, name: string)
   await pod.remove();
   await stage.until(`${scene.name}: the client noticed`, () => !client.process.isRunning());
   await closing;
-  const last = client.told.at(-1);
   return {
     ...factsOf(endOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined })),
     endSeconds: secondsFromDeletion(pod, "gone"),
     injected,
     closedAfterSeconds: Math.round((closedMs - deletedMs) / 10) / 100,
-    closedWith: String(last?.["closed"]),
-    confirmed: Number(last?.["confirmed"] ?? -1),
-    unconfirmed: Number(last?.["unconfirmed"] ?? -1),
+    unconfirmed: Number(client.told.at(-1)?.["unconfirmed"] ?? -1),
   };
 }

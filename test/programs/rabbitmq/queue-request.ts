@@ -54,10 +54,8 @@ export type ConsumerEnd = PodEndFacts & {
 export type BrokerEnd = PodEndFacts & {
   readonly endSeconds: number;
   readonly injected: boolean;
-  /** From the deletion until the client's connection was closed, and with which code. */
+  /** From the deletion until the client's connection was closed. */
   readonly closedAfterSeconds: number;
-  readonly closedWith: string;
-  readonly confirmed: number;
   readonly unconfirmed: number;
 };
 

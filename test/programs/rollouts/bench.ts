@@ -43,11 +43,10 @@ async function playAll(): Promise<void> {
 async function play(scene: RolloutScene, played: RolloutsLine[]): Promise<void> {
   const envoy = scene.driver === "envoy" ? await programOf(ENVOY) : undefined;
   if (envoy?.kind === "missing") return complain(envoy.why);
-  const { line, failures, words } = await playScene(scene, envoy, stop.signal);
+  const { line, failures } = await playScene(scene, envoy, stop.signal);
   await recordResult(line);
-  process.stdout.write(`${words}\n`);
   process.stdout.write(
-    `  over-wait at most ${OVER_WAIT_GOAL_MS} ms: ${line.withinGoal} of ${line.drains} drains; the longest: ${line.longestWhy}\n`,
+    `${line.system}: over-wait at most ${OVER_WAIT_GOAL_MS} ms: ${line.withinGoal} of ${line.drains} drains; the longest: ${line.longestWhy}\n`,
   );
   played.push(line);
   for (const failure of failures) complain(`${line.system}: ${failure}`);

@@ -98,7 +98,6 @@ function factsOf({ pod, request, nodes, aheadMs, withdrawnMs }: Ended): DrainFac
   return {
     outcome: summary?.outcome ?? "",
     why: summary?.why ?? "",
-    trigger: summary?.trigger ?? "",
     drainMs: Math.round(drainSeconds * 1_000),
     leftTotal: summary?.leftTotal ?? 0,
     served: seen.length > 0,

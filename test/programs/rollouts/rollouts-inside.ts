@@ -36,7 +36,6 @@ try {
 
 async function rolled(request: RolloutsRequest): Promise<RolloutsResult> {
   goFirst(process.pid);
-  const startedMs = realClock.nowMs();
   const network = await createNamespaceNetwork();
   const environment = environmentOfImages();
   if (request.upstream) startUpstream(environment);
@@ -78,7 +77,6 @@ async function rolled(request: RolloutsRequest): Promise<RolloutsResult> {
     manager: image.manager,
     nodes: counts,
     drains,
-    tookMs: Math.round(realClock.nowMs() - startedMs),
     machineLoad,
     processors: availableParallelism(),
   };

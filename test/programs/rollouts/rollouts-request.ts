@@ -55,14 +55,11 @@ export type FailedRequest = {
 export type NodeResult = {
   readonly answered: PerProtocol<number>;
   readonly failed: PerProtocol<number>;
-  /** HTTP/2 requests that a GOAWAY kept from being sent and that another connection took. */
-  readonly moved: PerProtocol<number>;
   /** The first of those that failed. */
   readonly failures: readonly FailedRequest[];
   readonly measuredMs: number;
   /** Answers in each whole second of that time. */
   readonly perSecond: readonly number[];
-  readonly slowAnswered: number;
   /** The longest time in which this process got no processor. */
   readonly longestStallMs: number;
   /** By the Pod's address, on the shared clock: when it last did anything for a client of this node. */
@@ -72,7 +69,6 @@ export type NodeResult = {
 export type DrainFacts = {
   readonly outcome: string;
   readonly why: string;
-  readonly trigger: string;
   /** From the deletion to the stop signal. */
   readonly drainMs: number;
   /** From the moment when everything was done to that signal: see `over-wait.ts`. */
@@ -86,7 +82,6 @@ export type RolloutsResult = {
   readonly manager: "native" | "node";
   readonly nodes: readonly NodeResult[];
   readonly drains: readonly DrainFacts[];
-  readonly tookMs: number;
   /** 1-minute load average of the machine at the end, and its processors. */
   readonly machineLoad: number;
   readonly processors: number;

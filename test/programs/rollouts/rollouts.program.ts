@@ -1,6 +1,6 @@
 /** 20 rollouts under load, all protocols at once; `npm run bench:rollouts` plays 20 of each protocol. */
 import { describe, expect, test } from "vitest";
-import { missing, requiredProgram } from "../install/required-program.ts";
+import { missing, requiredProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { ENVOY, playScene } from "./play-scene.ts";
 import { sceneName, TEST_SCENES } from "./rollout-scenes.ts";
@@ -13,8 +13,7 @@ describe("rolled again and again at 500 requests a second, a Deployment", () => 
       const why = whyImpossible();
       if (why !== "") return missing(why, context);
       const envoy = scene.driver === "envoy" ? await requiredProgram(ENVOY, context) : undefined;
-      const { line, failures, words } = await playScene(scene, envoy, context.signal);
-      process.stdout.write(`${words}\n`);
+      const { line, failures } = await playScene(scene, envoy, context.signal);
       await recordResult(line);
       expect(failures).toEqual([]);
     });

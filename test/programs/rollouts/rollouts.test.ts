@@ -117,18 +117,15 @@ describe("the verdict", () => {
   const node: NodeResult = {
     answered: { http1: 2_000, http2: 2_000, grpc: 2_000 },
     failed: perProtocol(() => 0),
-    moved: perProtocol(() => 0),
     failures: [],
     measuredMs: 20_000,
     perSecond: [300, 280, 310],
-    slowAnswered: 10,
     longestStallMs: 20,
     lastWorkMs: {},
   };
   const drain = {
     outcome: "drained",
     why: "quiet",
-    trigger: "hook",
     drainMs: 9_000,
     overWaitMs: 100,
     leftTotal: 2,
@@ -138,7 +135,6 @@ describe("the verdict", () => {
     manager: "native",
     nodes: [node, node],
     drains: Array.from({ length: 16 }, () => drain),
-    tookMs: 30_000,
     machineLoad: 1,
     processors: 2,
   };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { annotated } from "../../../src/demo/rollout/deployment.ts";
 import { insideNamespaces } from "../harness/inside-namespaces.ts";
-import { requiredProgram } from "../install/required-program.ts";
+import { requiredProgram } from "../install/program-of.ts";
 import type { Http2ServerResult } from "../results/program-result.ts";
 import { recordResult } from "../results/record-result.ts";
 import type { Http2Request, Http2Result } from "./http2-request.ts";
@@ -33,8 +33,6 @@ test("an HTTP/2 connection that has its answer and stays is let go after the del
     for (const { system } of HTTP2_SERVERS) {
       const end = ends[system];
       if (end === undefined) throw new Error(`${system} was not ended`);
-      const words = Object.entries(end).map(([after, one]) => `${after} ${one.drainSeconds} s, ${one.outcome}`);
-      process.stdout.write(`${system}, an HTTP/2 connection that is idle after its answer: ${words.join("; ")}\n`);
       const { first, later, large } = end;
       const result: Http2ServerResult = {
         kind: "http2",

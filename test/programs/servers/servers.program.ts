@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { roll } from "../harness/roll.ts";
 import { ENDLESS_LOAD, type RollResult, type RollVariant, SHORT_LIVED_LOAD } from "../harness/roll-request.ts";
-import { requiredProgram } from "../install/required-program.ts";
+import { requiredProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { SERVERS, serverDeployment, titleOf } from "./server-table.ts";
 import { verdictOf } from "./server-verdict.ts";
@@ -42,7 +42,6 @@ describe("a rolling update loses nothing behind lastcall", () => {
       await Promise.allSettled(rolls);
       const results = await Promise.all(rolls);
       const verdict = verdictOf(row, program, joined(results));
-      process.stdout.write(`${verdict.line}\n`);
       await recordResult(verdict.result);
       expect(verdict.failures).toEqual([]);
     } finally {

@@ -100,10 +100,8 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
       kept.unanswered -= 1;
       closeWhenAnswered(kept);
       if (kind === "") book.answered(protocol, pod);
-      else if (kind === UNSENT) {
-        book.moved(protocol);
-        ask();
-      } else book.failed({ protocol, kind, pod, connectionAgeMs: Math.round(nowMs() - openedMs), requestsBefore });
+      else if (kind === UNSENT) ask();
+      else book.failed({ protocol, kind, pod, connectionAgeMs: Math.round(nowMs() - openedMs), requestsBefore });
       ended(stream);
     });
   };
