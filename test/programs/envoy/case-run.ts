@@ -4,12 +4,13 @@ import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
 import { realClock } from "../../../src/demo/clock.ts";
 import type { PodEvent, RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { endOf } from "../../../src/demo/report/pod-end.ts";
+import { until } from "../harness/until.ts";
 import { type EnvoyCase, nameOf } from "./cases.ts";
 import { type EnvoyResult, systemOf } from "./envoy-result.ts";
 import { type GatewayParts, gatewayPod } from "./gateway-pod.ts";
 import { startLagLog } from "./lag-log.ts";
 import { type Clients, DELAY_MS, dueMs, LAG_MS, type Place, QUIET_MS } from "./scene.ts";
-import { type Stage, type StagedPod, TOKEN, until } from "./stage.ts";
+import { type Stage, type StagedPod, TOKEN } from "./stage.ts";
 
 type CaseParts = {
   readonly stage: Stage;
@@ -36,7 +37,7 @@ export async function runCase(one: EnvoyCase, parts: CaseParts): Promise<EnvoyRe
   });
   const staged = await stage.startPod(manifest, parts.managerProgram);
   try {
-    await until(staged.pod, "the Pod was not ready", () => isReady(staged.pod));
+    await until("the Pod is ready", () => isReady(staged.pod), staged.pod);
     const clients = await scene.start({
       clock: realClock,
       pod: staged.pod.address,

@@ -1,26 +1,24 @@
 /** The driver before real Envoys: what each kind of client costs, and that nothing is lost. */
 import { describe, expect, test } from "vitest";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
-import { requiredProgram, type Skipping } from "../install/program-of.ts";
+import { insideNamespaces, type Stoppable } from "../harness/inside-namespaces.ts";
+import { requiredProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { envoyCases, nameOf } from "./cases.ts";
-import { playInside } from "./play.ts";
 import type { PlayRequest, PlayResult } from "./play-request.ts";
 import { shortfalls } from "./verdict.ts";
 
 const INSIDE = new URL("./play-inside.ts", import.meta.url).pathname;
 
-type Context = Skipping & { readonly signal: AbortSignal };
-
 let playing: Promise<PlayResult> | undefined;
 
 /** All cases are played at once, as most of them only wait. */
-function played(context: Context): Promise<PlayResult> {
+function played(context: Stoppable): Promise<PlayResult> {
   playing ??= play(context);
   return playing;
 }
 
-async function play(context: Context): Promise<PlayResult> {
+async function play(context: Stoppable): Promise<PlayResult> {
   const envoys = {
     "1.40": await requiredProgram("envoy-1.40", context),
     "1.36": await requiredProgram("envoy-1.36", context),
@@ -28,7 +26,7 @@ async function play(context: Context): Promise<PlayResult> {
   const http3 = await requiredProgram("aioquic", context);
   const grpcio = await requiredProgram("grpcio", context);
   const request: PlayRequest = { envoys, http3, grpcio, native: NATIVE_BUILD.command, only: [] };
-  return playInside<PlayResult>(INSIDE, request, context);
+  return insideNamespaces<PlayResult>(INSIDE, request, context);
 }
 
 describe("a drain of a real Envoy", { timeout: 300_000 }, () => {

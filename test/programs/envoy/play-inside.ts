@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
 import { realClock } from "../../../src/demo/clock.ts";
-import { answerRequest, type Workshop } from "../harness/answer-request.ts";
+import { answerRequest, type Workshop } from "../harness/answer-inside.ts";
 import { runCase } from "./case-run.ts";
 import { type EnvoyCase, envoyCases, nameOf } from "./cases.ts";
 import type { EnvoyProgram } from "./gateway-pod.ts";

@@ -79,15 +79,3 @@ function watched(processes: ProcessTable, seen: (pid: number, argv: readonly str
     },
   };
 }
-
-/** Waits until the Pod's log or readiness shows what is looked for. */
-export async function until(pod: RunningPod, what: string, seen: () => boolean): Promise<void> {
-  const limitMs = realClock.nowMs() + 30_000;
-  while (!seen()) {
-    if (realClock.nowMs() > limitMs) {
-      const lines = pod.events.map((event) => `${event.container} ${event.what} ${event.detail}`);
-      throw new Error(`${what} for 30 s:\n${lines.join("\n")}`);
-    }
-    await realClock.wait(50);
-  }
-}

@@ -6,6 +6,7 @@
 import { Agent, createServer, get } from "node:http";
 import { connect } from "node:net";
 import { UPSTREAM } from "../envoy/upstream-ports.ts";
+import { accepts } from "../harness/until.ts";
 import { APP_PORT } from "./istio-ports.ts";
 
 const host = process.env["UPSTREAM"] ?? "";
@@ -78,20 +79,9 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 let over = false;
 
-function isAccepted(): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect({ host, port: UPSTREAM.http1 });
-    socket.on("error", () => done(false));
-    socket.on("connect", () => {
-      socket.destroy();
-      done(true);
-    });
-  });
-}
-
 /** A regular container that is the proxy may start later than the app: a mesh can order that, and its end is tried here. */
 async function proxyListens(): Promise<void> {
-  while (!over && !(await isAccepted())) await pause(CALL_EVERY_MS);
+  while (!over && !(await accepts(host, UPSTREAM.http1))) await pause(CALL_EVERY_MS);
 }
 
 const begun = proxyListens();

@@ -1,7 +1,7 @@
 /** Process 1 of the namespaces: ends all Pods of the mesh side by side, and writes what came of each. */
 import type { PlayRequest } from "../envoy/play-request.ts";
 import { createStage } from "../envoy/stage.ts";
-import { answerRequest, type Workshop } from "../harness/answer-request.ts";
+import { answerRequest, type Workshop } from "../harness/answer-inside.ts";
 import { ISTIO_CASES, type IstioCase, istioName } from "./istio-case.ts";
 import type { IstioResult } from "./istio-result.ts";
 import { runIstio } from "./istio-run.ts";

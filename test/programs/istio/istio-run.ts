@@ -7,7 +7,8 @@ import type { EnvoyProgram } from "../envoy/gateway-pod.ts";
 import { http1Load } from "../envoy/http1-clients.ts";
 import { startLagLog } from "../envoy/lag-log.ts";
 import { DELAY_MS, LAG_MS, type Place, QUIET_MS } from "../envoy/scene.ts";
-import { type Stage, type StagedPod, until } from "../envoy/stage.ts";
+import type { Stage, StagedPod } from "../envoy/stage.ts";
+import { until } from "../harness/until.ts";
 import type { Calls } from "./istio-app.ts";
 import { type IstioCase, istioName } from "./istio-case.ts";
 import { istioPod } from "./istio-pod.ts";
@@ -44,7 +45,7 @@ export async function runIstio(one: IstioCase, parts: IstioParts): Promise<Istio
   });
   const staged = await stage.startPod(manifest, as(UIDS.manager, parts.managerProgram));
   try {
-    await until(staged.pod, "the Pod was not ready", () => isReady(staged.pod));
+    await until("the Pod is ready", () => isReady(staged.pod), staged.pod);
     return await ended(one, parts, staged);
   } finally {
     await staged.kill();

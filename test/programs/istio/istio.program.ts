@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { attempt } from "../../../e2e/host/run.ts";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
-import { playInside } from "../envoy/play.ts";
 import type { PlayRequest } from "../envoy/play-request.ts";
-import { missing, requiredProgram, type Skipping } from "../install/program-of.ts";
+import { insideNamespaces, type Stoppable } from "../harness/inside-namespaces.ts";
+import { missing, requiredProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { ISTIO_CASES, istioName } from "./istio-case.ts";
 import type { IstioPlayed } from "./istio-inside.ts";
@@ -15,17 +15,15 @@ const INSIDE = new URL("./istio-inside.ts", import.meta.url).pathname;
 
 const NO_CLIENTS = { command: [], environment: {} };
 
-type Context = Skipping & { readonly signal: AbortSignal };
-
 let playing: Promise<IstioPlayed> | undefined;
 
 /** All cases are played at once, as most of their time is waiting. */
-function played(context: Context): Promise<IstioPlayed> {
+function played(context: Stoppable): Promise<IstioPlayed> {
   playing ??= play(context);
   return playing;
 }
 
-async function play(context: Context): Promise<IstioPlayed> {
+async function play(context: Stoppable): Promise<IstioPlayed> {
   const envoys = {
     "1.40": await requiredProgram("envoy-1.40", context),
     "1.36": await requiredProgram("envoy-1.36", context),
@@ -42,7 +40,7 @@ async function play(context: Context): Promise<IstioPlayed> {
     native: NATIVE_BUILD.command,
     only: [],
   };
-  return playInside<IstioPlayed>(INSIDE, request, context);
+  return insideNamespaces<IstioPlayed>(INSIDE, request, context);
 }
 
 describe("a Pod with Envoy as Istio's sidecar", { timeout: 240_000 }, () => {

@@ -1,6 +1,7 @@
 /** The Pods of the scenes. Pure. */
+import { NAMESPACE } from "../harness/web-deployment.ts";
 import { AMQP_PORT, brokerEnvironment, START_BROKER } from "./broker-start.ts";
-import { type BrokerScene, type ConsumerScene, JOB_SECONDS, NAMESPACE, PREFETCH } from "./queue-request.ts";
+import { type BrokerScene, type ConsumerScene, JOB_SECONDS, PREFETCH } from "./queue-request.ts";
 
 export type ConsumerParts = {
   readonly python: string;

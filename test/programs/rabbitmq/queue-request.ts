@@ -1,9 +1,6 @@
 /** What the cases ask of a broker, consumers and clients in namespaces, and what comes of it: plain JSON. */
 import type { PodEndFacts } from "../harness/pod-end-facts.ts";
 
-/** The namespace of all Pods. */
-export const NAMESPACE = "orders";
-
 export type QueueRequest = {
   /** Python's command line, and where pika is. */
   readonly python: string;

@@ -22,7 +22,7 @@ test("consumers finish what they have, and brokers end as the guide says", { tim
       brokers: BROKERS,
       folder,
     };
-    const result = (await insideNamespaces(INSIDE, request, context)) as QueueResult;
+    const result = await insideNamespaces<QueueResult>(INSIDE, request, context);
     const versions = { broker: `${broker.version} (${broker.source})`, manager: result.manager };
     await recordResult({ kind: "queue", system: "RabbitMQ", ...versions, ...result });
 

@@ -1,4 +1,6 @@
 /** What is rolled again and again, under which load, and what came of it: plain JSON, as each side is a process of its own. */
+import type { FoundProgram } from "../install/program-of.ts";
+
 export const PROTOCOLS = ["http1", "http2", "grpc"] as const;
 
 export type Protocol = (typeof PROTOCOLS)[number];
@@ -9,13 +11,15 @@ export function perProtocol<T>(of: (protocol: Protocol) => T): Record<Protocol, 
   return { http1: of("http1"), http2: of("http2"), grpc: of("grpc") };
 }
 
+export type Driver = "none" | "http" | "envoy";
+
 export type RolloutsRequest = {
-  readonly deployment: object;
+  readonly driver: Driver;
+  /** Needed where the driver is `envoy`. */
+  readonly envoy: FoundProgram | undefined;
   /** Rolling updates, one after the other: the next begins 2 s after the new Pods of the last are Ready. */
   readonly rollouts: number;
   readonly settings: DrainSettings;
-  /** A backend that is never rolled, for Pods that only pass requests on. */
-  readonly upstream: boolean;
   readonly load: LoadPlan;
   /** How late each client node learns of endpoint changes. One process of clients each. */
   readonly propagationMs: readonly number[];

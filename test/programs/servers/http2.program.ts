@@ -7,7 +7,7 @@ import { insideNamespaces } from "../harness/inside-namespaces.ts";
 import { requiredProgram } from "../install/program-of.ts";
 import type { Http2ServerResult } from "../results/program-result.ts";
 import { recordResult } from "../results/record-result.ts";
-import type { Http2Request, Http2Result } from "./http2-request.ts";
+import type { Http2Request, Http2Result } from "./http2-inside.ts";
 import { HTTP2_SERVERS } from "./http2-table.ts";
 import { serverDeployment } from "./server-table.ts";
 
@@ -29,7 +29,7 @@ test("an HTTP/2 connection that has its answer and stays is let go after the del
       });
     }
     const request: Http2Request = { deployments };
-    const { manager, ends } = (await insideNamespaces(INSIDE, request, context)) as Http2Result;
+    const { manager, ends } = await insideNamespaces<Http2Result>(INSIDE, request, context);
     for (const { system } of HTTP2_SERVERS) {
       const end = ends[system];
       if (end === undefined) throw new Error(`${system} was not ended`);

@@ -1,6 +1,7 @@
 /** The servers that are rolled, each as it is commonly started. A new server is a new row. */
 import { join } from "node:path";
 import type { StopSignal } from "../../../src/demo/pods/kubelet-rules.ts";
+import { webDeployment } from "../harness/web-deployment.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import type { ProgramName } from "../install/program-table.ts";
 import { APACHE, CADDY, HAPROXY, LIGHTTPD, NGINX } from "./proxy-configurations.ts";
@@ -149,32 +150,12 @@ export function serverDeployment(row: ServerRow, program: FoundProgram, scratch:
     CONFIGURATION: row.configuration ?? "",
     PYTHONDONTWRITEBYTECODE: "1",
   };
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: "web", namespace: "shop" },
-    spec: {
-      replicas: 2,
-      template: {
-        metadata: { labels: { app: "web" } },
-        spec: {
-          // An API server wants to know the system of a Pod whose stop signal it writes down.
-          os: { name: "linux" },
-          terminationGracePeriodSeconds: 10,
-          containers: [
-            {
-              name: "app",
-              image: `example.org/${row.program}:1`,
-              command: ["sh", "-c", `mkdir -p "$FOLDER"; ${written}${row.script}`],
-              workingDir: APPS,
-              env: Object.entries(variables).map(([name, value]) => ({ name, value })),
-              ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
-              lifecycle: { stopSignal: row.stopSignal },
-              readinessProbe: { ...probed, periodSeconds: 1, timeoutSeconds: 3 },
-            },
-          ],
-        },
-      },
-    },
-  };
+  return webDeployment({
+    image: `example.org/${row.program}:1`,
+    command: ["sh", "-c", `mkdir -p "$FOLDER"; ${written}${row.script}`],
+    workingDir: APPS,
+    env: Object.entries(variables).map(([name, value]) => ({ name, value })),
+    lifecycle: { stopSignal: row.stopSignal },
+    readinessProbe: { ...probed, periodSeconds: 1, timeoutSeconds: 3 },
+  });
 }

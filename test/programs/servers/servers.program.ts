@@ -2,8 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { roll } from "../harness/roll.ts";
-import { ENDLESS_LOAD, type RollResult, type RollVariant, SHORT_LIVED_LOAD } from "../harness/roll-request.ts";
+import { insideNamespaces, type Stoppable } from "../harness/inside-namespaces.ts";
+import {
+  ENDLESS_LOAD,
+  type RollRequest,
+  type RollResult,
+  type RollVariant,
+  SHORT_LIVED_LOAD,
+} from "../harness/roll-request.ts";
 import { requiredProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { SERVERS, serverDeployment, titleOf } from "./server-table.ts";
@@ -49,6 +55,10 @@ describe("a rolling update loses nothing behind lastcall", () => {
     }
   });
 });
+
+function roll(request: RollRequest, context: Stoppable): Promise<RollResult> {
+  return insideNamespaces(join(import.meta.dirname, "../harness/roll-inside.ts"), request, context);
+}
 
 function joined(results: readonly RollResult[]): RollResult {
   const manager = results.some((result) => result.manager === "node") ? "node" : "native";
