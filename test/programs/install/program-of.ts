@@ -10,12 +10,15 @@ import { announced, debianProgram } from "./debian-program.ts";
 import { PROGRAMS, type ProgramName, type ProgramSource } from "./program-table.ts";
 import { pypiProgram } from "./pypi-program.ts";
 
-export type FoundProgram = {
-  readonly kind: "found";
+export type CommandLine = {
   /** The beginning of its command line, absolute. */
   readonly command: readonly string[];
   /** What it needs beside its command, such as PYTHONPATH. */
   readonly environment: Readonly<Record<string, string>>;
+};
+
+export type FoundProgram = CommandLine & {
+  readonly kind: "found";
   /** As its package says, such as `1.22.1` or `27.0.1`. */
   readonly version: string;
   /** `Debian`, `PyPI`, `npm` or `Go`. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { grpcMessage, isWholeMessage } from "./load/grpc-message.ts";
+import { frame, isWholeMessage } from "../harness/grpc-frame.ts";
 import { createPace } from "./load/pace.ts";
 import { createWorkBook } from "./load/work-book.ts";
 import { loadPlan } from "./load-plan.ts";
@@ -34,7 +34,7 @@ describe("a message of gRPC", () => {
   test("is whole as it was made, and not with a byte more or less", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const message = grpcMessage(text);
+        const message = frame(text);
         expect(isWholeMessage(message)).toBe(true);
         expect(isWholeMessage(message.subarray(0, -1))).toBe(false);
         expect(isWholeMessage(Uint8Array.from([...message, 0]))).toBe(false);
@@ -43,12 +43,12 @@ describe("a message of gRPC", () => {
   });
 
   test("is read from anywhere in a larger buffer", () => {
-    const buffer = new Uint8Array([9, 9, 9, ...grpcMessage("hello")]);
+    const buffer = new Uint8Array([9, 9, 9, ...frame("hello")]);
     expect(isWholeMessage(buffer.subarray(3))).toBe(true);
   });
 
   test("that is compressed is none that was asked for", () => {
-    const message = grpcMessage("hello");
+    const message = frame("hello");
     message[0] = 1;
     expect(isWholeMessage(message)).toBe(false);
   });

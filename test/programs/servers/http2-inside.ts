@@ -1,13 +1,13 @@
 /** Process 1 of the namespaces of the HTTP/2 cases: a Pod for each server and client, ended while one client stays. */
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
-import { connect } from "node:net";
+import type { ClientHttp2Session } from "node:http2";
 import { createPodRunner, type PodRunner } from "../../../src/demo/pods/pod-runner.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { servicePort } from "../../../src/demo/rollout/deployment.ts";
 import { allReady, createPod } from "../../../src/demo/rollout/rollout.ts";
 import { answerInside, type Surroundings } from "../harness/answer-inside.ts";
+import { openSession } from "../harness/http2-client.ts";
 import { factsOfPod, type PodEndFacts } from "../harness/pod-end-facts.ts";
 import { UPSTREAM } from "../harness/roll-request.ts";
 
@@ -65,26 +65,20 @@ async function endedWith(
   const admit = async (pod: object) => (await admitPod(pod, servers.webhook)).pod;
   const pod = await createPod(deployment, "5d9c7b", { runner, admit });
   await allReady([pod], clock);
-  const place = { host: pod.address, port: servicePort(deployment), localAddress: network.trafficAddress };
-  const session = await asked(place, QUESTIONS[questions], clock);
+  const session = openSession(pod.address, servicePort(deployment), network.trafficAddress);
+  await askAll(session, QUESTIONS[questions], clock);
   await clock.wait(SILENCE_MS);
   await pod.remove();
   session.destroy();
   return factsOfPod(pod);
 }
 
-/** A session that has read whole answers to all of them. */
-type Place = { readonly host: string; readonly port: number; readonly localAddress: string };
-
-async function asked(
-  place: Place,
+/** Resolves when the answers to all of them have been read whole. */
+async function askAll(
+  session: ClientHttp2Session,
   paths: readonly string[],
   clock: Surroundings["clock"],
-): Promise<ClientHttp2Session> {
-  // Not from the node's own address, which would be the kubelet's.
-  const createConnection = () => connect(place);
-  const session = connectHttp2(`http://${place.host}:${place.port}`, { createConnection });
-  session.on("error", () => undefined);
+): Promise<void> {
   for (const path of paths) {
     const stream = session.request({ ":path": path });
     let status = 0;
@@ -95,5 +89,4 @@ async function asked(
     if (status !== 200) throw new Error(`${path} was answered ${status} on HTTP/2`);
     await clock.wait(PAUSE_MS);
   }
-  return session;
 }
