@@ -2,7 +2,7 @@
  * A real API server with its store and nothing else: no node, no controller. It judges what the chart renders, runs
  * its expressions and calls its webhook. Everything ends with the process that started it.
  */
-import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,10 +12,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { pause } from "../time/pause.ts";
-import { complaintsIn } from "./helm-complaints.ts";
-import { at, CHART, type Helm, type Values } from "./rendering.ts";
-
-const ROOT = join(import.meta.dirname, "../..");
+import { builtFolders } from "./helm-binary.ts";
+import { at, CHART, complaintsIn, type Helm, type Values } from "./rendering.ts";
 
 export type Answer = {
   readonly status: number;
@@ -128,13 +126,7 @@ function findPrograms(): Programs {
   const named = { etcd: process.env["LASTCALL_ETCD"], apiServer: process.env["LASTCALL_KUBE_APISERVER"] };
   if (named.etcd !== undefined && named.apiServer !== undefined)
     return { etcd: named.etcd, apiServer: named.apiServer };
-  const args = [join(ROOT, "e2e/main.ts"), "build", "etcd", "kubernetes-1.37"];
-  const { status, stdout } = spawnSync(process.execPath, args, {
-    stdio: ["ignore", "pipe", "inherit"],
-    encoding: "utf8",
-  });
-  const [etcd, kubernetes] = stdout.trim().split("\n");
-  if (status !== 0 || etcd === undefined || kubernetes === undefined) throw new Error("The API server was not built.");
+  const [etcd = "", kubernetes = ""] = builtFolders("etcd", "kubernetes-1.37");
   return { etcd: join(etcd, "etcd"), apiServer: join(kubernetes, "kube-apiserver") };
 }
 
