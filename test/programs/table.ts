@@ -8,8 +8,7 @@ import type { OtherResult } from "./results/program-result.ts";
 import { RESULTS_FILE, resultLines } from "./results/record-result.ts";
 import { systemsPage } from "./results/systems-page.ts";
 import { rolloutsPage, unmeasured } from "./rollouts/rollouts-page.ts";
-import { HTTP2_SERVERS } from "./servers/http2-table.ts";
-import { SERVERS, type ServerRow, titleOf } from "./servers/server-table.ts";
+import { HTTP2_SERVERS, SERVERS, type ServerRow, titleOf } from "./servers/server-table.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
 const PAGE = join(DOCS, "systems.md");

@@ -8,7 +8,6 @@ import { PROXY } from "./upstream-ports.ts";
 
 export type GatewayParts = {
   readonly scene: Scene;
-  /** As in the name of a Pod. */
   readonly name: string;
   readonly envoy: CommandLine;
   readonly folder: string;

@@ -18,7 +18,6 @@ export type LoneEnvoyParts = {
   readonly address: string;
   readonly admin: AdminPlace;
   readonly backendPort: number;
-  /** The file that its configuration is written to. */
   readonly file: string;
   /** It can be taken over from; takes an admin interface on a port. */
   readonly hotRestart?: boolean;
@@ -68,7 +67,6 @@ export async function startLoneEnvoy(parts: LoneEnvoyParts): Promise<LoneEnvoy> 
 /** How long an Envoy that was taken over from still serves, in seconds. */
 const PARENT_SECONDS = 3;
 
-/** Several may run at once. */
 function baseIdOf({ admin }: LoneEnvoyParts): number {
   return "port" in admin ? admin.port : 0;
 }

@@ -15,7 +15,6 @@ export type Ending = {
   /** Its hook is called, and its stop signal is the release. */
   readonly container: string;
   readonly lagMs: number;
-  /** When the drain has to end. */
   readonly dueMs: (facts: DueFacts) => number;
 };
 
@@ -76,7 +75,6 @@ function hookStatus(host: string, container: string): Promise<number> {
   });
 }
 
-/** With three digits. */
 export function seconds(ms: number): number {
   return Math.round(ms) / 1_000;
 }

@@ -3,13 +3,11 @@ import { realClock } from "../../../src/demo/clock.ts";
 import { type CommandLine, requiredProgram, type Skipping } from "../install/program-of.ts";
 
 export type PlayRequest = {
-  /** By version. */
   readonly envoys: Readonly<Record<string, CommandLine>>;
   /** The native manager; empty where it cannot be built. */
   readonly native: string;
 };
 
-/** By the name of the case. */
 export type Played<Result> = Readonly<Record<string, { readonly result: Result } | { readonly error: string }>>;
 
 export const NODE_MANAGER = new URL("../../../src/manager/node-main.ts", import.meta.url).pathname;

@@ -17,7 +17,6 @@ export const LAG_MS = 2_000;
 export type Ending = "delay" | "idle" | "quiet" | "deadline";
 
 export type Scene = {
-  /** As tables find it again. */
   readonly key: string;
   /** Completes "a drain with …". */
   readonly says: string;
@@ -69,7 +68,6 @@ export type Tally = {
 /** On the scene's clock; the trigger is the manager's first certainty that the Pod ends. */
 export type DueFacts = { readonly triggeredMs: number; readonly lastMs: number };
 
-/** When the drain has to end. */
 export function dueMs({ ends, timeoutMs = TIMEOUT_MS }: Scene, { triggeredMs, lastMs }: DueFacts): number {
   switch (ends) {
     case "delay":

@@ -9,6 +9,8 @@ import { factsOf } from "./pod-end-facts.ts";
 import { type RollOutcome, type RollRequest, type RollResult, type RollVariant, UPSTREAM } from "./roll-request.ts";
 import { untilAccepting } from "./until.ts";
 
+/** How late the Service's proxy learns of endpoint changes. */
+const PROPAGATION_MS = 2_000;
 const SAMPLE_APP = join(import.meta.dirname, "../../../src/demo/sample-app.ts");
 
 await answerInside(async (request: RollRequest, surroundings): Promise<RollResult> => {
@@ -34,8 +36,8 @@ async function rolled(request: RollRequest, variant: RollVariant, surroundings: 
       deployment,
       replicas: replicasOf(deployment),
       port: servicePort(deployment),
-      propagationMs: request.propagationMs,
-      load: { ...load, slowPath: (ms) => `${load.slowPath}${ms}` },
+      propagationMs: PROPAGATION_MS,
+      load: { ...load, slowPath: (ms) => `/slow?ms=${ms}` },
       longRequest: false,
     },
     {

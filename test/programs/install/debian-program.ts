@@ -23,7 +23,6 @@ export async function announced<T>(what: string, work: () => Promise<T>): Promis
 /** Asked by Debian's packages before they start a service; 101 means no. */
 const SERVICE_POLICY = "/usr/sbin/policy-rc.d";
 
-/** Rejects with apt's own words. */
 export async function debianProgram(source: DebianSource): Promise<Program> {
   const lock = join(cacheFolder(process.env), "programs", "apt.lock");
   if (fileOf(source) === undefined)

@@ -11,7 +11,6 @@ import type { ProgramSource } from "./program-table.ts";
 
 type PypiSource = Extract<ProgramSource, { from: "pypi" }>;
 
-/** Rejects with pip's own words. */
 export async function pypiProgram({ packages, start }: PypiSource): Promise<Program> {
   const [first = ""] = packages;
   const programs = join(cacheFolder(process.env), "programs");

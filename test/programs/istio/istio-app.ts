@@ -15,7 +15,6 @@ const ECHO_EVERY_MS = 250;
 const LIMIT_MS = 5_000;
 const STAYS_MS = 2_000;
 
-/** What the harness reads. */
 export type Calls = {
   answered: number;
   failures: string[];

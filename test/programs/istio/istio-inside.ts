@@ -5,7 +5,6 @@ import { answerRequest } from "../harness/answer-inside.ts";
 import { ISTIO_CASES, istioName } from "./istio-case.ts";
 import { runIstio } from "./istio-run.ts";
 
-/** Pods at a time. */
 const LANES = 4;
 
 await answerRequest(async ({ envoys, native }: PlayRequest, { processes, scratch: folder }) => {

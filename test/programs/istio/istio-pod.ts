@@ -11,7 +11,6 @@ export type IstioPodParts = IstioShape & {
   /** The proxy is a native sidecar with Istio's hook, or a regular container. */
   readonly form: "native" | "classic";
   readonly envoy: CommandLine;
-  /** The command line of the app. */
   readonly app: readonly string[];
   readonly folder: string;
 };

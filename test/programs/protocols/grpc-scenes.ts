@@ -1,7 +1,7 @@
 /** gRPC: grpcio's server and client, each a process of its own. */
 import { startPeer } from "../harness/peer-process.ts";
 import { programOf } from "../install/program-of.ts";
-import { endings, LONG_MS, OFTEN_MS, type Play, pause, type Scene, SELDOM_MS } from "./scene.ts";
+import { endings, LONG_MS, OFTEN_MS, type Place, type Play, pause, type Scene, SELDOM_MS } from "./scene.ts";
 
 const PROTOCOL = "gRPC";
 const PEER = new URL("./grpc-peer.py", import.meta.url).pathname;
@@ -11,40 +11,40 @@ export const GRPC_SCENES: readonly Scene[] = [
     protocol: PROTOCOL,
     client: "waits for an answer, and keeps the channel",
     needs: "grpcio",
-    play: (address, port) => calls({ address, port, calls: [`Wait=${LONG_MS}`] }),
+    play: (place) => calls({ ...place, calls: [`Wait=${LONG_MS}`] }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has its answer, and keeps the channel",
     needs: "grpcio",
-    play: (address, port) => calls({ address, port, calls: ["Wait=0"] }),
+    play: (place) => calls({ ...place, calls: ["Wait=0"] }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for one answer, and has got a later one on the same channel",
     needs: "grpcio",
-    play: (address, port) => calls({ address, port, calls: [`Wait=${2 * LONG_MS}`, "Wait=0"] }),
+    play: (place) => calls({ ...place, calls: [`Wait=${2 * LONG_MS}`, "Wait=0"] }),
     endings: endings("unsure", "deadline", "quiet", "quiet"),
   },
   {
     protocol: "gRPC stream",
     client: "listens to messages less than a quiet period apart",
     needs: "grpcio",
-    play: (address, port) => calls({ address, port, calls: [`Stream=${OFTEN_MS}`] }),
+    play: (place) => calls({ ...place, calls: [`Stream=${OFTEN_MS}`] }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: "gRPC stream",
     client: "listens to messages more than a quiet period apart",
     needs: "grpcio",
-    play: (address, port) => calls({ address, port, calls: [`Stream=${SELDOM_MS}`] }),
+    play: (place) => calls({ ...place, calls: [`Stream=${SELDOM_MS}`] }),
     endings: endings("unsure", "deadline", "deadline", "quiet"),
   },
 ];
 
-type Calls = { readonly address: string; readonly port: number; readonly calls: readonly string[] };
+type Calls = Place & { readonly calls: readonly string[] };
 
 /** Told to drain, the app ends its streams and stops its server, which sends GOAWAY and finishes the calls it has. */
 async function calls({ address, port, calls: made }: Calls): Promise<Play> {

@@ -12,7 +12,7 @@ const STEADY_MS = 2_000;
 export async function playBroker(stage: Stage, scene: BrokerScene, name: string): Promise<BrokerEnd> {
   const { clock } = stage;
   const folder = `${stage.request.folder}/${name}`;
-  const { pod, injected } = await stage.startPod(brokerPod(scene, name, folder), scene.lastcall);
+  const { pod, injected } = await stage.startPod(brokerPod(scene, name, folder), true);
   await until(`${scene.name}: the broker is ready`, pod.isReady);
   const client = await stage.startClient("broker_client.py", [pod.address, scene.client]);
   await until(`${scene.name}: the client is steady`, () => client.told.length > 0);

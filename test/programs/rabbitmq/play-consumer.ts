@@ -44,7 +44,6 @@ export async function playConsumer(stage: Stage, scene: ConsumerScene, queue: st
   };
 }
 
-/** To two digits. */
 export function secondsFromDeletion(pod: RunningPod, what: "gone"): number {
   const at = (event: string) => pod.events.find((one) => one.what === event)?.atMs ?? Number.NaN;
   return Math.round((at(what) - at("deleted")) / 10) / 100;

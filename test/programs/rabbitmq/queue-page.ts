@@ -4,7 +4,6 @@ import type { OtherResult } from "../results/program-result.ts";
 import type { BrokerEnd, ConsumerEnd, QueueResult } from "./queue-request.ts";
 import { BROKERS, type BrokerCase, CONSUMERS, type ConsumerCase } from "./queue-scenes.ts";
 
-/** As it is recorded. */
 export type RecordedQueues = OtherResult & QueueResult & { readonly broker: string };
 
 export function isQueues(result: OtherResult): result is RecordedQueues {

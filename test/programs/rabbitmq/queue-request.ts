@@ -7,18 +7,14 @@ export type QueueRequest = {
   readonly pythonPath: string;
   readonly consumers: readonly ConsumerScene[];
   readonly brokers: readonly BrokerScene[];
-  /** Brokers write below it only. */
   readonly folder: string;
 };
 
-type Scene = {
+export type ConsumerScene = {
   /** As the table of the guide calls it. */
   readonly name: string;
   readonly lastcall: boolean;
   readonly annotations: Readonly<Record<string, string>>;
-};
-
-export type ConsumerScene = Scene & {
   /** At SIGTERM it ends at once, or takes no more and finishes what it has. */
   readonly onSigterm: "ends" | "finishes";
   readonly graceSeconds: number;
@@ -26,9 +22,10 @@ export type ConsumerScene = Scene & {
   readonly statusOn: string;
 };
 
-export type BrokerScene = Scene & {
+/** A broker behind lastcall. */
+export type BrokerScene = {
+  readonly name: string;
   readonly client: "pausing" | "acknowledging" | "busy";
-  /** The broker's own preStop hook, run with the broker's environment. */
   readonly ownHook?: string;
 };
 

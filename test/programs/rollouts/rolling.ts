@@ -8,9 +8,9 @@ import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { placeOf, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
 import { allReady, createPod, replacePods } from "../../../src/demo/rollout/rollout.ts";
 import type { Servers } from "../../../src/demo/servers.ts";
+import { overWaitMs } from "../harness/over-wait.ts";
 import type { ClientNodes } from "./client-nodes.ts";
-import { sharedNowMs } from "./load/shared-clock.ts";
-import { overWaitMs } from "./over-wait.ts";
+import { sharedNowMs } from "./load/timing.ts";
 import type { DrainFacts, NodeResult, RolloutsRequest } from "./rollouts-request.ts";
 
 /** The Deployment is made of the request. */

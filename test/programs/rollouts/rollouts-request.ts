@@ -75,7 +75,7 @@ export type DrainFacts = {
   readonly why: string;
   /** From the deletion to the stop signal. */
   readonly drainMs: number;
-  /** From the moment when everything was done to that signal: see `over-wait.ts`. */
+  /** From the moment when everything was done to that signal: see `harness/over-wait.ts`. */
   readonly overWaitMs: number;
   readonly leftTotal: number;
   /** Whether any client ever came. */

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { frame, isWholeMessage } from "../harness/grpc-frame.ts";
-import { createPace } from "./load/pace.ts";
+import { overWaitMs } from "../harness/over-wait.ts";
+import { createPace } from "./load/timing.ts";
 import { createWorkBook } from "./load/work-book.ts";
 import { loadPlan } from "./load-plan.ts";
-import { overWaitMs } from "./over-wait.ts";
 import { BENCH_SCENES, type RolloutScene, sceneName, TEST_SCENES } from "./rollout-scenes.ts";
 import { type NodeResult, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 import { verdictOf } from "./rollouts-verdict.ts";

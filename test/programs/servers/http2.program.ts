@@ -8,10 +8,8 @@ import { requiredProgram } from "../install/program-of.ts";
 import type { Http2ServerResult } from "../results/program-result.ts";
 import { recordResult } from "../results/record-result.ts";
 import type { Http2Request, Http2Result } from "./http2-inside.ts";
-import { HTTP2_SERVERS } from "./http2-table.ts";
-import { serverDeployment } from "./server-table.ts";
+import { HTTP2_SERVERS, serverDeployment } from "./server-table.ts";
 
-/** By default. */
 const DRAIN_DELAY_SECONDS = 5;
 const INSIDE = join(import.meta.dirname, "http2-inside.ts");
 
@@ -23,8 +21,7 @@ test("an HTTP/2 connection that has its answer and stays is let go after the del
     for (const row of HTTP2_SERVERS) {
       const program = await requiredProgram(row.program, context);
       versions[row.system] = `${program.version} (${program.source})`;
-      const probed = { ...row, stopSignal: "SIGTERM", signalOf: "kubelet", probe: "tcp" } as const;
-      deployments[row.system] = annotated(serverDeployment(probed, program, scratch), {
+      deployments[row.system] = annotated(serverDeployment(row, program, scratch), {
         "lastcall.dev/drain-timeout": "5s",
       });
     }

@@ -43,7 +43,7 @@ describe("a rolling update loses nothing behind lastcall", () => {
     const scratch = await mkdtemp(join(tmpdir(), "server-"));
     try {
       const deployment = serverDeployment(row, program, scratch);
-      const rolls = ROLLED_TOGETHER.map((variants) => roll({ deployment, propagationMs: 2_000, variants }, context));
+      const rolls = ROLLED_TOGETHER.map((variants) => roll({ deployment, variants }, context));
       // One that fails does not leave the other one behind.
       await Promise.allSettled(rolls);
       const results = await Promise.all(rolls);

@@ -1,7 +1,7 @@
 /** HTTP/1.1 clients of one node: a pool of kept connections, new connections, slow requests, silent keepers. No one asks twice. */
 import { type HttpConnection, openConnection } from "../../../../src/demo/load/http-client.ts";
-import { endOfLifeMs } from "./connection-life.ts";
 import type { NodeClients, NodePorts } from "./node-ports.ts";
+import { endOfLifeMs } from "./timing.ts";
 
 type Kept = {
   readonly connection: HttpConnection;

@@ -2,8 +2,8 @@
 import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 import { isWholeMessage } from "../../harness/grpc-frame.ts";
 import { grpcCall, type Http2Answer, openSession, watchAnswer } from "../../harness/http2-client.ts";
-import { endOfLifeMs } from "./connection-life.ts";
 import type { NodeClients, NodePorts } from "./node-ports.ts";
+import { endOfLifeMs } from "./timing.ts";
 
 type Kept = {
   readonly session: ClientHttp2Session;
