@@ -6,7 +6,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
+import { type RequestOptions, request } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -198,23 +198,31 @@ type Question = {
   readonly as: string | undefined;
 };
 
-function askServer({ port, token, method, path, body, as }: Question): Promise<Answer> {
+async function askServer({ port, token, method, path, body, as }: Question): Promise<Answer> {
   const type = Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
   const headers = {
     authorization: `Bearer ${token}`,
     ...(as === undefined ? {} : { "impersonate-user": as }),
     ...(body === undefined ? {} : { "content-type": method === "PATCH" ? type : "application/json" }),
   };
+  const { status, text, warnings } = await exchange({ host: "127.0.0.1", port, path, method, headers }, body);
+  return { status, body: text.startsWith("{") ? JSON.parse(text) : text, warnings };
+}
+
+/** One request over TLS; the certificate is not checked. */
+export function exchange(
+  options: RequestOptions,
+  body?: unknown,
+): Promise<Pick<Answer, "status" | "warnings"> & { readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const options = { host: "127.0.0.1", port, path, method, headers, rejectUnauthorized: false, timeout: 60_000 };
-    const sent = request(options, (answer) => {
+    const sent = request({ ...options, rejectUnauthorized: false, timeout: 60_000 }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on("data", (chunk: Buffer) => chunks.push(chunk));
       answer.on("error", reject);
       answer.on("end", () => {
         const text = Buffer.concat(chunks).toString("utf8");
         const warnings = (answer.headersDistinct["warning"] ?? []).map((line) => line.replace(/^299 - /, ""));
-        resolve({ status: answer.statusCode ?? 0, body: text.startsWith("{") ? JSON.parse(text) : text, warnings });
+        resolve({ status: answer.statusCode ?? 0, text, warnings });
       });
     });
     sent.on("timeout", () => sent.destroy(new Error("no answer within 60 s")));
