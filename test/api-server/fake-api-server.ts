@@ -1,11 +1,12 @@
 /**
- * A small API server: lists in pages, watches from a version, bookmarks, 410 for versions it forgot, and the ways in
+ * A small API server: lists in pages, watches from a version, writes that need the current one, 410 for versions it forgot, and the ways in
  * which a real one and the network around it fail.
  *
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { KubeConfig } from "@kubernetes/client-node";
+import { default as jsonPatch, type Operation } from "fast-json-patch";
 import { listenOnOwnPort } from "../leases/own-port.ts";
 
 export type FakeObject = {
@@ -13,12 +14,18 @@ export type FakeObject = {
   readonly [key: string]: unknown;
 };
 
-type Change = { readonly version: number; readonly path: string; readonly type: string; readonly object: FakeObject };
+type Change = {
+  readonly atMs: number;
+  readonly version: number;
+  readonly path: string;
+  readonly type: string;
+  readonly object: FakeObject;
+};
 
 type Watch = { readonly path: string; readonly reply: ServerResponse };
 
 export type FakeApiServer = {
-  readonly port: number;
+  readonly url: string;
   readonly connection: KubeConfig;
   readonly put: (path: string, object: FakeObject) => void;
   readonly remove: (path: string, name: string, namespace?: string) => void;
@@ -32,6 +39,12 @@ export type FakeApiServer = {
   /** Every request so far, as `GET /path?query`. */
   readonly requests: readonly string[];
   readonly posted: readonly FakeObject[];
+  /** Every write but refused ones, as `PATCH /path 200`. */
+  readonly writes: readonly string[];
+  /** Since the last `compact`, on the clock of `performance.now()`. */
+  readonly changes: readonly Change[];
+  /** @param path of one object */
+  readonly find: (path: string) => FakeObject | undefined;
   readonly faults: Faults;
   /** Ends every connection and listens no more, until it is told to come back on the same port. */
   readonly goAway: () => Promise<void>;
@@ -56,12 +69,16 @@ export type Faults = {
   betweenPages: () => void;
 };
 
+/** The path of one object: its collection, and its name. */
+const OBJECT = /^(\/(?:api\/v1|apis\/[^/]+\/[^/]+)(?:\/namespaces\/[^/]+)?\/[^/]+)\/([^/]+)$/;
+
 export async function fakeApiServer(): Promise<FakeApiServer> {
   const objects = new Map<string, Map<string, FakeObject>>();
   const changes: Change[] = [];
   const watches = new Set<Watch>();
   const requests: string[] = [];
   const posted: FakeObject[] = [];
+  const writes: string[] = [];
   const faults: Faults = {
     refuse: undefined,
     mute: false,
@@ -75,7 +92,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
   let forgotten = 0;
 
   const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
-  const expired = (): object => ({ kind: "Status", status: "Failure", reason: "Expired", code: 410 });
+  const expired = (): object => ({ ...status(410, "too old"), status: "Failure", reason: "Expired" });
 
   const change = (path: string, type: string, object: FakeObject): void => {
     version += 1;
@@ -85,7 +102,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     const key = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
     if (type === "DELETED") all.delete(key);
     else all.set(key, stamped);
-    changes.push({ version, path, type, object: stamped });
+    changes.push({ atMs: performance.now(), version, path, type, object: stamped });
     if (faults.silentWatches) return;
     for (const watch of watches) if (watch.path === path) watch.reply.write(line(type, stamped));
   };
@@ -141,14 +158,18 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     });
   };
 
+  const find = (path: string): FakeObject | undefined => {
+    const [, collection = "", name = ""] = OBJECT.exec(path) ?? [];
+    const all = [...(objects.get(collection)?.values() ?? [])];
+    return all.find((object) => object.metadata.name === decodeURIComponent(name));
+  };
+
   const get = (url: URL, reply: ServerResponse): void => {
-    const [, collection = "", namespace = "", name] =
-      /^(\/api\/v1\/namespaces(?:\/([^/]+)\/pods)?)\/([^/]+)$/.exec(url.pathname) ?? [];
     if (url.pathname === "/version") {
       json(reply, 200, { major: "1", minor: "34+", gitVersion: "v1.34.2-fake" });
-    } else if (name !== undefined) {
-      const found = objects.get(collection)?.get(`${namespace}/${decodeURIComponent(name)}`);
-      json(reply, found === undefined ? 404 : 200, found ?? { kind: "Status", code: 404 });
+    } else if (OBJECT.test(url.pathname)) {
+      const found = find(url.pathname);
+      json(reply, found === undefined ? 404 : 200, found ?? status(404, "not found"));
     } else if (url.searchParams.get("watch") === "true") {
       watch(url, reply);
     } else {
@@ -156,27 +177,66 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     }
   };
 
+  const create = (path: string, object: FakeObject): readonly [number, object] => {
+    if (find(`${path}/${object.metadata.name}`) !== undefined) return [409, status(409, "already exists")];
+    posted.push(object);
+    change(path, "ADDED", object);
+    return [201, find(`${path}/${object.metadata.name}`) ?? object];
+  };
+
+  /** 409 to a patch that names an old version, 422 to one that cannot be applied. */
+  const patch = (path: string, operations: readonly Operation[]): readonly [number, object] => {
+    const object = find(path);
+    if (object === undefined) return [404, status(404, "not found")];
+    try {
+      const patched = jsonPatch.applyPatch(structuredClone(object), operations, true).newDocument;
+      if (patched.metadata["resourceVersion"] !== object.metadata["resourceVersion"])
+        return [409, status(409, "the object has been modified")];
+      change(path.slice(0, path.lastIndexOf("/")), "MODIFIED", patched);
+      return [200, find(path) ?? patched];
+    } catch {
+      return [422, status(422, "the server rejected our request")];
+    }
+  };
+
+  const write = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    const [path = ""] = (request.url ?? "").split("?", 1);
+    const [code, answer] = request.method === "POST" ? create(path, body) : patch(path, body);
+    writes.push(`${request.method} ${path} ${code}`);
+    json(reply, code, answer);
+  };
+
   const server = createServer((request, reply) => {
     requests.push(`${request.method} ${request.url}`);
     if (faults.mute) return;
     if (faults.retryAfter !== undefined) reply.setHeader("retry-after", faults.retryAfter);
-    if (faults.refuse !== undefined) json(reply, faults.refuse, { kind: "Status", code: faults.refuse });
-    else if (request.method === "POST") void receive(request, reply, posted);
+    if (faults.refuse !== undefined) json(reply, faults.refuse, status(faults.refuse, "made to fail"));
+    else if (request.method !== "GET") void write(request, reply);
     else get(new URL(request.url ?? "/", "http://fake"), reply);
   });
   // It comes back on this port, so no one may have been given it meanwhile.
   const port = await listenOnOwnPort(server, "127.0.0.1");
+  const url = `http://127.0.0.1:${port}`;
   const connection = new KubeConfig();
-  connection.loadFromClusterAndUser(
-    { name: "fake", server: `http://127.0.0.1:${port}`, skipTLSVerify: true },
-    { name: "u", token: "t" },
-  );
+  connection.loadFromClusterAndUser({ name: "fake", server: url, skipTLSVerify: true }, { name: "u", token: "t" });
+
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
 
   return {
-    port,
+    url,
     connection,
     requests,
     posted,
+    writes,
+    changes,
+    find,
     faults,
     put: (path, object) => change(path, objects.get(path)?.has(keyOf(object)) ? "MODIFIED" : "ADDED", object),
     remove: (path, name, namespace) =>
@@ -201,32 +261,32 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
       }
     },
     openWatches: (path) => [...watches].filter((open) => open.path === path).length,
-    goAway: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    goAway: stop,
     comeBack: () => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve)),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: stop,
   };
+}
+
+/** @param url of a fake server, or of a proxy before one */
+export function kubeconfigFor(url: string): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "c", cluster: { server: url, "insecure-skip-tls-verify": true } }],
+    users: [{ name: "u", user: { token: "t" } }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  });
 }
 
 function keyOf(object: FakeObject): string {
   return `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
 }
 
-function json(reply: ServerResponse, status: number, body: unknown): void {
-  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+function status(code: number, message: string): object {
+  return { kind: "Status", code, message };
 }
 
-async function receive(request: IncomingMessage, reply: ServerResponse, posted: FakeObject[]): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const object = JSON.parse(Buffer.concat(chunks).toString("utf8")) as FakeObject;
-  posted.push(object);
-  json(reply, 201, object);
+function json(reply: ServerResponse, status: number, body: unknown): void {
+  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }

@@ -2,20 +2,18 @@
  * A real API server with its store and nothing else: no node, no controller. It judges what the chart renders, runs
  * its expressions and calls its webhook. Everything ends with the process that started it.
  */
-import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
+import { type RequestOptions, request } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { pause } from "../time/pause.ts";
-import { complaintsIn } from "./helm-complaints.ts";
-import { at, CHART, type Helm, type Values } from "./rendering.ts";
-
-const ROOT = join(import.meta.dirname, "../..");
+import { builtFolders } from "./helm-binary.ts";
+import { at, CHART, complaintsIn, type Helm, type Values } from "./rendering.ts";
 
 export type Answer = {
   readonly status: number;
@@ -128,13 +126,7 @@ function findPrograms(): Programs {
   const named = { etcd: process.env["LASTCALL_ETCD"], apiServer: process.env["LASTCALL_KUBE_APISERVER"] };
   if (named.etcd !== undefined && named.apiServer !== undefined)
     return { etcd: named.etcd, apiServer: named.apiServer };
-  const args = [join(ROOT, "e2e/main.ts"), "build", "etcd", "kubernetes-1.37"];
-  const { status, stdout } = spawnSync(process.execPath, args, {
-    stdio: ["ignore", "pipe", "inherit"],
-    encoding: "utf8",
-  });
-  const [etcd, kubernetes] = stdout.trim().split("\n");
-  if (status !== 0 || etcd === undefined || kubernetes === undefined) throw new Error("The API server was not built.");
+  const [etcd = "", kubernetes = ""] = builtFolders("etcd", "kubernetes-1.37");
   return { etcd: join(etcd, "etcd"), apiServer: join(kubernetes, "kube-apiserver") };
 }
 
@@ -206,23 +198,31 @@ type Question = {
   readonly as: string | undefined;
 };
 
-function askServer({ port, token, method, path, body, as }: Question): Promise<Answer> {
+async function askServer({ port, token, method, path, body, as }: Question): Promise<Answer> {
   const type = Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
   const headers = {
     authorization: `Bearer ${token}`,
     ...(as === undefined ? {} : { "impersonate-user": as }),
     ...(body === undefined ? {} : { "content-type": method === "PATCH" ? type : "application/json" }),
   };
+  const { status, text, warnings } = await exchange({ host: "127.0.0.1", port, path, method, headers }, body);
+  return { status, body: text.startsWith("{") ? JSON.parse(text) : text, warnings };
+}
+
+/** One request over TLS; the certificate is not checked. */
+export function exchange(
+  options: RequestOptions,
+  body?: unknown,
+): Promise<Pick<Answer, "status" | "warnings"> & { readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const options = { host: "127.0.0.1", port, path, method, headers, rejectUnauthorized: false, timeout: 60_000 };
-    const sent = request(options, (answer) => {
+    const sent = request({ ...options, rejectUnauthorized: false, timeout: 60_000 }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on("data", (chunk: Buffer) => chunks.push(chunk));
       answer.on("error", reject);
       answer.on("end", () => {
         const text = Buffer.concat(chunks).toString("utf8");
         const warnings = (answer.headersDistinct["warning"] ?? []).map((line) => line.replace(/^299 - /, ""));
-        resolve({ status: answer.statusCode ?? 0, body: text.startsWith("{") ? JSON.parse(text) : text, warnings });
+        resolve({ status: answer.statusCode ?? 0, text, warnings });
       });
     });
     sent.on("timeout", () => sent.destroy(new Error("no answer within 60 s")));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { complaintsIn } from "./helm-complaints.ts";
+import { complaintsIn } from "./rendering.ts";
 
 const BROKEN_OFF = `I1122 01:07:46.071519   30752 reflector.go:664] "Warning: watch ended with error" err="context canceled"\n`;
 const WARNING = 'W1122 01:07:46.071519   30752 warnings.go:70] unknown field "spec.more"\n';

@@ -5,10 +5,11 @@ export type PodCase = {
   readonly namespace: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly spec?: Readonly<Record<string, unknown>>;
-  /** What the working webhook makes of it; `not asked` is also let in when the webhook is needed and away. */
+  /**
+   * What the working webhook makes of it; `not asked` is also let in when the webhook is needed and away. The policy reports those
+   * of `injected` that were let in as they are.
+   */
   readonly outcome: "injected" | "left alone" | "not asked";
-  /** The policy reports it when it was let in as it is. */
-  readonly reported: boolean;
 };
 
 const label = (value: string) => ({ labels: { "lastcall.dev/inject": value } });
@@ -23,167 +24,53 @@ const nodesOf = (...values: readonly string[]) => ({
   },
 });
 
+type Parts = Pick<PodCase, "metadata" | "spec">;
+
+function row(says: string, namespace: string, outcome: PodCase["outcome"], parts: Parts = {}): PodCase {
+  return { says, namespace, outcome, ...parts };
+}
+
 /** `shop` is opted in, `plain` is not. */
 export const POD_CASES: readonly PodCase[] = [
-  { says: "a Pod of an opted-in namespace", namespace: "shop", outcome: "injected", reported: true },
-  {
-    says: "a Pod with other labels",
-    namespace: "shop",
-    metadata: { labels: { app: "web" } },
-    outcome: "injected",
-    reported: true,
-  },
-  {
-    says: "a Pod with other annotations",
-    namespace: "shop",
-    metadata: note("a", "b"),
-    outcome: "injected",
-    reported: true,
-  },
-  {
-    says: "a Pod that opts in twice",
-    namespace: "shop",
-    metadata: label("enabled"),
-    outcome: "injected",
-    reported: true,
-  },
-  {
-    says: "a Pod of Linux",
-    namespace: "shop",
+  row("a Pod of an opted-in namespace", "shop", "injected"),
+  row("a Pod with other labels", "shop", "injected", { metadata: { labels: { app: "web" } } }),
+  row("a Pod with other annotations", "shop", "injected", { metadata: note("a", "b") }),
+  row("a Pod that opts in twice", "shop", "injected", { metadata: label("enabled") }),
+  row("a Pod of Linux", "shop", "injected", {
     spec: { os: { name: "linux" }, nodeSelector: { "kubernetes.io/os": "linux" } },
-    outcome: "injected",
-    reported: true,
-  },
-  {
-    says: "a Pod that sleeps",
-    namespace: "shop",
-    metadata: note("lastcall.dev/mode", "sleep"),
-    outcome: "injected",
-    reported: true,
-  },
-  {
-    says: "a Pod that opts out by label",
-    namespace: "shop",
-    metadata: label("disabled"),
-    outcome: "not asked",
-    reported: false,
-  },
-  {
-    says: "a Pod that opts out by annotation",
-    namespace: "shop",
-    metadata: note("lastcall.dev/inject", "disabled"),
-    outcome: "not asked",
-    reported: false,
-  },
-  {
-    says: "a mirror Pod",
-    namespace: "shop",
+  }),
+  row("a Pod that sleeps", "shop", "injected", { metadata: note("lastcall.dev/mode", "sleep") }),
+  row("a Pod that opts out by label", "shop", "not asked", { metadata: label("disabled") }),
+  row("a Pod that opts out by annotation", "shop", "not asked", { metadata: note("lastcall.dev/inject", "disabled") }),
+  row("a mirror Pod", "shop", "not asked", {
     metadata: note("kubernetes.io/config.mirror", "x"),
     spec: { nodeName: "n1" },
-    outcome: "not asked",
-    reported: false,
-  },
-  {
-    says: "a Pod of Windows",
-    namespace: "shop",
-    spec: { os: { name: "windows" } },
-    outcome: "not asked",
-    reported: false,
-  },
-  {
-    says: "a Pod for Windows nodes",
-    namespace: "shop",
-    spec: { nodeSelector: { "kubernetes.io/os": "windows" } },
-    outcome: "not asked",
-    reported: false,
-  },
-  {
-    says: "a Pod for Windows nodes by their old label",
-    namespace: "shop",
+  }),
+  row("a Pod of Windows", "shop", "not asked", { spec: { os: { name: "windows" } } }),
+  row("a Pod for Windows nodes", "shop", "not asked", { spec: { nodeSelector: { "kubernetes.io/os": "windows" } } }),
+  row("a Pod for Windows nodes by their old label", "shop", "not asked", {
     spec: { nodeSelector: { "beta.kubernetes.io/os": "windows" } },
-    outcome: "not asked",
-    reported: false,
-  },
-  {
-    says: "a Pod that only fits Windows nodes",
-    namespace: "shop",
-    spec: { affinity: nodesOf("windows") },
-    outcome: "not asked",
-    reported: false,
-  },
-  {
-    says: "a Pod that fits nodes of two systems",
-    namespace: "shop",
-    spec: { affinity: nodesOf("windows", "linux") },
-    outcome: "injected",
-    reported: true,
-  },
-  {
-    says: "a Pod on the host's network",
-    namespace: "shop",
-    spec: { hostNetwork: true },
-    outcome: "left alone",
-    reported: false,
-  },
-  {
-    says: "a Pod that is killed at once",
-    namespace: "shop",
-    spec: { terminationGracePeriodSeconds: 0 },
-    outcome: "left alone",
-    reported: false,
-  },
-  {
-    says: "a Pod that runs to completion",
-    namespace: "shop",
-    spec: { restartPolicy: "Never" },
-    outcome: "left alone",
-    reported: false,
-  },
-  {
-    says: "a Pod that runs to completion and asks by label",
-    namespace: "shop",
+  }),
+  row("a Pod that only fits Windows nodes", "shop", "not asked", { spec: { affinity: nodesOf("windows") } }),
+  row("a Pod that fits nodes of two systems", "shop", "injected", { spec: { affinity: nodesOf("windows", "linux") } }),
+  row("a Pod on the host's network", "shop", "left alone", { spec: { hostNetwork: true } }),
+  row("a Pod that is killed at once", "shop", "left alone", { spec: { terminationGracePeriodSeconds: 0 } }),
+  row("a Pod that runs to completion", "shop", "left alone", { spec: { restartPolicy: "Never" } }),
+  row("a Pod that runs to completion and asks by label", "shop", "injected", {
     metadata: label("enabled"),
     spec: { restartPolicy: "Never" },
-    outcome: "injected",
-    reported: true,
-  },
-  {
-    says: "a Pod that runs to completion and asks by annotation",
-    namespace: "shop",
+  }),
+  row("a Pod that runs to completion and asks by annotation", "shop", "injected", {
     metadata: note("lastcall.dev/inject", "enabled"),
     spec: { restartPolicy: "OnFailure" },
-    outcome: "injected",
-    reported: true,
-  },
-  {
-    says: "a Pod with hooks of its own",
-    namespace: "shop",
+  }),
+  row("a Pod with hooks of its own", "shop", "left alone", {
     spec: { containers: [{ name: "app", image: "app", lifecycle: hook }] },
-    outcome: "left alone",
-    reported: false,
-  },
-  { says: "a Pod of a namespace that did not opt in", namespace: "plain", outcome: "not asked", reported: false },
-  {
-    says: "a Pod that opts in elsewhere",
-    namespace: "plain",
-    metadata: label("enabled"),
-    outcome: "injected",
-    reported: true,
-  },
-  {
-    says: "a Pod that opts in where nothing is touched",
-    namespace: "kube-system",
-    metadata: label("enabled"),
-    outcome: "not asked",
-    reported: false,
-  },
-  {
-    says: "a Pod that opts in beside the webhook",
-    namespace: "lastcall",
-    metadata: label("enabled"),
-    outcome: "not asked",
-    reported: false,
-  },
+  }),
+  row("a Pod of a namespace that did not opt in", "plain", "not asked"),
+  row("a Pod that opts in elsewhere", "plain", "injected", { metadata: label("enabled") }),
+  row("a Pod that opts in where nothing is touched", "kube-system", "not asked", { metadata: label("enabled") }),
+  row("a Pod that opts in beside the webhook", "lastcall", "not asked", { metadata: label("enabled") }),
 ];
 
 export function podOf({ namespace, metadata, spec }: PodCase): object {

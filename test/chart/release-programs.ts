@@ -1,7 +1,6 @@
 /** The programs of an installed release, run here as the account and with the flags that the chart gives them. */
 import { type ChildProcess, execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { request } from "node:https";
 import { join } from "node:path";
 import { type ApiServer, freePort, start } from "./api-server.ts";
 import { expandedArgs } from "./kubelet-arguments.ts";
@@ -43,22 +42,6 @@ export async function startWebhook(api: ApiServer, folder: string): Promise<Chil
     ],
     `--admin-port=${await freePort()}`,
   ]);
-}
-
-/** What Prometheus would read of the server. */
-export function readMetrics({ address, port }: { readonly address: string; readonly port: number }): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const where = { host: address, port, path: "/metrics", rejectUnauthorized: false, timeout: 60_000 };
-    const sent = request(where, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-      answer.on("error", reject);
-      answer.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
-    });
-    sent.on("timeout", () => sent.destroy(new Error("no metrics within 60 s")));
-    sent.on("error", reject);
-    sent.end();
-  });
 }
 
 async function moveService(api: ApiServer): Promise<number> {

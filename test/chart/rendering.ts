@@ -46,6 +46,20 @@ export function renderText(values: Values = {}, where: Where = {}): Helm {
   return helm(["template", "lastcall", CHART, ...place, "--set", registry, ...(where.args ?? []), "-f", "-"], values);
 }
 
+/** What Helm says against these values; empty when they are taken. */
+export function complaint(values: Values, namespace = "lastcall"): string {
+  const { status, stderr } = renderText(values, { namespace });
+  return status === 0 ? "" : stderr;
+}
+
+/**
+ * Without the lines that helm's client of the API server logs as information, whose letter is I: it writes one when a watch
+ * of its own is broken off at its end.
+ */
+export function complaintsIn(stderr: string): string {
+  return stderr.replaceAll(/^I[0-9]{4} [0-9:.]+ +[0-9]+ \S+\.go:[0-9]+\] .*\n/gm, "");
+}
+
 const rendered = new Map<string, readonly Manifest[]>();
 
 /** The same values give the same objects, so each rendering is made once per file. */

@@ -2,10 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type Release, selectionOf } from "../../src/injection/opt-in/selection.ts";
 import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
-import type { Labels } from "./label-selector.ts";
-import { at, isHook, listOf, only, render, type Values } from "./rendering.ts";
-import { chooses, type Entry, injectingEntries, settingsEntries } from "./webhook-entries.ts";
-import { complaint } from "./wrong-values.ts";
+import { at, complaint, isHook, listOf, only, render, type Values } from "./rendering.ts";
+import { chooses, type Entry, injectingEntries, type Labels, settingsEntries } from "./webhook-entries.ts";
 
 const entriesOf = (values: Values, namespace = "lastcall"): readonly Entry[] =>
   injectingEntries(render(values, { namespace }));

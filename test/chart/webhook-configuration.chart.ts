@@ -3,10 +3,9 @@ import { ANNOTATIONS, PREFIX } from "../../src/policy/fields.ts";
 import { readSettings } from "../../src/webhook/config.ts";
 import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
-import { type Labels, selects } from "./label-selector.ts";
 import { at, listOf, type Manifest, ofKind, only, render, type Values } from "./rendering.ts";
 import { MATRIX } from "./values-matrix.ts";
-import { chooses, injectingEntries, settingsEntries } from "./webhook-entries.ts";
+import { chooses, injectingEntries, type Labels, selects, settingsEntries } from "./webhook-entries.ts";
 
 const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
 

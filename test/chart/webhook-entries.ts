@@ -1,6 +1,16 @@
 /** The entries of a release's webhook configuration: those that inject, and those that only check settings. */
-import { type LabelSelector, type Labels, selects } from "./label-selector.ts";
 import { at, listOf, type Manifest, only } from "./rendering.ts";
+
+export type Labels = Readonly<Record<string, string>>;
+
+type LabelSelector = {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+};
 
 export type Entry = {
   readonly name: string;
@@ -23,4 +33,20 @@ function entriesAt(manifests: readonly Manifest[], path: string): readonly Entry
 
 export function chooses(entry: Entry, namespace: Labels, object: Labels): boolean {
   return selects(entry.namespaceSelector, namespace) && selects(entry.objectSelector ?? {}, object);
+}
+
+/** As the API server evaluates it. An operator that is not known throws: a test must not pass because of a slip in the chart. */
+export function selects(selector: LabelSelector, labels: Labels): boolean {
+  const equal = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  return (
+    equal &&
+    (selector.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
+      const value = labels[key];
+      if (operator === "In") return value !== undefined && values.includes(value);
+      if (operator === "NotIn") return value === undefined || !values.includes(value);
+      if (operator === "Exists") return value !== undefined;
+      if (operator === "DoesNotExist") return value === undefined;
+      throw new Error(`there is no operator ${operator}`);
+    })
+  );
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SHIPPED_PROFILES } from "../../src/policy/shipped-profiles.ts";
-import type { Values } from "./rendering.ts";
-import { complaint } from "./wrong-values.ts";
+import { complaint, type Values } from "./rendering.ts";
 
 const existing = (inner: object) => ({ certificates: { mode: "existing", existing: inner } });
 

@@ -5,16 +5,15 @@ import { missingEnvoy, withEnvoy } from "./envoy/envoy-page.ts";
 import { missingIstio, withIstio } from "./istio/istio-page.ts";
 import { isQueues, withQueues } from "./rabbitmq/queue-page.ts";
 import type { OtherResult } from "./results/program-result.ts";
-import { RESULTS_FILE } from "./results/record-result.ts";
-import { resultLines } from "./results/result-lines.ts";
+import { RESULTS_FILE, resultLines } from "./results/record-result.ts";
 import { systemsPage } from "./results/systems-page.ts";
-import { writeRolloutsPage } from "./rollouts/write-rollouts-page.ts";
-import { HTTP2_SERVERS } from "./servers/http2-table.ts";
-import { SERVERS, type ServerRow, titleOf } from "./servers/server-table.ts";
+import { rolloutsPage, unmeasured } from "./rollouts/rollouts-page.ts";
+import { HTTP2_SERVERS, SERVERS, type ServerRow, titleOf } from "./servers/server-table.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
 const PAGE = join(DOCS, "systems.md");
 const ENVOY = join(DOCS, "envoy.md");
+const ROLLOUTS = join(DOCS, "rollouts.md");
 const QUEUES = join(DOCS, "guides/rabbitmq.md");
 
 const results = resultLines(readFileSync(RESULTS_FILE, "utf8"));
@@ -42,9 +41,9 @@ if (missing.length === 0 && queues !== undefined) {
 }
 
 // Measured by a bench of its own, which takes longer than a test run may.
-const unrolled = writeRolloutsPage(results);
-if (unrolled.length > 0)
-  process.stderr.write(`docs/rollouts.md stays as it is: run npm run bench:rollouts for ${unrolled.join("; ")}\n`);
+const unrolled = unmeasured(results);
+if (unrolled.length === 0) writeFileSync(ROLLOUTS, rolloutsPage(results));
+else process.stderr.write(`docs/rollouts.md stays as it is: run npm run bench:rollouts for ${unrolled.join("; ")}\n`);
 
 function isOf(row: ServerRow, result: OtherResult): boolean {
   return result.system === row.system && "stopSignal" in result && result.stopSignal === row.stopSignal;

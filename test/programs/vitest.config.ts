@@ -1,14 +1,12 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { PartOrder } from "./run/part-order.ts";
-import { PartsReporter } from "./run/parts-reporter.ts";
 
 // biome-ignore lint/style/noDefaultExport: the tool reads its settings from the default export
 export default defineConfig({
   test: {
     include: ["test/programs/**/*.program.ts"],
     globalSetup: ["test/native-build.ts", "test/programs/run/preload-build.ts", "test/programs/run/leftovers.ts"],
-    reporters: ["default", new PartsReporter()],
     // Installing a program may have to download it; a case itself takes seconds.
     testTimeout: 180_000,
     hookTimeout: 600_000,

@@ -6,23 +6,16 @@ import { getPriority } from "node:os";
 import { connect } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { RELAY_NICENESS } from "../../src/relay/thread/thread-main.ts";
+import { type FakeApiServer, fakeApiServer } from "../api-server/fake-api-server.ts";
 import { someReport } from "../drain-history/some-drain.ts";
 import { listenOnOwnPort } from "../leases/own-port.ts";
 import { eventually } from "../time/eventually.ts";
-import { type PretendApi, SECRETS } from "../webhook/certificates-authority/pretend-api-server.ts";
+import { SECRETS } from "../webhook/certificates-authority/shared-objects.ts";
 import { POD } from "../webhook/pod-review.ts";
 import { call } from "../webhook/running-webhook.ts";
-import {
-  admitted,
-  askRelay,
-  given,
-  RELAY_SECRET,
-  type Replica,
-  relayApi,
-  showNamespaces,
-  startReplica,
-  type Variables,
-} from "./replica.ts";
+import { admitted, askRelay, given, type Replica, startReplica, type Variables } from "./replica.ts";
+import { sliceObject } from "./slices/slice-cases.ts";
+import { slicesOf } from "./slices/watched-cluster.ts";
 
 const LIMIT = { timeout: 400_000 };
 const cleanups: (() => unknown)[] = [];
@@ -30,13 +23,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function api(): Promise<PretendApi> {
-  const started = await relayApi();
-  cleanups.push(started.stop);
+async function api(): Promise<FakeApiServer> {
+  const started = await fakeApiServer();
+  cleanups.push(started.close);
+  started.put("/api/v1/namespaces", { metadata: { name: "shop" } });
   return started;
 }
 
-async function replica(of: Pick<PretendApi, "url">, args?: readonly string[]): Promise<Replica> {
+async function replica(of: Pick<FakeApiServer, "url">, args?: readonly string[]): Promise<Replica> {
   const starting = startReplica(of, args);
   // Of two that start together one may fail: the other one is ended too.
   cleanups.push(() => starting.then((started) => started.destroy()).catch(() => undefined));
@@ -70,14 +64,14 @@ describe("two replicas with one Secret", () => {
     const other = (await given(second, OWNED)).variables;
     expect(other["LASTCALL_RELAY_CREDENTIAL"]).not.toBe(variables["LASTCALL_RELAY_CREDENTIAL"]);
     expect((await askRelay(first, other, NOTICE)).status).toBe(204);
-    expect(server.writes().filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
+    expect(server.writes.filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
   });
 
   test("make another CA when the Secret is deleted, and serve each other's Pods with it", LIMIT, async () => {
     const server = await api();
     const [first, second] = await Promise.all([replica(server), replica(server)]);
     const before = (await given(first, OWNED)).variables;
-    server.objects.delete(RELAY_SECRET);
+    server.remove(SECRETS, "lastcall-relay", "lastcall");
     await eventually(() => expect(first.output() + second.output()).toContain("lost CAs"));
     await eventually(async () => {
       const now = (await admitted(first, OWNED)).variables;
@@ -125,7 +119,10 @@ describe("the two ports", () => {
 });
 
 test("told to stop, it ends the open streams once it no longer listens, and is gone at once", LIMIT, async () => {
-  const one = await replica(await api(), ["--relay-address=10.96.0.7:443", "--drain-delay=1s"]);
+  const server = await api();
+  const endpoints = [{ uid: WHO.uid, address: "10.1.2.3", conditions: { ready: true } }];
+  server.put(slicesOf("shop"), sliceObject({ name: "web", service: "web", endpoints }));
+  const one = await replica(server, ["--relay-address=10.96.0.7:443", "--drain-delay=1s"]);
   const { variables } = await given(one, OWNED);
   let begun: () => void = () => undefined;
   const first = new Promise<void>((resolve) => {
@@ -177,12 +174,12 @@ describe("admissions go on", () => {
 
   test("without a credential for a namespace that does not exist, until it does", LIMIT, async () => {
     const server = await api();
-    showNamespaces(server, []);
+    server.remove("/api/v1/namespaces", "shop");
     const one = await replica(server);
     const { variables } = await admitted(one, OWNED);
     expect(Object.keys(variables)).toContain("LASTCALL_TOKEN");
     expect(Object.keys(variables)).not.toContain("LASTCALL_RELAY_CREDENTIAL");
-    showNamespaces(server, ["shop"]);
+    server.put("/api/v1/namespaces", { metadata: { name: "shop" } });
     await eventually(async () =>
       expect(Object.keys((await admitted(one, OWNED)).variables)).toContain("LASTCALL_RELAY_CREDENTIAL"),
     );
@@ -261,7 +258,7 @@ function silentAt({ relayPort }: Replica, variables: Variables, said: string): P
 }
 
 /** The same API server, which does not let the account read Secrets until it does. */
-async function secretsRefused(server: PretendApi): Promise<{ readonly url: string; refuses: boolean }> {
+async function secretsRefused(server: FakeApiServer): Promise<{ readonly url: string; refuses: boolean }> {
   const proxy = createServer((request, response) => {
     if (gate.refuses && request.url?.includes("/secrets") === true) {
       response.writeHead(403, { "content-type": "application/json" }).end('{"message":"may not"}');

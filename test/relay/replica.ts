@@ -4,26 +4,12 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { type FakeApiServer, kubeconfigFor } from "../api-server/fake-api-server.ts";
 import { eventually } from "../time/eventually.ts";
-import { kubeconfigFor, type PretendApi, pretendApi } from "../webhook/certificates-authority/pretend-api-server.ts";
 import { reviewText } from "../webhook/pod-review.ts";
 import { call, type RunningWebhook, startWebhook } from "../webhook/running-webhook.ts";
 
-export const RELAY_SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-relay";
 const ADDRESS = "[10.96.0.7]:443";
-
-/** With a namespace, and empty lists of what the webhook reads at its start, or it would wait for them. */
-export async function relayApi(): Promise<PretendApi> {
-  const api = await pretendApi();
-  const empty = { metadata: {}, items: [] };
-  for (const name of ["nodes", "limitranges"]) api.put(`/api/v1/${name}`, empty);
-  showNamespaces(api, ["shop"]);
-  return api;
-}
-
-export function showNamespaces(api: PretendApi, names: readonly string[]): void {
-  api.put("/api/v1/namespaces", { metadata: {}, items: names.map((name) => ({ metadata: { name } })) });
-}
 
 export type Replica = RunningWebhook & {
   /** Of the relay that listened last; 0 before the first. */
@@ -32,7 +18,7 @@ export type Replica = RunningWebhook & {
 
 /** Answers when admissions are served, which may be before the relay is. */
 export async function startReplica(
-  api: Pick<PretendApi, "url">,
+  api: Pick<FakeApiServer, "url">,
   args: readonly string[] = [`--relay-address=${ADDRESS}`],
 ): Promise<Replica> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-relay-"));

@@ -1,10 +1,9 @@
 /** The tables of docs/envoy.md from the results of real runs. Pure. */
+import { table, within } from "../results/page.ts";
 import type { OtherResult } from "../results/program-result.ts";
 import { VERSIONS } from "./cases.ts";
 import type { EnvoyResult } from "./envoy-result.ts";
 import { GATEWAY_FIGURES, GATEWAY_RESIDENT_MIB, type GatewayFigures } from "./gateway-figures.ts";
-import { within } from "./page-section.ts";
-import { table } from "./page-table.ts";
 import type { Ending, Scene } from "./scene.ts";
 import { SCENES } from "./scenes.ts";
 

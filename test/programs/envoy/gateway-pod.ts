@@ -1,20 +1,15 @@
 /** The Pod of a gateway as Envoy Gateway makes it, without its shutdown manager. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { CommandLine } from "../install/program-of.ts";
 import { type EnvoyShape, envoyConfig } from "./envoy-config.ts";
 import type { Scene } from "./scene.ts";
 import { PROXY } from "./upstream-ports.ts";
 
-export type EnvoyProgram = {
-  readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-};
-
 export type GatewayParts = {
   readonly scene: Scene;
-  /** As in the name of a Pod. */
   readonly name: string;
-  readonly envoy: EnvoyProgram;
+  readonly envoy: CommandLine;
   readonly folder: string;
 } & Omit<EnvoyShape, "fewStatistics">;
 

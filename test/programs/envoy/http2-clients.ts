@@ -1,8 +1,8 @@
-/** Clients of HTTP/2 and of gRPC: framing and trailers are gRPC's, the rest of a gRPC library is not here. */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
-import { connect as connectSocket } from "node:net";
+/** Clients of HTTP/2 and of gRPC. */
+import { type ClientHttp2Session, type ClientHttp2Stream, constants } from "node:http2";
+import { readFrames } from "../harness/grpc-frame.ts";
+import { grpcCall, type Http2Answer, openSession, watchAnswer } from "../harness/http2-client.ts";
 import { type Asked, createLoops, type Loops } from "./client-loops.ts";
-import { frame, readFrames } from "./grpc-frame.ts";
 import type { Clients, Place } from "./scene.ts";
 import { PROXY, UPSTREAM } from "./upstream-ports.ts";
 
@@ -14,6 +14,7 @@ type Http2Load = {
   readonly ask: "plain" | "grpc";
 };
 
+const SERVICE = "/scene.Scene";
 const REFUSED = "refused";
 /** Answers of the app take this long. */
 const WORK_MS = 5;
@@ -63,7 +64,7 @@ export function grpcStream(everyMs: number, hangsUpAfterMs: number): (place: Pla
     let lastMs = place.clock.nowMs();
     let left = false;
     const session = open(place, true);
-    const stream = call(session, "Stream", everyMs);
+    const stream = grpcCall(session, `${SERVICE}/Stream`, String(everyMs));
     stream.on("error", () => {});
     stream.on("data", () => {
       tally.answered += 1;
@@ -102,13 +103,7 @@ function keptSession(place: Place, loops: Loops): KeptSession {
 }
 
 function open(place: Place, toPod: boolean): ClientHttp2Session {
-  const [host, port] = toPod ? [place.pod, PROXY.web] : [place.other, UPSTREAM.http2];
-  const session = connect(`http://${host}:${port}`, {
-    createConnection: () => connectSocket({ host, port, localAddress: place.from, noDelay: true }),
-  });
-  // What it breaks is told by the requests.
-  session.on("error", () => {});
-  return session;
+  return toPod ? openSession(place.pod, PROXY.web, place.from) : openSession(place.other, UPSTREAM.http2, place.from);
 }
 
 function askPlain(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<Asked> {
@@ -118,49 +113,21 @@ function askPlain(session: ClientHttp2Session, ms: number, byPod: boolean): Prom
 }
 
 function askGrpc(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<Asked> {
-  return ended(call(session, "Wait", ms), byPod, ({ status, grpcStatus, body }) => {
+  return ended(grpcCall(session, `${SERVICE}/Wait`, String(ms)), byPod, ({ status, grpcStatus, chunks }) => {
+    const body = Buffer.concat(chunks);
     const whole = status === 200 && grpcStatus === "0" && readFrames(body)[0] === "done";
     return whole ? "" : `status ${status}, grpc-status ${grpcStatus}, ${body.length} bytes`;
   });
 }
 
-function call(session: ClientHttp2Session, method: string, ms: number): ClientHttp2Stream {
-  const stream = session.request({
-    ":method": "POST",
-    ":path": `/scene.Scene/${method}`,
-    "content-type": "application/grpc",
-    te: "trailers",
-  });
-  stream.end(frame(String(ms)));
-  return stream;
-}
-
-type Answer = { status: number; grpcStatus: string; body: Buffer };
-
-function ended(stream: ClientHttp2Stream, byPod: boolean, judge: (answer: Answer) => string): Promise<Asked> {
-  const answer: Answer = { status: 0, grpcStatus: "", body: Buffer.alloc(0) };
-  let broken = "";
-  stream.on("response", (headers) => {
-    answer.status = Number(headers[":status"]);
-    // A call that fails at once says so in its headers.
-    answer.grpcStatus = String(headers["grpc-status"] ?? "");
-  });
-  stream.on("trailers", (trailers) => {
-    answer.grpcStatus = String(trailers["grpc-status"] ?? "");
-  });
-  stream.on("data", (chunk: Buffer) => {
-    answer.body = Buffer.concat([answer.body, chunk]);
-  });
-  stream.on("error", (error) => {
-    broken = error.message;
-  });
+function ended(stream: ClientHttp2Stream, byPod: boolean, judge: (answer: Http2Answer) => string): Promise<Asked> {
   return new Promise((done) => {
-    stream.on("close", () => {
+    watchAnswer(stream, (answer) => {
       if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
         done({ failure: REFUSED, byPod });
         return;
       }
-      const failure = broken === "" ? judge(answer) : broken;
+      const failure = answer.error === "" ? judge(answer) : answer.error;
       done({ failure: failure === "" || byPod ? failure : `${failure} elsewhere`, byPod });
     });
   });

@@ -5,6 +5,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { pause } from "../../time/pause.ts";
 import type { FoundProgram } from "../install/program-of.ts";
+import { clusterOf, filter, httpFilter, tcpAt } from "./envoy-parts.ts";
 
 export const LONE_HTTP_PORT = 8_080;
 export const LONE_TCP_PORT = 8_081;
@@ -17,7 +18,6 @@ export type LoneEnvoyParts = {
   readonly address: string;
   readonly admin: AdminPlace;
   readonly backendPort: number;
-  /** The file that its configuration is written to. */
   readonly file: string;
   /** It can be taken over from; takes an admin interface on a port. */
   readonly hotRestart?: boolean;
@@ -67,7 +67,6 @@ export async function startLoneEnvoy(parts: LoneEnvoyParts): Promise<LoneEnvoy> 
 /** How long an Envoy that was taken over from still serves, in seconds. */
 const PARENT_SECONDS = 3;
 
-/** Several may run at once. */
 function baseIdOf({ admin }: LoneEnvoyParts): number {
   return "port" in admin ? admin.port : 0;
 }
@@ -128,57 +127,17 @@ function stateAt(admin: AdminPlace): Promise<string> {
 }
 
 function configOf({ address, admin, backendPort }: LoneEnvoyParts): object {
+  const routes = [{ match: { prefix: "/" }, route: { cluster: "app", timeout: "0s" } }];
+  const http = httpFilter({ prefix: "web", codec: "AUTO" }, routes);
+  const tcp = filter("tcp_proxy", "tcp_proxy.v3.TcpProxy", { stat_prefix: "raw", cluster: "app" });
   return {
-    admin: { address: "path" in admin ? { pipe: { path: admin.path } } : at("127.0.0.1", admin.port) },
+    admin: { address: "path" in admin ? { pipe: { path: admin.path } } : tcpAt("127.0.0.1", admin.port) },
     static_resources: {
       listeners: [
-        { name: "web", address: at(address, LONE_HTTP_PORT), filter_chains: [{ filters: [HTTP] }] },
-        { name: "raw", address: at(address, LONE_TCP_PORT), filter_chains: [{ filters: [TCP] }] },
+        { name: "web", address: tcpAt(address, LONE_HTTP_PORT), filter_chains: [{ filters: [http] }] },
+        { name: "raw", address: tcpAt(address, LONE_TCP_PORT), filter_chains: [{ filters: [tcp] }] },
       ],
-      clusters: [
-        {
-          name: "app",
-          type: "STATIC",
-          load_assignment: {
-            cluster_name: "app",
-            endpoints: [{ lb_endpoints: [{ endpoint: { address: at("127.0.0.1", backendPort) } }] }],
-          },
-        },
-      ],
+      clusters: [clusterOf("app", tcpAt("127.0.0.1", backendPort))],
     },
   };
 }
-
-function at(address: string, port: number): object {
-  return { socket_address: { address, port_value: port } };
-}
-
-const FILTERS = "type.googleapis.com/envoy.extensions.filters";
-
-const TCP = {
-  name: "envoy.filters.network.tcp_proxy",
-  typed_config: { "@type": `${FILTERS}.network.tcp_proxy.v3.TcpProxy`, stat_prefix: "raw", cluster: "app" },
-};
-
-const HTTP = {
-  name: "envoy.filters.network.http_connection_manager",
-  typed_config: {
-    "@type": `${FILTERS}.network.http_connection_manager.v3.HttpConnectionManager`,
-    stat_prefix: "web",
-    route_config: {
-      virtual_hosts: [
-        {
-          name: "all",
-          domains: ["*"],
-          routes: [{ match: { prefix: "/" }, route: { cluster: "app", timeout: "0s" } }],
-        },
-      ],
-    },
-    http_filters: [
-      {
-        name: "envoy.filters.http.router",
-        typed_config: { "@type": `${FILTERS}.http.router.v3.Router` },
-      },
-    ],
-  },
-};

@@ -17,7 +17,6 @@ export type LonePod = {
   readonly address: string;
   readonly envoy: LoneEnvoy;
   readonly manager: Manager;
-  /** Where Envoy's admin interface is. */
   readonly admin: AdminPlace;
   readonly end: () => Promise<PodEnd>;
   readonly stop: () => Promise<void>;
@@ -122,7 +121,6 @@ export function tcpSession(pod: { readonly address: string }): Promise<Socket> {
   });
 }
 
-/** Answers everything at once. */
 async function startBackend(): Promise<Server> {
   const server = createServer((_, res) => res.end("done"));
   server.keepAliveTimeout = 120_000;

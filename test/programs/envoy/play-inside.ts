@@ -2,47 +2,45 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
-import { realClock } from "../../../src/demo/clock.ts";
-import { answerRequest, type Workshop } from "../harness/answer-request.ts";
+import { answerRequest } from "../harness/answer-inside.ts";
 import { runCase } from "./case-run.ts";
 import { type EnvoyCase, envoyCases, nameOf } from "./cases.ts";
-import type { EnvoyProgram } from "./gateway-pod.ts";
-import type { Played, PlayRequest } from "./play-request.ts";
+import { NODE_MANAGER, type PlayRequest, playAll } from "./play-lanes.ts";
+import type { Peers } from "./scene.ts";
 import { createStage } from "./stage.ts";
 
 /** Cases that wait side by side; each is an Envoy that starts and one that is gone. */
 const LANES = 7;
 const LANES_ON_NODE = 2;
-const NODE_MANAGER = new URL("../../../src/manager/node-main.ts", import.meta.url).pathname;
 const DAY_MS = 86_400_000;
 
-await answerRequest(played);
-
-async function played(request: PlayRequest, { processes, scratch: folder }: Workshop): Promise<Record<string, Played>> {
-  const stage = await createStage(processes);
-  const certificate = await writeCertificate(folder);
-  const results: Record<string, Played> = {};
-  const play = async (one: EnvoyCase) => {
-    const envoy: EnvoyProgram = request.envoys[one.version] ?? { command: [], environment: {} };
-    const managerProgram = one.manager === "native" ? [request.native] : managerOnNode(request.native);
-    const parts = { stage, envoy, folder, certificate, managerProgram, http3: request.http3, grpcio: request.grpcio };
-    const name = nameOf(one);
-    results[name] = await runCase(one, parts).then(
-      (result) => ({ result }),
-      (error: Error) => ({ error: error.stack ?? error.message }),
-    );
+await answerRequest(async (request: PlayRequest & Peers, { processes, scratch: folder }) => {
+  const { native, envoys, http3, grpcio } = request;
+  const parts = {
+    stage: await createStage(processes),
+    folder,
+    certificate: await writeCertificate(folder),
+    http3,
+    grpcio,
   };
-  const cases = envoyCases(request.native !== "").filter(
-    (one) => request.only.length === 0 || request.only.includes(nameOf(one)),
-  );
-  const hasNative = request.native !== "";
+  const cases = envoyCases(native !== "");
   const isHeavy = ({ scene }: EnvoyCase) => scene.heavy === true;
-  // The longest first, so that no one waits for a single one in the end.
-  const light = cases.filter((one) => !isHeavy(one)).sort((a, b) => length(b) - length(a));
-  const lanes = hasNative ? LANES : LANES_ON_NODE;
-  await Promise.all([lane(cases.filter(isHeavy), play), ...Array.from({ length: lanes }, () => lane(light, play))]);
-  return results;
-}
+  const queues = [
+    { cases: cases.filter(isHeavy), lanes: 1 },
+    // The longest first, so that no one waits for a single one in the end.
+    {
+      cases: cases.filter((one) => !isHeavy(one)).sort((a, b) => length(b) - length(a)),
+      lanes: native === "" ? LANES_ON_NODE : LANES,
+    },
+  ];
+  return playAll(queues, nameOf, (one) =>
+    runCase(one, {
+      ...parts,
+      envoy: envoys[one.version] ?? { command: [], environment: {} },
+      managerProgram: one.manager === "native" ? [native] : managerOnNode(native),
+    }),
+  );
+});
 
 /**
  * Where there is a native build its client calls the hook: on a busy machine Node takes more than five seconds to start,
@@ -57,14 +55,6 @@ function managerOnNode(native: string): readonly string[] {
     `if [ "$1" = serve ]; then exec ${onNode.join(" ")} "$@"; else exec ${native} "$@"; fi`,
     "manager",
   ];
-}
-
-async function lane(cases: EnvoyCase[], play: (one: EnvoyCase) => Promise<void>): Promise<void> {
-  for (let next = cases.shift(); next !== undefined; next = cases.shift()) {
-    await play(next);
-    // Namespaces and Envoys end before the next ones begin.
-    await realClock.wait(100);
-  }
 }
 
 function length({ scene }: EnvoyCase): number {

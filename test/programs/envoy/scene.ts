@@ -1,6 +1,6 @@
 /** One scene: what clients do before a Pod with an Envoy that is told to end, and when its drain has to end then. */
 import type { Clock } from "../../../src/demo/clock.ts";
-import type { PeerProgram } from "./peer-process.ts";
+import type { CommandLine } from "../install/program-of.ts";
 
 /** The defaults of `drain-delay`, `quiet-period` and `drain-timeout`. */
 export const DELAY_MS = 5_000;
@@ -17,12 +17,11 @@ export const LAG_MS = 2_000;
 export type Ending = "delay" | "idle" | "quiet" | "deadline";
 
 export type Scene = {
-  /** As tables find it again. */
   readonly key: string;
   /** Completes "a drain with …". */
   readonly says: string;
   readonly ends: Ending;
-  readonly start: (place: Place) => Promise<Clients>;
+  readonly start: (place: Place & Peers) => Promise<Clients>;
   /** Its clients never leave by themselves, and have to be gone soon after they were told. */
   readonly sentAway?: true;
   /** Whether it keeps the processor busy; such scenes run one after the other. */
@@ -44,10 +43,10 @@ export type Place = {
   readonly from: string;
   /** Who serves those that do not find the Pod any more: the upstream itself, without a proxy. */
   readonly other: string;
-  /** Python with an HTTP/3 client, and with gRPC's library. */
-  readonly http3: PeerProgram;
-  readonly grpcio: PeerProgram;
 };
+
+/** Python with an HTTP/3 client, and with gRPC's library. */
+export type Peers = { readonly http3: CommandLine; readonly grpcio: CommandLine };
 
 export type Clients = {
   readonly tally: Tally;
@@ -67,9 +66,8 @@ export type Tally = {
 };
 
 /** On the scene's clock; the trigger is the manager's first certainty that the Pod ends. */
-type DueFacts = { readonly triggeredMs: number; readonly lastMs: number };
+export type DueFacts = { readonly triggeredMs: number; readonly lastMs: number };
 
-/** When the drain has to end. */
 export function dueMs({ ends, timeoutMs = TIMEOUT_MS }: Scene, { triggeredMs, lastMs }: DueFacts): number {
   switch (ends) {
     case "delay":

@@ -1,8 +1,7 @@
 /** Every scene before an Envoy, in the order of the tables. */
-import { grpcioClients } from "./grpcio-clients.ts";
 import { http1Load, http1Request } from "./http1-clients.ts";
 import { grpcStream, http2Idle, http2Load } from "./http2-clients.ts";
-import { http3Clients } from "./http3-clients.ts";
+import { grpcioClients, http3Clients } from "./python-clients.ts";
 import type { Scene } from "./scene.ts";
 import { tcpSession, udpFlow, webSocket } from "./session-clients.ts";
 

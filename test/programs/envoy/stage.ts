@@ -1,13 +1,12 @@
 /** What scenes stand on, inside private namespaces: a network for Pods, the upstream, and a way to start an injected Pod. */
-
+import { readFileSync } from "node:fs";
 import { realClock } from "../../../src/demo/clock.ts";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../../../src/demo/network/pod-network.ts";
 import { createPodRunner } from "../../../src/demo/pods/pod-runner.ts";
 import type { ProcessTable } from "../../../src/demo/pods/process-table.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { injected, TOKEN } from "../../injection/given.ts";
-import { peakKibOf, waitedMsOf } from "./process-figures.ts";
+import { injected } from "../../injection/given.ts";
 
 export type Stage = {
   readonly network: PodNetwork;
@@ -24,8 +23,6 @@ export type StagedPod = {
   /** How long the manager and the thread of Envoy that answers it have waited for a processor, in milliseconds. */
   readonly waitedMs: () => number;
 };
-
-export { TOKEN };
 
 const UPSTREAM_PROGRAM = new URL("./upstream.ts", import.meta.url).pathname;
 
@@ -80,14 +77,20 @@ function watched(processes: ProcessTable, seen: (pid: number, argv: readonly str
   };
 }
 
-/** Waits until the Pod's log or readiness shows what is looked for. */
-export async function until(pod: RunningPod, what: string, seen: () => boolean): Promise<void> {
-  const limitMs = realClock.nowMs() + 30_000;
-  while (!seen()) {
-    if (realClock.nowMs() > limitMs) {
-      const lines = pod.events.map((event) => `${event.container} ${event.what} ${event.detail}`);
-      throw new Error(`${what} for 30 s:\n${lines.join("\n")}`);
-    }
-    await realClock.wait(50);
+/** @returns `VmHWM` in KiB; 0 for a process that is gone */
+function peakKibOf(pid: number): number {
+  return Number(/^VmHWM:\s+([0-9]+) kB$/m.exec(textOf(`/proc/${pid}/status`))?.[1] ?? "0");
+}
+
+/** @returns milliseconds that its main thread was ready to run and did not; 0 for a process that is gone */
+function waitedMsOf(pid: number): number {
+  return Number(textOf(`/proc/${pid}/task/${pid}/schedstat`).split(" ")[1] ?? "0") / 1e6;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "latin1");
+  } catch {
+    return "";
   }
 }

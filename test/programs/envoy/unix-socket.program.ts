@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { BUILDS, NODE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
 import { pause } from "../../time/pause.ts";
-import { missing, requiredProgram } from "../install/required-program.ts";
+import { missing, requiredProgram } from "../install/program-of.ts";
 import { DELAY_MS, QUIET_MS, startLonePod, tcpSession, toldToClient } from "./lone-pod.ts";
 
 afterAll(endManagers);
@@ -19,35 +19,29 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s on a Unix socket", (n
   test.for(BUILDS)("is told and counted over it by the $name build", async (build, context) => {
     if (build.command === "") missing(`the ${build.name} build is not on this host`, context);
     const pod = await startLonePod({ program: await requiredProgram(name, context), build, unix: true });
-    try {
-      expect(await toldToClient(pod)).toBe("kept");
-      // Without a client the drain would be over with its delays.
-      const stays = await tcpSession(pod);
-      const ending = pod.end();
-      await pause(DELAY_MS + 300, "a step of the scene");
-      expect(await toldToClient(pod)).toBe("close");
-      stays.destroy();
-      const end = await ending;
-      expect(end).toMatchObject({ status: 200, outcome: "drained" });
-      expect(end.why).toContain("no request was active for");
-      expect(end.releasedAfterMs).toBeGreaterThan(DELAY_MS + 300 + QUIET_MS - GRAIN_MS);
-      expect(end.releasedAfterMs).toBeLessThan(LATE_MS);
-    } finally {
-      await pod.stop();
-    }
+    context.onTestFinished(pod.stop);
+    expect(await toldToClient(pod)).toBe("kept");
+    // Without a client the drain would be over with its delays.
+    const stays = await tcpSession(pod);
+    const ending = pod.end();
+    await pause(DELAY_MS + 300, "a step of the scene");
+    expect(await toldToClient(pod)).toBe("close");
+    stays.destroy();
+    const end = await ending;
+    expect(end).toMatchObject({ status: 200, outcome: "drained" });
+    expect(end.why).toContain("no request was active for");
+    expect(end.releasedAfterMs).toBeGreaterThan(DELAY_MS + 300 + QUIET_MS - GRAIN_MS);
+    expect(end.releasedAfterMs).toBeLessThan(LATE_MS);
   });
 
   test("lets no one but its own user in, and the log says so", async (context) => {
     if (process.getuid?.() !== 0) missing("to be another user takes root", context);
     const program = await requiredProgram(name, context);
     const pod = await startLonePod({ program, build: NODE_BUILD, unix: true, manager: { wrapper: OTHER_USER } });
-    try {
-      if ("path" in pod.admin) expect(statSync(pod.admin.path).mode & 0o022).toBe(0);
-      expect(await pod.end()).toMatchObject({ status: 200, outcome: "drained" });
-      const said = pod.manager.lines().map((line) => String(line["detail"]));
-      expect(said.join("\n")).toContain("may not be");
-    } finally {
-      await pod.stop();
-    }
+    context.onTestFinished(pod.stop);
+    if ("path" in pod.admin) expect(statSync(pod.admin.path).mode & 0o022).toBe(0);
+    expect(await pod.end()).toMatchObject({ status: 200, outcome: "drained" });
+    const said = pod.manager.lines().map((line) => String(line["detail"]));
+    expect(said.join("\n")).toContain("may not be");
   });
 });

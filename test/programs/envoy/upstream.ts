@@ -5,8 +5,8 @@
 import { createSocket } from "node:dgram";
 import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
 import { createServer as createTcpServer, type Socket } from "node:net";
+import { frame, readFrames } from "../harness/grpc-frame.ts";
 import { createWebSocketServer } from "../protocols/websocket-server.ts";
-import { frame, readFrames } from "./grpc-frame.ts";
 import { UPSTREAM } from "./upstream-ports.ts";
 
 const host = process.env["LISTEN_ON"] ?? "127.0.0.1";

@@ -3,15 +3,15 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { offerNamespaces, runInside } from "../../../src/demo/network/namespace-network.ts";
-import { missing, type Skipping } from "../install/required-program.ts";
+import { missing, type Skipping } from "../install/program-of.ts";
 
 export type Stoppable = Skipping & { readonly signal: AbortSignal };
 
 /**
- * What the script answers to a request, both plain JSON; `answer-request.ts` is its side of this. Rejects when it fails, with
+ * What the script answers to a request, both plain JSON; `answer-inside.ts` is its side of this. Rejects when it fails, with
  * its last words above. Leaves the case where namespaces are impossible.
  */
-export async function insideNamespaces(script: string, request: object, context: Stoppable): Promise<unknown> {
+export async function insideNamespaces<Result>(script: string, request: object, context: Stoppable): Promise<Result> {
   const offer = offerNamespaces();
   if (!offer.possible) return missing(`network namespaces cannot be made here: ${offer.why}`, context);
   const scratch = await mkdtemp(join(tmpdir(), "inside-"));

@@ -1,5 +1,6 @@
 /** What the tables tell of the end of a Pod whose container is named `app`. Pure. */
-import type { EndedPod } from "../../../src/demo/report/pod-end.ts";
+import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
+import { type EndedPod, endOf } from "../../../src/demo/report/pod-end.ts";
 
 export type PodEndFacts = {
   /** From the deletion to the first stop signal of a regular container. */
@@ -25,4 +26,9 @@ export function factsOf(end: EndedPod): PodEndFacts {
     outcome: end.summary?.outcome ?? "",
     why: end.summary?.why ?? "",
   };
+}
+
+/** Of a Pod that no Service offered. */
+export function factsOfPod(pod: RunningPod): PodEndFacts {
+  return factsOf(endOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined }));
 }

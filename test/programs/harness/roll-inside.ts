@@ -1,16 +1,19 @@
-/** Process 1 of the namespaces that `roll.ts` makes: rolls the variants one after the other. */
+/** Process 1 of the namespaces in which Deployments of real programs are rolled: one variant after the other. */
 import { join } from "node:path";
-import { placeOf } from "../../../src/demo/rollout/deployment.ts";
-import { untilAccepting } from "./accepting.ts";
+import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
+import { annotated, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
+import { runVariant } from "../../../src/demo/variant.ts";
 import { answerInside, type Surroundings } from "./answer-inside.ts";
-import { type RollOutcome, type RollRequest, type RollResult, UPSTREAM } from "./roll-request.ts";
-import { rollVariant } from "./roll-variant.ts";
+import { overWaitSeconds } from "./over-wait.ts";
+import { factsOf } from "./pod-end-facts.ts";
+import { type RollOutcome, type RollRequest, type RollResult, type RollVariant, UPSTREAM } from "./roll-request.ts";
+import { untilAccepting } from "./until.ts";
 
+/** How late the Service's proxy learns of endpoint changes. */
+const PROPAGATION_MS = 2_000;
 const SAMPLE_APP = join(import.meta.dirname, "../../../src/demo/sample-app.ts");
 
-await answerInside(rolled, (request) => placeOf(request.deployment).namespace);
-
-async function rolled(request: RollRequest, surroundings: Surroundings): Promise<RollResult> {
+await answerInside(async (request: RollRequest, surroundings): Promise<RollResult> => {
   const [host = "", port = ""] = UPSTREAM.split(":");
   const upstream = surroundings.processes.start({
     argv: [process.execPath, SAMPLE_APP],
@@ -18,8 +21,31 @@ async function rolled(request: RollRequest, surroundings: Surroundings): Promise
     onLine: (line) => process.stderr.write(`upstream: ${line}\n`),
   });
   // A proxy is ready before what stands behind it.
-  await untilAccepting(host, Number(port), upstream.isRunning, surroundings.clock);
+  await untilAccepting(host, Number(port), upstream.isRunning);
   const outcomes: Record<string, RollOutcome> = {};
-  for (const variant of request.variants) outcomes[variant.name] = await rollVariant(request, variant, surroundings);
+  for (const variant of request.variants) outcomes[variant.name] = await rolled(request, variant, surroundings);
   return { manager: surroundings.manager, outcomes };
+});
+
+async function rolled(request: RollRequest, variant: RollVariant, surroundings: Surroundings): Promise<RollOutcome> {
+  const { load } = variant;
+  const { servers } = surroundings;
+  const deployment = annotated(request.deployment, variant.annotations ?? {});
+  const { tally, ended } = await runVariant(
+    {
+      deployment,
+      replicas: replicasOf(deployment),
+      port: servicePort(deployment),
+      propagationMs: PROPAGATION_MS,
+      load: { ...load, slowPath: (ms) => `/slow?ms=${ms}` },
+      longRequest: false,
+    },
+    {
+      ...surroundings,
+      writeSlice: variant.lastcall ? servers.writeSlice : undefined,
+      admit: async (pod) => (variant.lastcall ? (await admitPod(pod, servers.webhook)).pod : pod),
+    },
+  );
+  const ends = ended.map((end) => ({ ...factsOf(end), overWaitSeconds: variant.lastcall ? overWaitSeconds(end) : 0 }));
+  return { tally, ends };
 }

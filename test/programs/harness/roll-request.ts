@@ -5,35 +5,27 @@ import type { PodEndFacts } from "./pod-end-facts.ts";
 export type RollRequest = {
   /** Its Pods serve on their first containerPort, on every address. */
   readonly deployment: object;
-  /** How late the Service's proxy learns of endpoint changes. */
-  readonly propagationMs: number;
-  /** One rolling update each, one after the other. */
   readonly variants: readonly RollVariant[];
 };
 
 export type RollVariant = {
-  /** As the case finds its outcome again. */
   readonly name: string;
   /** Whether each Pod goes through the webhook. */
   readonly lastcall: boolean;
   readonly load: RollLoad;
-  /** Added to the Pod template. */
   readonly annotations?: Readonly<Record<string, string>>;
 };
 
-/** A slow request's path is `slowPath` with its milliseconds behind it. */
-export type RollLoad = Omit<LoadShape, "slowPath"> & { readonly slowPath: string };
+export type RollLoad = Omit<LoadShape, "slowPath">;
 
 export type RollResult = {
   /** The manager that drained: the native build, or the one on Node. */
   readonly manager: "native" | "node";
-  /** By the name of the variant. */
   readonly outcomes: Readonly<Record<string, RollOutcome>>;
 };
 
 export type RollOutcome = {
   readonly tally: Tally;
-  readonly tookMs: number;
   readonly ends: readonly RolledPodEnd[];
 };
 
@@ -50,7 +42,6 @@ export const SHORT_LIVED_LOAD: RollLoad = {
   endlessClients: 0,
   poolLifeMs: 5_000,
   path: "/",
-  slowPath: "/slow?ms=",
 };
 
 /** Clients that never leave, most of them in the middle of a request at any time; no one else. */

@@ -6,16 +6,23 @@ import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
 import { exclusively } from "../../../e2e/host/exclusive.ts";
 import { SYSTEM_PATH } from "../../../e2e/host/requirements.ts";
 import { attempt, run } from "../../../e2e/host/run.ts";
-import { announced } from "./announced.ts";
 import type { Program } from "./program-of.ts";
 import type { ProgramSource } from "./program-table.ts";
 
 type DebianSource = Extract<ProgramSource, { from: "debian" }>;
 
+/** Prints what is installed before it begins, so that a run that waits for a download does not look stuck. */
+export async function announced<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
+  process.stdout.write(`installing ${what}\n`);
+  const done = await work();
+  process.stdout.write(`installed ${what} in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s\n`);
+  return done;
+}
+
 /** Asked by Debian's packages before they start a service; 101 means no. */
 const SERVICE_POLICY = "/usr/sbin/policy-rc.d";
 
-/** Rejects with apt's own words. */
 export async function debianProgram(source: DebianSource): Promise<Program> {
   const lock = join(cacheFolder(process.env), "programs", "apt.lock");
   if (fileOf(source) === undefined)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { attempt } from "../../../e2e/host/run.ts";
+import { requiredProgram } from "./program-of.ts";
 import { PROGRAMS, type ProgramName } from "./program-table.ts";
-import { requiredProgram } from "./required-program.ts";
 
 /** How each is asked for its version; those that are not here cannot be asked. */
 const ASKED: Readonly<Partial<Record<ProgramName, readonly string[]>>> = {

@@ -5,14 +5,12 @@ import { join } from "node:path";
 import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
 import { exclusively } from "../../../e2e/host/exclusive.ts";
 import { attempt, run } from "../../../e2e/host/run.ts";
-import { announced } from "./announced.ts";
-import { debianProgram } from "./debian-program.ts";
+import { announced, debianProgram } from "./debian-program.ts";
 import type { Program } from "./program-of.ts";
 import type { ProgramSource } from "./program-table.ts";
 
 type PypiSource = Extract<ProgramSource, { from: "pypi" }>;
 
-/** Rejects with pip's own words. */
 export async function pypiProgram({ packages, start }: PypiSource): Promise<Program> {
   const [first = ""] = packages;
   const programs = join(cacheFolder(process.env), "programs");

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { missing } from "./required-program.ts";
+import { missing } from "./program-of.ts";
 
 class Skipped extends Error {}
 

@@ -6,6 +6,7 @@
 import { Agent, createServer, get } from "node:http";
 import { connect } from "node:net";
 import { UPSTREAM } from "../envoy/upstream-ports.ts";
+import { accepts } from "../harness/until.ts";
 import { APP_PORT } from "./istio-ports.ts";
 
 const host = process.env["UPSTREAM"] ?? "";
@@ -14,7 +15,6 @@ const ECHO_EVERY_MS = 250;
 const LIMIT_MS = 5_000;
 const STAYS_MS = 2_000;
 
-/** What the harness reads. */
 export type Calls = {
   answered: number;
   failures: string[];
@@ -78,20 +78,9 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 let over = false;
 
-function isAccepted(): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect({ host, port: UPSTREAM.http1 });
-    socket.on("error", () => done(false));
-    socket.on("connect", () => {
-      socket.destroy();
-      done(true);
-    });
-  });
-}
-
 /** A regular container that is the proxy may start later than the app: a mesh can order that, and its end is tried here. */
 async function proxyListens(): Promise<void> {
-  while (!over && !(await isAccepted())) await pause(CALL_EVERY_MS);
+  while (!over && !(await accepts(host, UPSTREAM.http1))) await pause(CALL_EVERY_MS);
 }
 
 const begun = proxyListens();

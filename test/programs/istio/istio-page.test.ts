@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { ISTIO_CASES, type IstioCase } from "./istio-case.ts";
+import { ISTIO_CASES, type IstioCase, type IstioResult } from "./istio-case.ts";
 import { missingIstio, withIstio } from "./istio-page.ts";
-import type { IstioResult } from "./istio-result.ts";
 
 const PAGE = "before\n<!-- generated: Istio's sidecar -->\nstale\n<!-- end of Istio's sidecar -->\nafter\n";
 
@@ -13,6 +12,7 @@ const run = (one: IstioCase): IstioResult => ({
   releasedSeconds: 7.16,
   afterTrafficSeconds: 2.06,
   overWaitSeconds: -0.01,
+  stayedSeconds: 0,
   lagSeconds: 0,
   hookStatus: 200,
   hooksFailed: 0,

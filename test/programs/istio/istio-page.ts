@@ -1,9 +1,7 @@
 /** The table of docs/envoy.md about Envoy as Istio's sidecar, from the results of real runs. Pure. */
-import { within } from "../envoy/page-section.ts";
-import { table } from "../envoy/page-table.ts";
+import { table, within } from "../results/page.ts";
 import type { OtherResult } from "../results/program-result.ts";
-import { ISTIO_CASES, type IstioCase } from "./istio-case.ts";
-import type { IstioResult } from "./istio-result.ts";
+import { ISTIO_CASES, type IstioCase, type IstioResult } from "./istio-case.ts";
 
 const SECTION = "Istio's sidecar";
 

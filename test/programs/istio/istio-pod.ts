@@ -2,17 +2,15 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
-import type { EnvoyProgram } from "../envoy/gateway-pod.ts";
+import type { CommandLine } from "../install/program-of.ts";
 import { ISTIO_ARGUMENTS, type IstioShape, istioConfig } from "./istio-config.ts";
 import { as, ISTIO, UIDS } from "./istio-ports.ts";
-import { redirection } from "./istio-redirect.ts";
 
 export type IstioPodParts = IstioShape & {
   readonly name: string;
   /** The proxy is a native sidecar with Istio's hook, or a regular container. */
   readonly form: "native" | "classic";
-  readonly envoy: EnvoyProgram;
-  /** The command line of the app. */
+  readonly envoy: CommandLine;
   readonly app: readonly string[];
   readonly folder: string;
 };
@@ -69,4 +67,24 @@ export async function istioPod({ name, form, envoy, app, folder, ...shape }: Ist
       containers: form === "native" ? [web] : [web, proxy],
     },
   };
+}
+
+/** What Istio's init container does. @param excluded ports whose incoming connections are left alone */
+function redirection(excluded: readonly number[]): string {
+  const rules = [
+    ...["ISTIO_INBOUND", "ISTIO_REDIRECT", "ISTIO_IN_REDIRECT", "ISTIO_OUTPUT"].map((chain) => `-N ${chain}`),
+    `-A ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports ${ISTIO.outbound}`,
+    `-A ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports ${ISTIO.inbound}`,
+    "-A PREROUTING -p tcp -j ISTIO_INBOUND",
+    ...excluded.map((port) => `-A ISTIO_INBOUND -p tcp --dport ${port} -j RETURN`),
+    "-A ISTIO_INBOUND -p tcp -j ISTIO_IN_REDIRECT",
+    "-A OUTPUT -p tcp -j ISTIO_OUTPUT",
+    "-A ISTIO_OUTPUT -o lo -s 127.0.0.6/32 -j RETURN",
+    `-A ISTIO_OUTPUT -o lo ! -d 127.0.0.1/32 -p tcp -m owner --uid-owner ${UIDS.proxy} -j ISTIO_IN_REDIRECT`,
+    `-A ISTIO_OUTPUT -o lo -m owner ! --uid-owner ${UIDS.proxy} -j RETURN`,
+    `-A ISTIO_OUTPUT -m owner --uid-owner ${UIDS.proxy} -j RETURN`,
+    "-A ISTIO_OUTPUT -d 127.0.0.1/32 -j RETURN",
+    "-A ISTIO_OUTPUT -j ISTIO_REDIRECT",
+  ];
+  return rules.map((rule) => `iptables -w 10 -t nat ${rule}`).join(" && ");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { IstioResult } from "./istio-result.ts";
+import type { IstioResult } from "./istio-case.ts";
 import { istioShortfalls } from "./istio-verdict.ts";
 
 const CALLS = { answered: 200, failures: [] as string[], sentAway: 0, byProxy: 150, afterSignal: 40 };
@@ -14,6 +14,7 @@ const GOOD: IstioResult = {
   releasedSeconds: 7.1,
   afterTrafficSeconds: 2.1,
   overWaitSeconds: 0.1,
+  stayedSeconds: 0,
   lagSeconds: 0,
   hookStatus: 200,
   hooksFailed: 0,

@@ -1,6 +1,6 @@
 /** What the end of a Pod in a mesh must have reached. Pure. */
 import { duringShortfalls } from "../envoy/verdict.ts";
-import type { IstioResult } from "./istio-result.ts";
+import type { IstioResult } from "./istio-case.ts";
 
 /** The app stays two seconds after its stop signal and calls twenty times a second; a busy machine makes that fewer. */
 const LEAST_CALLS_AFTER_SIGNAL = 5;

@@ -37,7 +37,7 @@ export async function runCase(scene: Scene, criterion: Criterion, build: Build):
   }).listen(COUNT_PORT, address);
   await once(book, "listening");
   try {
-    const playing = await scene.play(address, APP_PORT);
+    const playing = await scene.play({ address, port: APP_PORT });
     play = playing;
     const triggeredMs = performance.now();
     const held = call(manager, hookPath()).then((answer) => {

@@ -1,6 +1,6 @@
 /** Server-sent events: one answer that never ends. */
 import { createServer, get, type ServerResponse } from "node:http";
-import { endings, OFTEN_MS, type Play, pause, type Scene, SELDOM_MS } from "./scene.ts";
+import { endings, OFTEN_MS, type Place, type Play, pause, type Scene, SELDOM_MS } from "./scene.ts";
 import { createStage } from "./stage.ts";
 
 const PROTOCOL = "server-sent events";
@@ -9,19 +9,19 @@ export const EVENT_STREAM_SCENES: readonly Scene[] = [
   {
     protocol: PROTOCOL,
     client: "listens to events less than a quiet period apart",
-    play: (address, port) => listener(address, port, OFTEN_MS),
+    play: (place) => listener(place, OFTEN_MS),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "listens to events more than a quiet period apart",
-    play: (address, port) => listener(address, port, SELDOM_MS),
+    play: (place) => listener(place, SELDOM_MS),
     endings: endings("cut", "deadline", "deadline", "quiet"),
   },
 ];
 
 /** Told to drain, the app ends its streams: such clients connect again by themselves, and reach another Pod. */
-async function listener(address: string, port: number, everyMs: number): Promise<Play> {
+async function listener({ address, port }: Place, everyMs: number): Promise<Play> {
   const stage = createStage();
   const streams = new Set<ServerResponse>();
   const server = createServer((_, res) => {

@@ -1,7 +1,7 @@
 /** HTTP/1.1: requests, kept connections, pipelining, long polls, uploads. Node's own server and client. */
 import { Agent, createServer, get, request, type ServerResponse } from "node:http";
 import { connect } from "node:net";
-import { endings, LONG_MS, OFTEN_MS, type Play, pause, type Scene, SELDOM_MS } from "./scene.ts";
+import { endings, LONG_MS, OFTEN_MS, type Place, type Play, pause, type Scene, SELDOM_MS } from "./scene.ts";
 import { createStage, type Stage } from "./stage.ts";
 
 const PROTOCOL = "HTTP/1.1";
@@ -10,26 +10,26 @@ export const HTTP1_SCENES: readonly Scene[] = [
   {
     protocol: PROTOCOL,
     client: "waits for the answer to its first request, and keeps the connection",
-    play: (address, port) => oneRequest({ address, port, answerMs: LONG_MS, keeps: true }),
+    play: (place) => oneRequest({ ...place, answerMs: LONG_MS, keeps: true }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for the answer to a later request on a kept connection",
-    play: (address, port) => oneRequest({ address, port, answerMs: LONG_MS, keeps: true, earlier: true }),
+    play: (place) => oneRequest({ ...place, answerMs: LONG_MS, keeps: true, earlier: true }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for an answer, and closes",
-    play: (address, port) => oneRequest({ address, port, answerMs: LONG_MS, keeps: false }),
+    play: (place) => oneRequest({ ...place, answerMs: LONG_MS, keeps: false }),
     endings: endings("quiet", "closed", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has its answer, and never closes",
-    play: async (address, port) => {
-      const play = await oneRequest({ address, port, answerMs: 0, keeps: true });
+    play: async (place) => {
+      const play = await oneRequest({ ...place, answerMs: 0, keeps: true });
       await pause(LONG_MS / 10);
       return play;
     },
@@ -44,25 +44,25 @@ export const HTTP1_SCENES: readonly Scene[] = [
   {
     protocol: PROTOCOL,
     client: "sends request after request on one connection, without end",
-    play: (address, port) => endless({ address, port, answerMs: 0, pauseMs: OFTEN_MS }),
+    play: (place) => endless({ ...place, answerMs: 0, pauseMs: OFTEN_MS }),
     endings: endings("deadline", "deadline", "cut", "quiet"),
   },
   {
     protocol: "HTTP/1.1 long poll",
     client: "asks again as soon as it is answered",
-    play: (address, port) => endless({ address, port, answerMs: LONG_MS / 2, pauseMs: 0 }),
+    play: (place) => endless({ ...place, answerMs: LONG_MS / 2, pauseMs: 0 }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: "HTTP/1.1 pipelining",
     client: "sent four requests at once; answers less than a quiet period apart",
-    play: (address, port) => pipelined({ address, port, apartMs: LONG_MS / 4 }),
+    play: (place) => pipelined({ ...place, apartMs: LONG_MS / 4 }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: "HTTP/1.1 pipelining",
     client: "sent four requests at once; answers more than a quiet period apart",
-    play: (address, port) => pipelined({ address, port, apartMs: SELDOM_MS }),
+    play: (place) => pipelined({ ...place, apartMs: SELDOM_MS }),
     endings: endings("cut", "deadline", "quiet", "quiet"),
   },
   {
@@ -103,7 +103,7 @@ async function serve(address: string, port: number): Promise<Served> {
   return { stage, sendAway };
 }
 
-type Request = { readonly address: string; readonly port: number; readonly answerMs: number };
+type Request = Place & { readonly answerMs: number };
 
 /** @param of `earlier`: the connection has carried a request before, answered at once */
 async function oneRequest(of: Request & { keeps: boolean; earlier?: boolean }): Promise<Play> {
@@ -141,7 +141,7 @@ async function endless({ address, port, answerMs, pauseMs }: Request & { pauseMs
   return stage.play({ sendAway, endClient });
 }
 
-async function silentClient(address: string, port: number): Promise<Play> {
+async function silentClient({ address, port }: Place): Promise<Play> {
   const { stage, sendAway } = await serve(address, port);
   const client = connect(port, address);
   client.on("error", () => {});
@@ -149,7 +149,7 @@ async function silentClient(address: string, port: number): Promise<Play> {
   return stage.play({ sendAway, endClient: () => client.destroy() });
 }
 
-async function pipelined(of: { address: string; port: number; apartMs: number }): Promise<Play> {
+async function pipelined(of: Place & { apartMs: number }): Promise<Play> {
   const { stage, sendAway } = await serve(of.address, of.port);
   const client = connect(of.port, of.address);
   client.on("error", () => {}).resume();
@@ -160,7 +160,7 @@ async function pipelined(of: { address: string; port: number; apartMs: number })
   return stage.play({ sendAway, endClient: () => client.destroy() });
 }
 
-async function upload(address: string, port: number): Promise<Play> {
+async function upload({ address, port }: Place): Promise<Play> {
   const { stage, sendAway } = await serve(address, port);
   const agent = new Agent({ keepAlive: true });
   const sent = request({ host: address, port, path: "/?ms=50", method: "POST", agent }, (res) => res.resume());

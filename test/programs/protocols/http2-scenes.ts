@@ -1,6 +1,6 @@
 /** HTTP/2 without TLS: Node's own server and client. Many requests share one connection, and both sides speak unasked. */
 import { connect, createServer, type ServerHttp2Session } from "node:http2";
-import { endings, LONG_MS, OFTEN_MS, type Play, pause, type Scene } from "./scene.ts";
+import { endings, LONG_MS, OFTEN_MS, type Place, type Play, pause, type Scene } from "./scene.ts";
 import { createStage } from "./stage.ts";
 
 const PROTOCOL = "HTTP/2";
@@ -9,37 +9,37 @@ export const HTTP2_SCENES: readonly Scene[] = [
   {
     protocol: PROTOCOL,
     client: "waits for the answer to its first request since it connected",
-    play: (address, port) => requests({ address, port, answersMs: [LONG_MS] }),
+    play: (place) => requests({ ...place, answersMs: [LONG_MS] }),
     endings: endings("unsure", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for the answer to a later request, and keeps the connection",
-    play: (address, port) => requests({ address, port, answersMs: [0], laterMs: LONG_MS }),
+    play: (place) => requests({ ...place, answersMs: [0], laterMs: LONG_MS }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for one answer, and has got a later one on the same connection",
-    play: (address, port) => requests({ address, port, answersMs: [2 * LONG_MS, OFTEN_MS / 2] }),
+    play: (place) => requests({ ...place, answersMs: [2 * LONG_MS, OFTEN_MS / 2] }),
     endings: endings("cut", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has its answer, and never closes",
-    play: (address, port) => requests({ address, port, answersMs: [0] }),
+    play: (place) => requests({ ...place, answersMs: [0] }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has read a large answer, and spoke last: a WINDOW_UPDATE",
-    play: (address, port) => requests({ address, port, answersMs: [0], answerBytes: LARGE_BYTES }),
+    play: (place) => requests({ ...place, answersMs: [0], answerBytes: LARGE_BYTES }),
     endings: endings("deadline", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has its answer, and spoke last: it answered a PING of the server",
-    play: (address, port) => requests({ address, port, answersMs: [0], pings: true }),
+    play: (place) => requests({ ...place, answersMs: [0], pings: true }),
     endings: endings("unsure", "deadline", "quiet", "quiet"),
   },
 ];
@@ -47,9 +47,7 @@ export const HTTP2_SCENES: readonly Scene[] = [
 /** More than half the window a client starts with: reading it makes the client open the window again. */
 const LARGE_BYTES = 48_000;
 
-type Requests = {
-  readonly address: string;
-  readonly port: number;
+type Requests = Place & {
   /** One request each, all at once. */
   readonly answersMs: readonly number[];
   readonly answerBytes?: number;

@@ -1,10 +1,8 @@
 /** The table of docs/protocols.md, from what a run saw. Pure. */
+import { table, within } from "../results/page.ts";
 import { CRITERIA, type Ending, type Endings, type Scene } from "./scene.ts";
 
 export type PlayedScene = Pick<Scene, "protocol" | "client"> & { readonly endings: Endings };
-
-const BEGIN = "<!-- generated: protocols -->";
-const END = "<!-- end of protocols -->";
 
 const WORDS: Readonly<Record<Ending | "unsure", string>> = {
   quiet: "quiet period",
@@ -14,21 +12,15 @@ const WORDS: Readonly<Record<Ending | "unsure", string>> = {
   unsure: "**not sure**",
 };
 
+const HEAD = ["protocol", "a client that", "`quiet`", "`connections`", "`requests`", "`requests`, told", "set"];
+
 /** @throws where the page has no marks */
 export function withProtocols(page: string, scenes: readonly PlayedScene[]): string {
-  const from = page.indexOf(BEGIN);
-  const to = page.indexOf(END);
-  if (from < 0 || to < from) throw new Error(`the page has no section between ${BEGIN} and ${END}`);
-  return `${page.slice(0, from + BEGIN.length)}\n${table(scenes)}\n${page.slice(to)}`;
-}
-
-function table(scenes: readonly PlayedScene[]): string {
-  const head = "| protocol | a client that | `quiet` | `connections` | `requests` | `requests`, told | set |";
   const rows = scenes.map(({ protocol, client, endings }) => {
     const cells = CRITERIA.map((criterion) => WORDS[endings[criterion]]);
-    return `| ${[protocol, client, ...cells, settingFor(endings)].join(" | ")} |`;
+    return [protocol, client, ...cells, settingFor(endings)];
   });
-  return [head, "|---|---|---|---|---|---|---|", ...rows].join("\n");
+  return within(page, "protocols", table([HEAD, ...rows]));
 }
 
 /** The least that makes the drain end neither too early nor at the deadline. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { describeBuilds, NATIVE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
-import { missing, requiredProgram } from "../install/required-program.ts";
+import { missing, requiredProgram } from "../install/program-of.ts";
 import { runCase, type Seen } from "./case-run.ts";
 import { type PlayedScene, withProtocols } from "./protocols-page.ts";
 import { CRITERIA, type Criterion, type Ending, type Scene } from "./scene.ts";

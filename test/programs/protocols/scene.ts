@@ -28,14 +28,17 @@ export type Play = {
   readonly end: () => Promise<void>;
 };
 
+/** Where the scene is served. */
+export type Place = { readonly address: string; readonly port: number };
+
 export type Scene = {
   readonly protocol: string;
   /** What has to be installed first. */
   readonly needs?: ProgramName;
   /** What the client does, as a user would say it. */
   readonly client: string;
-  /** Serves on that address and port; resolves at the moment at which the Pod should be told to end. */
-  readonly play: (address: string, port: number) => Promise<Play>;
+  /** Serves there; resolves at the moment at which the Pod should be told to end. */
+  readonly play: (place: Place) => Promise<Play>;
   readonly endings: Endings;
 };
 

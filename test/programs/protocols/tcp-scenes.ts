@@ -1,6 +1,6 @@
 /** Protocols without HTTP on plain sockets, and clients that have closed their half. */
 import { connect, createServer, type Socket } from "node:net";
-import { endings, LONG_MS, OFTEN_MS, type Play, pause, type Scene, SELDOM_MS } from "./scene.ts";
+import { endings, LONG_MS, OFTEN_MS, type Place, type Play, pause, type Scene, SELDOM_MS } from "./scene.ts";
 import { createStage, type Stage } from "./stage.ts";
 
 const PROTOCOL = "raw TCP";
@@ -16,38 +16,36 @@ export const TCP_SCENES: readonly Scene[] = [
   {
     protocol: HALF_CLOSED,
     client: "has its answer and has sent its end; the server never closes",
-    play: (address, port) => talk({ address, port, answer: "at once", first: "question", ends: true }),
+    play: (place) => talk({ ...place, answer: "at once", first: "question", ends: true }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has its answer, and keeps the connection",
-    play: (address, port) => talk({ address, port, answer: "at once", first: "question" }),
+    play: (place) => talk({ ...place, answer: "at once", first: "question" }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has sent something that is never answered",
-    play: (address, port) => talk({ address, port, answer: "never", first: "notice" }),
+    play: (place) => talk({ ...place, answer: "never", first: "notice" }),
     endings: endings("deadline", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "sends a stream without answers",
-    play: (address, port) => talk({ address, port, answer: "never", first: "start", sendsMs: OFTEN_MS }),
+    play: (place) => talk({ ...place, answer: "never", first: "start", sendsMs: OFTEN_MS }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has subscribed; the server sends more than a quiet period apart",
-    play: (address, port) => talk({ address, port, answer: "at once", first: "subscribe", pushesMs: SELDOM_MS }),
+    play: (place) => talk({ ...place, answer: "at once", first: "subscribe", pushesMs: SELDOM_MS }),
     endings: endings("cut", "deadline", "deadline", "quiet"),
   },
 ];
 
-type Talk = {
-  readonly address: string;
-  readonly port: number;
+type Talk = Place & {
   readonly answer: "at once" | "never";
   readonly first: string;
   /** The client closes its half once it is answered. */
@@ -84,7 +82,7 @@ async function talk(of: Talk): Promise<Play> {
   return stage.play({ sendAway: () => farewell(stage), endClient: () => client.destroy() });
 }
 
-async function halfClosed(address: string, port: number): Promise<Play> {
+async function halfClosed({ address, port }: Place): Promise<Play> {
   const stage = createStage();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.once("data", () => {

@@ -1,7 +1,7 @@
 /** WebSocket sessions: Node's own client before a small server. The app counts every open session as work. */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
-import { endings, OFTEN_MS, type Play, pause, type Scene } from "./scene.ts";
+import { endings, OFTEN_MS, type Place, type Play, pause, type Scene } from "./scene.ts";
 import { createStage } from "./stage.ts";
 import { createWebSocketServer, type WebSocketServer } from "./websocket-server.ts";
 
@@ -13,33 +13,30 @@ export const WEBSOCKET_SCENES: readonly Scene[] = [
   {
     protocol: PROTOCOL,
     client: "waits for messages; the server spoke last",
-    play: (address, port) => session({ address, port, opened: (server, one) => server.say(one, "hello") }),
+    play: (place) => session({ ...place, opened: (server, one) => server.say(one, "hello") }),
     endings: endings("cut", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for messages; it spoke last, without being asked",
-    play: (address, port) => session({ address, port, opened: () => {}, says: "notice" }),
+    play: (place) => session({ ...place, opened: () => {}, says: "notice" }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for messages; it spoke last, by answering a ping of the server",
-    play: (address, port) => session({ address, port, opened: (server, one) => server.ping(one) }),
+    play: (place) => session({ ...place, opened: (server, one) => server.ping(one) }),
     endings: endings("unsure", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "talks with the server all the time",
-    play: (address, port) =>
-      session({ address, port, opened: (server, one) => server.say(one, "1"), talksMs: OFTEN_MS }),
+    play: (place) => session({ ...place, opened: (server, one) => server.say(one, "1"), talksMs: OFTEN_MS }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
 ];
 
-type Session = {
-  readonly address: string;
-  readonly port: number;
+type Session = Place & {
   readonly opened: Talk;
   /** The client sends a message so often, and each is answered. */
   readonly talksMs?: number;

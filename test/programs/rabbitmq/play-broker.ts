@@ -1,6 +1,6 @@
 /** A broker in a Pod of its own, deleted while one client is connected that never leaves. */
-import { endOf } from "../../../src/demo/report/pod-end.ts";
-import { factsOf } from "../harness/pod-end-facts.ts";
+import { factsOfPod } from "../harness/pod-end-facts.ts";
+import { until } from "../harness/until.ts";
 import { secondsFromDeletion } from "./play-consumer.ts";
 import { brokerPod } from "./queue-pods.ts";
 import type { BrokerEnd, BrokerScene } from "./queue-request.ts";
@@ -12,10 +12,10 @@ const STEADY_MS = 2_000;
 export async function playBroker(stage: Stage, scene: BrokerScene, name: string): Promise<BrokerEnd> {
   const { clock } = stage;
   const folder = `${stage.request.folder}/${name}`;
-  const { pod, injected } = await stage.startPod(brokerPod(scene, name, folder), scene.lastcall);
-  await stage.until(`${scene.name}: the broker is ready`, pod.isReady);
+  const { pod, injected } = await stage.startPod(brokerPod(scene, name, folder), true);
+  await until(`${scene.name}: the broker is ready`, pod.isReady);
   const client = await stage.startClient("broker_client.py", [pod.address, scene.client]);
-  await stage.until(`${scene.name}: the client is steady`, () => client.told.length > 0);
+  await until(`${scene.name}: the client is steady`, () => client.told.length > 0);
   await clock.wait(STEADY_MS);
   const deletedMs = clock.nowMs();
   let closedMs = Number.NaN;
@@ -23,16 +23,13 @@ export async function playBroker(stage: Stage, scene: BrokerScene, name: string)
     closedMs = clock.nowMs();
   });
   await pod.remove();
-  await stage.until(`${scene.name}: the client noticed`, () => !client.process.isRunning());
+  await until(`${scene.name}: the client noticed`, () => !client.process.isRunning());
   await closing;
-  const last = client.told.at(-1);
   return {
-    ...factsOf(endOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined })),
+    ...factsOfPod(pod),
     endSeconds: secondsFromDeletion(pod, "gone"),
     injected,
     closedAfterSeconds: Math.round((closedMs - deletedMs) / 10) / 100,
-    closedWith: String(last?.["closed"]),
-    confirmed: Number(last?.["confirmed"] ?? -1),
-    unconfirmed: Number(last?.["unconfirmed"] ?? -1),
+    unconfirmed: Number(client.told.at(-1)?.["unconfirmed"] ?? -1),
   };
 }

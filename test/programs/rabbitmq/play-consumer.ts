@@ -1,8 +1,8 @@
 /** A consumer whose Pod is deleted while it works on as many jobs as it may hold; then who has which job is counted. */
 
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { endOf } from "../../../src/demo/report/pod-end.ts";
-import { factsOf } from "../harness/pod-end-facts.ts";
+import { factsOfPod } from "../harness/pod-end-facts.ts";
+import { until } from "../harness/until.ts";
 import { consumerPod } from "./queue-pods.ts";
 import { type ConsumerEnd, type ConsumerScene, JOBS, PREFETCH } from "./queue-request.ts";
 import type { Stage, Told } from "./queue-stage.ts";
@@ -23,7 +23,7 @@ export async function playConsumer(stage: Stage, scene: ConsumerScene, queue: st
     queue,
   });
   const { pod } = await stage.startPod(manifest, scene.lastcall);
-  await stage.until(`${scene.name}: the consumer has begun`, () => began(pod) >= PREFETCH);
+  await until(`${scene.name}: the consumer has begun`, () => began(pod) >= PREFETCH);
   // In the middle of its jobs.
   await stage.clock.wait(500);
   await pod.remove();
@@ -35,7 +35,7 @@ export async function playConsumer(stage: Stage, scene: ConsumerScene, queue: st
   await collect.process.exited;
   const [found] = collect.told;
   return {
-    ...factsOf(endOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined })),
+    ...factsOfPod(pod),
     endSeconds: secondsFromDeletion(pod, "gone"),
     graceSeconds: pod.plan.graceSeconds,
     acknowledged,
@@ -44,7 +44,6 @@ export async function playConsumer(stage: Stage, scene: ConsumerScene, queue: st
   };
 }
 
-/** To two digits. */
 export function secondsFromDeletion(pod: RunningPod, what: "gone"): number {
   const at = (event: string) => pod.events.find((one) => one.what === event)?.atMs ?? Number.NaN;
   return Math.round((at(what) - at("deleted")) / 10) / 100;

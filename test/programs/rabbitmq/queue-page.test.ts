@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { documentsOf } from "../../guides/manifests.ts";
-import { queueLines } from "./queue-lines.ts";
 import { type RecordedQueues, withQueues } from "./queue-page.ts";
 import type { BrokerEnd, ConsumerEnd } from "./queue-request.ts";
 import { BROKERS, CONSUMERS, FOR_CONSUMERS } from "./queue-scenes.ts";
@@ -24,8 +23,6 @@ const broker: BrokerEnd = {
   ...facts,
   injected: true,
   closedAfterSeconds: 5.17,
-  closedWith: "320",
-  confirmed: 9,
   unconfirmed: 1,
 };
 
@@ -66,12 +63,4 @@ describe("the guide to queues", () => {
       .map((document) => document.spec?.template?.metadata?.annotations);
     expect(annotations).toContainEqual(FOR_CONSUMERS);
   });
-});
-
-test("a run prints one line for each scene", () => {
-  const lines = queueLines(measured);
-  expect(lines).toHaveLength(CONSUMERS.length + BROKERS.length);
-  expect(lines[0]).toBe(
-    "a consumer that ends at its stop signal: 3 redelivered, gone after 6.25 of 7270 s, drained, quiet",
-  );
 });

@@ -1,9 +1,9 @@
 /** The two tables of the guide to queues, from what the cases measured. Pure. */
+import { table, within } from "../results/page.ts";
 import type { OtherResult } from "../results/program-result.ts";
 import type { BrokerEnd, ConsumerEnd, QueueResult } from "./queue-request.ts";
 import { BROKERS, type BrokerCase, CONSUMERS, type ConsumerCase } from "./queue-scenes.ts";
 
-/** As it is recorded. */
 export type RecordedQueues = OtherResult & QueueResult & { readonly broker: string };
 
 export function isQueues(result: OtherResult): result is RecordedQueues {
@@ -14,28 +14,32 @@ export function isQueues(result: OtherResult): result is RecordedQueues {
 export function withQueues(page: string, result: RecordedQueues): string {
   const consumers = CONSUMERS.map((row) => consumerRow(row, found(row.name, result.consumers)));
   const brokers = BROKERS.map((row) => brokerRow(row, found(row.name, result.brokers)));
-  return section(section(page, "consumers", [...CONSUMER_HEAD, ...consumers]), "brokers", [...BROKER_HEAD, ...brokers]);
+  return within(
+    within(page, "consumers", table([CONSUMER_HEAD, ...consumers])),
+    "brokers",
+    table([BROKER_HEAD, ...brokers]),
+  );
 }
 
-const CONSUMER_HEAD = [
-  "| at SIGTERM the consumer | lastcall | delivered again | gone after | of a grace period of |",
-  "|---|---|---|---|---|",
-];
+const CONSUMER_HEAD = ["at SIGTERM the consumer", "lastcall", "delivered again", "gone after", "of a grace period of"];
 
-function consumerRow({ name, lastcall }: ConsumerCase, end: ConsumerEnd): string {
+function consumerRow({ name, lastcall }: ConsumerCase, end: ConsumerEnd): string[] {
   const [what = "", more] = name.split("; ");
   const cells = [what, lastcall ? (more ?? "yes") : "without", `**${end.redelivered}** of 4`];
-  return `| ${[...cells, seconds(end.endSeconds), `${end.graceSeconds} s`].join(" | ")} |`;
+  return [...cells, seconds(end.endSeconds), `${end.graceSeconds} s`];
 }
 
 const BROKER_HEAD = [
-  "| the client | stop signal after | the drain ended as | the client is closed after | messages without a confirm |",
-  "|---|---|---|---|---|",
+  "the client",
+  "stop signal after",
+  "the drain ended as",
+  "the client is closed after",
+  "messages without a confirm",
 ];
 
-function brokerRow({ name }: BrokerCase, end: BrokerEnd): string {
+function brokerRow({ name }: BrokerCase, end: BrokerEnd): string[] {
   const cells = [name, seconds(end.drainSeconds), end.outcome === "" ? "left alone" : end.outcome];
-  return `| ${[...cells, seconds(end.closedAfterSeconds), String(end.unconfirmed)].join(" | ")} |`;
+  return [...cells, seconds(end.closedAfterSeconds), String(end.unconfirmed)];
 }
 
 function found<T>(name: string, among: Readonly<Record<string, T>>): T {
@@ -45,11 +49,3 @@ function found<T>(name: string, among: Readonly<Record<string, T>>): T {
 }
 
 const seconds = (value: number) => `${value.toFixed(1)} s`;
-
-function section(page: string, name: string, lines: readonly string[]): string {
-  const begin = `<!-- generated: ${name} -->`;
-  const from = page.indexOf(begin);
-  const to = page.indexOf(`<!-- end of ${name} -->`);
-  if (from < 0 || to < from) throw new Error(`the page has no section ${begin}`);
-  return `${page.slice(0, from + begin.length)}\n${lines.join("\n")}\n${page.slice(to)}`;
-}

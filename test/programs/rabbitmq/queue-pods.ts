@@ -1,6 +1,8 @@
 /** The Pods of the scenes. Pure. */
+import { NAMESPACE } from "../harness/web-deployment.ts";
 import { AMQP_PORT, brokerEnvironment, START_BROKER } from "./broker-start.ts";
-import { type BrokerScene, type ConsumerScene, JOB_SECONDS, NAMESPACE, PREFETCH } from "./queue-request.ts";
+import { type BrokerScene, type ConsumerScene, JOB_SECONDS, PREFETCH } from "./queue-request.ts";
+import { FOR_BROKERS } from "./queue-scenes.ts";
 
 export type ConsumerParts = {
   readonly python: string;
@@ -11,7 +13,7 @@ export type ConsumerParts = {
 };
 
 export function consumerPod(scene: ConsumerScene, parts: ConsumerParts): object {
-  return pod(parts.queue, scene, scene.graceSeconds, {
+  return pod(parts.queue, scene.annotations, scene.graceSeconds, {
     image: "example.org/consumer:1",
     command: [parts.python, parts.program],
     env: variables({
@@ -35,7 +37,7 @@ export function brokerPod(scene: BrokerScene, name: string, folder: string): obj
   // An exec hook of this runner has the container's environment, as in a Pod.
   const hook =
     scene.ownHook === undefined ? {} : { lifecycle: { preStop: { exec: { command: ["sh", "-c", scene.ownHook] } } } };
-  return pod(name, scene, BROKER_GRACE_SECONDS, {
+  return pod(name, FOR_BROKERS, BROKER_GRACE_SECONDS, {
     image: "docker.io/library/rabbitmq:3.10",
     command: ["sh", "-c", START_BROKER],
     env: variables(environment),
@@ -47,7 +49,7 @@ export function brokerPod(scene: BrokerScene, name: string, folder: string): obj
 
 function pod(
   name: string,
-  { annotations }: { readonly annotations: Readonly<Record<string, string>> },
+  annotations: Readonly<Record<string, string>>,
   graceSeconds: number,
   container: object,
 ): object {

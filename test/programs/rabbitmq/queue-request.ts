@@ -1,27 +1,20 @@
 /** What the cases ask of a broker, consumers and clients in namespaces, and what comes of it: plain JSON. */
 import type { PodEndFacts } from "../harness/pod-end-facts.ts";
 
-/** The namespace of all Pods. */
-export const NAMESPACE = "orders";
-
 export type QueueRequest = {
   /** Python's command line, and where pika is. */
   readonly python: string;
   readonly pythonPath: string;
   readonly consumers: readonly ConsumerScene[];
   readonly brokers: readonly BrokerScene[];
-  /** Brokers write below it only. */
   readonly folder: string;
 };
 
-type Scene = {
+export type ConsumerScene = {
   /** As the table of the guide calls it. */
   readonly name: string;
   readonly lastcall: boolean;
   readonly annotations: Readonly<Record<string, string>>;
-};
-
-export type ConsumerScene = Scene & {
   /** At SIGTERM it ends at once, or takes no more and finishes what it has. */
   readonly onSigterm: "ends" | "finishes";
   readonly graceSeconds: number;
@@ -29,9 +22,10 @@ export type ConsumerScene = Scene & {
   readonly statusOn: string;
 };
 
-export type BrokerScene = Scene & {
+/** A broker behind lastcall. */
+export type BrokerScene = {
+  readonly name: string;
   readonly client: "pausing" | "acknowledging" | "busy";
-  /** The broker's own preStop hook, run with the broker's environment. */
   readonly ownHook?: string;
 };
 
@@ -54,10 +48,8 @@ export type ConsumerEnd = PodEndFacts & {
 export type BrokerEnd = PodEndFacts & {
   readonly endSeconds: number;
   readonly injected: boolean;
-  /** From the deletion until the client's connection was closed, and with which code. */
+  /** From the deletion until the client's connection was closed. */
   readonly closedAfterSeconds: number;
-  readonly closedWith: string;
-  readonly confirmed: number;
   readonly unconfirmed: number;
 };
 

@@ -86,35 +86,27 @@ export const CONSUMERS: readonly ConsumerCase[] = [
 ];
 
 /** What the guide tells to set on a broker, with a deadline that comes sooner. */
-const FOR_BROKERS = { "lastcall.dev/drain-ports": "5672", "lastcall.dev/drain-timeout": "5s" };
+export const FOR_BROKERS = { "lastcall.dev/drain-ports": "5672", "lastcall.dev/drain-timeout": "5s" };
 
 export const BROKERS: readonly BrokerCase[] = [
   {
     name: "a publisher that pauses",
     client: "pausing",
-    lastcall: true,
-    annotations: FOR_BROKERS,
     expects: { outcome: "drained", unconfirmed: 0, injected: true, killed: false },
   },
   {
     name: "a consumer that has acknowledged",
     client: "acknowledging",
-    lastcall: true,
-    annotations: FOR_BROKERS,
     expects: { outcome: "timeout", unconfirmed: 0, injected: true, killed: false },
   },
   {
     name: "a publisher that never pauses",
     client: "busy",
-    lastcall: true,
-    annotations: FOR_BROKERS,
     expects: { outcome: "timeout", injected: true, killed: false },
   },
   {
     name: "a publisher that never pauses; `rabbitmq-upgrade drain` as the broker's own hook",
     client: "busy",
-    lastcall: true,
-    annotations: FOR_BROKERS,
     ownHook: UPGRADE_DRAIN,
     expects: { outcome: "", injected: false, killed: false },
   },

@@ -1,4 +1,4 @@
-/** What the scenes share: Pods that go through admission, Python programs, and waiting with an end. */
+/** What the scenes share: Pods that go through admission, and Python programs. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { createPodRunner } from "../../../src/demo/pods/pod-runner.ts";
@@ -25,25 +25,12 @@ export type Stage = Surroundings & {
   ) => Promise<{ readonly pod: RunningPod; readonly injected: boolean }>;
   /** A program of `clients` in a Pod of its own, so not at the kubelet's address; `told` grows by each line it prints. */
   readonly startClient: (name: string, words: readonly string[]) => Promise<Client>;
-  /** Throws with `what` when it does not come true in time. */
-  readonly until: (what: string, isTrue: () => boolean) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** A broker starts in 5 s, and in 30 where eight programs want the processor. */
-const LIMIT_MS = 120_000;
-const POLL_MS = 20;
-
 export function createStage(request: QueueRequest, surroundings: Surroundings): Stage {
-  const { clock, servers, processes, network } = surroundings;
+  const { servers, processes, network } = surroundings;
   const runner = createPodRunner({ ...surroundings, onEvent: () => {} });
-  const until: Stage["until"] = async (what, isTrue) => {
-    const limitMs = clock.nowMs() + LIMIT_MS;
-    while (!isTrue()) {
-      if (clock.nowMs() > limitMs) throw new Error(`waited ${LIMIT_MS / 1_000} s in vain: ${what}`);
-      await clock.wait(POLL_MS);
-    }
-  };
   return {
     ...surroundings,
     request,
@@ -71,7 +58,6 @@ export function createStage(request: QueueRequest, surroundings: Surroundings): 
       void client.exited.then(attachment.release);
       return { process: client, told };
     },
-    until,
     close: runner.close,
   };
 }

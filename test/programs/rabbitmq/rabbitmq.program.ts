@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { insideNamespaces } from "../harness/inside-namespaces.ts";
-import { requiredProgram } from "../install/required-program.ts";
+import { requiredProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
-import { queueLines } from "./queue-lines.ts";
 import { JOBS, type QueueRequest, type QueueResult } from "./queue-request.ts";
 import { BROKERS, CONSUMERS } from "./queue-scenes.ts";
 
@@ -23,8 +22,7 @@ test("consumers finish what they have, and brokers end as the guide says", { tim
       brokers: BROKERS,
       folder,
     };
-    const result = (await insideNamespaces(INSIDE, request, context)) as QueueResult;
-    for (const line of queueLines(result)) process.stdout.write(`${line}\n`);
+    const result = await insideNamespaces<QueueResult>(INSIDE, request, context);
     const versions = { broker: `${broker.version} (${broker.source})`, manager: result.manager };
     await recordResult({ kind: "queue", system: "RabbitMQ", ...versions, ...result });
 

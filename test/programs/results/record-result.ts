@@ -1,8 +1,7 @@
-/** Keeps what cases measured: one JSON line each, in `build/programs/results.json`, the last of each name. */
+/** `build/programs/results.json`: one JSON line for each case, the last of each name. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { OtherResult } from "./program-result.ts";
-import { withResult } from "./result-lines.ts";
 
 export const RESULTS_FILE = join(import.meta.dirname, "../../../build/programs/results.json");
 
@@ -10,12 +9,36 @@ let last: Promise<void> = Promise.resolve();
 
 /** One after the other, however many cases end at once; files of cases never run at the same time. */
 export function recordResult(result: OtherResult): Promise<void> {
-  last = last.then(() => write(result));
+  last = last.then(async () => {
+    await mkdir(dirname(RESULTS_FILE), { recursive: true });
+    const before = await readFile(RESULTS_FILE, "utf8").catch(() => "");
+    await writeFile(RESULTS_FILE, withResult(before, result));
+  });
   return last;
 }
 
-async function write(result: OtherResult): Promise<void> {
-  await mkdir(dirname(RESULTS_FILE), { recursive: true });
-  const before = await readFile(RESULTS_FILE, "utf8").catch(() => "");
-  await writeFile(RESULTS_FILE, withResult(before, result));
+/** @throws when a line is not JSON, with its number */
+export function resultLines(text: string): readonly OtherResult[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line, index) => {
+      try {
+        return JSON.parse(line);
+      } catch (cause) {
+        throw new Error(`line ${index + 1} of the results is not JSON; run npm run test:programs again`, { cause });
+      }
+    });
+}
+
+/** A case that runs again replaces its own line, in its place. */
+export function withResult(text: string, result: OtherResult): string {
+  const before = resultLines(text);
+  const at = before.findIndex((one) => identityOf(one) === identityOf(result));
+  const after = at < 0 ? [...before, result] : before.with(at, result);
+  return after.map((one) => `${JSON.stringify(one)}\n`).join("");
+}
+
+function identityOf(result: OtherResult): string {
+  return JSON.stringify([result.kind, result.system, "stopSignal" in result ? result.stopSignal : ""]);
 }

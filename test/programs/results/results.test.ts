@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ServerResult } from "./program-result.ts";
-import { resultLines, withResult } from "./result-lines.ts";
+import { resultLines, withResult } from "./record-result.ts";
 import { systemsPage } from "./systems-page.ts";
 
 const NONE = { refused: 0, reset: 0, "closed-unanswered": 0, "timed-out": 0, "bad-status": 0 };

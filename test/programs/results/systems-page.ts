@@ -1,4 +1,5 @@
 /** `docs/systems.md` from the results of real runs. Pure. */
+import { table } from "./page.ts";
 import type { Counted, Http2ServerResult, OtherResult, ServerResult } from "./program-result.ts";
 
 const INTRODUCTION = `# Servers without a driver
@@ -72,12 +73,12 @@ export function systemsPage(results: readonly OtherResult[]): string {
   return [
     INTRODUCTION,
     managerSentence(servers),
-    table(SERVER_HEAD, servers.map(serverRow)),
+    table([SERVER_HEAD, ...servers.map(serverRow)]),
     ENDLESS,
-    table(ENDLESS_HEAD, servers.map(endlessRow)),
+    table([ENDLESS_HEAD, ...servers.map(endlessRow)]),
     AFTERWORD,
     PRELOAD,
-    table(PRELOAD_HEAD, servers.map(preloadRow)),
+    table([PRELOAD_HEAD, ...servers.map(preloadRow)]),
     PRELOAD_AFTERWORD,
     ...http2Section(results.filter(isHttp2)),
   ].join("\n");
@@ -93,7 +94,7 @@ function http2Section(results: readonly Http2ServerResult[]): readonly string[] 
     version,
     ...[first, later, large].map(words),
   ]);
-  return [HTTP2, table(HTTP2_HEAD, rows), HTTP2_AFTERWORD];
+  return [HTTP2, table([HTTP2_HEAD, ...rows]), HTTP2_AFTERWORD];
 }
 
 function managerSentence(servers: readonly ServerResult[]): string {
@@ -145,11 +146,6 @@ function failures({ requests, failed, kinds }: Counted): string {
   ] as const;
   const detail = named.filter(([, count]) => count > 0).map(([kind, count]) => `${kind} ${count}`);
   return `**${failed}** of ${requests}${detail.length === 0 ? "" : `: ${detail.join(", ")}`}`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [head, head.map(() => "---"), ...rows].map(line).join("\n");
 }
 
 function isServer(result: OtherResult): result is ServerResult {

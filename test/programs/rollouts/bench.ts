@@ -3,13 +3,13 @@
  * about 20 minutes; `--only=TEXT` plays the scenes whose names contain the text. Needs network namespaces.
  */
 import { join } from "node:path";
+import { offerNamespaces } from "../../../src/demo/network/namespace-network.ts";
 import { programOf } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { ENVOY, playScene } from "./play-scene.ts";
 import { BENCH_SCENES, type RolloutScene, sceneName } from "./rollout-scenes.ts";
 import { otherTable, promisedTable } from "./rollouts-page.ts";
 import { OVER_WAIT_GOAL_MS, type RolloutsLine } from "./rollouts-verdict.ts";
-import { whyImpossible } from "./run-rollouts.ts";
 
 const only = process.argv.find((word) => word.startsWith("--only="))?.slice("--only=".length) ?? "";
 const scenes = BENCH_SCENES.filter((scene) => sceneName(scene).includes(only));
@@ -19,11 +19,11 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../../../build/
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
-const impossible = whyImpossible();
+const offer = offerNamespaces();
 if (unknown.length > 0) complain(`got "${unknown.join(" ")}", expected nothing or --only=TEXT`);
 else if (scenes.length === 0)
   complain(`--only got "${only}", expected a part of: ${BENCH_SCENES.map(sceneName).join("; ")}`);
-else if (impossible !== "") complain(impossible);
+else if (!offer.possible) complain(`network namespaces cannot be made here: ${offer.why}`);
 else await playAll();
 
 async function playAll(): Promise<void> {
@@ -43,14 +43,17 @@ async function playAll(): Promise<void> {
 async function play(scene: RolloutScene, played: RolloutsLine[]): Promise<void> {
   const envoy = scene.driver === "envoy" ? await programOf(ENVOY) : undefined;
   if (envoy?.kind === "missing") return complain(envoy.why);
-  const { line, failures, words } = await playScene(scene, envoy, stop.signal);
+  const { line, failures } = await playScene(scene, envoy, { signal: stop.signal, skip: complained });
   await recordResult(line);
-  process.stdout.write(`${words}\n`);
   process.stdout.write(
-    `  over-wait at most ${OVER_WAIT_GOAL_MS} ms: ${line.withinGoal} of ${line.drains} drains; the longest: ${line.longestWhy}\n`,
+    `${line.system}: over-wait at most ${OVER_WAIT_GOAL_MS} ms: ${line.withinGoal} of ${line.drains} drains; the longest: ${line.longestWhy}\n`,
   );
   played.push(line);
   for (const failure of failures) complain(`${line.system}: ${failure}`);
+}
+
+function complained(what: string): never {
+  throw new Error(what);
 }
 
 function complain(what: string): void {

@@ -1,31 +1,34 @@
-/** The Deployments that are rolled: the app itself, or an Envoy before an app that stays. Pure. */
+/** The Deployments that are rolled: the app itself, or an Envoy before an app that stays. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FoundProgram } from "../install/program-of.ts";
-import { ACTIVE_PORT, HTTP1_PORT } from "./app-facts.ts";
-import { ENVOY_ADMIN_PORT } from "./gateway-config.ts";
-import type { DrainSettings } from "./rollouts-request.ts";
+import { clusterOf, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
+import { webDeployment } from "../harness/web-deployment.ts";
+import { ACTIVE_PORT, HTTP1_PORT, UPSTREAM_HOST, UPSTREAM_HTTP1_PORT, UPSTREAM_HTTP2_PORT } from "./app-facts.ts";
+import type { DrainSettings, Driver, RolloutsRequest } from "./rollouts-request.ts";
 
 export const APP = join(import.meta.dirname, "rollout-app.ts");
 
-const REPLICAS = 2;
+const ENVOY_ADMIN_PORT = 19_000;
 
-export type Driver = "none" | "http" | "envoy";
+const READINESS = { httpGet: { path: "/healthz", port: HTTP1_PORT }, periodSeconds: 1, timeoutSeconds: 3 };
 
-/** @param node the program that runs the app */
-export function appDeployment(node: string, settings: DrainSettings, driver: "none" | "http"): object {
-  const command = [node, APP];
-  return deployment({ image: "example.org/hello:1", command, env: [] }, annotations(settings, driver));
-}
-
-/** @param config the file that Envoy reads */
-export function envoyDeployment(program: FoundProgram, settings: DrainSettings, config: string): object {
+/** @param scratch the folder for the configuration that Envoy reads */
+export function deploymentOf({ driver, settings, envoy }: RolloutsRequest, scratch: string): object {
+  const annotations = annotationsOf(settings, driver);
+  if (driver !== "envoy") {
+    const command = [process.execPath, APP];
+    return webDeployment({ image: "example.org/hello:1", command, env: [], readinessProbe: READINESS }, annotations);
+  }
+  if (envoy === undefined) throw new Error("rollouts of the driver envoy need an Envoy");
+  const config = join(scratch, "envoy.json");
+  writeFileSync(config, JSON.stringify(gatewayConfig()));
   const flags = ["-c", config, "--concurrency", "1", "--drain-strategy", "immediate", "--disable-hot-restart"];
-  const command = [...program.command, ...flags, "--log-level", "error"];
-  const env = Object.entries(program.environment).map(([name, value]) => ({ name, value }));
-  return deployment({ image: "example.org/envoy:1", command, env }, annotations(settings, "envoy"));
+  const command = [...envoy.command, ...flags, "--log-level", "error"];
+  const env = Object.entries(envoy.environment).map(([name, value]) => ({ name, value }));
+  return webDeployment({ image: "example.org/envoy:1", command, env, readinessProbe: READINESS }, annotations);
 }
 
-function annotations({ delayMs, quietMs, timeoutMs }: DrainSettings, driver: Driver): Record<string, string> {
+function annotationsOf({ delayMs, quietMs, timeoutMs }: DrainSettings, driver: Driver): Record<string, string> {
   const urls: Readonly<Record<Driver, Record<string, string>>> = {
     none: {},
     http: {
@@ -43,28 +46,21 @@ function annotations({ delayMs, quietMs, timeoutMs }: DrainSettings, driver: Dri
   };
 }
 
-function deployment(container: object, annotations: Record<string, string>): object {
-  const ready = { httpGet: { path: "/healthz", port: HTTP1_PORT }, periodSeconds: 1, timeoutSeconds: 3 };
+/** Passes HTTP/1.1, HTTP/2 and gRPC of one port on to an app that stays. */
+function gatewayConfig(): object {
+  const routes = [
+    { match: { prefix: "/", grpc: {} }, route: { cluster: "grpc", timeout: "0s" } },
+    { match: { prefix: "/" }, route: { cluster: "http1", timeout: "0s" } },
+  ];
+  const filters = [httpFilter({ prefix: "web", codec: "AUTO" }, routes)];
   return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: "web", namespace: "shop" },
-    spec: {
-      replicas: REPLICAS,
-      template: {
-        metadata: { labels: { app: "web" }, annotations },
-        spec: {
-          terminationGracePeriodSeconds: 10,
-          containers: [
-            {
-              name: "app",
-              ...container,
-              ports: [{ name: "http", containerPort: HTTP1_PORT, protocol: "TCP" }],
-              readinessProbe: ready,
-            },
-          ],
-        },
-      },
+    admin: { address: tcpAt("127.0.0.1", ENVOY_ADMIN_PORT) },
+    static_resources: {
+      listeners: [{ name: "web", address: tcpAt("0.0.0.0", HTTP1_PORT), filter_chains: [{ filters }] }],
+      clusters: [
+        clusterOf("http1", tcpAt(UPSTREAM_HOST, UPSTREAM_HTTP1_PORT)),
+        clusterOf("grpc", tcpAt(UPSTREAM_HOST, UPSTREAM_HTTP2_PORT), "http2"),
+      ],
     },
   };
 }

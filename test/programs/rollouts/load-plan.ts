@@ -1,7 +1,6 @@
 /** The load of the rollouts. Pure. */
 import { HTTP1_PORT, HTTP2_PORT } from "./app-facts.ts";
-import type { Driver } from "./deployments.ts";
-import { type LoadPlan, type PerProtocol, type Protocol, perProtocol } from "./rollouts-request.ts";
+import { type Driver, type LoadPlan, type PerProtocol, type Protocol, perProtocol } from "./rollouts-request.ts";
 
 /** What is asked each second, of all protocols together. */
 const ASKED_RATE = 570;

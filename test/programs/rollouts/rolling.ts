@@ -8,10 +8,13 @@ import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { placeOf, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
 import { allReady, createPod, replacePods } from "../../../src/demo/rollout/rollout.ts";
 import type { Servers } from "../../../src/demo/servers.ts";
+import { overWaitMs } from "../harness/over-wait.ts";
 import type { ClientNodes } from "./client-nodes.ts";
-import { sharedNowMs } from "./load/shared-clock.ts";
-import { overWaitMs } from "./over-wait.ts";
+import { sharedNowMs } from "./load/timing.ts";
 import type { DrainFacts, NodeResult, RolloutsRequest } from "./rollouts-request.ts";
+
+/** The Deployment is made of the request. */
+type Rolling = RolloutsRequest & { readonly deployment: object };
 
 export type RollingPorts = Omit<PodRunnerPorts, "onEvent"> & { readonly servers: Servers; readonly nodes: ClientNodes };
 
@@ -24,7 +27,7 @@ const STEADY_MS = 1_000;
 /** New Pods serve this long before they are old ones: the last node learns of them half way. */
 const SERVE_MS = 2_000;
 
-export async function rollAgain(request: RolloutsRequest, ports: RollingPorts): Promise<Rolled> {
+export async function rollAgain(request: Rolling, ports: RollingPorts): Promise<Rolled> {
   const { clock, servers, nodes } = ports;
   const slices = slicesOf(request, ports);
   const feed = createEndpointFeed((change: EndpointChange, pod) => {
@@ -72,7 +75,7 @@ export async function rollAgain(request: RolloutsRequest, ports: RollingPorts): 
   }
 }
 
-function slicesOf({ deployment, propagationMs }: RolloutsRequest, { clock, servers }: RollingPorts) {
+function slicesOf({ deployment, propagationMs }: Rolling, { clock, servers }: RollingPorts) {
   if (servers.writeSlice === undefined) return undefined;
   const service = { ...placeOf(deployment), port: servicePort(deployment) };
   return createSliceController({ clock, service, lagMs: Math.min(...propagationMs) / 2, write: servers.writeSlice });
@@ -80,7 +83,7 @@ function slicesOf({ deployment, propagationMs }: RolloutsRequest, { clock, serve
 
 type Ended = {
   readonly pod: RunningPod;
-  readonly request: RolloutsRequest;
+  readonly request: Rolling;
   readonly nodes: readonly NodeResult[];
   /** From the runner's clock to the one of the nodes. */
   readonly aheadMs: number;
@@ -98,7 +101,6 @@ function factsOf({ pod, request, nodes, aheadMs, withdrawnMs }: Ended): DrainFac
   return {
     outcome: summary?.outcome ?? "",
     why: summary?.why ?? "",
-    trigger: summary?.trigger ?? "",
     drainMs: Math.round(drainSeconds * 1_000),
     leftTotal: summary?.leftTotal ?? 0,
     served: seen.length > 0,

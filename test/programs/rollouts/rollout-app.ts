@@ -12,9 +12,9 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import { createServer as createTcpServer } from "node:net";
+import { frame } from "../harness/grpc-frame.ts";
 import { ACTIVE_PORT, ANSWER_MS } from "./app-facts.ts";
 import { createHttp2Line, type Http2Line } from "./http2-line.ts";
-import { grpcMessage } from "./load/grpc-message.ts";
 
 const host = process.env["LISTEN_ON"] ?? "::";
 const port = Number(process.env["PORT"] ?? "8080");
@@ -74,7 +74,7 @@ function answerPlainly(stream: ServerHttp2Stream): void {
 function answerGrpc(stream: ServerHttp2Stream): void {
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
-  stream.end(grpcMessage("hello"));
+  stream.end(frame("hello"));
 }
 
 /** First "no new streams, please", which refuses none that are on their way; the last word once the client has heard it. */

@@ -1,7 +1,6 @@
 /** What is rolled, and what must come of it: the scenes of the bench, and the shorter ones of each test run. Pure. */
-import type { Driver } from "./deployments.ts";
 import type { Clients, LoadChoice } from "./load-plan.ts";
-import { type DrainSettings, PROTOCOLS, type Protocol } from "./rollouts-request.ts";
+import { type DrainSettings, type Driver, PROTOCOLS, type Protocol } from "./rollouts-request.ts";
 
 export type RolloutScene = LoadChoice & {
   readonly rollouts: number;

@@ -1,56 +1,23 @@
-/** Process 1 of the namespaces that `run-rollouts.ts` makes: assembles, rolls, writes the result. Leaves when told to. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism, loadavg } from "node:os";
-import { join } from "node:path";
-import { realClock } from "../../../src/demo/clock.ts";
-import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
-import { localManagerImage } from "../../../src/demo/pods/pod-runner.ts";
-import { createProcessTable } from "../../../src/demo/pods/process-table.ts";
-import { placeOf } from "../../../src/demo/rollout/deployment.ts";
-import { startServers } from "../../../src/demo/servers.ts";
-import { Fault } from "../../../src/fault.ts";
+/** Process 1 of the namespaces in which a Deployment is rolled many times: assembles, rolls, returns the counts. */
+import { writeFileSync } from "node:fs";
+import { availableParallelism, loadavg, setPriority } from "node:os";
+import { createProcessTable, type ProcessTable } from "../../../src/demo/pods/process-table.ts";
+import { answerInside, type Surroundings } from "../harness/answer-inside.ts";
 import { UPSTREAM_HOST, UPSTREAM_HTTP1_PORT } from "./app-facts.ts";
 import { startClientNodes } from "./client-nodes.ts";
-import { APP } from "./deployments.ts";
-import { goFirst, goingFirst } from "./go-first.ts";
+import { APP, deploymentOf } from "./deployments.ts";
 import { rollAgain } from "./rolling.ts";
 import type { RolloutsRequest, RolloutsResult } from "./rollouts-request.ts";
 
-const SOURCE = join(import.meta.dirname, "../../../src");
-const LASTCALL = join(SOURCE, "lastcall.ts");
+const FIRST = -10;
 
-const [requestFile = "", resultFile = "", scratch = ""] = process.argv.slice(2);
-const processes = goingFirst(createProcessTable());
-process.on("exit", processes.killAll);
-// The leash of the program that started this.
-const leave = () => process.exit(130);
-process.stdin.once("end", leave).once("error", leave).resume();
+goFirst(process.pid);
+await answerInside(rolled, goingFirst(createProcessTable()));
 
-try {
-  writeFileSync(resultFile, JSON.stringify(await rolled(JSON.parse(readFileSync(requestFile, "utf8")))));
-  process.exit(0);
-} catch (error) {
-  process.stderr.write(`${error instanceof Fault ? error.message : (error as Error).stack}\n`);
-  process.exit(1);
-}
-
-async function rolled(request: RolloutsRequest): Promise<RolloutsResult> {
-  goFirst(process.pid);
-  const startedMs = realClock.nowMs();
-  const network = await createNamespaceNetwork();
-  const environment = environmentOfImages();
-  if (request.upstream) startUpstream(environment);
-  const servers = await startServers(
-    { relay: true, namespace: placeOf(request.deployment).namespace },
-    {
-      clock: realClock,
-      processes,
-      program: [process.execPath, LASTCALL],
-      environment,
-      scratch,
-      host: network.webhookAddress,
-    },
-  );
+async function rolled(request: RolloutsRequest, surroundings: Surroundings): Promise<RolloutsResult> {
+  const { network, scratch } = surroundings;
+  const deployment = deploymentOf(request, scratch);
+  if (request.driver === "envoy") startUpstream(surroundings);
   // The Service's own address is free: each node chooses Pods by itself, as kube-proxy's rules do.
   const addresses = [network.trafficAddress, network.serviceAddress];
   const nodes = startClientNodes(
@@ -61,43 +28,42 @@ async function rolled(request: RolloutsRequest): Promise<RolloutsResult> {
       localAddress: addresses[index % addresses.length] ?? network.trafficAddress,
     })),
   );
-  const image = localManagerImage();
-  const { nodes: counts, drains } = await rollAgain(request, {
-    clock: realClock,
-    processes,
-    network,
-    managerProgram: image.managerProgram,
-    preloadLibrary: image.preloadLibrary,
-    imageEnvironment: environment,
-    servers,
-    nodes,
-  });
-  await servers.stop();
+  const { nodes: counts, drains } = await rollAgain({ ...request, deployment }, { ...surroundings, nodes });
   const [machineLoad = 0] = loadavg();
-  return {
-    manager: image.manager,
-    nodes: counts,
-    drains,
-    tookMs: Math.round(realClock.nowMs() - startedMs),
-    machineLoad,
-    processors: availableParallelism(),
-  };
+  return { manager: surroundings.manager, nodes: counts, drains, machineLoad, processors: availableParallelism() };
 }
 
-function startUpstream(environment: Readonly<Record<string, string>>): void {
+/** An app that is never rolled, for Pods that only pass requests on. */
+function startUpstream({ processes, imageEnvironment }: Surroundings): void {
   processes.start({
     argv: [process.execPath, APP],
-    environment: { ...environment, UPSTREAM: "yes", LISTEN_ON: UPSTREAM_HOST, PORT: String(UPSTREAM_HTTP1_PORT) },
+    environment: { ...imageEnvironment, UPSTREAM: "yes", LISTEN_ON: UPSTREAM_HOST, PORT: String(UPSTREAM_HTTP1_PORT) },
     onLine: (line) => process.stderr.write(`upstream: ${line}\n`),
   });
 }
 
-/** What an image would set; nothing else of this shell reaches a container. */
-function environmentOfImages(): Record<string, string> {
-  const environment: Record<string, string> = {};
-  for (const name of ["PATH", "HOME", "LANG", "NODE_COMPILE_CACHE"]) {
-    const value = process.env[name];
-    if (value !== undefined) environment[name] = value;
+/**
+ * Processes of a run go before what else the machine does, where the rights allow it: a client that gets no processor is
+ * silent, a silent client is one whose drain may end, and a manager that gets none is late. How long clients stood still is
+ * part of the result, whether this worked or not.
+ */
+function goFirst(pid: number): void {
+  try {
+    setPriority(pid, FIRST);
+    // Linux shares out processors by session where it is set to, and then only this counts.
+    writeFileSync(`/proc/${pid}/autogroup`, String(FIRST));
+  } catch {
+    // No rights, no such setting, or the process has ended: then it runs as everyone does.
   }
-  return environment;
+}
+
+function goingFirst(processes: ProcessTable): ProcessTable {
+  return {
+    ...processes,
+    start: (request) => {
+      const started = processes.start(request);
+      if (started.pid !== 0) goFirst(started.pid);
+      return started;
+    },
+  };
 }

@@ -7,7 +7,6 @@ import { type RolloutsLine, verdictOf } from "./rollouts-verdict.ts";
 const drain = {
   outcome: "drained",
   why: "",
-  trigger: "hook",
   drainMs: 8_940,
   overWaitMs: 64,
   leftTotal: 2,
@@ -20,17 +19,14 @@ const result: RolloutsResult = {
     {
       answered: { http1: 0, http2: 11_000, grpc: 0 },
       failed: perProtocol(() => 0),
-      moved: perProtocol(() => 0),
       failures: [],
       measuredMs: 20_000,
       perSecond: [548],
-      slowAnswered: 0,
       longestStallMs: 3,
       lastWorkMs: {},
     },
   ],
   drains: [...Array.from({ length: 39 }, () => drain), { ...drain, drainMs: 12_010, overWaitMs: 251 }],
-  tookMs: 40_000,
   machineLoad: 1.5,
   processors: 2,
 };

@@ -1,4 +1,5 @@
 /** `docs/rollouts.md` from the results of `npm run bench:rollouts`. Pure. */
+import { table } from "../results/page.ts";
 import type { OtherResult } from "../results/program-result.ts";
 import { BENCH_SCENES, protocolNames, sceneName } from "./rollout-scenes.ts";
 import { OVER_WAIT_GOAL_MS, type RolloutsLine, total } from "./rollouts-verdict.ts";
@@ -17,12 +18,12 @@ export function rolloutsPage(results: readonly OtherResult[]): string {
 }
 
 export function promisedTable(lines: readonly RolloutsLine[]): string {
-  return table(PROMISED_HEAD, lines.filter((line) => line.promised).map(promisedRow));
+  return table([PROMISED_HEAD, ...lines.filter((line) => line.promised).map(promisedRow)]);
 }
 
 /** Of the scenes that are promised nothing. */
 export function otherTable(lines: readonly RolloutsLine[]): string {
-  return table(OTHER_HEAD, lines.filter((line) => !line.promised).map(otherRow));
+  return table([OTHER_HEAD, ...lines.filter((line) => !line.promised).map(otherRow)]);
 }
 
 const INTRODUCTION = `# 20 rollouts at 500 requests a second
@@ -121,11 +122,6 @@ function failures(line: RolloutsLine): string {
 /** What ended before its due moment did not wait in vain. */
 function milliseconds(ms: number): string {
   return `${Math.max(0, ms)} ms`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [head, head.map(() => "---"), ...rows].map(line).join("\n");
 }
 
 function lineOf(name: string, results: readonly OtherResult[]): RolloutsLine | undefined {

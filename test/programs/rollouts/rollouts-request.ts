@@ -1,4 +1,6 @@
 /** What is rolled again and again, under which load, and what came of it: plain JSON, as each side is a process of its own. */
+import type { FoundProgram } from "../install/program-of.ts";
+
 export const PROTOCOLS = ["http1", "http2", "grpc"] as const;
 
 export type Protocol = (typeof PROTOCOLS)[number];
@@ -9,13 +11,15 @@ export function perProtocol<T>(of: (protocol: Protocol) => T): Record<Protocol, 
   return { http1: of("http1"), http2: of("http2"), grpc: of("grpc") };
 }
 
+export type Driver = "none" | "http" | "envoy";
+
 export type RolloutsRequest = {
-  readonly deployment: object;
+  readonly driver: Driver;
+  /** Needed where the driver is `envoy`. */
+  readonly envoy: FoundProgram | undefined;
   /** Rolling updates, one after the other: the next begins 2 s after the new Pods of the last are Ready. */
   readonly rollouts: number;
   readonly settings: DrainSettings;
-  /** A backend that is never rolled, for Pods that only pass requests on. */
-  readonly upstream: boolean;
   readonly load: LoadPlan;
   /** How late each client node learns of endpoint changes. One process of clients each. */
   readonly propagationMs: readonly number[];
@@ -55,14 +59,11 @@ export type FailedRequest = {
 export type NodeResult = {
   readonly answered: PerProtocol<number>;
   readonly failed: PerProtocol<number>;
-  /** HTTP/2 requests that a GOAWAY kept from being sent and that another connection took. */
-  readonly moved: PerProtocol<number>;
   /** The first of those that failed. */
   readonly failures: readonly FailedRequest[];
   readonly measuredMs: number;
   /** Answers in each whole second of that time. */
   readonly perSecond: readonly number[];
-  readonly slowAnswered: number;
   /** The longest time in which this process got no processor. */
   readonly longestStallMs: number;
   /** By the Pod's address, on the shared clock: when it last did anything for a client of this node. */
@@ -72,10 +73,9 @@ export type NodeResult = {
 export type DrainFacts = {
   readonly outcome: string;
   readonly why: string;
-  readonly trigger: string;
   /** From the deletion to the stop signal. */
   readonly drainMs: number;
-  /** From the moment when everything was done to that signal: see `over-wait.ts`. */
+  /** From the moment when everything was done to that signal: see `harness/over-wait.ts`. */
   readonly overWaitMs: number;
   readonly leftTotal: number;
   /** Whether any client ever came. */
@@ -86,7 +86,6 @@ export type RolloutsResult = {
   readonly manager: "native" | "node";
   readonly nodes: readonly NodeResult[];
   readonly drains: readonly DrainFacts[];
-  readonly tookMs: number;
   /** 1-minute load average of the machine at the end, and its processors. */
   readonly machineLoad: number;
   readonly processors: number;

@@ -1,4 +1,4 @@
-/** What the rollouts of one scene prove: one line for the results, what must hold, one sentence to print. Pure. */
+/** What the rollouts of one scene prove: one line for the results, and what must hold. Pure. */
 
 import { type RolloutScene, sceneName } from "./rollout-scenes.ts";
 import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
@@ -17,10 +17,8 @@ export type RolloutsLine = Pick<
   readonly kind: "rollouts";
   readonly system: string;
   readonly manager: "native" | "node";
-  readonly seconds: number;
   readonly answered: PerProtocol<number>;
   readonly failed: PerProtocol<number>;
-  readonly moved: PerProtocol<number>;
   /** Answers a second over the whole run, and in its slowest second. */
   readonly rate: number;
   readonly slowestSecond: number;
@@ -33,8 +31,6 @@ export type RolloutsLine = Pick<
   readonly longestWhy: string;
   /** Drains that ended within the goal past the moment when everything was done. */
   readonly withinGoal: number;
-  /** Slow requests of 1 to 4 s that were answered. */
-  readonly slowAnswered: number;
   readonly longestStallMs: number;
   readonly machineLoad: number;
   readonly processors: number;
@@ -46,12 +42,11 @@ export type RolloutsVerdict = {
   readonly line: RolloutsLine;
   /** What does not hold, each as a sentence; empty when everything does. */
   readonly failures: readonly string[];
-  readonly words: string;
 };
 
 export function verdictOf(scene: RolloutScene, result: RolloutsResult): RolloutsVerdict {
   const line = lineOf(scene, result);
-  return { line, failures: failuresOf(line, result), words: wordsOf(line) };
+  return { line, failures: failuresOf(line, result) };
 }
 
 function lineOf(scene: RolloutScene, { nodes, drains, ...run }: RolloutsResult): RolloutsLine {
@@ -65,10 +60,8 @@ function lineOf(scene: RolloutScene, { nodes, drains, ...run }: RolloutsResult):
     system: sceneName(scene),
     ...{ protocols, clients, driver, rollouts, settings, promised },
     manager: run.manager,
-    seconds: Math.round(measuredMs / 1_000),
     answered,
     failed: perProtocol((one) => sum((node) => node.failed[one])),
-    moved: perProtocol((one) => sum((node) => node.moved[one])),
     rate: Math.round((total(answered) * 1_000) / measuredMs),
     slowestSecond: slowest(nodes.map(({ perSecond }) => perSecond)),
     drains: drains.length,
@@ -81,7 +74,6 @@ function lineOf(scene: RolloutScene, { nodes, drains, ...run }: RolloutsResult):
     overWaitMs: spread(overWaits),
     longestWhy: [...drains].sort((a, b) => b.overWaitMs - a.overWaitMs)[0]?.why ?? "",
     withinGoal: overWaits.filter((ms) => ms <= OVER_WAIT_GOAL_MS).length,
-    slowAnswered: sum((node) => node.slowAnswered),
     longestStallMs: Math.max(...nodes.map((node) => node.longestStallMs)),
     machineLoad: Math.round(run.machineLoad * 10) / 10,
     processors: run.processors,
@@ -115,22 +107,6 @@ function failuresOf(line: RolloutsLine, { nodes, drains }: RolloutsResult): read
       );
   }
   return problems;
-}
-
-function wordsOf(line: RolloutsLine): string {
-  const counts = PROTOCOLS.filter((one) => line.protocols.includes(one)).map(
-    (one) => `${one} ${line.failed[one]} of ${line.answered[one]} failed`,
-  );
-  const moved = total(line.moved) > 0 ? `, ${total(line.moved)} moved by a GOAWAY before they were sent` : "";
-  const outcomes = Object.entries(line.outcomes).map(([outcome, count]) => `${count} ${outcome}`);
-  return [
-    `${line.system}: ${line.rollouts} rollouts in ${line.seconds} s`,
-    `${counts.join(", ")}${moved}`,
-    `${line.rate} answers a second, ${line.slowestSecond} in the slowest`,
-    `drains ${outcomes.join(", ")}, over-wait median ${line.overWaitMs.median} ms, most ${line.overWaitMs.most} ms`,
-    `drain-delay ${line.settings.delayMs} ms, quiet-period ${line.settings.quietMs} ms, drain-timeout ${line.settings.timeoutMs} ms`,
-    `load ${line.machineLoad} on ${line.processors} processors, clients stood still for up to ${line.longestStallMs} ms`,
-  ].join("; ");
 }
 
 export function total(counts: PerProtocol<number>): number {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { grpcMessage, isWholeMessage } from "./load/grpc-message.ts";
-import { createPace } from "./load/pace.ts";
+import { frame, isWholeMessage } from "../harness/grpc-frame.ts";
+import { overWaitMs } from "../harness/over-wait.ts";
+import { createPace } from "./load/timing.ts";
 import { createWorkBook } from "./load/work-book.ts";
 import { loadPlan } from "./load-plan.ts";
-import { overWaitMs } from "./over-wait.ts";
 import { BENCH_SCENES, type RolloutScene, sceneName, TEST_SCENES } from "./rollout-scenes.ts";
 import { type NodeResult, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 import { verdictOf } from "./rollouts-verdict.ts";
@@ -34,7 +34,7 @@ describe("a message of gRPC", () => {
   test("is whole as it was made, and not with a byte more or less", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const message = grpcMessage(text);
+        const message = frame(text);
         expect(isWholeMessage(message)).toBe(true);
         expect(isWholeMessage(message.subarray(0, -1))).toBe(false);
         expect(isWholeMessage(Uint8Array.from([...message, 0]))).toBe(false);
@@ -43,12 +43,12 @@ describe("a message of gRPC", () => {
   });
 
   test("is read from anywhere in a larger buffer", () => {
-    const buffer = new Uint8Array([9, 9, 9, ...grpcMessage("hello")]);
+    const buffer = new Uint8Array([9, 9, 9, ...frame("hello")]);
     expect(isWholeMessage(buffer.subarray(3))).toBe(true);
   });
 
   test("that is compressed is none that was asked for", () => {
-    const message = grpcMessage("hello");
+    const message = frame("hello");
     message[0] = 1;
     expect(isWholeMessage(message)).toBe(false);
   });
@@ -117,18 +117,15 @@ describe("the verdict", () => {
   const node: NodeResult = {
     answered: { http1: 2_000, http2: 2_000, grpc: 2_000 },
     failed: perProtocol(() => 0),
-    moved: perProtocol(() => 0),
     failures: [],
     measuredMs: 20_000,
     perSecond: [300, 280, 310],
-    slowAnswered: 10,
     longestStallMs: 20,
     lastWorkMs: {},
   };
   const drain = {
     outcome: "drained",
     why: "quiet",
-    trigger: "hook",
     drainMs: 9_000,
     overWaitMs: 100,
     leftTotal: 2,
@@ -138,7 +135,6 @@ describe("the verdict", () => {
     manager: "native",
     nodes: [node, node],
     drains: Array.from({ length: 16 }, () => drain),
-    tookMs: 30_000,
     machineLoad: 1,
     processors: 2,
   };

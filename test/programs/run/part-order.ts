@@ -3,15 +3,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const PARTS = ["install", "servers", "rollouts", "protocols", "rabbitmq", "envoy"];
 
-/** The room of a file below `test/programs`, which is also the name of its part. */
-export function partOf(file: string): string {
-  return /\/test\/programs\/([^/]+)\//.exec(file)?.[1] ?? "";
-}
-
 /** Rooms that are not named here come last, by their names. */
 export function inOrder(files: readonly string[]): readonly string[] {
   const place = (file: string) => {
-    const at = PARTS.indexOf(partOf(file));
+    const at = PARTS.indexOf(/\/test\/programs\/([^/]+)\//.exec(file)?.[1] ?? "");
     return at < 0 ? PARTS.length : at;
   };
   return files.toSorted((one, other) => place(one) - place(other) || one.localeCompare(other));

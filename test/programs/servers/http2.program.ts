@@ -4,14 +4,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { annotated } from "../../../src/demo/rollout/deployment.ts";
 import { insideNamespaces } from "../harness/inside-namespaces.ts";
-import { requiredProgram } from "../install/required-program.ts";
+import { requiredProgram } from "../install/program-of.ts";
 import type { Http2ServerResult } from "../results/program-result.ts";
 import { recordResult } from "../results/record-result.ts";
-import type { Http2Request, Http2Result } from "./http2-request.ts";
-import { HTTP2_SERVERS } from "./http2-table.ts";
-import { serverDeployment } from "./server-table.ts";
+import type { Http2Request, Http2Result } from "./http2-inside.ts";
+import { HTTP2_SERVERS, serverDeployment } from "./server-table.ts";
 
-/** By default. */
 const DRAIN_DELAY_SECONDS = 5;
 const INSIDE = join(import.meta.dirname, "http2-inside.ts");
 
@@ -23,18 +21,15 @@ test("an HTTP/2 connection that has its answer and stays is let go after the del
     for (const row of HTTP2_SERVERS) {
       const program = await requiredProgram(row.program, context);
       versions[row.system] = `${program.version} (${program.source})`;
-      const probed = { ...row, stopSignal: "SIGTERM", signalOf: "kubelet", probe: "tcp" } as const;
-      deployments[row.system] = annotated(serverDeployment(probed, program, scratch), {
+      deployments[row.system] = annotated(serverDeployment(row, program, scratch), {
         "lastcall.dev/drain-timeout": "5s",
       });
     }
     const request: Http2Request = { deployments };
-    const { manager, ends } = (await insideNamespaces(INSIDE, request, context)) as Http2Result;
+    const { manager, ends } = await insideNamespaces<Http2Result>(INSIDE, request, context);
     for (const { system } of HTTP2_SERVERS) {
       const end = ends[system];
       if (end === undefined) throw new Error(`${system} was not ended`);
-      const words = Object.entries(end).map(([after, one]) => `${after} ${one.drainSeconds} s, ${one.outcome}`);
-      process.stdout.write(`${system}, an HTTP/2 connection that is idle after its answer: ${words.join("; ")}\n`);
       const { first, later, large } = end;
       const result: Http2ServerResult = {
         kind: "http2",

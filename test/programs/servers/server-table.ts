@@ -1,16 +1,25 @@
 /** The servers that are rolled, each as it is commonly started. A new server is a new row. */
 import { join } from "node:path";
 import type { StopSignal } from "../../../src/demo/pods/kubelet-rules.ts";
+import { webDeployment } from "../harness/web-deployment.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import type { ProgramName } from "../install/program-table.ts";
-import { APACHE, CADDY, HAPROXY, LIGHTTPD, NGINX } from "./proxy-configurations.ts";
+import {
+  APACHE,
+  APACHE_H2,
+  CADDY,
+  CADDY_H2,
+  HAPROXY,
+  HAPROXY_H2,
+  LIGHTTPD,
+  NGINX,
+  NGINX_H2,
+} from "./proxy-configurations.ts";
 
 export type ServerRow = {
-  /** As a person calls it. */
   readonly system: string;
   readonly program: ProgramName;
   readonly stopSignal: StopSignal;
-  /** Who chose that signal. */
   readonly signalOf: "image" | "kubelet";
   /** A shell script that ends by becoming the server; `$FOLDER` is an empty folder of the Pod, `$PROGRAM` the program. */
   readonly script: string;
@@ -30,33 +39,42 @@ type Start = Pick<ServerRow, "system" | "program" | "script" | "configuration" |
 
 const IS_STATIC = "a static program, which loads no library";
 
-/** The scripts that rows of several tables share. */
-export const SCRIPTS = {
-  nginx: 'exec $PROGRAM -p "$FOLDER" -c "$FOLDER/configuration" -e stderr',
-  haproxy: 'exec $PROGRAM -W -db -f "$FOLDER/configuration"',
-  apache: 'chmod 755 "$FOLDER"; exec $PROGRAM -D FOREGROUND -f "$FOLDER/configuration"',
-  caddy:
-    'export XDG_DATA_HOME="$FOLDER" XDG_CONFIG_HOME="$FOLDER"; exec $PROGRAM run --config "$FOLDER/configuration" --adapter caddyfile',
-  hypercorn: "exec $PROGRAM --bind 0.0.0.0:8080 --keep-alive 75 --log-level warning asgi:app",
-} as const;
-
 const NGINX_START: Start = {
   system: "nginx",
   program: "nginx",
-  script: SCRIPTS.nginx,
+  script: 'exec $PROGRAM -p "$FOLDER" -c "$FOLDER/configuration" -e stderr',
   configuration: NGINX,
 };
 const HAPROXY_START: Start = {
   system: "HAProxy",
   program: "haproxy",
-  script: SCRIPTS.haproxy,
+  script: 'exec $PROGRAM -W -db -f "$FOLDER/configuration"',
   configuration: HAPROXY,
 };
 const APACHE_START: Start = {
   system: "Apache httpd (event)",
   program: "apache",
-  script: SCRIPTS.apache,
+  script: 'chmod 755 "$FOLDER"; exec $PROGRAM -D FOREGROUND -f "$FOLDER/configuration"',
   configuration: APACHE,
+};
+const CADDY_START: Start = {
+  system: "Caddy",
+  program: "caddy",
+  script:
+    'export XDG_DATA_HOME="$FOLDER" XDG_CONFIG_HOME="$FOLDER"; exec $PROGRAM run --config "$FOLDER/configuration" --adapter caddyfile',
+  configuration: CADDY,
+  unreachedByPreload: IS_STATIC,
+};
+const HYPERCORN_START: Start = {
+  system: "Hypercorn",
+  program: "hypercorn",
+  script: "exec $PROGRAM --bind 0.0.0.0:8080 --keep-alive 75 --log-level warning asgi:app",
+};
+const GO_START: Start = {
+  system: "Go net/http",
+  program: "go",
+  script: "exec $PROGRAM",
+  unreachedByPreload: IS_STATIC,
 };
 
 const GUNICORN = "exec $PROGRAM --bind 0.0.0.0:8080 --no-control-socket --log-level warning --keep-alive 75";
@@ -77,13 +95,7 @@ export const SERVERS: readonly ServerRow[] = [
     script: 'exec $PROGRAM -D -f "$FOLDER/configuration"',
     configuration: LIGHTTPD,
   }),
-  fromKubelet({
-    system: "Caddy",
-    program: "caddy",
-    script: SCRIPTS.caddy,
-    configuration: CADDY,
-    unreachedByPreload: IS_STATIC,
-  }),
+  fromKubelet(CADDY_START),
   fromKubelet({
     system: "gunicorn (gthread)",
     program: "gunicorn",
@@ -99,11 +111,7 @@ export const SERVERS: readonly ServerRow[] = [
     program: "uvicorn",
     script: "exec $PROGRAM --host 0.0.0.0 --port 8080 --timeout-keep-alive 75 --log-level warning asgi:app",
   }),
-  fromKubelet({
-    system: "Hypercorn",
-    program: "hypercorn",
-    script: SCRIPTS.hypercorn,
-  }),
+  fromKubelet(HYPERCORN_START),
   fromKubelet({
     system: "Granian",
     program: "granian",
@@ -111,7 +119,7 @@ export const SERVERS: readonly ServerRow[] = [
   }),
   fromKubelet({ system: "Node http", program: "node", script: "exec $PROGRAM node-server.mjs" }),
   fromKubelet({ system: "Fastify", program: "fastify", script: "exec $PROGRAM fastify-server.mjs" }),
-  fromKubelet({ system: "Go net/http", program: "go", script: "exec $PROGRAM", unreachedByPreload: IS_STATIC }),
+  fromKubelet(GO_START),
   fromKubelet({
     system: "Puma",
     program: "puma",
@@ -131,7 +139,16 @@ export const SERVERS: readonly ServerRow[] = [
   }),
 ];
 
-/** The name of a row in titles and results. */
+/** HTTP/2 without a driver, as a client without TLS meets it. */
+export const HTTP2_SERVERS: readonly ServerRow[] = [
+  { ...NGINX_START, configuration: NGINX_H2 },
+  { ...HAPROXY_START, configuration: HAPROXY_H2 },
+  { ...APACHE_START, configuration: APACHE_H2 },
+  { ...CADDY_START, configuration: CADDY_H2 },
+  HYPERCORN_START,
+  GO_START,
+].map((start) => ({ ...fromKubelet(start), probe: "tcp" }));
+
 export function titleOf({ system, stopSignal }: ServerRow): string {
   return `${system} stopped by ${stopSignal}`;
 }
@@ -149,32 +166,12 @@ export function serverDeployment(row: ServerRow, program: FoundProgram, scratch:
     CONFIGURATION: row.configuration ?? "",
     PYTHONDONTWRITEBYTECODE: "1",
   };
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: "web", namespace: "shop" },
-    spec: {
-      replicas: 2,
-      template: {
-        metadata: { labels: { app: "web" } },
-        spec: {
-          // An API server wants to know the system of a Pod whose stop signal it writes down.
-          os: { name: "linux" },
-          terminationGracePeriodSeconds: 10,
-          containers: [
-            {
-              name: "app",
-              image: `example.org/${row.program}:1`,
-              command: ["sh", "-c", `mkdir -p "$FOLDER"; ${written}${row.script}`],
-              workingDir: APPS,
-              env: Object.entries(variables).map(([name, value]) => ({ name, value })),
-              ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
-              lifecycle: { stopSignal: row.stopSignal },
-              readinessProbe: { ...probed, periodSeconds: 1, timeoutSeconds: 3 },
-            },
-          ],
-        },
-      },
-    },
-  };
+  return webDeployment({
+    image: `example.org/${row.program}:1`,
+    command: ["sh", "-c", `mkdir -p "$FOLDER"; ${written}${row.script}`],
+    workingDir: APPS,
+    env: Object.entries(variables).map(([name, value]) => ({ name, value })),
+    lifecycle: { stopSignal: row.stopSignal },
+    readinessProbe: { ...probed, periodSeconds: 1, timeoutSeconds: 3 },
+  });
 }

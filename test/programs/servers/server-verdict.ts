@@ -1,4 +1,4 @@
-/** What the rollout of one server proves: what must hold, one line to print, one row of the table. Pure. */
+/** What the rollout of one server proves: what must hold, and one row of the table. Pure. */
 import type { RollOutcome, RollResult } from "../harness/roll-request.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import type { Counted, ServerResult } from "../results/program-result.ts";
@@ -7,7 +7,6 @@ import { type ServerRow, titleOf } from "./server-table.ts";
 export type ServerVerdict = {
   /** What does not hold, each as a sentence; empty when everything does. */
   readonly failures: readonly string[];
-  readonly line: string;
   readonly result: ServerResult;
 };
 
@@ -44,9 +43,7 @@ export function verdictOf(row: ServerRow, program: FoundProgram, { manager, outc
       .filter((outcome) => outcome.tally.requests < LEAST_REQUESTS)
       .map((outcome) => `${outcome.tally.requests} requests show nothing, expected at least ${LEAST_REQUESTS}`),
   ];
-  const kept = `endless clients ${counted(endless)}, told by preload ${counted(preload)}`;
-  const counts = `without ${counted(without)}, with ${counted(covered)}, ${kept}`;
-  return { failures, line: `${titleOf(row)}: ${counts}`, result };
+  return { failures, result };
 }
 
 /** What a rollout must not show: a failed request, or a drain that did not end by itself. */

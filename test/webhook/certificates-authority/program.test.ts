@@ -5,18 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
+import { type FakeApiServer, fakeApiServer, kubeconfigFor } from "../../api-server/fake-api-server.ts";
 import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
 import { type RunningWebhook, startWebhook } from "../running-webhook.ts";
 import {
+  bundleAgo,
   bundlesIn,
   CONFIGURATION,
+  CONFIGURATIONS,
+  type Configuration,
   freshConfiguration,
-  kubeconfigFor,
-  type PretendApi,
-  pretendApi,
-  SECRET,
-} from "./pretend-api-server.ts";
+  SECRETS,
+} from "./shared-objects.ts";
 
 const LIMIT = { timeout: 180_000 };
 const SERVER_NAME = "lastcall-webhook.lastcall.svc";
@@ -25,14 +26,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function startedApi(): Promise<PretendApi> {
-  const api = await pretendApi();
-  cleanups.push(api.stop);
-  api.put(CONFIGURATION, freshConfiguration());
+async function startedApi(): Promise<FakeApiServer> {
+  const api = await fakeApiServer();
+  cleanups.push(api.close);
+  api.put(CONFIGURATIONS, freshConfiguration());
   return api;
 }
 
-async function startedReplica(api: Pick<PretendApi, "url">, settle = "1s"): Promise<RunningWebhook> {
+async function startedReplica(api: Pick<FakeApiServer, "url">, settle = "1s"): Promise<RunningWebhook> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-authority-"));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "kubeconfig"), kubeconfigFor(api.url));
@@ -63,12 +64,12 @@ function ask(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<Ask
 }
 
 /** What an API server would get that has just read the configuration. */
-function asApiServer(api: PretendApi, replica: RunningWebhook): Promise<Asked> {
+function asApiServer(api: FakeApiServer, replica: RunningWebhook): Promise<Asked> {
   return ask(replica, bundlesIn(api)[1] ?? "").catch((error: unknown) => ({ status: 0, issuer: String(error) }));
 }
 
 /** Until it answers an API server that has just read the configuration. */
-async function ready(api: PretendApi, replica: RunningWebhook): Promise<void> {
+async function ready(api: FakeApiServer, replica: RunningWebhook): Promise<void> {
   await eventually(async () => expect(await asApiServer(api, replica)).toMatchObject({ status: 200 }));
 }
 
@@ -80,13 +81,11 @@ test("two replicas make one CA, fill every caBundle and touch nothing else", LIM
   expect(new Set(issuers).size).toBe(1);
   expect(issuers[0]).toMatch(/^lastcall CA [0-9a-f]{16}$/);
   expect(new Set(bundlesIn(api)).size).toBe(1);
-  const { metadata, webhooks } = api.objects.get(CONFIGURATION) ?? { metadata: {} };
-  const [first, second] = (webhooks ?? []).map(
-    ({ clientConfig: { caBundle: _caBundle, ...clientConfig }, ...rest }) => ({
-      ...rest,
-      clientConfig,
-    }),
-  );
+  const { metadata, webhooks } = api.find(CONFIGURATION) as Configuration;
+  const [first, second] = webhooks.map(({ clientConfig: { caBundle: _caBundle, ...clientConfig }, ...rest }) => ({
+    ...rest,
+    clientConfig,
+  }));
   expect([first, second]).toEqual(freshConfiguration().webhooks);
   expect(metadata["labels"]).toEqual({ a: "b" });
   const metrics = await fetchMetrics(replicas[0], bundlesIn(api)[0] ?? "");
@@ -111,7 +110,7 @@ test(
       const issuers = new Set<string>();
       while (issuers.size < 2 && failures.length === 0) {
         // An API server learns of a new bundle late: it goes on with what was there half a second ago.
-        const bundle = api.bundleAgo(500);
+        const bundle = bundleAgo(api, 500);
         const answer = await ask(replica, bundle).catch((error: unknown) => ({ status: 0, issuer: String(error) }));
         if (answer.status === 200) issuers.add(answer.issuer);
         else failures.push(`${answer.status} ${answer.issuer}`);
@@ -122,7 +121,7 @@ test(
     await pause(600, "so old is what the slow API server holds now");
     const loads = replicas.map(load);
     await pause(500, "calls come before the Secret is deleted, too");
-    api.objects.delete(SECRET);
+    api.remove(SECRETS, "lastcall-ca", "lastcall");
     const [ofFirst, ofSecond] = await Promise.all(loads);
     expect(failures).toEqual([]);
     expect(ofFirst).toEqual(ofSecond);
@@ -138,26 +137,26 @@ test("an emptied caBundle is filled again by one write", LIMIT, async () => {
   const replica = await startedReplica(api);
   await ready(api, replica);
   const before = bundlesIn(api);
-  const writes = api.writes().length;
-  api.put(CONFIGURATION, freshConfiguration());
+  const writes = api.writes.length;
+  api.put(CONFIGURATIONS, freshConfiguration());
   await eventually(() => expect(bundlesIn(api)[0] ?? "").not.toBe(""));
   expect(bundlesIn(api)).toEqual(before);
   await pause(1_000, "a second write would have been made by now");
-  expect(api.writes().slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
+  expect(api.writes.slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
 });
 
 test("while the API server refuses, the program lives, says why it is not ready, and recovers", LIMIT, async () => {
   const api = await startedApi();
-  api.failWith = 403;
+  api.faults.refuse = 403;
   const replica = await startedReplica(api);
   await eventually(() => expect(replica.output()).toContain("403 made to fail"));
   expect(replica.output()).not.toContain("PRIVATE KEY");
   await eventually(() =>
     expect(replica.output()).toContain("does not let us read MutatingWebhookConfiguration drain.lastcall.dev"),
   );
-  api.failWith = 0;
+  api.faults.refuse = undefined;
   await ready(api, replica);
-  api.failWith = 500;
+  api.faults.refuse = 500;
   await eventually(() => expect(replica.output()).toContain("500 made to fail"));
   expect((await asApiServer(api, replica)).status).toBe(200);
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type FakeApiServer, fakeApiServer } from "../../api-server/fake-api-server.ts";
+import { type FakeApiServer, fakeApiServer, kubeconfigFor } from "../../api-server/fake-api-server.ts";
 import { eventually } from "../../time/eventually.ts";
 import { reviewText } from "../pod-review.ts";
 import { call, type RunningWebhook, spawnWebhook, startWebhook } from "../running-webhook.ts";
@@ -40,16 +40,7 @@ function node(name: string, kubeletVersion: string) {
 
 function inCluster(...args: readonly string[]): readonly string[] {
   const kubeconfig = join(folder, "kubeconfig");
-  const cluster = { server: `http://127.0.0.1:${server.port}`, "insecure-skip-tls-verify": true };
-  writeFileSync(
-    kubeconfig,
-    JSON.stringify({
-      clusters: [{ name: "c", cluster }],
-      users: [{ name: "u", user: { token: "t" } }],
-      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-      "current-context": "x",
-    }),
-  );
+  writeFileSync(kubeconfig, kubeconfigFor(server.url));
   return ["--opt-in=all", "--drain-delay=0s", "--cluster=watch", `--kubeconfig=${kubeconfig}`, ...args];
 }
 

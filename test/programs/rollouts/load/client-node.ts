@@ -1,13 +1,16 @@
 /** A process: all clients of one node. Told by messages what happens; sends its counts when stopped. Paced by the clock alone. */
 
 import { realClock } from "../../../../src/demo/clock.ts";
-import type { EndpointChange } from "../../../../src/demo/network/service-proxy.ts";
+import {
+  applyChange,
+  type Endpoint,
+  type EndpointChange,
+  usableEndpoints,
+} from "../../../../src/demo/network/service-proxy.ts";
 import { type LoadPlan, PROTOCOLS } from "../rollouts-request.ts";
-import { createEndpointView } from "./endpoint-view.ts";
 import { createHttp1Clients } from "./http1-clients.ts";
 import { createHttp2Clients } from "./http2-clients.ts";
-import { createPace } from "./pace.ts";
-import { sharedNowMs } from "./shared-clock.ts";
+import { createPace, sharedNowMs } from "./timing.ts";
 import { createWorkBook } from "./work-book.ts";
 
 export type NodeStart = {
@@ -31,7 +34,7 @@ const TIMEOUT_MS = 10_000;
 const { plan, share, propagationMs, localAddress } = JSON.parse(process.argv[2] ?? "") as NodeStart;
 const nowMs = sharedNowMs;
 const book = createWorkBook(nowMs);
-const view = createEndpointView(realClock, propagationMs);
+const view = createEndpointView();
 const ports = {
   plan,
   book,
@@ -84,4 +87,30 @@ async function stop(): Promise<void> {
   for (const timer of timers) clearInterval(timer);
   await Promise.all(PROTOCOLS.map((protocol) => clients[protocol].stop()));
   process.send?.(book.result(), () => process.exit(0));
+}
+
+/** What one node knows of the Service: each change late, and a Pod chosen for each new connection, as kube-proxy does it. */
+function createEndpointView() {
+  let inApi: readonly Endpoint[] = [];
+  let known: readonly Endpoint[] = [];
+  let turn = 0;
+  const usable = () => usableEndpoints(known).map(({ address }) => address);
+  return {
+    tell: (change: EndpointChange) => {
+      inApi = applyChange(inApi, change);
+      void realClock.wait(propagationMs).then(() => {
+        known = applyChange(known, change);
+      });
+    },
+    /** Everything told so far is known now. */
+    catchUp: () => {
+      known = inApi;
+    },
+    /** The Pod for a new connection, in turn; `undefined` where none is known. */
+    next: () => {
+      const addresses = usable();
+      return addresses[turn++ % Math.max(1, addresses.length)];
+    },
+    usable,
+  };
 }

@@ -1,7 +1,7 @@
 /** HTTP/1.1 clients of one node: a pool of kept connections, new connections, slow requests, silent keepers. No one asks twice. */
 import { type HttpConnection, openConnection } from "../../../../src/demo/load/http-client.ts";
-import { endOfLifeMs } from "./connection-life.ts";
 import type { NodeClients, NodePorts } from "./node-ports.ts";
+import { endOfLifeMs } from "./timing.ts";
 
 type Kept = {
   readonly connection: HttpConnection;
@@ -96,8 +96,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
       const repeat = async () => {
         while (!stopping) {
           const ms = Math.round(SLOW_MS.least + random() * (SLOW_MS.most - SLOW_MS.least));
-          if (await once(`/slow?ms=${ms}`)) book.slowAnswered();
-          else await ports.target.clock.wait(SLOW_MS.least);
+          if (!(await once(`/slow?ms=${ms}`))) await ports.target.clock.wait(SLOW_MS.least);
         }
       };
       for (let client = 0; client < clients; client += 1) follow(repeat());

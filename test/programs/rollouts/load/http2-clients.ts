@@ -1,9 +1,9 @@
 /** HTTP/2 clients of one node: a few sessions with several streams at once, for plain requests or in gRPC's wire format. */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
-import { connect as connectTcp } from "node:net";
-import { endOfLifeMs } from "./connection-life.ts";
-import { grpcMessage, isWholeMessage } from "./grpc-message.ts";
+import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
+import { isWholeMessage } from "../../harness/grpc-frame.ts";
+import { grpcCall, type Http2Answer, openSession, watchAnswer } from "../../harness/http2-client.ts";
 import type { NodeClients, NodePorts } from "./node-ports.ts";
+import { endOfLifeMs } from "./timing.ts";
 
 type Kept = {
   readonly session: ClientHttp2Session;
@@ -19,13 +19,6 @@ type Kept = {
 /** As many requests in a row share a session; an answer takes longer than asking all of them. */
 const STREAMS_AT_ONCE = 3;
 
-const GRPC_HEADERS = {
-  ":method": "POST",
-  ":path": "/lastcall.test.Greeter/Greet",
-  "content-type": "application/grpc",
-  te: "trailers",
-};
-
 export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts): NodeClients {
   const { book, plan, nowMs } = ports;
   const slots: (Kept | undefined)[] = Array.from({ length: plan.keptHttp2 }, () => undefined);
@@ -36,14 +29,9 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
 
   const dial = (pod: string): Kept => {
     const openedMs = nowMs();
-    const port = plan.ports[protocol];
-    const session = connect(`http://${pod}:${port}`, {
-      createConnection: () => connectTcp({ host: pod, port, localAddress: ports.target.localAddress, noDelay: true }),
-    });
+    const session = openSession(pod, plan.ports[protocol], ports.target.localAddress);
     sessions.add(session);
     book.worked(pod);
-    // What that costs is seen by each stream.
-    session.on("error", () => {});
     session.once("close", () => sessions.delete(session));
     const endsMs = endOfLifeMs(plan.lives, openedMs, ports.random());
     return { session, pod, openedMs, endsMs, requests: 0, unanswered: 0, retired: false };
@@ -71,12 +59,10 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     session.close();
     book.worked(pod);
   };
-  const open = ({ session }: Kept): ClientHttp2Stream => {
-    if (protocol === "http2") return session.request({ ":path": "/" }, { endStream: true });
-    const stream = session.request(GRPC_HEADERS);
-    stream.end(grpcMessage("hello"));
-    return stream;
-  };
+  const open = ({ session }: Kept): ClientHttp2Stream =>
+    protocol === "http2"
+      ? session.request({ ":path": "/" }, { endStream: true })
+      : grpcCall(session, "/lastcall.test.Greeter/Greet", "hello");
   const ended = (stream: ClientHttp2Stream) => {
     streams.delete(stream);
     if (streams.size === 0) whenEmpty();
@@ -95,15 +81,14 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     const stream = open(kept);
     streams.add(stream);
     const late = setTimeout(() => stream.destroy(new Error("timed out")), ports.target.timeoutMs);
-    watchAnswer(protocol, stream, (kind) => {
+    watchAnswer(stream, (answer) => {
+      const kind = failureOf(protocol, answer, stream.rstCode);
       clearTimeout(late);
       kept.unanswered -= 1;
       closeWhenAnswered(kept);
       if (kind === "") book.answered(protocol, pod);
-      else if (kind === UNSENT) {
-        book.moved(protocol);
-        ask();
-      } else book.failed({ protocol, kind, pod, connectionAgeMs: Math.round(nowMs() - openedMs), requestsBefore });
+      else if (kind === UNSENT) ask();
+      else book.failed({ protocol, kind, pod, connectionAgeMs: Math.round(nowMs() - openedMs), requestsBefore });
       ended(stream);
     });
   };
@@ -123,48 +108,15 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
   };
 }
 
-type Heard = {
-  status: number;
-  grpcStatus: string;
-  whole: boolean;
-  unsent: boolean;
-  error: string;
-  readonly chunks: Uint8Array[];
-};
-
 /**
  * Never on the wire: GOAWAY came between the call and the write, and the library gave the request back. It goes to another
  * connection, as one does whose connection was found closed before it was used; no one is asked twice.
  */
 const UNSENT = "unsent";
-const HEADERS_FRAME = 1;
 
-/** Tells once how the stream ended: empty when its answer was whole and good. */
-function watchAnswer(protocol: "http2" | "grpc", stream: ClientHttp2Stream, tell: (failure: string) => void): void {
-  const heard: Heard = { status: 0, grpcStatus: "", whole: false, unsent: false, error: "", chunks: [] };
-  stream.on("response", (headers) => {
-    heard.status = Number(headers[":status"]);
-    heard.grpcStatus = String(headers["grpc-status"] ?? "");
-  });
-  stream.on("trailers", (trailers) => {
-    heard.grpcStatus = String(trailers["grpc-status"] ?? "");
-  });
-  stream.on("data", (chunk: Uint8Array) => heard.chunks.push(chunk));
-  stream.once("end", () => {
-    heard.whole = true;
-  });
-  // A frame that could not be sent; without its HEADERS no server ever sees a request.
-  stream.on("frameError", (type: number) => {
-    if (type === HEADERS_FRAME) heard.unsent = true;
-  });
-  stream.once("error", (cause: Error) => {
-    heard.error = cause.message;
-  });
-  stream.once("close", () => tell(failureOf(protocol, heard, stream.rstCode)));
-}
-
-function failureOf(protocol: "http2" | "grpc", heard: Heard, code: number): string {
-  const { status, grpcStatus, whole, unsent, error, chunks } = heard;
+/** Empty when the answer was whole and good. */
+function failureOf(protocol: "http2" | "grpc", answer: Http2Answer, code: number): string {
+  const { status, grpcStatus, whole, unsent, error, chunks } = answer;
   if (unsent && status === 0) return UNSENT;
   if (error !== "") return error;
   if (status === 0 || !whole || code !== 0) return `ended unanswered, code ${code}`;

@@ -6,9 +6,6 @@ export type WorkBook = {
   readonly worked: (pod: string) => void;
   readonly answered: (protocol: Protocol, pod: string) => void;
   readonly failed: (failure: Omit<FailedRequest, "atMs">) => void;
-  /** To another connection, before it was sent on the first. */
-  readonly moved: (protocol: Protocol) => void;
-  readonly slowAnswered: () => void;
   readonly stalled: (ms: number) => void;
   /** From now on answers and seconds count; failures always do. */
   readonly measure: () => void;
@@ -23,11 +20,10 @@ const FAILURES_KEPT = 20;
 export function createWorkBook(nowMs: () => number): WorkBook {
   const answered = perProtocol(() => 0);
   const failed = perProtocol(() => 0);
-  const moved = perProtocol(() => 0);
   const failures: FailedRequest[] = [];
   const perSecond: number[] = [];
   const lastWorkMs: Record<string, number> = {};
-  const sums = { slowAnswered: 0, longestStallMs: 0, measuredMs: 0 };
+  const sums = { longestStallMs: 0, measuredMs: 0 };
   let fromMs: number | undefined;
   let open = false;
   const worked = (pod: string) => {
@@ -47,12 +43,6 @@ export function createWorkBook(nowMs: () => number): WorkBook {
       failed[failure.protocol] += 1;
       if (failures.length < FAILURES_KEPT) failures.push({ ...failure, atMs: nowMs() });
     },
-    moved: (protocol) => {
-      moved[protocol] += 1;
-    },
-    slowAnswered: () => {
-      sums.slowAnswered += 1;
-    },
     stalled: (ms) => {
       if (open) sums.longestStallMs = Math.max(sums.longestStallMs, Math.round(ms));
     },
@@ -65,6 +55,6 @@ export function createWorkBook(nowMs: () => number): WorkBook {
       sums.measuredMs = fromMs === undefined ? 0 : Math.round(nowMs() - fromMs);
     },
     // The last second is seldom whole.
-    result: () => ({ ...sums, answered, failed, moved, failures, perSecond: perSecond.slice(0, -1), lastWorkMs }),
+    result: () => ({ ...sums, answered, failed, failures, perSecond: perSecond.slice(0, -1), lastWorkMs }),
   };
 }

@@ -1,6 +1,6 @@
-/** Replaces what stands between two marks of a page. Pure. */
+/** The generated parts of Markdown pages. Pure. */
 
-/** @throws where the page has no such marks */
+/** Replaces the text between two marks. @throws where the page has no such marks */
 export function within(page: string, name: string, text: string): string {
   const begin = `<!-- generated: ${name} -->`;
   const end = `<!-- end of ${name} -->`;
@@ -8,4 +8,10 @@ export function within(page: string, name: string, text: string): string {
   const to = page.indexOf(end);
   if (from < 0 || to < from) throw new Error(`the page has no section between ${begin} and ${end}`);
   return `${page.slice(0, from + begin.length)}\n${text}\n${page.slice(to)}`;
+}
+
+/** @param rows the head first */
+export function table(rows: readonly (readonly string[])[]): string {
+  const [head = [], ...body] = rows;
+  return [head, head.map(() => "---"), ...body].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }

@@ -1,19 +1,14 @@
-/** Clients in another language, as a process that tells its results line by line and leaves at the end of its input. */
+/** A program in Python that prints its results line by line and leaves at the end of its input. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { CommandLine } from "../install/program-of.ts";
 
-/** Python, and the packages that the peer needs. */
-export type PeerProgram = {
-  readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-};
-
-type Peer = { readonly stop: () => Promise<void> };
+type Peer = { readonly write: (line: string) => void; readonly stop: () => Promise<void> };
 
 /** Resolves with the first line. Rejects when the process ends before. */
 export async function startPeer(
-  { command: [python = "python3"], environment }: PeerProgram,
+  { command: [python = "python3"], environment }: CommandLine,
   words: readonly string[],
   onLine: (line: string) => void,
 ): Promise<Peer> {
@@ -24,13 +19,14 @@ export async function startPeer(
   child.stdin.on("error", () => {});
   await new Promise<void>((heard, failed) => {
     child.once("error", failed);
-    child.once("exit", (code) => failed(new Error(`clients ended early with ${code}: ${words.join(" ")}`)));
+    child.once("exit", (code) => failed(new Error(`the peer ended early with ${code}: ${words.join(" ")}`)));
     createInterface({ input: child.stdout }).on("line", (line) => {
       onLine(line);
       heard();
     });
   });
   return {
+    write: (line) => child.stdin.write(`${line}\n`),
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, "exit");

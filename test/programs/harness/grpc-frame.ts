@@ -21,3 +21,9 @@ export function readFrames(bytes: Buffer): readonly string[] {
   }
   return messages;
 }
+
+/** Whether these bytes are exactly one uncompressed message. */
+export function isWholeMessage(bytes: Uint8Array): boolean {
+  if (bytes.length < HEAD_BYTES || bytes[0] !== 0) return false;
+  return new DataView(bytes.buffer, bytes.byteOffset).getUint32(1) === bytes.length - HEAD_BYTES;
+}

@@ -1,0 +1,40 @@
+/** What replicas share at an API server: the Secret of their CA and a webhook configuration. The real server has its own cases. */
+import type { FakeApiServer, FakeObject } from "../../api-server/fake-api-server.ts";
+
+type Webhook = { name: string; clientConfig: { caBundle?: string; service: unknown }; futureField?: string };
+
+export type Configuration = FakeObject & { readonly webhooks: readonly Webhook[] };
+
+export const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+export const CONFIGURATION = `${CONFIGURATIONS}/drain.lastcall.dev`;
+export const SECRETS = "/api/v1/namespaces/lastcall/secrets";
+
+/** A configuration as a chart leaves it: without a bundle, and with a field this program has never heard of. */
+export function freshConfiguration(): Configuration {
+  const webhook = (name: string): Webhook => ({
+    name,
+    clientConfig: { service: { name: "lastcall-webhook", namespace: "lastcall" } },
+    futureField: "kept",
+  });
+  return {
+    metadata: { name: "drain.lastcall.dev", labels: { a: "b" } },
+    webhooks: [webhook("pods.drain.lastcall.dev"), webhook("labelled.drain.lastcall.dev")],
+  };
+}
+
+/** The caBundle of each webhook, decoded. */
+export function bundlesIn(api: FakeApiServer): readonly string[] {
+  return bundlesOf(api.find(CONFIGURATION));
+}
+
+/** The first webhook's bundle as it was that many milliseconds ago. */
+export function bundleAgo(api: FakeApiServer, ms: number): string {
+  const untilMs = performance.now() - ms;
+  const change = api.changes.findLast(({ path, atMs }) => path === CONFIGURATIONS && atMs <= untilMs);
+  return bundlesOf(change?.object)[0] ?? "";
+}
+
+function bundlesOf(configuration: FakeObject | undefined): readonly string[] {
+  const { webhooks } = (configuration ?? { webhooks: [] }) as Pick<Configuration, "webhooks">;
+  return webhooks.map((webhook) => Buffer.from(webhook.clientConfig.caBundle ?? "", "base64").toString());
+}
