@@ -16,7 +16,7 @@ function count(folders: readonly string[], isCounted: (file: string) => boolean)
   return { files: texts.length, lines: texts.reduce((sum, text) => sum + text.split("\n").length - 1, 0) };
 }
 
-const isCase = (file: string): boolean => /\.(test|chart|e2e)\.ts$/.test(file);
+const isCase = (file: string): boolean => /\.(test|chart|e2e|program)\.ts$/.test(file);
 
 export function countsText(): string {
   const rows: readonly (readonly [string, Count])[] = [
