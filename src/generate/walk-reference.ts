@@ -1,31 +1,14 @@
 /** The files that three calls run through, by execution, for the page about the architecture. */
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { injectPod } from "../injection/inject.ts";
-import { DEFAULT_CONFIG } from "../policy/cluster-config.ts";
-import { startCoverage, tableOf } from "./executed-files.ts";
-
-/** One container, native mode, a namespace without a LimitRange. */
-const POD = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "web:1" }] } };
-const REQUEST = {
-  pod: POD,
-  namespace: "shop",
-  optIn: "all",
-  namespaceAnnotations: { "lastcall.dev/drain-timeout": "90s" },
-  overrides: [],
-} as const;
-const FACTS = {
-  managerImage: "lastcall-manager:0.1.0",
-  systemNamespaces: [],
-  apiServerVersion: "1.35",
-  lowestKubeletVersion: "1.35",
-} as const;
+import { code, markdownTable } from "./markdown-table.ts";
 
 /** Rooms in the order in which a request reaches them. */
 const ROOMS = ["injection", "policy", "kubernetes", "contract"];
 
 export function injectWalk(): string {
-  return tableOf(printedBy(fileURLToPath(import.meta.url)), ROOMS);
+  return tableOf(printedBy(`${WALKS}inject-walk.ts`), ROOMS);
 }
 
 export function prestopWalk(): string {
@@ -60,6 +43,7 @@ function managerFiles(files: readonly string[]): { readonly own: readonly string
   return { own, sockets: ofManager.length - own.length };
 }
 
+const SRC = fileURLToPath(new URL("..", import.meta.url));
 const WALKS = fileURLToPath(new URL("../../test/walks/", import.meta.url));
 
 /** In a process of its own: a test runner loads changed copies of the files. */
@@ -67,11 +51,18 @@ function printedBy(script: string) {
   return JSON.parse(execFileSync(process.execPath, [script], { encoding: "utf8" }));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const call = () => injectPod(REQUEST, DEFAULT_CONFIG, FACTS, { newToken: () => "0".repeat(32) });
-  // Loaded modules and values that are made once do not count.
-  call();
-  const end = startCoverage();
-  call();
-  process.stdout.write(JSON.stringify(end()));
+/** @param order folders in the order in which they are reached; files of others are left out */
+function tableOf(files: readonly string[], order: readonly string[]): string {
+  const listed = order.flatMap((folder) => files.filter((file) => file.startsWith(`${folder}/`)).sort());
+  return markdownTable(
+    ["file", "what it does"],
+    listed.map((file) => [code(file), headerOf(file)]),
+  );
+}
+
+/** The first sentence of the comment that heads the file. */
+function headerOf(file: string): string {
+  const [, comment = ""] = /^\/\*\*(.*?)\*\//s.exec(readFileSync(`${SRC}${file}`, "utf8")) ?? [];
+  const text = comment.replace(/\n \*/g, "").trim();
+  return (/^.*?\.(?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\.$/, "");
 }

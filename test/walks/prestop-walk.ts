@@ -1,5 +1,5 @@
 /** Prints the files that the preStop calls of a Pod with one container run through, until they are answered. */
-import { startCoverage } from "../../src/generate/executed-files.ts";
+import { startCoverage } from "./executed-files.ts";
 import { startManager } from "./walked-manager.ts";
 
 const manager = await startManager({

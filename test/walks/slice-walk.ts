@@ -9,7 +9,6 @@ import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { Registry } from "prom-client";
 import { apiRunner } from "../../src/api-server/api-runner.ts";
-import { startCoverage } from "../../src/generate/executed-files.ts";
 import { openPort } from "../../src/open-port.ts";
 import { NO_LOST_DRAINS } from "../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits } from "../../src/relay/server/relay-limits.ts";
@@ -21,6 +20,7 @@ import { fakeApiServer } from "../api-server/fake-api-server.ts";
 import { entryOf, sliceWith, TERMINATING, WEB_0 } from "../kubernetes/rotation/raw-slices.ts";
 import { authority, CREDENTIAL, leafOf, RELAY_NAME } from "../manager/fake-relay.ts";
 import { eventually } from "../time/eventually.ts";
+import { startCoverage } from "./executed-files.ts";
 import { startManager } from "./walked-manager.ts";
 
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices";

@@ -1,8 +1,8 @@
 /** The manager's relay client, which writes what ran between its first status and its second into the file it is given. */
 import { writeFileSync } from "node:fs";
-import { startCoverage } from "../../src/generate/executed-files.ts";
 import { processOutside } from "../../src/manager/process-outside.ts";
 import { runManager } from "../../src/manager/program.ts";
+import { startCoverage } from "./executed-files.ts";
 
 const [, , file = "", ...words] = process.argv;
 const none = (): number => -1;
