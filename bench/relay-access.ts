@@ -1,11 +1,7 @@
 /** How Pods of the relay's benchmark come by their credentials: as every Pod does, by being admitted. */
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
-import {
-  RELAY_CA_VARIABLE,
-  RELAY_CREDENTIAL_VARIABLE,
-  RELAY_NAME_VARIABLE,
-} from "../src/contract/manager-environment.ts";
+import { VARIABLES } from "../src/contract/manager-environment.ts";
 import { isRawObject, textAt } from "../src/kubernetes/raw-json.ts";
 import { reviewBytes } from "./admission-reviews.ts";
 import { NAMESPACES, namespaceAt } from "./relay-world.ts";
@@ -32,12 +28,12 @@ export async function accessOf(webhook: WebhookPlace): Promise<Access> {
     found.set(namespace, await variablesOf(webhook, namespace));
   }
   const first = found.get(namespaceAt(0)) ?? new Map<string, string>();
-  const ca = (first.get(RELAY_CA_VARIABLE) ?? "").replace(/.{64}/g, "$&\n");
+  const ca = (first.get(VARIABLES.relayCa) ?? "").replace(/.{64}/g, "$&\n");
   return {
-    serverName: first.get(RELAY_NAME_VARIABLE) ?? "",
+    serverName: first.get(VARIABLES.relayName) ?? "",
     ca: `-----BEGIN CERTIFICATE-----\n${ca}\n-----END CERTIFICATE-----\n`,
     credentials: Object.fromEntries(
-      [...found].map(([namespace, variables]) => [namespace, variables.get(RELAY_CREDENTIAL_VARIABLE) ?? ""]),
+      [...found].map(([namespace, variables]) => [namespace, variables.get(VARIABLES.relayCredential) ?? ""]),
     ),
   };
 }
@@ -60,7 +56,7 @@ async function variablesOf(webhook: WebhookPlace, namespace: string): Promise<Re
     const answer = JSON.parse(await call(webhook, "/mutate", JSON.stringify(review)));
     const patch = Buffer.from(answer.response.patch ?? "", "base64").toString("utf8");
     const variables = new Map(variablesIn(patch === "" ? [] : JSON.parse(patch)));
-    if (variables.has(RELAY_CREDENTIAL_VARIABLE)) return variables;
+    if (variables.has(VARIABLES.relayCredential)) return variables;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   throw new Error("Pods are admitted without access to the relay");

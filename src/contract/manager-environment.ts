@@ -1,34 +1,36 @@
 /** Names of the environment variables the webhook writes and the manager or a second pass reads. */
 
-/** Random per Pod; every call to the manager carries it as the first path segment. */
-export const TOKEN_VARIABLE = "LASTCALL_TOKEN";
+export const VARIABLES = {
+  /** Random per Pod; every call to the manager carries it as the first path segment. */
+  token: "LASTCALL_TOKEN",
 
-/**
- * Compact JSON of what injection changed, read by a second pass and by uninject. Of all of it the manager reads only
- * `chain`: by container the hook it performs after the drain and before it answers that container's hold, as
- * `{"httpGet":{"port":8080,"path":"/bye"}}` (plain HTTP on loopback; `httpHeaders` when set) or
- * `{"sleep":{"seconds":5}}`. The grace period has room for each: the seconds of a sleep, 5 s for a GET.
- */
-export const ORIGINAL_VARIABLE = "LASTCALL_ORIGINAL";
+  /**
+   * Compact JSON of what injection changed, read by a second pass and by uninject. Of all of it the manager reads only
+   * `chain`: by container the hook it performs after the drain and before it answers that container's hold, as
+   * `{"httpGet":{"port":8080,"path":"/bye"}}` (plain HTTP on loopback; `httpHeaders` when set) or
+   * `{"sleep":{"seconds":5}}`. The grace period has room for each: the seconds of a sleep, 5 s for a GET.
+   */
+  original: "LASTCALL_ORIGINAL",
 
-export const POD_NAME_VARIABLE = "POD_NAME";
-export const POD_UID_VARIABLE = "POD_UID";
-export const POD_NAMESPACE_VARIABLE = "POD_NAMESPACE";
+  podName: "POD_NAME",
+  podUid: "POD_UID",
+  podNamespace: "POD_NAMESPACE",
 
-/** Comma-separated addresses of the Pod, one per family. */
-export const POD_IPS_VARIABLE = "POD_IPS";
+  /** Comma-separated addresses of the Pod, one per family. */
+  podIps: "POD_IPS",
 
-/**
- * Where the relay is: `ADDRESS:PORT` of the webhook's Service, IPv6 in brackets. Without it, or without one of the next
- * three, the manager drains by its floor.
- */
-export const RELAY_ADDRESS_VARIABLE = "LASTCALL_RELAY_ADDRESS";
-/** The server name the relay's certificate must carry, `relay-<generation>.lastcall.internal`: also the TLS SNI. */
-export const RELAY_NAME_VARIABLE = "LASTCALL_RELAY_NAME";
-/** The only CA that may vouch for the relay: base64 of the certificate's DER, without line breaks. */
-export const RELAY_CA_VARIABLE = "LASTCALL_RELAY_CA";
-/** `kid.payload.mac`: allows questions about, and reports for, Pods of one namespace. See `relay-wire.ts`. */
-export const RELAY_CREDENTIAL_VARIABLE = "LASTCALL_RELAY_CREDENTIAL";
+  /**
+   * Where the relay is: `ADDRESS:PORT` of the webhook's Service, IPv6 in brackets. Without it, or without one of the next
+   * three, the manager drains by its floor.
+   */
+  relayAddress: "LASTCALL_RELAY_ADDRESS",
+  /** The server name the relay's certificate must carry, `relay-<generation>.lastcall.internal`: also the TLS SNI. */
+  relayName: "LASTCALL_RELAY_NAME",
+  /** The only CA that may vouch for the relay: base64 of the certificate's DER, without line breaks. */
+  relayCa: "LASTCALL_RELAY_CA",
+  /** `kid.payload.mac`: allows questions about, and reports for, Pods of one namespace. See `relay-wire.ts`. */
+  relayCredential: "LASTCALL_RELAY_CREDENTIAL",
+};
 
 /** Name of the injected container. */
 export const MANAGER_CONTAINER = "lastcall";

@@ -1,7 +1,7 @@
 /** The commands that talk to a running manager: `drain` (the manager's own preStop hook) and `status`. */
 import { DEFAULT_SETTINGS } from "../contract/drain-settings.ts";
 import { EXIT_OK, EXIT_UNREACHABLE, EXIT_USAGE } from "../contract/exit-codes.ts";
-import { TOKEN_VARIABLE } from "../contract/manager-environment.ts";
+import { VARIABLES } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
 import { type CallEnd, callManager, type ManagerCall } from "./calls/manager-call.ts";
 import type { Outside } from "./outside.ts";
@@ -75,13 +75,13 @@ function targetOf(command: string, args: readonly string[], outside: Outside): T
 }
 
 function failure(end: CallEnd, host: string, port: number): string {
-  if (end.kind === "answered") return `the manager at ${host}:${port} does not know this ${TOKEN_VARIABLE}`;
+  if (end.kind === "answered") return `the manager at ${host}:${port} does not know this ${VARIABLES.token}`;
   if (end.kind === "left")
-    return `the manager at ${host}:${port} is gone, hangs or has another ${TOKEN_VARIABLE}: ${end.message}`;
+    return `the manager at ${host}:${port} is gone, hangs or has another ${VARIABLES.token}: ${end.message}`;
   return `no manager answers at ${host}:${port}: ${end.message}`;
 }
 
-export const TOKEN_PROBLEM = `${TOKEN_VARIABLE} must be set, of letters, digits, - and _ (at most 128)`;
+export const TOKEN_PROBLEM = `${VARIABLES.token} must be set, of letters, digits, - and _ (at most 128)`;
 
 /** The token is a path segment and a line of the request; nothing else may be in it. */
 export function isToken(text: string): boolean {

@@ -1,16 +1,5 @@
 /** Everything the manager gets from its main: the two builds differ in nothing else. */
-import {
-  ORIGINAL_VARIABLE,
-  POD_IPS_VARIABLE,
-  POD_NAME_VARIABLE,
-  POD_NAMESPACE_VARIABLE,
-  POD_UID_VARIABLE,
-  RELAY_ADDRESS_VARIABLE,
-  RELAY_CA_VARIABLE,
-  RELAY_CREDENTIAL_VARIABLE,
-  RELAY_NAME_VARIABLE,
-  TOKEN_VARIABLE,
-} from "../contract/manager-environment.ts";
+import { VARIABLES } from "../contract/manager-environment.ts";
 import type { Log } from "./log-line.ts";
 import type { FlagPage, Libc, NowMs, PortGuard, ReadText, ScanText } from "./ports.ts";
 
@@ -30,16 +19,16 @@ export type Environment = {
 
 export function environmentOf(variable: (name: string) => string | undefined): Environment {
   return {
-    token: variable(TOKEN_VARIABLE) ?? "",
-    original: variable(ORIGINAL_VARIABLE) ?? "",
-    podName: variable(POD_NAME_VARIABLE) ?? "",
-    podNamespace: variable(POD_NAMESPACE_VARIABLE) ?? "",
-    podUid: variable(POD_UID_VARIABLE) ?? "",
-    podIps: variable(POD_IPS_VARIABLE) ?? "",
-    relayAddress: variable(RELAY_ADDRESS_VARIABLE) ?? "",
-    relayName: variable(RELAY_NAME_VARIABLE) ?? "",
-    relayCa: variable(RELAY_CA_VARIABLE) ?? "",
-    relayCredential: variable(RELAY_CREDENTIAL_VARIABLE) ?? "",
+    token: variable(VARIABLES.token) ?? "",
+    original: variable(VARIABLES.original) ?? "",
+    podName: variable(VARIABLES.podName) ?? "",
+    podNamespace: variable(VARIABLES.podNamespace) ?? "",
+    podUid: variable(VARIABLES.podUid) ?? "",
+    podIps: variable(VARIABLES.podIps) ?? "",
+    relayAddress: variable(VARIABLES.relayAddress) ?? "",
+    relayName: variable(VARIABLES.relayName) ?? "",
+    relayCa: variable(VARIABLES.relayCa) ?? "",
+    relayCredential: variable(VARIABLES.relayCredential) ?? "",
   };
 }
 

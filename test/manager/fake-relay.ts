@@ -4,12 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { generate } from "selfsigned";
-import {
-  RELAY_ADDRESS_VARIABLE,
-  RELAY_CA_VARIABLE,
-  RELAY_CREDENTIAL_VARIABLE,
-  RELAY_NAME_VARIABLE,
-} from "../../src/contract/manager-environment.ts";
+import { VARIABLES } from "../../src/contract/manager-environment.ts";
 import { DRAINS_PATH, type WithdrawalLine } from "../../src/contract/relay-wire.ts";
 import type { TestClock } from "../clock/test-clock.ts";
 import { ownAddress } from "../leases/own-address.ts";
@@ -60,10 +55,10 @@ export type RelayAt = { readonly address: string; readonly port: number };
 /** What a manager is given to reach a relay there. */
 export function relayEnvironment(at: RelayAt, ca: Authority): Record<string, string> {
   return {
-    [RELAY_ADDRESS_VARIABLE]: `${at.address}:${at.port}`,
-    [RELAY_NAME_VARIABLE]: RELAY_NAME,
-    [RELAY_CA_VARIABLE]: ca.cert.replace(/-----[A-Z ]+-----|\s/g, ""),
-    [RELAY_CREDENTIAL_VARIABLE]: CREDENTIAL,
+    [VARIABLES.relayAddress]: `${at.address}:${at.port}`,
+    [VARIABLES.relayName]: RELAY_NAME,
+    [VARIABLES.relayCa]: ca.cert.replace(/-----[A-Z ]+-----|\s/g, ""),
+    [VARIABLES.relayCredential]: CREDENTIAL,
     POD_NAME: "web-0",
     POD_NAMESPACE: "shop",
     POD_UID: "11111111-2222-3333-4444-555555555555",

@@ -1,19 +1,6 @@
 /** The manager's container: how it is made and recognised, and what its environment says. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../contract/drain-settings.ts";
-import {
-  MANAGER_BINARY,
-  MANAGER_CONTAINER,
-  ORIGINAL_VARIABLE,
-  POD_IPS_VARIABLE,
-  POD_NAME_VARIABLE,
-  POD_NAMESPACE_VARIABLE,
-  POD_UID_VARIABLE,
-  RELAY_ADDRESS_VARIABLE,
-  RELAY_CA_VARIABLE,
-  RELAY_CREDENTIAL_VARIABLE,
-  RELAY_NAME_VARIABLE,
-  TOKEN_VARIABLE,
-} from "../../contract/manager-environment.ts";
+import { MANAGER_BINARY, MANAGER_CONTAINER, VARIABLES } from "../../contract/manager-environment.ts";
 import type { GiveRelayAccess, RelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
 import { formatServeFlags } from "../../contract/serve-flags.ts";
 import { nameOf, type PullPolicy } from "../../kubernetes/pod.ts";
@@ -44,11 +31,11 @@ export function makeManager(making: ManagerMaking): RawObject {
     ...(native ? { restartPolicy: "Always" } : {}),
     args: ["serve", ...formatServeFlags(settings).map(withoutReferences)],
     env: [
-      literal(TOKEN_VARIABLE, token),
-      fromField(POD_NAME_VARIABLE, "metadata.name"),
-      fromField(POD_UID_VARIABLE, "metadata.uid"),
-      fromField(POD_NAMESPACE_VARIABLE, "metadata.namespace"),
-      literal(ORIGINAL_VARIABLE, recordText),
+      literal(VARIABLES.token, token),
+      fromField(VARIABLES.podName, "metadata.name"),
+      fromField(VARIABLES.podUid, "metadata.uid"),
+      fromField(VARIABLES.podNamespace, "metadata.namespace"),
+      literal(VARIABLES.original, recordText),
       ...relayVariables(relay),
     ],
     lifecycle: { preStop: { exec: { command: drainCommand(settings.port) } } },
@@ -111,29 +98,29 @@ function fromField(name: string, fieldPath: string): RawObject {
 
 /** What the manager's container says; `undefined` when it carries no credential. */
 function existingRelay(container: RawObject): RelayAccess | undefined {
-  const credential = environmentValue(container, RELAY_CREDENTIAL_VARIABLE);
+  const credential = environmentValue(container, VARIABLES.relayCredential);
   if (credential === undefined) return undefined;
   return {
-    address: environmentValue(container, RELAY_ADDRESS_VARIABLE) ?? "",
-    serverName: environmentValue(container, RELAY_NAME_VARIABLE) ?? "",
-    ca: environmentValue(container, RELAY_CA_VARIABLE) ?? "",
+    address: environmentValue(container, VARIABLES.relayAddress) ?? "",
+    serverName: environmentValue(container, VARIABLES.relayName) ?? "",
+    ca: environmentValue(container, VARIABLES.relayCa) ?? "",
     credential,
   };
 }
 
 export function hasCredential(container: RawObject, credential: string): boolean {
-  return environmentValue(container, RELAY_CREDENTIAL_VARIABLE) === credential;
+  return environmentValue(container, VARIABLES.relayCredential) === credential;
 }
 
 /** The addresses are asked about, so they come with the relay and not without it. */
 function relayVariables(relay: RelayAccess | undefined): readonly RawObject[] {
   if (relay === undefined) return [];
   return [
-    fromField(POD_IPS_VARIABLE, "status.podIPs"),
-    literal(RELAY_ADDRESS_VARIABLE, relay.address),
-    literal(RELAY_NAME_VARIABLE, relay.serverName),
-    literal(RELAY_CA_VARIABLE, relay.ca),
-    literal(RELAY_CREDENTIAL_VARIABLE, relay.credential),
+    fromField(VARIABLES.podIps, "status.podIPs"),
+    literal(VARIABLES.relayAddress, relay.address),
+    literal(VARIABLES.relayName, relay.serverName),
+    literal(VARIABLES.relayCa, relay.ca),
+    literal(VARIABLES.relayCredential, relay.credential),
   ];
 }
 

@@ -1,5 +1,5 @@
 /** Finds what an earlier injection left in a Pod, no matter which program made it. */
-import { ORIGINAL_VARIABLE, TOKEN_VARIABLE } from "../../contract/manager-environment.ts";
+import { VARIABLES } from "../../contract/manager-environment.ts";
 import { parseServeFlags } from "../../contract/serve-flags.ts";
 import { type ContainerList, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
 import { listAt, objectAt, objectsAt, type RawObject, sameJson, textAt, valueAt } from "../../kubernetes/raw-json.ts";
@@ -50,8 +50,8 @@ function isManagerLike(container: unknown): boolean {
 
 function describe(pod: RawObject, list: ContainerList, at: number, container: RawObject): ExistingInjection {
   const { settings } = parseServeFlags(serveFlagsOf(container).filter(isReadBack));
-  const token = environmentValue(container, TOKEN_VARIABLE);
-  const record = parseRecord(environmentValue(container, ORIGINAL_VARIABLE) ?? "") ?? {
+  const token = environmentValue(container, VARIABLES.token);
+  const record = parseRecord(environmentValue(container, VARIABLES.original) ?? "") ?? {
     grace: Math.floor(settings.appGraceMs / 1_000),
     probes: [],
     pullSecrets: [],

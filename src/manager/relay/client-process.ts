@@ -3,16 +3,7 @@
  * on what it may say. Late words of an earlier one are dropped.
  */
 import { spawn } from "node:child_process";
-import {
-  POD_IPS_VARIABLE,
-  POD_NAME_VARIABLE,
-  POD_NAMESPACE_VARIABLE,
-  POD_UID_VARIABLE,
-  RELAY_ADDRESS_VARIABLE,
-  RELAY_CA_VARIABLE,
-  RELAY_CREDENTIAL_VARIABLE,
-  RELAY_NAME_VARIABLE,
-} from "../../contract/manager-environment.ts";
+import { VARIABLES } from "../../contract/manager-environment.ts";
 import { createLineBuffer, createRateLimit } from "../line-buffer.ts";
 import type { Environment } from "../outside.ts";
 import type { NowMs } from "../ports.ts";
@@ -111,14 +102,14 @@ type Program = {
 /** @param self the program's file, and what stands before its own words */
 export function clientStarter(self: readonly string[], environment: Environment): StartClient {
   const env: Record<string, string> = {};
-  env[RELAY_ADDRESS_VARIABLE] = environment.relayAddress;
-  env[RELAY_NAME_VARIABLE] = environment.relayName;
-  env[RELAY_CA_VARIABLE] = environment.relayCa;
-  env[RELAY_CREDENTIAL_VARIABLE] = environment.relayCredential;
-  env[POD_NAMESPACE_VARIABLE] = environment.podNamespace;
-  env[POD_NAME_VARIABLE] = environment.podName;
-  env[POD_UID_VARIABLE] = environment.podUid;
-  env[POD_IPS_VARIABLE] = environment.podIps;
+  env[VARIABLES.relayAddress] = environment.relayAddress;
+  env[VARIABLES.relayName] = environment.relayName;
+  env[VARIABLES.relayCa] = environment.relayCa;
+  env[VARIABLES.relayCredential] = environment.relayCredential;
+  env[VARIABLES.podNamespace] = environment.podNamespace;
+  env[VARIABLES.podName] = environment.podName;
+  env[VARIABLES.podUid] = environment.podUid;
+  env[VARIABLES.podIps] = environment.podIps;
   const program: Program = { file: self[0] ?? "", args: [...self.slice(1), "relay"], env };
   return (ears) => {
     try {

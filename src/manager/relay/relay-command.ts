@@ -4,7 +4,7 @@
  * with TLS goes wrong here, and costs no hold.
  */
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
-import { RELAY_ADDRESS_VARIABLE } from "../../contract/manager-environment.ts";
+import { VARIABLES } from "../../contract/manager-environment.ts";
 import { createLineBuffer } from "../line-buffer.ts";
 import type { Outside } from "../outside.ts";
 import { CLIENT_LINE_LIMIT_BYTES, type ClientNews, type ClientOrder, formatNews, parseOrder } from "./ipc-messages.ts";
@@ -15,7 +15,7 @@ import { type RelaySettings, readRelaySettings } from "./relay-settings.ts";
 export function runRelay(outside: Outside): void {
   const read = readRelaySettings(outside.environment);
   if (read.settings === undefined) {
-    outside.complain(`lastcall relay: ${read.problem === "" ? `${RELAY_ADDRESS_VARIABLE} is not set` : read.problem}`);
+    outside.complain(`lastcall relay: ${read.problem === "" ? `${VARIABLES.relayAddress} is not set` : read.problem}`);
     outside.exit(EXIT_USAGE);
     return;
   }

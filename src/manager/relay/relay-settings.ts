@@ -1,13 +1,5 @@
 /** How this Pod reaches the relay, from the variables that injection wrote. All of it or nothing. Pure. */
-import {
-  POD_NAME_VARIABLE,
-  POD_NAMESPACE_VARIABLE,
-  POD_UID_VARIABLE,
-  RELAY_ADDRESS_VARIABLE,
-  RELAY_CA_VARIABLE,
-  RELAY_CREDENTIAL_VARIABLE,
-  RELAY_NAME_VARIABLE,
-} from "../../contract/manager-environment.ts";
+import { VARIABLES } from "../../contract/manager-environment.ts";
 import type { Environment } from "../outside.ts";
 import type { RelayEndpoint } from "../ports.ts";
 import { canonicalAddress } from "../sockets/address-text.ts";
@@ -69,15 +61,15 @@ const NOTHING: RelaySettingsRead = { settings: undefined, problem: "" };
 function firstProblem(environment: Environment, endpoint: RelayEndpoint): string {
   const { relayAddress, relayName, relayCa, relayCredential } = environment;
   if (endpoint.port === 0)
-    return `${RELAY_ADDRESS_VARIABLE} is "${shortReason(relayAddress)}", expected an IP address with a port, such as 10.0.0.10:443 or [fd00::10]:443`;
+    return `${VARIABLES.relayAddress} is "${shortReason(relayAddress)}", expected an IP address with a port, such as 10.0.0.10:443 or [fd00::10]:443`;
   if (!NAME.test(relayName))
-    return `${RELAY_NAME_VARIABLE} is "${shortReason(relayName)}", expected a server name, such as relay-1.lastcall.internal`;
-  if (!isCertificate(relayCa)) return `${RELAY_CA_VARIABLE} is not one certificate as base64 of its DER`;
+    return `${VARIABLES.relayName} is "${shortReason(relayName)}", expected a server name, such as relay-1.lastcall.internal`;
+  if (!isCertificate(relayCa)) return `${VARIABLES.relayCa} is not one certificate as base64 of its DER`;
   if (!CREDENTIAL.test(relayCredential))
-    return `${RELAY_CREDENTIAL_VARIABLE} has not the form of a credential, three parts joined by dots`;
-  if (!NAME.test(environment.podNamespace)) return `${POD_NAMESPACE_VARIABLE} is not the name of a namespace`;
-  if (!NAME.test(environment.podName)) return `${POD_NAME_VARIABLE} is not the name of a Pod`;
-  if (!UID.test(environment.podUid)) return `${POD_UID_VARIABLE} is not the uid of a Pod`;
+    return `${VARIABLES.relayCredential} has not the form of a credential, three parts joined by dots`;
+  if (!NAME.test(environment.podNamespace)) return `${VARIABLES.podNamespace} is not the name of a namespace`;
+  if (!NAME.test(environment.podName)) return `${VARIABLES.podName} is not the name of a Pod`;
+  if (!UID.test(environment.podUid)) return `${VARIABLES.podUid} is not the uid of a Pod`;
   return "";
 }
 
