@@ -9,8 +9,6 @@ export type Step = {
   readonly landing?: readonly string[];
 };
 
-/** Left to the whole suite: the same rules for more drivers, relays and callers. */
-const MORE_STORIES = ["envoy-unix-socket", "linkerd-driver", "manager-who-may-speak", "relay-broken"];
 /** Rollouts of real servers, and each of their drivers; the whole suite repeats them by protocol, version and criterion. */
 const PROGRAMS = ["http2.program", "rollouts"];
 /** What loses requests or admissions when it breaks: rollouts, hooks, the relay, the webhook's life. */
@@ -18,11 +16,7 @@ const CASES = ["serving", "rollout", "own-hooks", "who-is-injected", "webhook-li
 
 export const STEPS: readonly Step[] = [
   { name: "tests", words: ["test"] },
-  {
-    name: "processes",
-    words: ["test:processes"],
-    landing: ["test:processes", "--", ...MORE_STORIES.map((name) => `--exclude=test/manager/${name}.test.ts`)],
-  },
+  { name: "processes", words: ["test:processes"], landing: ["test:processes:landing"] },
   { name: "checks", words: ["check"] },
   { name: "sanitizer", words: ["test:sanitize"], landing: ["test:sanitize", "--", "--seconds=30"] },
   { name: "sanitized process cases", words: ["test:sanitize", "--", "--only=cases"] },

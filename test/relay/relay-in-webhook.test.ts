@@ -197,7 +197,7 @@ describe("admissions go on", () => {
     const without = (await call(one, { path: "/metrics" })).body;
     expect(without).toMatch(/^lastcall_relay_thread_starts_total ([2-9]|[1-9][0-9]+)$/m);
     expect(without).toContain("lastcall_admissions_total");
-    expect(one.output()).toContain(`the relay's port ${port}: EADDRINUSE`);
+    expect(one.output()).toContain(`the relay's port ${port} of 127.0.0.1 is in use by another process`);
     await new Promise((resolve) => taken.close(resolve));
     expect((await askRelay(one, variables, NOTICE)).status).toBe(204);
     const figures = await withRelayFigures(one);
