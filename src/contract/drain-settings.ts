@@ -15,7 +15,7 @@ export type DrainedWhen = "auto" | "quiet" | "connections" | "requests" | "deadl
 export type Preload = "disabled" | "http1";
 
 export type DrainSettings = {
-  /** The manager's port; the next free declared one is taken when it collides. */
+  /** The manager's port; if it collides, the next port up to 17989 is taken that the Pod neither declares nor probes. */
   readonly port: number;
   /** Shortest time the Pod keeps serving after it was told to end, for endpoint changes to reach every proxy. */
   readonly drainDelayMs: number;

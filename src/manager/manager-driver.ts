@@ -29,7 +29,7 @@ export function driverOf(settings: DrainSettings, libc: Libc, note: DriverNote):
     case "envoy":
     case "istio":
       return createEnvoyDriver(settings, reachedBy(libc), note);
-    default:
+    case "none":
       return NO_DRIVER;
   }
 }

@@ -2,7 +2,7 @@
  * Every setting of a Pod, one row each: name, codec, default, scopes, text, and how it reaches the manager.
  *
  * Values, types and defaults follow from the rows. `npm run generate` writes the manager's settings and flags from them
- * (`contract/drain-settings.ts`, `contract/serve-flags.ts`), the reference, and the schemas. A new setting is a row here and
+ * (`contract/drain-settings.ts`, `contract/manager-flags.ts`), the reference, and the schemas. A new setting is a row here and
  * the code that reads its value.
  */
 import { DRIVERS, type DriverName } from "../contract/driver-table.ts";
@@ -43,7 +43,8 @@ const TABLE = {
     name: "port",
     codec: unprivilegedPort,
     fallback: 17_890,
-    summary: "The manager's port; the next free declared one is taken when it collides.",
+    summary:
+      "The manager's port; if it collides, the next port up to 17989 is taken that the Pod neither declares nor probes.",
     manager: { kind: "port" },
   }),
   drainDelayMs: setting({

@@ -10,6 +10,7 @@ const names = DRIVERS.map(({ name }) => name).join("|");
 const BRANCHES = [
   new RegExp(`\\bdriver\\w*(?:\\.name)?\\s*[!=]==?\\s*["'\`](?:${names})["'\`]`, "gi"),
   new RegExp(`["'\`](?:${names})["'\`]\\s*[!=]==?\\s*[\\w.]*driver\\b`, "gi"),
+  new RegExp(`\\brow\\w*\\.name\\s*[!=]==?\\s*["'\`](?:${names})["'\`]`, "gi"),
   new RegExp(`\\[["'\`](?:${names})["'\`][^\\]]*\\]\\.includes\\([\\w.]*driver\\b`, "gi"),
   /switch \((?:[\w.]*\.)?driver(?:Name)?\)/gi,
 ];
@@ -42,6 +43,7 @@ test.for([
   ['const one = "istio" === settings.driver;', 1],
   ['["envoy", "istio"].includes(policy.driver)', 1],
   ["switch (settings.driver) {", 1],
+  ['return row.name === "envoy" && isEnvoy(container);', 1],
   ['if (policy.driver !== "auto") return policy.driver;', 0],
   ["driverRow(settings.driver).asksApp", 0],
 ] as const)("the rule refuses what it is there to refuse: %s", ([text, found]) => {

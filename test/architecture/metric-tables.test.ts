@@ -24,3 +24,16 @@ test("no two metrics of one page have the same name", () => {
   const names = [...Object.values(WEBHOOK), ...Object.values(RELAY)].map(({ name }) => name);
   expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
 });
+
+test.for([
+  ["webhook", WEBHOOK],
+  ["relay", RELAY],
+] as const)("every row of the table of %s is a metric that the program makes", ([room, table]) => {
+  const text = readdirSync(join(SOURCE, room), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => readFileSync(join(SOURCE, room, name), "utf8"))
+    .join("\n");
+  // Once in the table, and where the metric is made.
+  const isMade = (key: string): boolean => text.split(new RegExp(`\\b${key}\\b`)).length > 2;
+  expect(Object.keys(table).filter((key) => !isMade(key))).toEqual([]);
+});

@@ -1,4 +1,7 @@
-/** The Pod is out of rotation: the drain waits until its traffic has ended, or until the deadline. Pure. */
+/**
+ * The Pod is out of rotation: the drain waits until its traffic has ended, until the deadline, or ends as `blind` where
+ * waiting longer would show nothing. Pure.
+ */
 import { criterionOf, isCounted, watchesSockets } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { NOT_ANSWERED } from "../ports.ts";
