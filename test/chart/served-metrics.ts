@@ -1,5 +1,4 @@
 /** Every metric that a server installed by the chart serves, from the code that makes them. */
-
 import type { Registry } from "prom-client";
 import type { Ca } from "../../src/authority/certificate.ts";
 import { SKIP_REASONS, type SkipReason } from "../../src/injection/outcome.ts";

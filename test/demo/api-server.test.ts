@@ -1,5 +1,4 @@
 /** The demo's API server as its one client sees it: over a socket, through the product's own client. */
-
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
 /** When a drain that cannot see hands over, cell by cell, and when it must not. */
-
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";

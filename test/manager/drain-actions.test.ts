@@ -1,5 +1,4 @@
 /** What the drain machine asks for and when: entries of phases, whom it learns to know, what it tells, its exit. */
-
 import { describe, expect, test } from "vitest";
 import { EXIT_FORCED, EXIT_OK } from "../../src/contract/exit-codes.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";

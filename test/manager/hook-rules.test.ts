@@ -1,5 +1,4 @@
 /** What hooks alone make the manager think, and for how long: pairs, restarts, Pods that run to completion. */
-
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";

@@ -2,7 +2,6 @@
  * Prints the files that a change of an EndpointSlice runs through, from the API server's watch to the manager of the Pod:
  * relay and manager are in this process, the manager's relay client is one of its own (walked-client.ts).
  */
-
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,8 +16,8 @@ import { REAL_CLOCK as clock } from "../../src/relay/slices/clock.ts";
 import { createSliceWatches } from "../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../src/relay/withdrawal/withdrawal-route.ts";
 import { fakeApiServer } from "../api-server/fake-api-server.ts";
-import { entryOf, sliceWith, TERMINATING, WEB_0 } from "../kubernetes/rotation/raw-slices.ts";
-import { authority, CREDENTIAL, leafOf, RELAY_NAME } from "../manager/fake-relay.ts";
+import { type Conditions, entryOf, READY, sliceWith, TERMINATING, WEB_0 } from "../kubernetes/rotation/raw-slices.ts";
+import { authority, leafOf, relayEnvironment } from "../manager/fake-relay.ts";
 import { eventually } from "../time/eventually.ts";
 import { startCoverage } from "./executed-files.ts";
 import { startManager } from "./walked-manager.ts";
@@ -28,9 +27,8 @@ const folder = mkdtempSync(join(tmpdir(), "lastcall-walk-"));
 const clientFiles = join(folder, "client.json");
 
 const api = await fakeApiServer();
-const show = (...conditions: Parameters<typeof entryOf>[1][]): void =>
-  api.put(SLICES, sliceWith({}, ...conditions.map((one) => entryOf(WEB_0, one))) as never);
-show(undefined);
+const show = (conditions: Conditions): void => api.put(SLICES, sliceWith({}, entryOf(WEB_0, conditions)) as never);
+show(READY);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const registry = new Registry();
 const { ask, stream } = apiRunner(api.connection);
@@ -48,13 +46,7 @@ const { port } = await openPort(relay.server, { name: "relay", host: "127.0.0.1"
 
 const manager = await startManager(
   { hooks: [{ container: "app", role: "app" }], drainDelayMs: 60_000 },
-  {
-    LASTCALL_RELAY_ADDRESS: `127.0.0.1:${port}`,
-    LASTCALL_RELAY_NAME: RELAY_NAME,
-    LASTCALL_RELAY_CA: ca.cert.replaceAll(/-----[A-Z ]+-----|\n/g, ""),
-    LASTCALL_RELAY_CREDENTIAL: CREDENTIAL,
-    ...{ POD_NAMESPACE: "shop", POD_NAME: WEB_0.name, POD_UID: WEB_0.uid, POD_IPS: WEB_0.addresses[0] ?? "" },
-  },
+  { ...relayEnvironment({ address: "127.0.0.1", port }, ca), POD_UID: WEB_0.uid },
   [process.execPath, join(import.meta.dirname, "walked-client.ts"), clientFiles],
 );
 void manager.call("POST", "/drain").catch(() => undefined);

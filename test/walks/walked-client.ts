@@ -3,16 +3,10 @@ import { writeFileSync } from "node:fs";
 import { processOutside } from "../../src/manager/process-outside.ts";
 import { runManager } from "../../src/manager/program.ts";
 import { startCoverage } from "./executed-files.ts";
+import { BARE_BUILD } from "./walked-manager.ts";
 
 const [, , file = "", ...words] = process.argv;
-const none = (): number => -1;
-const outside = processOutside({
-  libc: { ...{ available: false, socket: none, send: none, recv: none }, connect: none, setsockopt: none, close: none },
-  portGuard: { prepare: () => true, attach: () => undefined, admits: () => true, closed: () => 0 },
-  flagPage: { open: () => 0, close: () => undefined, given: () => 0, missed: () => 0 },
-  self: [],
-  onIdle: () => undefined,
-});
+const outside = processOutside({ ...BARE_BUILD, self: [] });
 let end: (() => readonly string[]) | undefined;
 const log = (line: string): void => {
   outside.log(line);

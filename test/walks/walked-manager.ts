@@ -11,8 +11,18 @@ const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when
 const LISTENER =
   "   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 12345 1 0 100 0 0 10 0\n";
 
+/** A build that reaches nothing outside but the files and ports of a process. */
+export const BARE_BUILD = {
+  libc: {
+    ...{ available: false, socket: () => -1, send: () => -1, recv: () => -1 },
+    ...{ connect: () => -1, setsockopt: () => -1, close: () => -1 },
+  },
+  portGuard: { prepare: () => true, attach: () => undefined, admits: () => true, closed: () => 0 },
+  flagPage: { open: () => 0, close: () => undefined, given: () => 0, missed: () => 0 },
+  onIdle: () => undefined,
+};
+
 export type WalkedManager = {
-  readonly lines: readonly string[];
   /** Resolves with the line once the manager has logged one that contains the text. */
   readonly logged: (text: string) => Promise<string>;
   /** Resolves when the call is answered. */
@@ -33,20 +43,13 @@ export async function startManager(
   };
   const port = new Promise<number>((resolve) => {
     const outside: Outside = {
+      ...BARE_BUILD,
       environment: environmentOf((name) => (name === "LASTCALL_TOKEN" ? TOKEN : variables[name])),
       self,
-      libc: {
-        ...{ available: false, socket: () => -1, send: () => -1, recv: () => -1 },
-        ...{ connect: () => -1, setsockopt: () => -1, close: () => -1 },
-      },
       portGuard: {
-        prepare: () => true,
+        ...BARE_BUILD.portGuard,
         attach: (server) => resolve((server.address() as AddressInfo).port),
-        admits: () => true,
-        closed: () => 0,
       },
-      flagPage: { open: () => 0, close: () => undefined, given: () => 0, missed: () => 0 },
-      onIdle: () => undefined,
       readText: () => undefined,
       scanText: (path, take) => {
         if (!path.endsWith("/tcp") && !path.endsWith("/udp")) return "missing";
@@ -62,7 +65,6 @@ export async function startManager(
     serve({ ...DEFAULT_SETTINGS, ...settings, port: 0 }, outside);
   });
   return {
-    lines,
     logged: async (text) =>
       lines.find((line) => line.includes(text)) ?? new Promise((found) => waiting.push({ text, found })),
     call: async (method, path) => {

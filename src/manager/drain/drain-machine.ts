@@ -13,7 +13,7 @@ import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
 import { rearmIfReused, resample, stepDone, wakeDone } from "./done.ts";
 import type { DrainAction, DrainEvent, HookCalled, RelayReported, Sample, Step, Wake } from "./drain-event.ts";
 import { applyReport, shortenedDeadlineMs } from "./drain-plan.ts";
-import type { Done, Drain, Draining, DrainResult, DrainState, LastCount, Phase, Withdrawing } from "./drain-state.ts";
+import type { Done, Drain, DrainResult, DrainState, LastCount, Phase } from "./drain-state.ts";
 import { FORCED } from "./drain-words.ts";
 import { stepDraining, wakeDraining } from "./draining.ts";
 import { drainResult, stepHolding, wakeHolding } from "./holding.ts";
@@ -183,6 +183,7 @@ function shortened(settings: DrainSettings, phase: Phase, graceSeconds: number):
     ...drain,
     deadlineMs: shortenedDeadlineMs(settings, drain, graceSeconds),
   });
+  // A case each: the compiler does not read a field that several phases share.
   switch (phase.name) {
     case "withdrawing":
       return { ...phase, drain: cut(phase.drain) };
@@ -218,9 +219,9 @@ function forcedEnd(state: DrainState, nowMs: number): Phase {
   const { phase } = state;
   switch (phase.name) {
     case "withdrawing":
-      return doneAt(phase.drain, forcedResult(state, phase, nowMs), nowMs);
+      return doneAt(phase.drain, drainResult(state, phase, "forced", FORCED, nowMs), nowMs);
     case "draining":
-      return doneAt(phase.drain, forcedResult(state, phase, nowMs), nowMs);
+      return doneAt(phase.drain, drainResult(state, phase, "forced", FORCED, nowMs), nowMs);
     case "holding":
       return doneAt(phase.drain, phase.result, nowMs);
     case "done":
@@ -228,10 +229,6 @@ function forcedEnd(state: DrainState, nowMs: number): Phase {
     default:
       return phase;
   }
-}
-
-function forcedResult(state: DrainState, phase: Withdrawing | Draining, nowMs: number): DrainResult {
-  return drainResult(state, phase, "forced", FORCED, nowMs);
 }
 
 function doneAt(drain: Drain, result: DrainResult, nowMs: number): Done {

@@ -48,6 +48,7 @@ export function addHook(hooks: HookCalls, relay: RelayStatus, called: Hold, acti
   return addHold({ ...hooks, holds, ending }, withDue(called, dueMs), actions);
 }
 
+/** Field by field, like the next ones: the compiler refuses to spread an element of a list. */
 function withDue({ id, container, role, peer, atMs, stage }: Hold, dueMs: number): Hold {
   return { id, container, role, peer, atMs, dueMs, stage };
 }

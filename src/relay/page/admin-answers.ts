@@ -1,5 +1,4 @@
 /** The answers of the admin port. Pure. */
-
 import { isDnsLabel } from "../../contract/outside-text.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { drainListPage, drainPage } from "../../drain-history/page/drain-page.ts";

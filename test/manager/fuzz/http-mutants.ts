@@ -1,5 +1,4 @@
 /** Damaged requests on the manager's port: whatever comes, the next sound request is answered. */
-
 import { connect } from "node:net";
 import { ownAddress } from "../../leases/own-address.ts";
 import { pause } from "../../time/pause.ts";

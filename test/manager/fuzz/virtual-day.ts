@@ -1,5 +1,4 @@
 /** Part of the sanitizer run: drains on a clock that jumps, and at the end not one value that is still held. */
-
 import { ownAddress } from "../../leases/own-address.ts";
 import { Finding, type Part } from "./sanitize-part.ts";
 import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";

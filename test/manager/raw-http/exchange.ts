@@ -1,5 +1,4 @@
 /** One bare conversation with the manager's port: bytes there, and what came back until the connection was gone. */
-
 import type { Socket } from "node:net";
 import { pause } from "../../time/pause.ts";
 import { dial, PORT } from "../manager-process.ts";

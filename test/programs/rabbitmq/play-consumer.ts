@@ -1,5 +1,4 @@
 /** A consumer whose Pod is deleted while it works on as many jobs as it may hold; then who has which job is counted. */
-
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { factsOfPod } from "../harness/pod-end-facts.ts";
 import { until } from "../harness/until.ts";

@@ -1,5 +1,4 @@
 /** What the rollouts of one scene prove: one line for the results, and what must hold. Pure. */
-
 import { type RolloutScene, sceneName } from "./rollout-scenes.ts";
 import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 

@@ -1,5 +1,4 @@
 /** Several replicas, one API server, a network that fails, and a time that the test moves. Every call to the API waits until the test lets it through. */
-
 import { pemBlocks } from "../../../src/authority/certificate.ts";
 import type { Lives } from "../../../src/webhook/certificates/authority.ts";
 import {

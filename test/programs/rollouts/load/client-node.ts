@@ -1,5 +1,4 @@
 /** A process: all clients of one node. Told by messages what happens; sends its counts when stopped. Paced by the clock alone. */
-
 import { realClock } from "../../../../src/demo/clock.ts";
 import {
   applyChange,
