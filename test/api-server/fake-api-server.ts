@@ -1,6 +1,6 @@
 /**
- * A small API server: lists in pages, watches from a version, writes that need the current one, 410 for versions it forgot, and the ways in
- * which a real one and the network around it fail.
+ * A small API server: lists in pages, watches from a version, writes that need the current one, 410 for versions it
+ * forgot, and the ways in which a real one and the network around it fail.
  *
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/
  */
