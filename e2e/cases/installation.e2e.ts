@@ -34,6 +34,8 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
   });
 
   afterAll(async () => {
+    // Where the case failed before its uninstallation, the release would keep its namespace and the suite's own release out.
+    await helm(["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
     await kubectl.run(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
     await install(suite);
   });
