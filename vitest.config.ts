@@ -43,7 +43,7 @@ const PROGRAMS = [
 /** In processes of their own: they look at the process they run in, or start a program for a moment. */
 const APART = [
   "test/injection/linear-work.test.ts",
-  "test/{api-server/connection,certs/make,cli/process,generate/new-setting,demo/container-command,demo/servers,preload/build}.test.ts",
+  "test/{api-server/load-kube-config,certs/make,cli/process,generate/new-setting,demo/container-command,demo/servers,preload/build}.test.ts",
   "e2e/**/*.test.ts",
   "test/manager/{http-driver,kernel-without-ipv6,neighbours,netlink-sources,observation-*}.test.ts",
   "test/manager/{original-hooks,raw-http,relay-client,relay-history,relay-session,runner-sight,unread-callers}.test.ts",

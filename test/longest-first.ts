@@ -7,7 +7,7 @@ const LONGEST = [
   "test/relay/relay-in-webhook.test.ts",
   "test/webhook/cluster/webhook-in-cluster.test.ts",
   "test/relay/slices/slice-watches.test.ts",
-  "test/api-server/watch-runner.test.ts",
+  "test/api-server/reflector.test.ts",
 ];
 
 export class LongestFirst extends BaseSequencer {

@@ -1,58 +1,61 @@
-/** The two ways of asking the API server, as function types, and the errors of an answer that cannot be used. */
+/** Function types for requests and streams to the API server, and the errors they reject with. */
 
-export type ApiQuestion = {
+export type ApiRequest = {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
-  /** JSON; with PATCH a list of RFC 6902 operations. */
+  /** JSON; for PATCH a list of RFC 6902 operations. */
   readonly body?: string;
   readonly limitMs: number;
-  /** Largest answer that is read; without it the runner's own limit. */
+  /** Largest response body that is read; default: the client's own limit. */
   readonly limitBytes?: number;
-  /** Ends the wait for the answer. */
   readonly signal?: AbortSignal;
 };
 
-export type ApiAnswer = {
+export type ApiResponse = {
   readonly status: number;
   readonly text: string;
-  /** Only where a refusal says when to come back. */
+  /** Set when the response has a usable `Retry-After`. */
   readonly retryAfterMs?: number;
 };
 
-/** Rejects when no whole answer came within the limits, with AnswerTooLarge for its size; a refusal is an answer. */
-export type AskApi = (question: ApiQuestion) => Promise<ApiAnswer>;
+/**
+ * Resolves with any complete response, also one with an error status.
+ *
+ * @throws ResponseTooLarge; Error when no complete response came within `limitMs`
+ */
+export type SendRequest = (request: ApiRequest) => Promise<ApiResponse>;
 
-type ApiStream = {
+type StreamRequest = {
   readonly path: string;
   readonly limitMs: number;
   readonly signal: AbortSignal;
-  /** The server has accepted; nothing needs to follow. */
+  /** Called when the server has answered 200, even if no chunk follows. */
   readonly onOpen: () => void;
-  /** The stream ends when it throws. */
+  /** An exception ends the stream. */
   readonly onChunk: (chunk: Buffer) => void;
 };
 
 /**
- * Resolves when the answer has ended, or after the limit.
+ * Resolves when the response has ended, or after the limit.
  *
  * @throws ApiRefusal when the status is not 200; Error when the connection broke or `onChunk` threw
  */
-export type StreamApi = (stream: ApiStream) => Promise<void>;
+export type OpenStream = (stream: StreamRequest) => Promise<void>;
 
-export class AnswerTooLarge extends Error {
+export class ResponseTooLarge extends Error {
   constructor(limitBytes: number) {
-    super(`the answer is larger than ${limitBytes} bytes`);
-    this.name = "AnswerTooLarge";
+    super(`the response is larger than ${limitBytes} bytes`);
+    this.name = "ResponseTooLarge";
   }
 }
 
 export class ApiRefusal extends Error {
   readonly status: number;
-  /** How long the server asked to be left alone; 0 when it did not say. */
+  /** From `Retry-After`; 0 without one. */
   readonly retryAfterMs: number;
   constructor(status: number, path: string, retryAfterMs = 0) {
-    super(`the API server answers ${status} to ${path.split("?", 1)[0]}`);
+    super(`the API server answered ${status} to ${path.split("?", 1)[0]}`);
     this.name = "ApiRefusal";
     this.status = status;
     this.retryAfterMs = retryAfterMs;

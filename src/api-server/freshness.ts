@@ -1,32 +1,32 @@
-/** When a cache last heard from the API server, and whether that is too long ago to believe it. Pure. */
+/** Tracks when a cache was last updated by the API server, and whether it is stale. Pure. */
 
-/** From the end of one list to the next at the latest, whatever the watch says: a watch can fall silent without an error. */
+/** Longest time between two lists. A watch can go silent without an error. */
 export const RELIST_MS = 5 * 60_000;
 
-/** One missed list with its repetitions; a healthy cluster never gets there. */
+/** One missed list and its retries. */
 export const STALE_AFTER_MS = RELIST_MS + 60_000;
 
 export type Freshness = {
   /** Monotonic milliseconds of the last list, event, bookmark or accepted watch; `undefined` before the first list. */
-  readonly heardMs: number | undefined;
-  /** What failed since, for the log. */
+  readonly lastResponseMs: number | undefined;
+  /** The last failure since, for the log. */
   readonly failure: string | undefined;
 };
 
-export const NEVER_HEARD: Freshness = { heardMs: undefined, failure: undefined };
+export const NEVER_SYNCED: Freshness = { lastResponseMs: undefined, failure: undefined };
 
 export function isStale(freshness: Freshness, nowMs: number): boolean {
-  return freshness.heardMs === undefined || nowMs - freshness.heardMs > STALE_AFTER_MS;
+  return freshness.lastResponseMs === undefined || nowMs - freshness.lastResponseMs > STALE_AFTER_MS;
 }
 
-/** `change` is set when it is worth a report: the first failure after success, and the first success after failure. */
-export type Heard = { readonly freshness: Freshness; readonly change: "lost" | "back" | undefined };
+/** `change` is set on the first failure after a success and on the first success after a failure. */
+export type FreshnessUpdate = { readonly freshness: Freshness; readonly change: "lost" | "back" | undefined };
 
-export function onHeard(freshness: Freshness, nowMs: number): Heard {
+export function afterResponse(freshness: Freshness, nowMs: number): FreshnessUpdate {
   const change = freshness.failure === undefined ? undefined : "back";
-  return { freshness: { heardMs: nowMs, failure: undefined }, change };
+  return { freshness: { lastResponseMs: nowMs, failure: undefined }, change };
 }
 
-export function onFailed(freshness: Freshness, failure: string): Heard {
+export function afterFailure(freshness: Freshness, failure: string): FreshnessUpdate {
   return { freshness: { ...freshness, failure }, change: freshness.failure === undefined ? "lost" : undefined };
 }

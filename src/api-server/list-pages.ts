@@ -1,25 +1,24 @@
-/** One kind of object, whole: page after page, each reduced to what is kept before the next is read. */
+/** Lists all objects of one kind in pages; each page is reduced to the kept parts before the next is read. */
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import { AnswerTooLarge, ApiRefusal, type AskApi } from "./api-request.ts";
+import { ApiRefusal, ResponseTooLarge, type SendRequest } from "./api-request.ts";
 import { type Keep, keyOf, type NewEntries } from "./store.ts";
 
-/** For one page, in milliseconds. */
 const PAGE_LIMIT_MS = 30_000;
 
 const GONE = 410;
 
 export type Listed<T> = {
   readonly objects: ReadonlyMap<string, T>;
-  /** Where a watch goes on. */
+  /** The resourceVersion to watch from. */
   readonly version: string;
 };
 
-type ListQuestion<T> = {
+type ListRequest<T> = {
   readonly path: string;
   readonly fieldSelector?: string | undefined;
   /**
-   * Most objects per page. Parsing a page holds up admissions, so large objects want small pages; a page that is too
-   * large is requested again with fewer objects.
+   * Parsing a page blocks admissions, so large objects need small pages; a page over the byte limit is requested again with
+   * fewer objects.
    */
   readonly pageSize: number;
   readonly keep: Keep<T>;
@@ -28,28 +27,28 @@ type ListQuestion<T> = {
 };
 
 /**
- * @throws ApiRefusal, or Error when an answer is no list. Nothing of a list that broke off is used: what is missing
- * in half a list would seem to be deleted.
+ * @throws ApiRefusal, or Error when a response is not a list. An incomplete list is discarded: its missing objects would
+ * seem deleted.
  */
-export async function listAll<T>(ask: AskApi, question: ListQuestion<T>): Promise<Listed<T>> {
+export async function listAll<T>(request: SendRequest, list: ListRequest<T>): Promise<Listed<T>> {
   try {
-    return await listPaged(ask, question, question.pageSize);
+    return await listPaged(request, list, list.pageSize);
   } catch (error) {
-    // The version the pages were of is no longer kept: only one answer with everything is sure to end.
+    // The continue token expired. One unpaged list always completes.
     if (!(error instanceof ApiRefusal) || error.status !== GONE) throw error;
-    return listPaged(ask, question, 0);
+    return listPaged(request, list, 0);
   }
 }
 
-async function listPaged<T>(ask: AskApi, question: ListQuestion<T>, pageSize: number): Promise<Listed<T>> {
-  const objects = question.newEntries?.() ?? new Map<string, T>();
+async function listPaged<T>(request: SendRequest, list: ListRequest<T>, pageSize: number): Promise<Listed<T>> {
+  const objects = list.newEntries?.() ?? new Map<string, T>();
   let next = "";
   let size = pageSize;
   for (;;) {
-    const { page, bytes, size: readSize } = await fittingPage(ask, question, size, next);
+    const { page, bytes, size: readSize } = await fittingPage(request, list, size, next);
     size = afterPage(readSize, { bytes, full: pageSize });
     for (const object of objectsAt(page, "items")) {
-      const value = question.keep(object);
+      const value = list.keep(object);
       if (value !== undefined) objects.set(keyOf(object), value);
     }
     const metadata = objectAt(page, "metadata");
@@ -58,8 +57,8 @@ async function listPaged<T>(ask: AskApi, question: ListQuestion<T>, pageSize: nu
   }
 }
 
-function pathOf(question: ListQuestion<unknown>, pageSize: number, next: string): string {
-  const { path, fieldSelector } = question;
+function pathOf(list: ListRequest<unknown>, pageSize: number, next: string): string {
+  const { path, fieldSelector } = list;
   const query = new URLSearchParams(pageSize === 0 ? {} : { limit: String(pageSize) });
   if (fieldSelector !== undefined) query.set("fieldSelector", fieldSelector);
   if (next !== "") query.set("continue", next);
@@ -68,31 +67,32 @@ function pathOf(question: ListQuestion<unknown>, pageSize: number, next: string)
 
 type Page = { readonly page: RawObject; readonly bytes: number };
 
-/** The API server's `continue` names a version and a key, so the size of a page may change within a list. */
+/** A continue token holds a version and a key, so the page size may change within a list. */
 async function fittingPage<T>(
-  ask: AskApi,
-  question: ListQuestion<T>,
+  request: SendRequest,
+  list: ListRequest<T>,
   pageSize: number,
   next: string,
 ): Promise<Page & { readonly size: number }> {
   for (let size = pageSize; ; ) {
     try {
-      return { ...(await onePage(ask, pathOf(question, size, next), size, question.signal)), size };
+      return { ...(await onePage(request, pathOf(list, size, next), size, list.signal)), size };
     } catch (error) {
-      const smaller = error instanceof AnswerTooLarge ? afterTooLarge(size) : undefined;
+      const smaller = error instanceof ResponseTooLarge ? afterTooLarge(size) : undefined;
       if (smaller === undefined) throw error;
       size = smaller;
     }
   }
 }
 
-async function onePage(ask: AskApi, path: string, size: number, signal: AbortSignal): Promise<Page> {
-  // A whole list in one answer has no smaller form, so only the runner limits it.
+async function onePage(request: SendRequest, path: string, size: number, signal: AbortSignal): Promise<Page> {
+  // An unpaged list cannot be split, so only the client's limit applies.
   const limit = size === 0 ? {} : { limitBytes: PAGE_LIMIT_BYTES };
-  const answer = await ask({ method: "GET", path, limitMs: PAGE_LIMIT_MS, ...limit, signal });
+  const answer = await request({ method: "GET", path, limitMs: PAGE_LIMIT_MS, ...limit, signal });
   if (answer.status !== 200) throw new ApiRefusal(answer.status, path, answer.retryAfterMs);
   const page: unknown = JSON.parse(answer.text);
-  if (!isRawObject(page) || !Array.isArray(page["items"] ?? [])) throw new Error(`the answer to ${path} is no list`);
+  if (!isRawObject(page) || !Array.isArray(page["items"] ?? []))
+    throw new Error(`the response to ${path} is not a list`);
   return { page, bytes: Buffer.byteLength(answer.text) };
 }
 
@@ -104,7 +104,7 @@ export function afterTooLarge(size: number): number | undefined {
   return size > 1 ? Math.floor(size / 2) : undefined;
 }
 
-/** Large objects may be few: the pages after them grow back as soon as twice as many such objects would fit. */
+/** Doubles the page size again, up to `full`, once twice the bytes fit. */
 export function afterPage(size: number, { bytes, full }: { readonly bytes: number; readonly full: number }): number {
   return bytes * 2 <= PAGE_LIMIT_BYTES ? Math.min(size * 2, full) : size;
 }

@@ -1,12 +1,12 @@
-/** How long to wait after something failed. */
+/** Computes retry delays: exponential with jitter, or from `Retry-After`. */
 
 const FIRST_MS = 500;
 const LONGEST_MS = 30_000;
 
 /**
- * Doubles up to half a minute. Half of it is random, so that the replicas do not come back to the API server together.
+ * Doubles up to half a minute. Half of it is random, so that replicas do not retry at the same time.
  *
- * @param failures in a row; 0 waits for nothing
+ * @param failures in a row; 0 gives no delay
  * @param random at least 0 and below 1
  * @returns milliseconds
  */
@@ -16,14 +16,14 @@ export function retryDelayMs(failures: number, random: number): number {
   return Math.round(whole / 2 + (whole / 2) * random);
 }
 
-/** What a server may ask for at most: no header stops us for long. */
-const LONGEST_ASKED_MS = 60_000;
+/** A longer `Retry-After` is cut to this. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**
  * @param header `Retry-After` in whole seconds, which is what the API server sends
- * @returns milliseconds; 0 when it says nothing that can be obeyed
+ * @returns milliseconds; 0 for a missing or malformed header
  */
 export function retryAfterMs(header: string | undefined): number {
   if (header === undefined || !/^[0-9]{1,9}$/.test(header)) return 0;
-  return Math.min(LONGEST_ASKED_MS, Number(header) * 1_000);
+  return Math.min(LONGEST_RETRY_AFTER_MS, Number(header) * 1_000);
 }

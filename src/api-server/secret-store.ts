@@ -1,14 +1,14 @@
-/** One Secret that replicas share. A lost race is an answer, everything else is thrown. */
+/** Reads and writes one Secret that replicas share. A write conflict is returned, every other failure is thrown. */
 import { objectAt } from "../kubernetes/raw-json.ts";
-import type { AskApi } from "./api-request.ts";
+import type { SendRequest } from "./api-request.ts";
 import {
   atVersion,
   base64,
-  decoded,
+  decodeBase64,
   type Operation,
   readObject,
   versionOf,
-  type Written,
+  type WriteResult,
   writeObject,
 } from "./stored-object.ts";
 
@@ -18,38 +18,38 @@ export type StoredSecret = {
   readonly data: Readonly<Record<string, string>>;
 };
 
-/** One Secret by name. Every function rejects when the API server cannot be asked or refuses. */
+/** Every function rejects when the API server is unreachable or refuses. */
 export type SecretStore = {
-  /** As it is now, never from a cache; `undefined` when there is none. */
+  /** Never from a cache; `undefined` when the Secret does not exist. */
   readonly read: () => Promise<StoredSecret | undefined>;
-  /** `conflict` when there is one already. */
-  readonly create: (data: Readonly<Record<string, string>>) => Promise<Written>;
-  /** Changes these entries only, `undefined` removes one; `conflict` when the Secret is no longer the one that was read. */
-  readonly update: (seen: StoredSecret, changes: Readonly<Record<string, string | undefined>>) => Promise<Written>;
+  /** `conflict` when it exists already. */
+  readonly create: (data: Readonly<Record<string, string>>) => Promise<WriteResult>;
+  /** Changes only these entries; `undefined` removes one. `conflict` when the Secret has changed since it was read. */
+  readonly update: (seen: StoredSecret, changes: Readonly<Record<string, string | undefined>>) => Promise<WriteResult>;
 };
 
-export function secretStore(ask: AskApi, namespace: string, name: string): SecretStore {
+export function secretStore(request: SendRequest, namespace: string, name: string): SecretStore {
   const what = `Secret ${namespace}/${name}`;
   const folder = `/api/v1/namespaces/${namespace}/secrets`;
   return {
     read: async () => {
-      const found = await readObject(ask, `${folder}/${name}`, what);
+      const found = await readObject(request, `${folder}/${name}`, what);
       if (found === undefined) return undefined;
       const entries = Object.entries(objectAt(found, "data") ?? {}).map(
-        ([key, value]) => [key, decoded(value)] as const,
+        ([key, value]) => [key, decodeBase64(value)] as const,
       );
       return { resourceVersion: versionOf(found), data: Object.fromEntries(entries) };
     },
     create: (data) => {
-      // No label: what we would own with another value than the chart's would stop every later upgrade.
+      // No labels: owning one with another value than the chart's would fail every later upgrade.
       const metadata = { name, namespace };
       const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)]));
       const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: encoded };
-      return writeObject(ask, { method: "POST", path: folder, body: JSON.stringify(secret) }, what);
+      return writeObject(request, { method: "POST", path: folder, body: JSON.stringify(secret) }, what);
     },
     update: (seen, changes) =>
       writeObject(
-        ask,
+        request,
         { method: "PATCH", path: `${folder}/${name}`, body: JSON.stringify(secretPatch(seen, changes)) },
         what,
       ),

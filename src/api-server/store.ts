@@ -1,26 +1,25 @@
-/** What is remembered of one kind of object: only what a caller asks for, by namespace and name. */
+/** Caches a reduced form of each object of one kind, by namespace and name. */
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 
-/** The part of an object that is worth its memory; `undefined` when nothing of it is. */
+/** Reduces an object to the part that is cached; `undefined` when nothing is. */
 export type Keep<T> = (object: RawObject) => T | undefined;
 
-/** An empty map for entries; a list is gathered in one as well, so that a limit holds while a list is read. */
+/** Creates an empty map. Lists are collected in one too, so that its limits hold while a list is read. */
 export type NewEntries<T> = () => Map<string, T>;
 
 export type Store<T> = {
   readonly entries: ReadonlyMap<string, T>;
-  /** Rises with every change, so that summaries are made once per change. */
+  /** Increases with every change. */
   readonly generation: () => number;
-  /** A whole list: whatever is not in it is gone. */
+  /** Replaces all entries by a complete list. */
   readonly replace: (objects: Iterable<readonly [string, T]>) => void;
   readonly put: (object: RawObject) => void;
   readonly remove: (object: RawObject) => void;
   readonly keep: Keep<T>;
-  /** Without it a list is gathered in a plain map. */
   readonly newEntries?: NewEntries<T>;
 };
 
-/** @param newEntries a map with limits where tenants decide how many objects there are */
+/** @param newEntries creates a map with limits where tenants control the number of objects */
 export function createStore<T>(keep: Keep<T>, newEntries: NewEntries<T> = () => new Map()): Store<T> {
   const entries = newEntries();
   let generation = 0;
@@ -39,7 +38,7 @@ export function createStore<T>(keep: Keep<T>, newEntries: NewEntries<T> = () => 
     },
     put: (object) => {
       const value = keep(object);
-      // Once kept and now nothing worth keeping: the old part must not stay.
+      // The object may have been cached in an earlier form.
       if (value === undefined) return remove(object);
       entries.set(keyOf(object), value);
       generation += 1;
@@ -48,7 +47,7 @@ export function createStore<T>(keep: Keep<T>, newEntries: NewEntries<T> = () => 
   };
 }
 
-/** `namespace/name`, or `name` for what has no namespace. */
+/** `namespace/name`, or `name` for cluster-scoped objects. */
 export function keyOf(object: RawObject): string {
   const metadata = objectAt(object, "metadata");
   const namespace = textAt(metadata, "namespace") ?? "";
@@ -56,12 +55,12 @@ export function keyOf(object: RawObject): string {
   return namespace === "" ? name : `${namespace}/${name}`;
 }
 
-/** Of a key; empty for what has no namespace. */
+/** Empty for cluster-scoped objects. */
 export function namespaceOf(key: string): string {
   return key.slice(0, Math.max(0, key.indexOf("/")));
 }
 
-/** Makes a summary once per generation of a store. */
+/** Memoises a summary per generation of the store. */
 export function summaryOf<T, S>(store: Store<T>, summarise: (entries: ReadonlyMap<string, T>) => S): () => S {
   let at = -1;
   let summary: S | undefined;

@@ -1,14 +1,14 @@
 /**
- * One object of the API server, read and changed. Only patches are sent, so that fields of a newer API survive; each names
- * the version that was read, so that the API server answers 409 when it has changed.
+ * Reads and changes single objects. Changes are JSON patches, so fields of newer APIs survive; each tests the
+ * resourceVersion that was read, so the API server answers 409 after a concurrent write.
  */
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import type { ApiAnswer, ApiQuestion, AskApi } from "./api-request.ts";
+import type { ApiRequest, ApiResponse, SendRequest } from "./api-request.ts";
 
-/** Another client wrote first: nothing was changed, read again. */
-export type Written = "done" | "conflict";
+/** `conflict`: another client wrote first, nothing was changed. */
+export type WriteResult = "done" | "conflict";
 
-/** Longest time for one call, in milliseconds: a server that is silent must not hold up every later look. */
+/** A silent server must not delay the next reconciliation. */
 const CALL_LIMIT_MS = 10_000;
 
 export type Operation = { readonly op: "replace" | "add" | "remove"; readonly path: string; readonly value?: unknown };
@@ -25,55 +25,55 @@ export function base64(text: string): string {
   return Buffer.from(text, "utf8").toString("base64");
 }
 
-export function decoded(value: unknown): string {
+export function decodeBase64(value: unknown): string {
   return typeof value === "string" ? Buffer.from(value, "base64").toString("utf8") : "";
 }
 
-export async function readObject(ask: AskApi, path: string, what: string): Promise<RawObject | undefined> {
-  const answer = await asked(ask, { method: "GET", path }, `read ${what}`);
+export async function readObject(request: SendRequest, path: string, what: string): Promise<RawObject | undefined> {
+  const answer = await send(request, { method: "GET", path }, `read ${what}`);
   if (answer.status === 404) return undefined;
-  const object = parsed(answer.text);
-  if (answer.status !== 200 || object === undefined) throw refused(`read ${what}`, answer);
+  const object = parseObject(answer.text);
+  if (answer.status !== 200 || object === undefined) throw refusalError(`read ${what}`, answer);
   return object;
 }
 
 export async function writeObject(
-  ask: AskApi,
-  question: Pick<ApiQuestion, "method" | "path" | "body">,
+  request: SendRequest,
+  call: Pick<ApiRequest, "method" | "path" | "body">,
   what: string,
-): Promise<Written> {
-  const doing = `${question.method === "POST" ? "create" : "change"} ${what}`;
-  const answer = await asked(ask, question, doing);
+): Promise<WriteResult> {
+  const doing = `${call.method === "POST" ? "create" : "change"} ${what}`;
+  const answer = await send(request, call, doing);
   if (answer.status === 200 || answer.status === 201) return "done";
-  if (isLostRace(question.method, answer)) return "conflict";
-  throw refused(doing, answer);
+  if (isLostRace(call.method, answer)) return "conflict";
+  throw refusalError(doing, answer);
 }
 
-async function asked(
-  ask: AskApi,
-  question: Pick<ApiQuestion, "method" | "path" | "body">,
+async function send(
+  request: SendRequest,
+  call: Pick<ApiRequest, "method" | "path" | "body">,
   doing: string,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   try {
-    return await ask({ ...question, limitMs: CALL_LIMIT_MS });
+    return await request({ ...call, limitMs: CALL_LIMIT_MS });
   } catch (error) {
     throw new Error(`cannot ${doing}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
-/** 404: deleted since it was read. 422 without a cause: what the patch speaks of is not there any more. */
-function isLostRace(method: string, { status, text }: ApiAnswer): boolean {
+/** 404: deleted since it was read. 422 without causes: a path of the patch no longer exists. */
+function isLostRace(method: string, { status, text }: ApiResponse): boolean {
   if (status === 409) return true;
   if (method !== "PATCH") return false;
-  return status === 404 || (status === 422 && objectsAt(objectAt(parsed(text), "details"), "causes").length === 0);
+  return status === 404 || (status === 422 && objectsAt(objectAt(parseObject(text), "details"), "causes").length === 0);
 }
 
-function refused(doing: string, { status, text }: ApiAnswer): Error {
-  const message = textAt(parsed(text), "message") ?? text.slice(0, 200);
-  return new Error(`the API server does not let us ${doing}: ${status} ${message}`.trim());
+function refusalError(doing: string, { status, text }: ApiResponse): Error {
+  const message = textAt(parseObject(text), "message") ?? text.slice(0, 200);
+  return new Error(`cannot ${doing}: the API server answered ${status} ${message}`.trim());
 }
 
-function parsed(text: string): RawObject | undefined {
+function parseObject(text: string): RawObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isRawObject(value) ? value : undefined;

@@ -1,4 +1,4 @@
-/** Token buckets: one, and one for each namespace or client address in bounded memory. Time is an argument. */
+/** Token buckets: single ones, and keyed ones in bounded memory. Time is an argument. */
 
 export type KeyedBuckets = {
   /** @param nowMs monotonic milliseconds. @returns true when the key had a token left */
@@ -7,15 +7,15 @@ export type KeyedBuckets = {
   readonly kept: () => number;
 };
 
-/** @param limit buckets in memory; beyond it the one used longest ago starts over as a full one */
+/** @param limit buckets in memory; beyond it the least recently used is dropped and starts over as a full one */
 export function keyedBuckets(size: BucketSize, limit: number): KeyedBuckets {
-  /** The one used longest ago comes first. */
+  /** Least recently used first. */
   const buckets = new Map<string, Bucket>();
-  const fullAfterMs = size.most * size.refillMs;
+  const fullAfterMs = size.capacity * size.refillMs;
 
   const forget = (nowMs: number): void => {
     for (const [key, { atMs }] of buckets) {
-      // A full bucket is the same as none.
+      // A full bucket equals a missing one.
       if (buckets.size <= limit && nowMs - atMs < fullAfterMs) return;
       buckets.delete(key);
     }
@@ -34,7 +34,7 @@ export function keyedBuckets(size: BucketSize, limit: number): KeyedBuckets {
 }
 
 /**
- * The same below one bucket for all keys together. A key that has no token left takes none of the others'.
+ * Keyed buckets below one shared bucket. A key with an empty bucket takes nothing from the shared one.
  *
  * @returns as {@link KeyedBuckets.take}
  */
@@ -50,25 +50,25 @@ export function keyedBucketsBelow(overall: BucketSize, size: BucketSize, limit: 
 }
 
 export type BucketSize = {
-  /** Tokens of a full bucket: the longest burst. */
-  readonly most: number;
-  /** Milliseconds for one token. */
+  /** Also the longest burst. */
+  readonly capacity: number;
+  /** Time to refill one token. */
   readonly refillMs: number;
 };
 
 export type Bucket = { readonly tokens: number; readonly atMs: number };
 
 export function fullBucket(size: BucketSize, nowMs: number): Bucket {
-  return { tokens: size.most, atMs: nowMs };
+  return { tokens: size.capacity, atMs: nowMs };
 }
 
 export function takeToken(
   bucket: Bucket,
-  { most, refillMs }: BucketSize,
+  { capacity, refillMs }: BucketSize,
   nowMs: number,
 ): { readonly bucket: Bucket; readonly taken: boolean } {
   const gained = Math.max(0, nowMs - bucket.atMs) / refillMs;
-  const tokens = Math.min(most, bucket.tokens + gained);
+  const tokens = Math.min(capacity, bucket.tokens + gained);
   const taken = tokens >= 1;
   return { bucket: { tokens: taken ? tokens - 1 : tokens, atMs: Math.max(nowMs, bucket.atMs) }, taken };
 }

@@ -1,15 +1,14 @@
-/** One line of a watch to what it says. Pure. */
+/** Splits a watch response into lines and parses each. Pure. */
 import { StringDecoder } from "node:string_decoder";
 import { isRawObject, objectAt, type RawObject, textAt, valueAt } from "../kubernetes/raw-json.ts";
 
 type WatchEvent =
   | { readonly kind: "put"; readonly object: RawObject }
   | { readonly kind: "gone"; readonly object: RawObject }
-  /** Nothing happened up to this version. */
   | { readonly kind: "bookmark"; readonly object: RawObject }
-  /** The version asked for is no longer kept: only a new list helps. */
+  /** The requested resourceVersion was compacted: a list has to follow. */
   | { readonly kind: "expired" }
-  /** Anything else: an event may be lost, so only a new list is sure. */
+  /** Anything else: an event may be lost, so a list has to follow. */
   | { readonly kind: "broken"; readonly why: string };
 
 const GONE = 410;
@@ -22,7 +21,8 @@ export function readWatchEvent(line: string): WatchEvent {
     return { kind: "broken", why: "a line of the watch is not JSON" };
   }
   const object = isRawObject(event) ? objectAt(event, "object") : undefined;
-  if (!isRawObject(event) || object === undefined) return { kind: "broken", why: "a line of the watch is no event" };
+  if (!isRawObject(event) || object === undefined)
+    return { kind: "broken", why: "a line of the watch is not an event" };
   switch (event["type"]) {
     case "ADDED":
     case "MODIFIED":
@@ -48,24 +48,24 @@ export function versionOf(object: RawObject): string | undefined {
 /** Longest line in characters: the API server stores objects of about 1.5 MiB, and JSON may write a byte as six characters. */
 const LINE_LIMIT = 10 * 1024 * 1024;
 
-/** The lines that this chunk completes. */
+/** Returns the lines that the chunk completes. */
 type CompleteLines = (chunk: Buffer) => readonly string[];
 
-/** @throws Error when a line exceeds the limit, so that no sender fills the memory by never ending one */
+/** @throws Error when a line exceeds the limit, which bounds the memory an unterminated line can take */
 export function lineSplitter(limit: number = LINE_LIMIT): CompleteLines {
   const decoder = new StringDecoder("utf8");
-  let begun = "";
+  let partial = "";
   return (chunk) => {
     const text = decoder.write(chunk);
     const parts = text.split("\n");
     const last = parts.pop() ?? "";
     if (parts.length === 0) {
-      begun += last;
+      partial += last;
     } else {
-      parts[0] = begun + parts[0];
-      begun = last;
+      parts[0] = partial + parts[0];
+      partial = last;
     }
-    if (begun.length > limit) throw new Error(`a line of the watch is longer than ${limit} characters`);
+    if (partial.length > limit) throw new Error(`a line of the watch is longer than ${limit} characters`);
     return parts.filter((line) => line.trim() !== "");
   };
 }

@@ -1,2 +1,2 @@
-/** The client's WebSocket by its file: its class `PortForward` would add all generated APIs, 4 MB, to a release. */
+/** Imported by file: the package's `PortForward` would pull in all generated APIs, 4 MB. */
 export { WebSocketHandler } from "@kubernetes/client-node/dist/web-socket-handler.js";

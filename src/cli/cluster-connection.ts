@@ -1,10 +1,10 @@
 /** How the command line reaches a cluster: the places that kubectl searches. Loads the client only when it is needed. */
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { apiRunner } from "../api-server/api-runner.ts";
-import { connectionTo } from "../api-server/connection.ts";
+import { createApiClient } from "../api-server/api-client.ts";
 import type { KubeConfig } from "../api-server/kube-config.ts";
-import { podRunner } from "../api-server/pod-runner.ts";
+import { loadKubeConfig } from "../api-server/load-kube-config.ts";
+import { createPodClient } from "../api-server/pod-client.ts";
 import { Fault } from "../fault.ts";
 import { nearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
@@ -22,10 +22,10 @@ export async function connectCluster(choice: ClusterChoice, surroundings: Surrou
   try {
     const files = kubeconfigFiles(choice, surroundings);
     const connection =
-      files === undefined ? await connectionTo({ kubeconfigFile: "" }) : await readFiles(files, choice);
-    const { ask, close } = apiRunner(connection);
+      files === undefined ? await loadKubeConfig({ kubeconfigFile: "" }) : await readFiles(files, choice);
+    const { request, close } = createApiClient(connection);
     const server = connection.getCurrentCluster()?.server ?? "";
-    return { ok: true, server, ask, askPod: podRunner(connection, ask), close };
+    return { ok: true, server, request, askPod: createPodClient(connection, request), close };
   } catch (error) {
     if (error instanceof NoConnection || error instanceof Fault) return { ok: false, message: error.message };
     throw error;

@@ -1,6 +1,6 @@
 /** What `drains` and `timeline` need from outside besides files and streams. */
-import type { AskApi } from "../api-server/api-request.ts";
-import type { AskPod } from "../api-server/pod-runner.ts";
+import type { SendRequest } from "../api-server/api-request.ts";
+import type { PodClient } from "../api-server/pod-client.ts";
 
 export type ClusterChoice = {
   /** `--kubeconfig`; without it the places are searched that kubectl searches. */
@@ -13,8 +13,8 @@ export type Connected =
   | {
       readonly ok: true;
       readonly server: string;
-      readonly ask: AskApi;
-      readonly askPod: AskPod;
+      readonly request: SendRequest;
+      readonly askPod: PodClient;
       readonly close: () => void;
     }
   | { readonly ok: false; readonly message: string };

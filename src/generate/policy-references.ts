@@ -8,7 +8,7 @@ import { ANNOTATIONS, FIELDS, fallbackText, PREFIX } from "../policy/fields.ts";
 import { PROBLEMS, type ProblemCode } from "../policy/problem.ts";
 import { SHIPPED_PROFILES } from "../policy/shipped-profiles.ts";
 import { DRAIN_EVENTS } from "../relay/drains/drains-route.ts";
-import { eventReasonOf, NOT_INJECTED, WITHOUT_EVENT } from "../webhook/cluster/event-notes.ts";
+import { eventReasonOf, NOT_INJECTED, WITHOUT_EVENT } from "../webhook/cluster/admission-events.ts";
 import { code, markdownTable } from "./markdown-table.ts";
 
 /** A table, and a heading for each rule so that an address can end with it. */

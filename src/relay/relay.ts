@@ -1,8 +1,8 @@
 /** Assembles the relay: identity, slice watches, the two routes, and the page of recent drains. */
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Registry } from "prom-client";
-import { apiRunner } from "../api-server/api-runner.ts";
-import type { SendNote } from "../api-server/event-sender.ts";
+import { createApiClient } from "../api-server/api-client.ts";
+import type { RecordEvent } from "../api-server/event-recorder.ts";
 import { secretStore } from "../api-server/secret-store.ts";
 import { openPort } from "../open-port.ts";
 import { createDrainRing, type DrainRing } from "./drains/drain-ring.ts";
@@ -34,7 +34,7 @@ type RelayParts = {
   readonly adminListen: AdminListen;
   /** This replica's name. */
   readonly instance: string;
-  readonly tellDrain: SendNote;
+  readonly tellDrain: RecordEvent;
   /** After every read of the Secret. */
   readonly onLooked: (identity: RelayIdentity) => void;
   /** Letters and digits that were never returned before, at most 64. */
@@ -63,15 +63,15 @@ const DRAINS_REMEMBERED = 1_000;
 export async function startRelay(parts: RelayParts): Promise<Relay> {
   const { wallMs, log, registry, onLooked, readsPods } = parts;
   const { nowMs } = clock;
-  const { ask, stream } = apiRunner(parts.connection);
-  const secrets = secretStore(ask, parts.namespace, parts.secretName);
+  const { request, stream } = createApiClient(parts.connection);
+  const secrets = secretStore(request, parts.namespace, parts.secretName);
   const known = runIdentity({ secrets, tools: IDENTITY_TOOLS, wallMs, nowMs, log, registry, onLooked });
   const checkCredential = credentialCheck({ identity: known.identity, onUnknownKey: () => void known.lookSoon() });
-  const { watchPod } = createSliceWatches({ ask, stream, clock, random: Math.random, readsPods, registry, log });
+  const { watchPod } = createSliceWatches({ request, stream, clock, random: Math.random, readsPods, registry, log });
   const ring = createDrainRing(DRAINS_REMEMBERED);
   const recording = { ring, countDrain: drainMeters(registry), tell: parts.tellDrain, newId: parts.newId, log };
   const lostDrains = createLostDrains({
-    ask,
+    request,
     clock,
     onLost: (drain, end) => {
       const { pod, claims, brokeAtMs: endedAtMs } = drain;

@@ -28,7 +28,7 @@ export async function clusterFor(
   beginnings: ClusterBeginnings,
 ): Promise<Cluster | undefined> {
   if (settings.cluster === "off") return undefined;
-  const { connectionTo } = await import("../api-server/connection.ts");
+  const { loadKubeConfig: connectionTo } = await import("../api-server/load-kube-config.ts");
   const { startCluster } = await import("./cluster/cluster-runner.ts");
   const connection = await connectionTo(settings);
   const asksVersion = settings.kubeVersion === "auto";

@@ -1,33 +1,33 @@
 import { expect, test } from "vitest";
 import {
+  afterFailure,
+  afterResponse,
   type Freshness,
   isStale,
-  NEVER_HEARD,
-  onFailed,
-  onHeard,
+  NEVER_SYNCED,
   STALE_AFTER_MS,
 } from "../../src/api-server/freshness.ts";
 import { retryDelayMs } from "../../src/api-server/retry-delay.ts";
 
 test("a cache is stale before its first list and when nothing was heard for six minutes", () => {
-  expect(isStale(NEVER_HEARD, 0)).toBe(true);
-  const { freshness } = onHeard(NEVER_HEARD, 1_000);
+  expect(isStale(NEVER_SYNCED, 0)).toBe(true);
+  const { freshness } = afterResponse(NEVER_SYNCED, 1_000);
   expect(STALE_AFTER_MS).toBe(360_000);
   expect(isStale(freshness, 1_000 + STALE_AFTER_MS)).toBe(false);
   expect(isStale(freshness, 1_001 + STALE_AFTER_MS)).toBe(true);
 });
 
 test("failures alone do not make a cache stale, and only the first of them is news", () => {
-  let freshness: Freshness = onHeard(NEVER_HEARD, 1_000).freshness;
+  let freshness: Freshness = afterResponse(NEVER_SYNCED, 1_000).freshness;
   const changes = [1, 2, 3].map(() => {
-    const failed = onFailed(freshness, "no answer");
+    const failed = afterFailure(freshness, "no answer");
     freshness = failed.freshness;
     return failed.change;
   });
   expect(changes).toEqual(["lost", undefined, undefined]);
   expect(isStale(freshness, 2_000)).toBe(false);
-  expect(onHeard(freshness, 3_000).change).toBe("back");
-  expect(onHeard(onHeard(freshness, 3_000).freshness, 4_000).change).toBeUndefined();
+  expect(afterResponse(freshness, 3_000).change).toBe("back");
+  expect(afterResponse(afterResponse(freshness, 3_000).freshness, 4_000).change).toBeUndefined();
 });
 
 test("pauses after failures double from a quarter to half a second up to half a minute", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { keyedBuckets } from "../../src/api-server/token-buckets.ts";
 
-const SIZE = { most: 2, refillMs: 100 };
+const SIZE = { capacity: 2, refillMs: 100 };
 
 test("a key that uses up its tokens takes none of another's", () => {
   const buckets = keyedBuckets(SIZE, 10);

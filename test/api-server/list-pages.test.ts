@@ -1,9 +1,9 @@
 /** Lists whose objects are so large that a page of them exceeds the limit of an answer. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
+import { type ApiClient, createApiClient } from "../../src/api-server/api-client.ts";
 import { listAll } from "../../src/api-server/list-pages.ts";
+import { runReflector } from "../../src/api-server/reflector.ts";
 import { createStore } from "../../src/api-server/store.ts";
-import { follow } from "../../src/api-server/watch-runner.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
 
@@ -11,11 +11,11 @@ const PATH = "/api/v1/events";
 const KB = 1024;
 
 let server: FakeApiServer;
-let api: ApiRunner;
+let api: ApiClient;
 
 beforeEach(async () => {
   server = await fakeApiServer();
-  api = apiRunner(server.connection);
+  api = createApiClient(server.connection);
 });
 
 afterEach(async () => {
@@ -30,7 +30,7 @@ function put(count: number, bytes: number, prefix: string): void {
 
 const keep = (object: RawObject): number => String(object["message"]).length;
 const list = (pageSize: number) =>
-  listAll(api.ask, { path: PATH, pageSize, keep, signal: new AbortController().signal });
+  listAll(api.request, { path: PATH, pageSize, keep, signal: new AbortController().signal });
 const limits = (): readonly number[] =>
   server.requests.map((request) =>
     Number(new URL(request.slice("GET ".length), "http://fake").searchParams.get("limit")),
@@ -55,7 +55,7 @@ test("pages grow back behind large objects, and the next list begins with full p
 test("an object that is too large for a page of its own fails the list with the limit in the message", async () => {
   put(1, 1, "small");
   put(1, 16 * 1024 * KB, "impossible");
-  await expect(list(4)).rejects.toThrow("the answer is larger than 16777216 bytes");
+  await expect(list(4)).rejects.toThrow("the response is larger than 16777216 bytes");
   expect(limits()).toEqual([4, 2, 1, 2, 1]);
 });
 
@@ -80,15 +80,15 @@ test("a list is gathered in a map of its store, whose limits hold before the lis
     },
   };
   const ports = {
-    ask: api.ask,
+    request: api.request,
     stream: api.stream,
     nowMs: () => 0,
     sleep: async () => undefined,
     random: () => 0.5,
     onListed: () => stop.abort(),
-    onHeard: () => undefined,
+    onResponse: () => undefined,
     onFailed: () => undefined,
   };
-  await follow({ path: PATH, pageSize: 4, store: watched, relistMs: 60_000 }, ports, stop.signal);
+  await runReflector({ path: PATH, pageSize: 4, store: watched, relistMs: 60_000 }, ports, stop.signal);
   expect([replaced, largest]).toEqual([[3], 3]);
 });

@@ -1,7 +1,7 @@
 /** CAs in entries of a Secret, and the write that follows a read. */
 import { expect, test } from "vitest";
 import type { SecretStore, StoredSecret } from "../../src/api-server/secret-store.ts";
-import type { Written } from "../../src/api-server/stored-object.ts";
+import type { WriteResult } from "../../src/api-server/stored-object.ts";
 import { parsedJson, readCaEntries, type SecretEvent, writeSecret } from "../../src/authority/shared-secret.ts";
 import { pretendCa, pretendTools } from "../webhook/certificates-authority/pretend-certificates.ts";
 
@@ -45,7 +45,7 @@ test("text that is not JSON is undefined", () => {
   ]);
 });
 
-async function written(stored: StoredSecret | undefined, result: Written, secretErrors: readonly string[] = []) {
+async function written(stored: StoredSecret | undefined, result: WriteResult, secretErrors: readonly string[] = []) {
   const calls: unknown[] = [];
   const events: SecretEvent<string>[] = [];
   const secrets: SecretStore = {

@@ -1,9 +1,9 @@
 /** The client of `src/api-server` at a real API server: pages that change their size within a list, and refusals. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AskApi } from "../../src/api-server/api-request.ts";
-import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
-import { connectionTo } from "../../src/api-server/connection.ts";
+import { type ApiClient, createApiClient } from "../../src/api-server/api-client.ts";
+import type { SendRequest } from "../../src/api-server/api-request.ts";
 import { listAll } from "../../src/api-server/list-pages.ts";
+import { loadKubeConfig } from "../../src/api-server/load-kube-config.ts";
 import { enforcerPorts } from "../../src/webhook/enforcement/enforcement-runner.ts";
 import { eventually } from "../time/eventually.ts";
 import { type ApiServer, startApiServer } from "./api-server.ts";
@@ -24,12 +24,12 @@ const CONTENT = [
 );
 
 let server: ApiServer;
-let client: ApiRunner;
+let client: ApiClient;
 
 // The first run may build the API server.
 beforeAll(async () => {
   server = await startApiServer();
-  client = apiRunner(await connectionTo({ kubeconfigFile: server.kubeconfig }));
+  client = createApiClient(await loadKubeConfig({ kubeconfigFile: server.kubeconfig }));
 }, 1_800_000);
 
 afterAll(async () => {
@@ -52,7 +52,7 @@ type Requested = {
 };
 
 /** Records every request for a page. */
-function recording(requested: Requested[], afterEach: () => Promise<void>): AskApi {
+function recording(requested: Requested[], afterEach: () => Promise<void>): SendRequest {
   return async (question) => {
     const query = new URL(question.path, "https://kubernetes").searchParams;
     const record = async (result: Requested["result"]): Promise<void> => {
@@ -60,7 +60,7 @@ function recording(requested: Requested[], afterEach: () => Promise<void>): AskA
       await afterEach();
     };
     try {
-      const answer = await client.ask(question);
+      const answer = await client.request(question);
       await record(listOf(JSON.parse(answer.text), "items").map((item) => String(at(item, "metadata", "name"))));
       return answer;
     } catch (error) {
@@ -138,7 +138,7 @@ describe("the proof of enforcement in a namespace with a ResourceQuota", () => {
       proofLabels: {},
       image: "lastcall/manager:1",
     };
-    return enforcerPorts(client.ask, settings).prove();
+    return enforcerPorts(client.request, settings).prove();
   };
 
   beforeAll(() => createNamespace(namespace));

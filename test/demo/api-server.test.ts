@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
-import { connectionTo } from "../../src/api-server/connection.ts";
+import { type ApiClient, createApiClient } from "../../src/api-server/api-client.ts";
+import { loadKubeConfig } from "../../src/api-server/load-kube-config.ts";
+import { type ReflectorPorts, runReflector } from "../../src/api-server/reflector.ts";
 import { createStore, type Store } from "../../src/api-server/store.ts";
-import { type FollowPorts, follow } from "../../src/api-server/watch-runner.ts";
 import { type ApiServer, startApiServer } from "../../src/demo/api-server/api-server.ts";
 import { kubeconfig } from "../../src/demo/api-server/demo-cluster.ts";
 import {
@@ -26,7 +26,7 @@ const TOKEN = "t0ken";
 let home: string;
 let objects: ObjectStore;
 let server: ApiServer;
-let api: ApiRunner;
+let api: ApiClient;
 let stop: AbortController;
 let running: Promise<void> | undefined;
 let failures: string[];
@@ -53,10 +53,10 @@ afterEach(async () => {
 });
 
 /** As the webhook reaches it: by the file that the demo writes. */
-async function runnerWith(token: string): Promise<ApiRunner> {
+async function runnerWith(token: string): Promise<ApiClient> {
   const kubeconfigFile = join(home, "kubeconfig.json");
   writeFileSync(kubeconfigFile, kubeconfig(`http://127.0.0.1:${server.port}`, token));
-  return apiRunner(await connectionTo({ kubeconfigFile }));
+  return createApiClient(await loadKubeConfig({ kubeconfigFile }));
 }
 
 function slice(name: string, note: string, namespace = "demo"): RawObject {
@@ -65,8 +65,8 @@ function slice(name: string, note: string, namespace = "demo"): RawObject {
 
 function followSlices(relistMs = 600_000): Store<string> {
   const kept = createStore((object: RawObject) => String(object["note"]));
-  const ports: FollowPorts = {
-    ask: api.ask,
+  const ports: ReflectorPorts = {
+    request: api.request,
     stream: api.stream,
     nowMs: () => performance.now(),
     sleep: (ms, signal) => realClock.wait(ms / 20, signal),
@@ -74,10 +74,10 @@ function followSlices(relistMs = 600_000): Store<string> {
     onListed: () => {
       lists += 1;
     },
-    onHeard: () => {},
+    onResponse: () => {},
     onFailed: (why) => failures.push(why),
   };
-  running = follow({ path: SLICES, pageSize: 1, store: kept, relistMs }, ports, stop.signal);
+  running = runReflector({ path: SLICES, pageSize: 1, store: kept, relistMs }, ports, stop.signal);
   return kept;
 }
 
@@ -141,7 +141,7 @@ describe("a watch", () => {
 
 describe("a question", () => {
   const ask = (method: "GET" | "POST" | "PATCH", path: string, body?: unknown) =>
-    api.ask({ method, path, limitMs: 30_000, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    api.request({ method, path, limitMs: 30_000, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "keys", namespace: "lastcall" }, data: {} };
 
   test("a Secret is missing, and is created once", async () => {
@@ -174,7 +174,7 @@ describe("a question", () => {
 
   test("someone without the token learns nothing", async () => {
     const stranger = await runnerWith("guessed");
-    const answer = await stranger.ask({ method: "GET", path: "/api/v1/nodes", limitMs: 30_000 });
+    const answer = await stranger.request({ method: "GET", path: "/api/v1/nodes", limitMs: 30_000 });
     stranger.close();
     expect(answer.status).toBe(401);
     expect(answer.text).not.toContain("items");

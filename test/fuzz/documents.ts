@@ -1,6 +1,6 @@
 /** Damaged documents at the readers of the relay and the webhook: each is taken for what it may be, or refused with a sentence. */
 import { isIP } from "node:net";
-import { NOTE_LIMIT } from "../../src/api-server/event-object.ts";
+import { MESSAGE_LIMIT } from "../../src/api-server/event-object.ts";
 import { readWatchEvent } from "../../src/api-server/watch-event.ts";
 import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
@@ -83,7 +83,7 @@ const report: DocumentKind = {
     }
     const record = someDrain(read.notice);
     const note = noteOn(record, CLAIMS)?.message ?? "";
-    demand(note.length <= NOTE_LIMIT, `a note of ${note.length} characters`);
+    demand(note.length <= MESSAGE_LIMIT, `a note of ${note.length} characters`);
     for (const words of [drainSentence(record), note, record.report.why])
       demand(/^[\x20-\x7e]*$/.test(words) && words.length < WORDS_LIMIT, `words: ${words}`);
     const { milliseconds, left, leftTotal } = record.report;

@@ -75,7 +75,7 @@ test("sizes and times of requests, and connections they come on", () => {
 
 test("namespaces that are watched", () => {
   const { namespaceLimit, lingerMs, openings } = SLICE_PACE;
-  expect(row("watches begun")).toContain(`${openings.most} at once, then ${1_000 / openings.refillMs} a second`);
+  expect(row("watches begun")).toContain(`${openings.capacity} at once, then ${1_000 / openings.refillMs} a second`);
   expect(row("namespaces watched")).toContain(`${namespaceLimit} per replica`);
   expect(row("namespaces watched")).toContain(`${lingerMs / 1_000} s longer`);
 });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { Registry } from "prom-client";
-import { apiRunner } from "../../src/api-server/api-runner.ts";
+import { createApiClient } from "../../src/api-server/api-client.ts";
 import { openPort } from "../../src/open-port.ts";
 import { NO_LOST_DRAINS } from "../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits } from "../../src/relay/server/relay-limits.ts";
@@ -31,8 +31,16 @@ const show = (conditions: Conditions): void => api.put(SLICES, sliceWith({}, ent
 show(READY);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const registry = new Registry();
-const { ask, stream } = apiRunner(api.connection);
-const { watchPod } = createSliceWatches({ ask, stream, clock, random: Math.random, readsPods: false, registry, log });
+const { request: ask, stream } = createApiClient(api.connection);
+const { watchPod } = createSliceWatches({
+  request: ask,
+  stream,
+  clock,
+  random: Math.random,
+  readsPods: false,
+  registry,
+  log,
+});
 const ca = await authority();
 const leaf = await leafOf(ca);
 const relay = relayServer(log, () => createSecureContext({ cert: leaf.cert, key: leaf.key }));

@@ -1,7 +1,7 @@
 /** When the release closes by itself, and what it then asks API servers to do. */
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
-import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
+import type { ApiRequest, ApiResponse } from "../../src/api-server/api-request.ts";
 import { objectsAt, type RawObject } from "../../src/kubernetes/raw-json.ts";
 import { addEnforcementGauges, enforcerPorts } from "../../src/webhook/enforcement/enforcement-runner.ts";
 import {
@@ -118,8 +118,8 @@ describe("at the API server", () => {
 
   /** Pods that opt in come back injected, or not. */
   const serverThat = (injects: boolean, objects = OBJECTS) => {
-    const asked: ApiQuestion[] = [];
-    const ask = async (question: ApiQuestion): Promise<ApiAnswer> => {
+    const asked: ApiRequest[] = [];
+    const ask = async (question: ApiRequest): Promise<ApiResponse> => {
       const { method, path, body = "" } = question;
       if (method !== "GET") asked.push(question);
       if (method === "POST") {
@@ -165,7 +165,7 @@ describe("at the API server", () => {
   });
 
   /** What the registry shows after one look at a server that refuses the Pod of the proof. */
-  async function blockedAfter(refusal: ApiAnswer): Promise<readonly string[]> {
+  async function blockedAfter(refusal: ApiResponse): Promise<readonly string[]> {
     const { ports } = serverThat(true);
     const refusing = enforcerPorts(async () => refusal, SETTINGS);
     const seen = await enforce({ ...ports, prove: refusing.prove });
@@ -179,7 +179,7 @@ describe("at the API server", () => {
     return (await registry.metrics()).split("\n").filter((line) => line.startsWith("lastcall_enforcement_blocked"));
   }
 
-  const forbidden = (why: string): ApiAnswer => ({
+  const forbidden = (why: string): ApiResponse => ({
     status: 403,
     text: JSON.stringify({ kind: "Status", code: 403, reason: "Forbidden", message: `pods "x" is forbidden: ${why}` }),
   });

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
-import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
+import type { ApiRequest, ApiResponse } from "../../src/api-server/api-request.ts";
 import { problemText } from "../../src/settings/read-settings.ts";
 import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
 import { selfTest } from "../../src/webhook/self-test/self-test.ts";
 
-type Answer = (wish: string, asked: number) => ApiAnswer;
+type Answer = (wish: string, asked: number) => ApiResponse;
 
 /** Runs against answers; time passes only by sleeping. */
 async function run(answer: Answer, waitMs = 3_000) {
-  const questions: ApiQuestion[] = [];
+  const questions: ApiRequest[] = [];
   const said: string[] = [];
   let nowMs = 0;
   const works = await selfTest(
     { namespace: "shop", waitMs, image: "probe:1", labels: { team: "web" }, startsPod: false },
     {
-      ask: async (question) => {
+      request: async (question) => {
         questions.push(question);
         const pod = JSON.parse(question.body ?? "") as { metadata: { labels: Record<string, string> } };
         return answer(pod.metadata.labels["lastcall.dev/inject"] ?? "", questions.length);
@@ -30,12 +30,12 @@ async function run(answer: Answer, waitMs = 3_000) {
   return { works, said, questions, nowMs };
 }
 
-const pod = (injected: boolean): ApiAnswer => ({
+const pod = (injected: boolean): ApiResponse => ({
   status: 201,
   text: JSON.stringify({ metadata: injected ? { annotations: { "lastcall.dev/status": "{}" } } : {} }),
 });
 
-const refusal = (message: string): ApiAnswer => ({ status: 403, text: JSON.stringify({ message }) });
+const refusal = (message: string): ApiResponse => ({ status: 403, text: JSON.stringify({ message }) });
 
 describe("the self-test", () => {
   test("passes when only the Pod that opted in comes back injected", async () => {
@@ -107,13 +107,13 @@ describe("the Pod it starts", () => {
   const ENDED = { terminated: { exitCode: 0 } };
 
   /** Every look shows the next of these states of the Pod, and the last one again and again. */
-  async function start(statuses: readonly object[], refusals: readonly ApiAnswer[] = []) {
-    const questions: ApiQuestion[] = [];
+  async function start(statuses: readonly object[], refusals: readonly ApiResponse[] = []) {
+    const questions: ApiRequest[] = [];
     const said: string[] = [];
     let nowMs = 0;
     let looks = 0;
     const refused = [...refusals];
-    const answerTo = ({ method, path, body }: ApiQuestion): ApiAnswer => {
+    const answerTo = ({ method, path, body }: ApiRequest): ApiResponse => {
       if (path.endsWith("dryRun=All")) return pod(String(body).includes('"enabled"'));
       if (method === "DELETE") return { status: 200, text: "{}" };
       if (method === "POST") return refused.shift() ?? pod(true);
@@ -124,7 +124,7 @@ describe("the Pod it starts", () => {
     const works = await selfTest(
       { namespace: "shop", waitMs: 5_000, image: "manager:1", labels: { team: "web" }, startsPod: true },
       {
-        ask: async (question) => {
+        request: async (question) => {
           questions.push(question);
           return answerTo(question);
         },

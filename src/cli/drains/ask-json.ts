@@ -1,5 +1,5 @@
 /** One question to the API server, answered by JSON or by a sentence about what went wrong. */
-import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
+import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
 import { plainText } from "../../contract/outside-text.ts";
 import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
 
@@ -13,10 +13,10 @@ type JsonAnswer =
   /** `status` 0: no answer came. */
   | { readonly ok: false; readonly status: number; readonly message: string };
 
-export async function askJson(ask: AskApi, question: JsonQuestion): Promise<JsonAnswer> {
-  let answer: ApiAnswer;
+export async function askJson(request: SendRequest, question: JsonQuestion): Promise<JsonAnswer> {
+  let answer: ApiResponse;
   try {
-    answer = await ask({ method: "GET", ...question });
+    answer = await request({ method: "GET", ...question });
   } catch (error) {
     return { ok: false, status: 0, message: error instanceof Error ? error.message : String(error) };
   }
@@ -27,7 +27,7 @@ export async function askJson(ask: AskApi, question: JsonQuestion): Promise<Json
 }
 
 /** Refusals are objects of kind Status; what a proxy reached may say anything. */
-function refusal({ status, text }: ApiAnswer, value: unknown): string {
+function refusal({ status, text }: ApiResponse, value: unknown): string {
   if (status === 401) return "401, the API server does not accept these credentials";
   const said =
     (isRawObject(value) ? textAt(value, "message") : undefined) ??

@@ -1,5 +1,5 @@
 /** The Pods of lastcall's webhook that can be asked for drains. */
-import type { AskApi } from "../../api-server/api-request.ts";
+import type { SendRequest } from "../../api-server/api-request.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { quote } from "../../policy/quote.ts";
 import { askJson } from "./ask-json.ts";
@@ -24,13 +24,13 @@ type FoundReplicas = { readonly replicas: readonly Replica[]; readonly problems:
 
 /** @param namespace of lastcall; `undefined`: the usual one, and when nothing is there, all */
 export async function findReplicas(
-  ask: AskApi,
+  request: SendRequest,
   namespace: string | undefined,
   signal: AbortSignal,
 ): Promise<FoundReplicas> {
-  const first = await listIn(ask, namespace ?? USUAL_NAMESPACE, signal);
+  const first = await listIn(request, namespace ?? USUAL_NAMESPACE, signal);
   if (namespace !== undefined || first.replicas.length > 0 || first.isUnreachable) return saying(first, namespace);
-  const everywhere = await listIn(ask, undefined, signal);
+  const everywhere = await listIn(request, undefined, signal);
   if (everywhere.replicas.length > 0 || everywhere.isForbidden !== true) return saying(everywhere, undefined);
   return {
     replicas: [],
@@ -40,10 +40,10 @@ export async function findReplicas(
 
 type Listed = FoundReplicas & { readonly isForbidden?: boolean; readonly isUnreachable?: boolean };
 
-async function listIn(ask: AskApi, namespace: string | undefined, signal: AbortSignal): Promise<Listed> {
+async function listIn(request: SendRequest, namespace: string | undefined, signal: AbortSignal): Promise<Listed> {
   const where = namespace === undefined ? "/api/v1/pods" : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
   const path = `${where}?${new URLSearchParams({ labelSelector: SELECTOR })}`;
-  const answer = await askJson(ask, { path, limitMs: LIST_LIMIT_MS, signal });
+  const answer = await askJson(request, { path, limitMs: LIST_LIMIT_MS, signal });
   if (!answer.ok) {
     const place = namespace === undefined ? "all namespaces" : `namespace ${namespace}`;
     return {

@@ -1,6 +1,6 @@
 /** One look at the drains of a source, and the connection that several looks share. */
-import type { AskApi } from "../../api-server/api-request.ts";
-import type { AskPod } from "../../api-server/pod-runner.ts";
+import type { SendRequest } from "../../api-server/api-request.ts";
+import type { PodClient } from "../../api-server/pod-client.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 import { decodeManifest } from "../manifest/decode.ts";
@@ -75,10 +75,10 @@ type ClusterDrains = {
   readonly problems: readonly string[];
 };
 
-type Cluster = { readonly ask: AskApi; readonly askPod: AskPod };
+type Cluster = { readonly request: SendRequest; readonly askPod: PodClient };
 
-async function clusterDrains({ ask, askPod }: Cluster, question: DrainQuestion): Promise<ClusterDrains> {
-  const found = await findReplicas(ask, question.lastcallNamespace, question.signal);
+async function clusterDrains({ request, askPod }: Cluster, question: DrainQuestion): Promise<ClusterDrains> {
+  const found = await findReplicas(request, question.lastcallNamespace, question.signal);
   const answers = await Promise.all(found.replicas.map((replica) => drainsOf(askPod(replica), replica, question)));
   return {
     lists: answers.flatMap(({ drains }) => (drains === undefined ? [] : [drains])),
@@ -88,9 +88,13 @@ async function clusterDrains({ ask, askPod }: Cluster, question: DrainQuestion):
 
 type Answered = { readonly drains?: readonly DrainRecord[]; readonly problem?: string };
 
-async function drainsOf(ask: AskApi, replica: Replica, { namespace, signal }: DrainQuestion): Promise<Answered> {
+async function drainsOf(
+  request: SendRequest,
+  replica: Replica,
+  { namespace, signal }: DrainQuestion,
+): Promise<Answered> {
   const name = `${replica.namespace}/${replica.pod}`;
-  const answer = await askJson(ask, { path: pathOf(namespace), limitMs: REPLICA_LIMIT_MS, signal });
+  const answer = await askJson(request, { path: pathOf(namespace), limitMs: REPLICA_LIMIT_MS, signal });
   if (!answer.ok) return { problem: `${name} did not tell its drains: ${answer.message}` };
   const { value } = answer;
   if (!isRawObject(value) || value["version"] !== 1 || !Array.isArray(value["drains"]))

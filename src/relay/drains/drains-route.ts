@@ -1,8 +1,8 @@
 /** Records drains once each, in ring, metrics, log and Event: those that `POST /v1/drains` reports, and lost ones. */
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { isOwner, NOTE_LIMIT, type Note } from "../../api-server/event-object.ts";
-import type { SendNote } from "../../api-server/event-sender.ts";
+import { type EventSpec, isOwner, MESSAGE_LIMIT } from "../../api-server/event-object.ts";
+import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { plainText } from "../../contract/outside-text.ts";
 import { type CredentialClaims, DRAINS_PATH, type RelayedPod } from "../../contract/relay-wire.ts";
 import type { DrainRecord, RecordedOutcome, RecordedReport } from "../../drain-history/drain-record.ts";
@@ -55,7 +55,7 @@ function parsed(body: string): unknown {
 type RecordPorts = {
   readonly ring: DrainRing;
   readonly countDrain: (record: DrainRecord) => void;
-  readonly tell: SendNote;
+  readonly tell: RecordEvent;
   /** Unique among replicas; letters, digits and dashes, at most 64. */
   readonly newId: () => string;
   readonly log: { readonly info: (keys: object, sentence: string) => void };
@@ -89,7 +89,7 @@ export function recordDrain({ pod: at, claims, endedAtMs, report }: EndedDrain, 
   if (note !== undefined) ports.tell(note);
 }
 
-type EventType = Pick<Note, "type" | "reason">;
+type EventType = Pick<EventSpec, "type" | "reason">;
 
 /** Other outcomes have no Event: nothing was drained. */
 export const DRAIN_EVENTS = {
@@ -111,11 +111,11 @@ const API_VERSIONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The owner comes from the credential, which the webhook signed, and never from the report. */
-export function noteOn(record: DrainRecord, claims: CredentialClaims): Note | undefined {
+export function noteOn(record: DrainRecord, claims: CredentialClaims): EventSpec | undefined {
   const events: Readonly<Partial<Record<RecordedOutcome, EventType>>> = DRAIN_EVENTS;
   const event = events[record.report.outcome];
   const { namespace, ownerKind: kind, ownerName: name, ownerUid: uid } = claims;
   const owner = { apiVersion: API_VERSIONS.get(kind) ?? "", kind, name, uid };
   if (event === undefined || !isOwner(owner)) return undefined;
-  return { namespace, owner, ...event, message: plainText(drainSentence(record), NOTE_LIMIT) };
+  return { namespace, owner, ...event, message: plainText(drainSentence(record), MESSAGE_LIMIT) };
 }

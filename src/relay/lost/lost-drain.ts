@@ -1,5 +1,5 @@
 /** Decides from the status of a Pod whether its drain was lost, and reports it. Pure. */
-import type { ApiAnswer } from "../../api-server/api-request.ts";
+import type { ApiResponse } from "../../api-server/api-request.ts";
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { plainText } from "../../contract/outside-text.ts";
 import type { CredentialClaims, RelayedPod, WithdrawalState } from "../../contract/relay-wire.ts";
@@ -21,7 +21,7 @@ type EndReading = { readonly kind: "ended"; readonly end: ManagerEnd } | { reado
 /** As a sidecar the manager is an init container, in classic mode one of the containers. */
 const STATUS_LISTS = ["initContainerStatuses", "containerStatuses"] as const;
 
-export function readManagerEnd(answer: ApiAnswer, uid: string): EndReading {
+export function readManagerEnd(answer: ApiResponse, uid: string): EndReading {
   const read = readPodObject(answer, uid);
   if (read.kind !== "pod") return read;
   if (!read.isDeleted) return { kind: "open" };

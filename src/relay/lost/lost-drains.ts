@@ -2,7 +2,7 @@
  * Follows the Pods of drains whose manager closed its stream, until the Pod is gone or the manager's end proves the drain
  * lost. A missing report proves nothing: it may have reached another replica (decision 46).
  */
-import type { AskApi } from "../../api-server/api-request.ts";
+import type { SendRequest } from "../../api-server/api-request.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
 import { createCounts } from "../collections.ts";
 import { type Clock, createTicker } from "../slices/clock.ts";
@@ -25,7 +25,7 @@ export const NO_LOST_DRAINS: LostDrains = {
 };
 
 type LostDrainsParts = {
-  readonly ask: AskApi;
+  readonly request: SendRequest;
   readonly clock: Clock;
   /** Never throws. */
   readonly onLost: (drain: BrokenDrain, end: ManagerEnd) => void;
@@ -51,7 +51,7 @@ type Followed = {
   isBeingRead: boolean;
 };
 
-export function createLostDrains({ ask, clock, onLost }: LostDrainsParts): LostDrains {
+export function createLostDrains({ request, clock, onLost }: LostDrainsParts): LostDrains {
   const streams = createCounts<string>();
   /** The one read longest ago comes first. */
   const followed = new Map<string, Followed>();
@@ -62,7 +62,7 @@ export function createLostDrains({ ask, clock, onLost }: LostDrainsParts): LostD
     followed.set(key, one);
     one.isBeingRead = true;
     underWay += 1;
-    const reading = await readPod(ask, one.drain.pod, readManagerEnd);
+    const reading = await readPod(request, one.drain.pod, readManagerEnd);
     one.isBeingRead = false;
     underWay -= 1;
     if (followed.get(key) !== one) return;

@@ -78,13 +78,13 @@ function send(response: ServerResponse, { status, type, body }: Answer): void {
 }
 
 /** A person opens a few pages, and a command line sends one request to each replica. */
-const PER_ADDRESS: BucketSize = { most: 20, refillMs: 200 };
+const PER_ADDRESS: BucketSize = { capacity: 20, refillMs: 200 };
 
 /**
  * A list of a thousand long drains takes 12 ms, in which the relay answers no Pod: a quarter of its thread at most, and
  * half a second in one burst. One address can take half of the burst and a quarter of the rate.
  */
-const OVERALL: BucketSize = { most: 40, refillMs: 50 };
+const OVERALL: BucketSize = { capacity: 40, refillMs: 50 };
 
 /** In memory. A bucket is full again after 4 s, in which {@link OVERALL} allows 120 requests. */
 const ADDRESSES_LIMIT = 1_000;

@@ -12,7 +12,7 @@ const STREAMS_PER_POD = 16;
 const PULSES_LIMIT = 5_000;
 
 /** 5 000 Pods of one namespace that end at once each ask twice and report. A request costs about 0.1 ms. */
-const REQUESTS_PER_NAMESPACE: BucketSize = { most: 12_000, refillMs: 5 };
+const REQUESTS_PER_NAMESPACE: BucketSize = { capacity: 12_000, refillMs: 5 };
 
 /** Namespaces whose requests are counted; beyond, the count of the one used longest ago starts over. */
 const REMEMBERED_LIMIT = 2_000;

@@ -1,7 +1,13 @@
 /** Watches the slices of one namespace, and notifies its Pods of changes and of doubts about what it has read. */
-import type { AskApi, StreamApi } from "../../api-server/api-request.ts";
-import { type Freshness, type Heard, NEVER_HEARD, onFailed, onHeard } from "../../api-server/freshness.ts";
-import { follow } from "../../api-server/watch-runner.ts";
+import type { OpenStream, SendRequest } from "../../api-server/api-request.ts";
+import {
+  afterFailure,
+  afterResponse,
+  type Freshness,
+  type FreshnessUpdate,
+  NEVER_SYNCED,
+} from "../../api-server/freshness.ts";
+import { runReflector } from "../../api-server/reflector.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import type { PodIdentity } from "../../kubernetes/rotation/rotation.ts";
 import type { Clock } from "./clock.ts";
@@ -37,7 +43,7 @@ export const SLICE_PACE = {
   /** Namespaces watched at once; each costs a connection and a request per watchMs. */
   namespaceLimit: 500,
   /** Watches started at once and per time: each starts with a list, and a client may name any number of namespaces. */
-  openings: { most: 500, refillMs: 50 },
+  openings: { capacity: 500, refillMs: 50 },
 };
 
 export type SlicePace = typeof SLICE_PACE;
@@ -45,8 +51,8 @@ export type SlicePace = typeof SLICE_PACE;
 type LogLine = (keys: Readonly<Record<string, unknown>>, sentence: string) => void;
 
 export type NamespaceWatchPorts = {
-  readonly ask: AskApi;
-  readonly stream: StreamApi;
+  readonly request: SendRequest;
+  readonly stream: OpenStream;
   readonly clock: Clock;
   /** At least 0 and below 1. */
   readonly random: () => number;
@@ -72,7 +78,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
   const index = createSliceIndex();
   const listeners = new Set<() => void>();
   const stop = new AbortController();
-  let freshness: Freshness = NEVER_HEARD;
+  let freshness: Freshness = NEVER_SYNCED;
   let doubt = doubtAbout(freshness, clock.nowMs(), pace.beliefMs);
 
   const look = (): void => {
@@ -82,19 +88,19 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
     for (const changed of listeners) changed();
   };
 
-  const update = ({ freshness: now, change }: Heard): void => {
+  const update = ({ freshness: now, change }: FreshnessUpdate): void => {
     freshness = now;
     if (change === "lost") log.warn({ namespace, why: now.failure }, "EndpointSlices cannot be read");
     if (change === "back") log.info({ namespace }, "EndpointSlices can be read again");
     look();
   };
-  const heard = (): void => update(onHeard(freshness, clock.nowMs()));
+  const heard = (): void => update(afterResponse(freshness, clock.nowMs()));
   const counted = (apply: (object: RawObject) => void) => (object: RawObject) => {
     ports.countEvent();
     apply(object);
   };
 
-  const ended = follow(
+  const ended = runReflector(
     {
       ...pace,
       path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
@@ -102,17 +108,17 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
       silenceMs: () => pace.silenceMs + pace.silencePerSliceMs * index.store.entries.size,
     },
     {
-      ask: (question) => ports.ask({ ...question, limitMs: Math.min(question.limitMs, pace.askLimitMs) }),
+      request: (question) => ports.request({ ...question, limitMs: Math.min(question.limitMs, pace.askLimitMs) }),
       stream: ports.stream,
       nowMs: clock.nowMs,
       sleep: clock.sleep,
       random: ports.random,
       onListed: heard,
-      onHeard: heard,
+      onResponse: heard,
       onFailed: (why) => {
         ports.countFailure();
         // The first reason stays: each new one would be a line to thousands of streams.
-        update(onFailed(freshness, freshness.failure ?? why));
+        update(afterFailure(freshness, freshness.failure ?? why));
       },
     },
     stop.signal,
@@ -144,7 +150,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
 const FAILURE_LIMIT = 200;
 /** For the report; equal while the doubt is the same. */
 function doubtAbout(freshness: Freshness, nowMs: number, beliefMs: number): string | undefined {
-  const { heardMs, failure } = freshness;
+  const { lastResponseMs: heardMs, failure } = freshness;
   const because = failure === undefined ? "" : `: ${failure.slice(0, FAILURE_LIMIT)}`;
   if (heardMs === undefined)
     return failure === undefined ? "the slices are being read" : `the slices could not be read yet${because}`;

@@ -1,5 +1,5 @@
 /** Reads the Pods of open streams, few at a time, until each is deleted. A failed read is repeated later. */
-import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
+import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
 import { type BucketSize, keyedBuckets } from "../../api-server/token-buckets.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
 import { isRawObject, objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
@@ -8,7 +8,7 @@ import { type Clock, createTicker } from "./clock.ts";
 import type { PodFacts } from "./pod-watch.ts";
 
 /** 5 000 Pods that end together are all read within half a minute. */
-const RATE: BucketSize = { most: 100, refillMs: 5 };
+const RATE: BucketSize = { capacity: 100, refillMs: 5 };
 const AT_ONCE = 8;
 const ANSWER_LIMIT_MS = 2_000;
 const AGAIN_AFTER_MS = 3_000;
@@ -24,7 +24,7 @@ type PodReader = {
   readonly stop: () => void;
 };
 
-export function createPodReader(ask: AskApi, clock: Clock): PodReader {
+export function createPodReader(request: SendRequest, clock: Clock): PodReader {
   /** By namespace, the one read last at the end, so that a flood from one namespace delays itself. */
   const waiting = new Map<string, Set<Job>>();
   const wanted = new Set<Job>();
@@ -33,7 +33,7 @@ export function createPodReader(ask: AskApi, clock: Clock): PodReader {
   let underWay = 0;
 
   const read = async (job: Job): Promise<void> => {
-    const reading = await readPod(ask, job.pod, readPodAnswer, stopped.signal);
+    const reading = await readPod(request, job.pod, readPodAnswer, stopped.signal);
     if (!wanted.has(job)) return;
     if (reading.kind === "ending") job.onFacts(reading.facts);
     if (reading.kind === "ending" || reading.kind === "gone") {
@@ -96,14 +96,14 @@ type Unreadable = { readonly kind: "unreadable" };
 
 /** Never rejects. Any version will do: a read from before the deletion is repeated. */
 export function readPod<Reading>(
-  ask: AskApi,
+  request: SendRequest,
   { namespace, pod, uid }: RelayedPod,
-  read: (answer: ApiAnswer, uid: string) => Reading,
+  read: (answer: ApiResponse, uid: string) => Reading,
   signal?: AbortSignal,
 ): Promise<Reading | Unreadable> {
   const names = { namespace: encodeURIComponent(namespace), pod: encodeURIComponent(pod) };
   const path = `/api/v1/namespaces/${names.namespace}/pods/${names.pod}?resourceVersion=0`;
-  return ask({ method: "GET", path, limitMs: ANSWER_LIMIT_MS, ...(signal === undefined ? {} : { signal }) }).then(
+  return request({ method: "GET", path, limitMs: ANSWER_LIMIT_MS, ...(signal === undefined ? {} : { signal }) }).then(
     (answer) => read(answer, uid),
     () => ({ kind: "unreadable" }),
   );
@@ -115,7 +115,7 @@ type PodAnswer =
   | { readonly kind: "pod"; readonly pod: RawObject; readonly metadata: RawObject; readonly isDeleted: boolean }
   | NoPod;
 
-export function readPodObject(answer: ApiAnswer, uid: string): PodAnswer {
+export function readPodObject(answer: ApiResponse, uid: string): PodAnswer {
   if (answer.status === 404) return { kind: "gone" };
   const pod = answer.status === 200 ? parsed(answer.text) : undefined;
   const metadata = objectAt(pod, "metadata");
@@ -135,7 +135,7 @@ function parsed(text: string): RawObject | undefined {
 
 type PodReading = { readonly kind: "ending"; readonly facts: PodFacts } | { readonly kind: "living" } | NoPod;
 
-export function readPodAnswer(answer: ApiAnswer, uid: string): PodReading {
+export function readPodAnswer(answer: ApiResponse, uid: string): PodReading {
   const read = readPodObject(answer, uid);
   if (read.kind !== "pod") return read;
   if (!read.isDeleted) return { kind: "living" };

@@ -40,7 +40,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const waiting = new Set<PodWatch>();
   const ending = new Set<Promise<void>>();
   const meters = sliceMeters(parts.registry, () => namespaces.size);
-  const reader = parts.readsPods ? createPodReader(parts.ask, clock) : undefined;
+  const reader = parts.readsPods ? createPodReader(parts.request, clock) : undefined;
   const openings = keyedBuckets(pace.openings, 1);
   let stopped = false;
 

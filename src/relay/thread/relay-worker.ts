@@ -1,6 +1,6 @@
 /** Starts the same program in a worker thread, as `relay-thread`, and types the messages in both directions. */
 import { Worker } from "node:worker_threads";
-import type { Note } from "../../api-server/event-object.ts";
+import type { EventSpec } from "../../api-server/event-object.ts";
 import type { AccessIdentity } from "../identity/identity.ts";
 import type { AdminListen } from "../page/admin-server.ts";
 
@@ -38,7 +38,7 @@ export type WorkerMessage =
   | { readonly kind: "identity"; readonly identity: AccessIdentity }
   /** The relay listens, and has read the Secret or waits for it no longer. */
   | { readonly kind: "ready" }
-  | { readonly kind: "note"; readonly note: Note }
+  | { readonly kind: "note"; readonly note: EventSpec }
   | LogLine
   /** Metrics in the text format of Prometheus. */
   | { readonly kind: "figures"; readonly text: string }

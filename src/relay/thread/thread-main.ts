@@ -5,7 +5,7 @@ import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { Registry } from "prom-client";
-import { connectionTo } from "../../api-server/connection.ts";
+import { loadKubeConfig } from "../../api-server/load-kube-config.ts";
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { releaseStartupMemory } from "../../startup-memory.ts";
 import { accessIdentityOf, type RelayIdentity } from "../identity/identity.ts";
@@ -32,7 +32,7 @@ export async function main(): Promise<number> {
   addGauge("heapUsed", registry, () => process.memoryUsage().heapUsed);
   const relay = await startRelay({
     ...settings,
-    connection: await connectionTo(settings),
+    connection: await loadKubeConfig(settings),
     tellDrain: (note) => send({ kind: "note", note }),
     onLooked: identitySender(send),
     newId: () => randomBytes(16).toString("hex"),

@@ -1,6 +1,6 @@
 /** Keeps the relay's thread running, and answers admissions from its last messages without waiting for it. */
 import type { Registry } from "prom-client";
-import type { SendNote } from "../../api-server/event-sender.ts";
+import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
 import type { GiveRelayAccess } from "../../contract/relay-access.ts";
 import type { AccessIdentity } from "../identity/identity.ts";
@@ -22,7 +22,7 @@ type SupervisorParts = {
   readonly start: (callbacks: WorkerCallbacks) => RelayWorker;
   /** As configured: Pods get no relay unless it is an IP address with a port. */
   readonly address: string;
-  readonly tellDrain: SendNote;
+  readonly tellDrain: RecordEvent;
   /** Hexadecimal characters that were never returned before, at least 16. */
   readonly newToken: () => string;
   /** Wall clock, milliseconds. */

@@ -1,7 +1,7 @@
 /** Builds the certificate source that the settings select. Packages are loaded only by the source that uses them. */
 import { renameSync, writeFileSync } from "node:fs";
 import type { Registry } from "prom-client";
-import type { AskApi } from "../../api-server/api-request.ts";
+import type { SendRequest } from "../../api-server/api-request.ts";
 import { Fault } from "../../fault.ts";
 import type { Log } from "../log.ts";
 import type { WebhookSettings } from "../settings.ts";
@@ -17,7 +17,9 @@ type CertificatePorts = {
   readonly monotonicMs: () => number;
 };
 
-type PublishingPorts = Pick<ReconcilerPorts, "configurations" | "now" | "recordEvent"> & { readonly ask: AskApi };
+type PublishingPorts = Pick<ReconcilerPorts, "configurations" | "now" | "recordEvent"> & {
+  readonly request: SendRequest;
+};
 
 /** @throws Fault when files or the kubeconfig cannot be read; an API server that does not answer is not a fault */
 export async function certificateFor(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
@@ -35,14 +37,14 @@ export async function certificateFor(settings: WebhookSettings, ports: Certifica
 
 /** Both sources that publish CAs in the webhook configuration. */
 async function inCluster(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
-  const { connectionTo } = await import("../../api-server/connection.ts");
-  const { apiRunner } = await import("../../api-server/api-runner.ts");
+  const { loadKubeConfig } = await import("../../api-server/load-kube-config.ts");
+  const { createApiClient } = await import("../../api-server/api-client.ts");
   const { webhookConfigurations } = await import("./webhook-configurations.ts");
   const { eventRecorder } = await import("./event-recorder.ts");
-  const { ask, close } = apiRunner(await connectionTo(settings));
+  const { request, close } = createApiClient(await loadKubeConfig(settings));
   const publishing: PublishingPorts = {
-    ask,
-    configurations: webhookConfigurations(ask, settings.webhookConfiguration, settings.enforceConfiguration),
+    request,
+    configurations: webhookConfigurations(request, settings.webhookConfiguration, settings.enforceConfiguration),
     now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
     recordEvent: eventRecorder(ports.log, ports.registry),
   };
@@ -52,7 +54,7 @@ async function inCluster(settings: WebhookSettings, ports: CertificatePorts): Pr
 
 async function sharedCas(
   settings: WebhookSettings,
-  { ask, ...publishing }: PublishingPorts,
+  { request, ...publishing }: PublishingPorts,
   { registry, wallMs }: CertificatePorts,
 ): Promise<CertificateSource> {
   const { secretStore } = await import("../../api-server/secret-store.ts");
@@ -60,7 +62,7 @@ async function sharedCas(
   const { createReconciler } = await import("./reconciler.ts");
   const { addAuthorityGauges } = await import("./event-recorder.ts");
   const { makeCertificate } = await import("./self-made.ts");
-  const secrets = secretStore(ask, settings.namespace, settings.caSecret);
+  const secrets = secretStore(request, settings.namespace, settings.caSecret);
   const tools = certificateTools("lastcall CA", { dns: serviceNames(settings.service, settings.namespace) });
   const reconciler = createReconciler({ ...publishing, secrets, tools }, livesOf(settings));
   addAuthorityGauges(registry, reconciler.status);

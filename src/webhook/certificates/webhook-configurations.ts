@@ -1,13 +1,13 @@
 /** Reads and writes the caBundle of a webhook configuration, together with its copy that fails closed, if there is one. */
-import type { AskApi } from "../../api-server/api-request.ts";
+import type { SendRequest } from "../../api-server/api-request.ts";
 import {
   atVersion,
   base64,
-  decoded,
+  decodeBase64,
   type Operation,
   readObject,
   versionOf,
-  type Written,
+  type WriteResult,
   writeObject,
 } from "../../api-server/stored-object.ts";
 import { pemBlocks } from "../../authority/certificate.ts";
@@ -28,7 +28,7 @@ export type WebhookConfigurations = {
   /** As it is now, never from a cache; `undefined` when there is none. */
   readonly read: () => Promise<WebhookConfiguration | undefined>;
   /** Sets the caBundle of every webhook and no other field; `conflict` when it is no longer the one that was read. */
-  readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Promise<Written>;
+  readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Promise<WriteResult>;
 };
 
 /** Why a replica is not ready. */
@@ -60,19 +60,19 @@ export async function publishBundle(
 }
 
 /** @param copyName empty: there is no copy, as long as none was asked for */
-export function webhookConfigurations(ask: AskApi, name: string, copyName = ""): WebhookConfigurations {
+export function webhookConfigurations(request: SendRequest, name: string, copyName = ""): WebhookConfigurations {
   const what = whatOf(name);
-  const write = (of: string, version: string, webhooks: number, bundle: string): Promise<Written> => {
+  const write = (of: string, version: string, webhooks: number, bundle: string): Promise<WriteResult> => {
     const body = JSON.stringify(bundlePatch(version, webhooks, bundle));
-    return writeObject(ask, { method: "PATCH", path: pathOf(of), body }, whatOf(of));
+    return writeObject(request, { method: "PATCH", path: pathOf(of), body }, whatOf(of));
   };
   return {
     what,
     read: async () => {
-      const found = await readObject(ask, pathOf(name), what);
+      const found = await readObject(request, pathOf(name), what);
       if (found === undefined) return undefined;
       const own = { resourceVersion: versionOf(found), bundles: bundlesIn(found) };
-      const copy = copyName === "" ? undefined : await readObject(ask, pathOf(copyName), whatOf(copyName));
+      const copy = copyName === "" ? undefined : await readObject(request, pathOf(copyName), whatOf(copyName));
       const copied = copy === undefined ? [] : bundlesIn(copy);
       if (copy === undefined || copied.length === 0) return own;
       const bundles = [...own.bundles, ...copied];
@@ -96,7 +96,7 @@ export function whatOf(name: string): string {
 
 function bundlesIn(configuration: RawObject): readonly string[] {
   return objectsAt(configuration, "webhooks").map((webhook) =>
-    decoded(objectAt(webhook, "clientConfig")?.["caBundle"]),
+    decodeBase64(objectAt(webhook, "clientConfig")?.["caBundle"]),
   );
 }
 

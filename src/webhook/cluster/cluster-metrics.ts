@@ -1,6 +1,6 @@
 /** What the caches and Events look like from outside; read at each scrape. */
 import { Counter, Gauge, type Registry } from "prom-client";
-import { EVENT_RESULTS, type EventResult } from "../../api-server/event-sender.ts";
+import { EVENT_RESULTS, type EventResult } from "../../api-server/event-recorder.ts";
 import { METRICS } from "../metric-table.ts";
 
 /** The caches by name; the names are labels and never change. */

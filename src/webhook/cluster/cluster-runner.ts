@@ -4,25 +4,25 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Registry } from "prom-client";
-import { apiRunner } from "../../api-server/api-runner.ts";
-import { eventSender, type SendNote } from "../../api-server/event-sender.ts";
+import { createApiClient } from "../../api-server/api-client.ts";
+import { createEventRecorder, type RecordEvent } from "../../api-server/event-recorder.ts";
 import {
+  afterFailure,
+  afterResponse,
   type Freshness,
-  type Heard,
+  type FreshnessUpdate,
   isStale,
-  NEVER_HEARD,
-  onFailed,
-  onHeard,
+  NEVER_SYNCED,
   RELIST_MS,
 } from "../../api-server/freshness.ts";
+import { type Reflected, type ReflectorPorts, runReflector } from "../../api-server/reflector.ts";
 import { createStore, type Store, summaryOf } from "../../api-server/store.ts";
-import { type Followed, type FollowPorts, follow } from "../../api-server/watch-runner.ts";
 import type { ClusterFacts } from "../../injection/inject.ts";
 import type { NamespaceAnnotations, ReportSettings } from "../admission/admit.ts";
 import type { Log } from "../log.ts";
+import { outcomeRecorder, type RecordOutcome, settingsRecorder } from "./admission-events.ts";
 import { factsOf, keepNode, lowestKubeletVersion, oldRuntime } from "./cluster-facts.ts";
 import { type CacheName, clusterMeters } from "./cluster-metrics.ts";
-import { outcomeTeller, settingsReporter, type TellOutcome } from "./event-notes.ts";
 import { isInForce, keepPullEvent, newPullEvents, PULL_EVENTS, pullTroubles } from "./image-pulls.ts";
 import { byNamespace, type KeptAnnotations, keepLimitRange, keepNamespace } from "./kept-objects.ts";
 import { namespaceArrivals } from "./namespace-arrivals.ts";
@@ -45,10 +45,10 @@ export type Cluster = {
   readonly factsOf: (namespace: string) => ClusterFacts;
   /** To be asked right after the annotations too. */
   readonly namespaceIsUnknown: (namespace: string) => boolean;
-  readonly tell: TellOutcome;
+  readonly tell: RecordOutcome;
   readonly reportSettings: ReportSettings;
   /** For what drains leave behind: limits of its own, the same metric. */
-  readonly tellDrain: SendNote;
+  readonly tellDrain: RecordEvent;
   /** Resolves when everything was read once, or after the limit in milliseconds: a caller must not wait forever. */
   readonly firstRead: (limitMs: number) => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -65,11 +65,11 @@ const NAMESPACE_WATCH_MS = 30_000;
 
 export function startCluster(parts: ClusterParts): Cluster {
   const { log } = parts;
-  const api = apiRunner(parts.connection);
+  const api = createApiClient(parts.connection);
   const stop = new AbortController();
   const nowMs = () => performance.now();
   // These timers keep the process: while nothing else does, it has not begun to listen, and has to wait for its turn.
-  const pause: FollowPorts["sleep"] = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined);
+  const pause: ReflectorPorts["sleep"] = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined);
 
   const namespaces = createStore(keepNamespace);
   const arrivals = namespaceArrivals({
@@ -101,18 +101,18 @@ export function startCluster(parts: ClusterParts): Cluster {
     events: pulls,
   };
   const freshness = new Map<CacheName, Freshness>();
-  const freshnessOf = (cache: CacheName): Freshness => freshness.get(cache) ?? NEVER_HEARD;
+  const freshnessOf = (cache: CacheName): Freshness => freshness.get(cache) ?? NEVER_SYNCED;
   const meters = clusterMeters(parts.registry, (cache) =>
     cache === "events" && !parts.watchesPulls
       ? undefined
       : {
-          ageSeconds: (nowMs() - (freshnessOf(cache).heardMs ?? 0)) / 1_000,
+          ageSeconds: (nowMs() - (freshnessOf(cache).lastResponseMs ?? 0)) / 1_000,
           stale: isStale(freshnessOf(cache), nowMs()),
           entries: stores[cache].entries.size,
         },
   );
 
-  const note = (cache: CacheName, { freshness: now, change }: Heard): void => {
+  const note = (cache: CacheName, { freshness: now, change }: FreshnessUpdate): void => {
     freshness.set(cache, now);
     if (change === "lost") log.warn({ cache, why: now.failure }, "API server cannot be read, older knowledge is used");
     if (change === "back") log.info({ cache }, "API server can be read again");
@@ -122,18 +122,18 @@ export function startCluster(parts: ClusterParts): Cluster {
     cache: CacheName,
     path: string,
     store: Store<T>,
-    watch: Pick<Followed<T>, "watchMs" | "fieldSelector"> = {},
+    watch: Pick<Reflected<T>, "watchMs" | "fieldSelector"> = {},
   ): { first: Promise<void>; end: Promise<void> } => {
     let arrived: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {
       arrived = resolve;
     });
     const followed = { path, pageSize: PAGE_SIZES[cache], store, relistMs: RELIST_MS, ...watch };
-    const heard = (): void => note(cache, onHeard(freshnessOf(cache), nowMs()));
-    const end = follow(
+    const heard = (): void => note(cache, afterResponse(freshnessOf(cache), nowMs()));
+    const end = runReflector(
       followed,
       {
-        ask: api.ask,
+        request: api.request,
         stream: api.stream,
         nowMs,
         sleep: pause,
@@ -143,10 +143,10 @@ export function startCluster(parts: ClusterParts): Cluster {
           heard();
           arrived();
         },
-        onHeard: heard,
+        onResponse: heard,
         onFailed: (why) => {
           meters.failed(cache);
-          note(cache, onFailed(freshnessOf(cache), why));
+          note(cache, afterFailure(freshnessOf(cache), why));
         },
       },
       stop.signal,
@@ -155,7 +155,7 @@ export function startCluster(parts: ClusterParts): Cluster {
   };
 
   const version = parts.asksVersion
-    ? askServerVersion({ ask: api.ask, sleep: pause, random: Math.random, log }, stop.signal)
+    ? askServerVersion({ request: api.request, sleep: pause, random: Math.random, log }, stop.signal)
     : undefined;
   const loops = [
     keepUp("namespaces", "/api/v1/namespaces", shownNamespaces, { watchMs: NAMESPACE_WATCH_MS }),
@@ -177,7 +177,7 @@ export function startCluster(parts: ClusterParts): Cluster {
   };
 
   const eventPorts = {
-    ask: api.ask,
+    request: api.request,
     nowMs,
     wallMs: Date.now,
     random: Math.random,
@@ -187,7 +187,7 @@ export function startCluster(parts: ClusterParts): Cluster {
     count: meters.event,
   };
 
-  const sendEvent = eventSender({ ...eventPorts, reporter: "lastcall.dev/webhook" });
+  const sendEvent = createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/webhook" });
 
   return {
     namespaceAnnotations: arrivals.annotations,
@@ -202,9 +202,9 @@ export function startCluster(parts: ClusterParts): Cluster {
         imageTrouble: troubleIn(namespace),
       }),
     namespaceIsUnknown: (namespace) => !arrivals.isKnown(namespace),
-    tell: outcomeTeller(sendEvent),
-    reportSettings: settingsReporter(sendEvent),
-    tellDrain: eventSender({ ...eventPorts, reporter: "lastcall.dev/relay" }),
+    tell: outcomeRecorder(sendEvent),
+    reportSettings: settingsRecorder(sendEvent),
+    tellDrain: createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/relay" }),
     firstRead: async (limitMs) => {
       const read = Promise.all(loops.map((loop) => loop.first)).then(() => true);
       const done = await Promise.race([read, pause(limitMs, stop.signal).then(() => false)]);

@@ -1,5 +1,5 @@
 /** The API server's own version, asked again now and then: clusters are upgraded while webhooks run. */
-import type { AskApi } from "../../api-server/api-request.ts";
+import type { SendRequest } from "../../api-server/api-request.ts";
 import { RELIST_MS } from "../../api-server/freshness.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
 import { isRawObject, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
@@ -7,7 +7,7 @@ import { parseVersion } from "../../kubernetes/version.ts";
 import type { Log } from "../log.ts";
 
 type VersionPorts = {
-  readonly ask: AskApi;
+  readonly request: SendRequest;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly log: Log;
@@ -30,7 +30,7 @@ export function askServerVersion(ports: VersionPorts, signal: AbortSignal): Serv
   let current: string | undefined;
 
   const askOnce = async (): Promise<boolean> => {
-    const answer = await ports.ask({ method: "GET", path: "/version", limitMs: ASK_LIMIT_MS, signal });
+    const answer = await ports.request({ method: "GET", path: "/version", limitMs: ASK_LIMIT_MS, signal });
     const told = answer.status === 200 ? versionIn(JSON.parse(answer.text)) : undefined;
     if (told === undefined) return false;
     if (told !== current) ports.log.info({ version: told, before: current }, "API server told its version");

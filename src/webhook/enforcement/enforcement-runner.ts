@@ -1,8 +1,8 @@
 /** Failing closed as the settings ask for it, one look after the other, with its metric and its log. */
 import { Gauge, type Registry } from "prom-client";
-import type { ApiAnswer, AskApi } from "../../api-server/api-request.ts";
-import { apiRunner } from "../../api-server/api-runner.ts";
-import { connectionTo } from "../../api-server/connection.ts";
+import { createApiClient } from "../../api-server/api-client.ts";
+import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
+import { loadKubeConfig } from "../../api-server/load-kube-config.ts";
 import { atVersion, type Operation, readObject, versionOf, writeObject } from "../../api-server/stored-object.ts";
 import { objectsAt } from "../../kubernetes/raw-json.ts";
 import { pathOf, whatOf } from "../certificates/webhook-configurations.ts";
@@ -23,8 +23,8 @@ export async function startEnforcement(
   settings: WebhookSettings,
   { log, registry }: { readonly log: Log; readonly registry: Registry },
 ): Promise<EnforcementRunner> {
-  const { ask, close } = apiRunner(await connectionTo(settings));
-  const ports = enforcerPorts(ask, settings);
+  const { request, close } = createApiClient(await loadKubeConfig(settings));
+  const ports = enforcerPorts(request, settings);
   let last: Enforcement = { isEnforcing: false, why: "", reason: "none" };
   addEnforcementGauges(registry, () => last);
   let isRunning = false;
@@ -66,12 +66,12 @@ type Asked = Pick<
   "enforceConfiguration" | "enforceCopies" | "proofNamespace" | "proofLabels" | "image"
 >;
 
-export function enforcerPorts(ask: AskApi, settings: Asked): EnforcerPorts {
+export function enforcerPorts(request: SendRequest, settings: Asked): EnforcerPorts {
   const { enforceCopies, enforceConfiguration, proofNamespace, proofLabels, image } = settings;
   return {
     read: async () => {
-      const open = await readObject(ask, pathOf(enforceCopies), whatOf(enforceCopies));
-      const found = await readObject(ask, pathOf(enforceConfiguration), whatOf(enforceConfiguration));
+      const open = await readObject(request, pathOf(enforceCopies), whatOf(enforceCopies));
+      const found = await readObject(request, pathOf(enforceConfiguration), whatOf(enforceConfiguration));
       const enforcing = found && { resourceVersion: versionOf(found), webhooks: objectsAt(found, "webhooks") };
       return { open: objectsAt(open, "webhooks"), enforcing };
     },
@@ -82,7 +82,7 @@ export function enforcerPorts(ask: AskApi, settings: Asked): EnforcerPorts {
       ];
       const body = JSON.stringify(operations);
       return writeObject(
-        ask,
+        request,
         { method: "PATCH", path: pathOf(enforceConfiguration), body },
         whatOf(enforceConfiguration),
       );
@@ -92,8 +92,8 @@ export function enforcerPorts(ask: AskApi, settings: Asked): EnforcerPorts {
       let isQuotaFull = false;
       const expected = { namespace: proofNamespace, labels: proofLabels, image, waitMs: 0, startsPod: false };
       const isProven = await selfTest(expected, {
-        ask: async (question) => {
-          const answer = await ask(question);
+        request: async (question) => {
+          const answer = await request(question);
           isQuotaFull = isQuotaRefusal(answer);
           return answer;
         },
@@ -112,6 +112,6 @@ export function enforcerPorts(ask: AskApi, settings: Asked): EnforcerPorts {
 /** The admission plugin ResourceQuota has no error code of its own: its refusals are 403 Forbidden with one of these messages. */
 const QUOTA = /\b(?:exceeded|failed) quota: |\binsufficient quota to (?:match|consume)/;
 
-export function isQuotaRefusal({ status, text }: ApiAnswer): boolean {
+export function isQuotaRefusal({ status, text }: ApiResponse): boolean {
   return status === 403 && QUOTA.test(text);
 }

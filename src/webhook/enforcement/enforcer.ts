@@ -3,7 +3,7 @@
  * changed. It never makes or empties that object: whether Pods may be refused at all is said by its being there.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Written } from "../../api-server/stored-object.ts";
+import type { WriteResult } from "../../api-server/stored-object.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import { canBeCalled, refusingCopies } from "./refusing-copies.ts";
 
@@ -16,7 +16,7 @@ export type Configurations = {
 export type EnforcerPorts = {
   /** Both as they are now. Rejects when the API server cannot be asked or refuses. */
   readonly read: () => Promise<Configurations>;
-  readonly write: (resourceVersion: string, webhooks: readonly RawObject[]) => Promise<Written>;
+  readonly write: (resourceVersion: string, webhooks: readonly RawObject[]) => Promise<WriteResult>;
   /** Why it is not known that Pods are injected; `undefined` when one was. */
   readonly prove: () => Promise<Doubt | undefined>;
 };

@@ -1,7 +1,7 @@
 /** `lastcall self-test`: what the chart's test Pod runs. Speaks with the API server as that Pod's account. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { apiRunner } from "../../api-server/api-runner.ts";
-import { connectionTo } from "../../api-server/connection.ts";
+import { createApiClient } from "../../api-server/api-client.ts";
+import { loadKubeConfig } from "../../api-server/load-kube-config.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { EXIT_FAULT, EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { Fault } from "../../fault.ts";
@@ -42,10 +42,10 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 async function run(options: SelfTestOptions): Promise<boolean> {
-  const api = apiRunner(await connectionTo({ kubeconfigFile: options.kubeconfigFile }));
+  const api = createApiClient(await loadKubeConfig({ kubeconfigFile: options.kubeconfigFile }));
   try {
     const works = await selfTest(options, {
-      ask: api.ask,
+      request: api.request,
       sleep: (ms) => sleep(ms),
       nowMs: () => performance.now(),
       say: (sentence) => void process.stderr.write(`lastcall self-test: ${sentence}\n`),

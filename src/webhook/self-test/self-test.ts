@@ -3,7 +3,7 @@
  * A dry-run Pod that opted in must come back injected, and one that opted out as it was. If wanted, a Pod is then
  * started: its manager must be pulled and run.
  */
-import type { AskApi } from "../../api-server/api-request.ts";
+import type { SendRequest } from "../../api-server/api-request.ts";
 import { annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/fields.ts";
@@ -11,7 +11,7 @@ import { quote, quoteUpTo } from "../../policy/quote.ts";
 import { MANAGER, PROBE, type ProbeWish, probePod, startablePod, type Wish } from "./probe-pods.ts";
 
 type SelfTestPorts = {
-  readonly ask: AskApi;
+  readonly request: SendRequest;
   readonly sleep: (ms: number) => Promise<void>;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
@@ -31,9 +31,9 @@ const PAUSE_MS = 1_000;
 /** Each new reason is said once. */
 export async function selfTest(expected: Expected, ports: SelfTestPorts): Promise<boolean> {
   const endMs = ports.nowMs() + expected.waitMs;
-  const isInjecting = await tryUntil(endMs, ports, () => whatIsWrong(expected, ports.ask));
+  const isInjecting = await tryUntil(endMs, ports, () => whatIsWrong(expected, ports.request));
   if (!isInjecting || !expected.startsPod) return isInjecting;
-  const started = startedPodIn(expected.namespace, ports.ask);
+  const started = startedPodIn(expected.namespace, ports.request);
   try {
     const pod = startablePod(expected, STARTED_POD);
     // One that an earlier test left takes a moment to go.
@@ -65,11 +65,11 @@ function notAsked(error: unknown): string {
 }
 
 /** Empty when everything is right. */
-async function whatIsWrong(expected: Expected, ask: AskApi): Promise<string> {
-  const optedIn = await create(expected, "enabled", ask);
+async function whatIsWrong(expected: Expected, request: SendRequest): Promise<string> {
+  const optedIn = await create(expected, "enabled", request);
   if (optedIn.kind === "failed") return optedIn.why;
   if (!optedIn.injected) return NOT_INJECTED;
-  const optedOut = await create(expected, "disabled", ask);
+  const optedOut = await create(expected, "disabled", request);
   if (optedOut.kind === "failed") return optedOut.why;
   return optedOut.injected ? INJECTED_ANYWAY : "";
 }
@@ -82,11 +82,11 @@ type Created =
   | { readonly kind: "created"; readonly injected: boolean }
   | { readonly kind: "failed"; readonly why: string };
 
-async function create(wanted: ProbeWish, wish: Wish, ask: AskApi): Promise<Created> {
+async function create(wanted: ProbeWish, wish: Wish, request: SendRequest): Promise<Created> {
   const { namespace } = wanted;
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
   const body = JSON.stringify(probePod(wanted, wish));
-  const answer = await ask({ method: "POST", path, body, limitMs: ANSWER_LIMIT_MS });
+  const answer = await request({ method: "POST", path, body, limitMs: ANSWER_LIMIT_MS });
   const object: unknown = JSON.parse(answer.text);
   if (!isRawObject(object)) throw new Error("its answer is no object");
   if (answer.status === 201)
@@ -110,23 +110,23 @@ type StartedPod = {
   readonly remove: () => Promise<void>;
 };
 
-export function startedPodIn(namespace: string, ask: AskApi): StartedPod {
+export function startedPodIn(namespace: string, request: SendRequest): StartedPod {
   const pods = `/api/v1/namespaces/${namespace}/pods`;
   const path = `${pods}/${STARTED_POD}`;
   return {
     create: async (pod) => {
-      const answer = await ask({ method: "POST", path: pods, body: JSON.stringify(pod), limitMs: CALL_LIMIT_MS });
+      const answer = await request({ method: "POST", path: pods, body: JSON.stringify(pod), limitMs: CALL_LIMIT_MS });
       if (answer.status === 201) return "";
       const message = refusalMessage(parsed(answer.text));
       return `The API server refuses Pod ${STARTED_POD} in namespace ${namespace} (${answer.status}): ${message}`;
     },
     whatIsWrong: async () => {
-      const answer = await ask({ method: "GET", path, limitMs: CALL_LIMIT_MS });
+      const answer = await request({ method: "GET", path, limitMs: CALL_LIMIT_MS });
       const why = answer.status === 200 ? whyNotStarted(parsed(answer.text)) : `cannot be read (${answer.status})`;
       return why === "" ? "" : `Pod ${STARTED_POD} in namespace ${namespace} ${why}`;
     },
     remove: async () => {
-      await ask({ method: "DELETE", path: `${path}?gracePeriodSeconds=0`, limitMs: CALL_LIMIT_MS });
+      await request({ method: "DELETE", path: `${path}?gracePeriodSeconds=0`, limitMs: CALL_LIMIT_MS });
     },
   };
 }

@@ -149,7 +149,7 @@ describe("no answer at all is an error that says what to check", () => {
         connect: async () => ({
           ok: true,
           server: `https://127.0.0.1:${port}`,
-          ask: async () => {
+          request: async () => {
             throw new Error("connect ECONNREFUSED 127.0.0.1:1");
           },
           askPod: () => async () => {

@@ -1,7 +1,7 @@
 /** The route on a server of its own, with everything it does to the outside kept for the test. */
 import type { SecureContext } from "node:tls";
 import { Registry } from "prom-client";
-import type { Note } from "../../../src/api-server/event-object.ts";
+import type { EventSpec } from "../../../src/api-server/event-object.ts";
 import type { CredentialClaims } from "../../../src/contract/relay-wire.ts";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { addDrainsRoute, type DrainsPorts } from "../../../src/relay/drains/drains-route.ts";
@@ -23,7 +23,7 @@ export const AUTHORIZATION = "Lastcall good";
 export function drainsServer(changes: Partial<DrainsPorts> = {}, context?: SecureContext) {
   const registry = new Registry();
   const ring = createDrainRing(500);
-  const notes: Note[] = [];
+  const notes: EventSpec[] = [];
   const logged: string[] = [];
   const clock = { wallMs: 1_795_000_000_000 };
   let made = 0;

@@ -216,7 +216,7 @@ describe("what is not known yet", () => {
 
 test("a Secret that cannot be read is told once, and again after ten minutes", LIMIT, async () => {
   const secret = pretendSecret();
-  secret.failWith = "the API server does not let us read Secret lastcall/relay: 403";
+  secret.failWith = "cannot read Secret lastcall/relay: the API server answered 403";
   const replica = replicaOf(secret);
   for (let look = 0; look < 5; look += 1) await replica.look();
   expect(replica.lines).toMatchObject([{ level: "warn", keys: { why: secret.failWith, ready: false } }]);

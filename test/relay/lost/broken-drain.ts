@@ -1,5 +1,5 @@
 /** A drain whose stream broke, and the answers of an API server about its Pod. */
-import type { ApiAnswer } from "../../../src/api-server/api-request.ts";
+import type { ApiResponse } from "../../../src/api-server/api-request.ts";
 import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
 import { CLAIMS } from "../drains/drains-server.ts";
 
@@ -21,7 +21,7 @@ type Choices = {
   readonly lastState?: object;
 };
 
-export function podAnswer(state: object, choices: Choices = {}): ApiAnswer {
+export function podAnswer(state: object, choices: Choices = {}): ApiResponse {
   const { list = "initContainerStatuses", name = "lastcall", deleted = true, lastState = {} } = choices;
   const metadata = { uid: "uid-1", ...(deleted ? { deletionTimestamp: "2026-11-18T11:06:36Z" } : {}) };
   return { status: 200, text: JSON.stringify({ metadata, status: { [list]: [{ name, state, lastState }] } }) };

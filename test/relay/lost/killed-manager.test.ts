@@ -9,7 +9,7 @@ import { BROKE_AT, KILLED } from "./broken-drain.ts";
 test("a manager whose connection is destroyed and whose Pod shows its death has lost its drain; one that asks again has not", async () => {
   const clock = turnedClock(500);
   const found: string[] = [];
-  const lost = createLostDrains({ ask: async () => KILLED, clock, onLost: ({ pod }) => found.push(pod.uid) });
+  const lost = createLostDrains({ request: async () => KILLED, clock, onLost: ({ pod }) => found.push(pod.uid) });
   const relay = await streamingRelay({ lost, wallMs: () => BROKE_AT });
   const drain = async () => {
     const answer = await relay.ask();

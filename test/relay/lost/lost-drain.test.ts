@@ -1,6 +1,6 @@
 /** When the end of a manager proves that its drain was lost, and how such a drain is reported. */
 import { describe, expect, test } from "vitest";
-import type { ApiAnswer } from "../../../src/api-server/api-request.ts";
+import type { ApiResponse } from "../../../src/api-server/api-request.ts";
 import { isLost, lostReport, readManagerEnd } from "../../../src/relay/lost/lost-drain.ts";
 import { BROKE_AT, BROKEN, podAnswer } from "./broken-drain.ts";
 
@@ -39,7 +39,7 @@ describe("the end of a manager is read", () => {
     expect(readManagerEnd(podAnswer({ terminated: END }, { list }), "uid-1")).toEqual({ kind: "ended", end });
   });
 
-  const other: ApiAnswer = { status: 200, text: JSON.stringify({ metadata: { uid: "uid-2" } }) };
+  const other: ApiResponse = { status: 200, text: JSON.stringify({ metadata: { uid: "uid-2" } }) };
   test.for([
     { says: "runs", answer: podAnswer({ running: {} }), kind: "open" },
     { says: "was started again", answer: podAnswer({ running: {} }, { lastState: { terminated: END } }), kind: "open" },

@@ -1,15 +1,15 @@
 /** Drains whose stream broke, followed on a clock that the test moves. */
 import { beforeEach, describe, expect, test } from "vitest";
-import type { ApiAnswer } from "../../../src/api-server/api-request.ts";
+import type { ApiResponse } from "../../../src/api-server/api-request.ts";
 import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
 import { createLostDrains, FOLLOWED_LIMIT, type LostDrains } from "../../../src/relay/lost/lost-drains.ts";
 import { type TurnedClock, turnedClock } from "../turned-clock.ts";
 import { BROKEN, KILLED, podAnswer, RUNNING } from "./broken-drain.ts";
 
-const GONE: ApiAnswer = { status: 404, text: "" };
+const GONE: ApiResponse = { status: 404, text: "" };
 const { pod } = BROKEN;
 
-let answer: ApiAnswer | Error;
+let answer: ApiResponse | Error;
 let asked: string[];
 let lost: { readonly uid: string; readonly exitCode: number }[];
 let drains: LostDrains;
@@ -23,7 +23,7 @@ beforeEach(() => {
   lost = [];
   clock = turnedClock(500);
   drains = createLostDrains({
-    ask: async ({ path }) => {
+    request: async ({ path }) => {
       asked.push(path);
       if (answer instanceof Error) throw answer;
       return answer;

@@ -1,7 +1,7 @@
 /** What the relay's own pace comes to, on a clock that the test moves. */
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { StreamApi } from "../../../src/api-server/api-request.ts";
+import type { OpenStream } from "../../../src/api-server/api-request.ts";
 import type { WithdrawalLine } from "../../../src/contract/relay-wire.ts";
 import { createSliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 
@@ -32,7 +32,7 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
 function silentApiServer() {
   let gone = false;
   let accepted = 0;
-  const stream: StreamApi = async ({ limitMs, onOpen, signal }) => {
+  const stream: OpenStream = async ({ limitMs, onOpen, signal }) => {
     if (gone) throw new Error("connect ECONNREFUSED");
     onOpen();
     accepted += 1;
@@ -48,10 +48,10 @@ function silentApiServer() {
   };
 }
 
-function drainBeside(stream: StreamApi) {
+function drainBeside(stream: OpenStream) {
   const lines: WithdrawalLine[] = [];
   const watches = createSliceWatches({
-    ask: async () => ({ status: 200, text: '{"metadata":{"resourceVersion":"1"},"items":[]}' }),
+    request: async () => ({ status: 200, text: '{"metadata":{"resourceVersion":"1"},"items":[]}' }),
     stream,
     clock: {
       nowMs: () => performance.now(),

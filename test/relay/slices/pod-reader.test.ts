@@ -1,6 +1,6 @@
 /** What Pods tell of their own end, where they may be read. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ApiAnswer, AskApi } from "../../../src/api-server/api-request.ts";
+import type { ApiResponse, SendRequest } from "../../../src/api-server/api-request.ts";
 import { createPodReader, readPodAnswer } from "../../../src/relay/slices/pod-reader.ts";
 import type { PodFacts } from "../../../src/relay/slices/pod-watch.ts";
 import { eventually } from "../../time/eventually.ts";
@@ -8,7 +8,7 @@ import { pause } from "../../time/pause.ts";
 import { turnedClock } from "../turned-clock.ts";
 import { hears, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
 
-const answerOf = (metadata: object, status = 200): ApiAnswer => ({ status, text: JSON.stringify({ metadata }) });
+const answerOf = (metadata: object, status = 200): ApiResponse => ({ status, text: JSON.stringify({ metadata }) });
 const ENDING = { uid: "uid-1", deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
 
 describe("an answer about a Pod", () => {
@@ -112,7 +112,7 @@ test("5 000 Pods are asked for a few at a time, each once, within half a minute"
   let underWay = 0;
   let most = 0;
   const asked = new Map<string, number>();
-  const ask: AskApi = async ({ path }) => {
+  const ask: SendRequest = async ({ path }) => {
     asked.set(path, (asked.get(path) ?? 0) + 1);
     underWay += 1;
     most = Math.max(most, underWay);

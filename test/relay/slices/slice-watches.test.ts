@@ -156,7 +156,7 @@ test("who asks about one namespace after the other has few of them listed", asyn
   const asked: string[] = [];
   const looks: (() => void)[] = [];
   const watches = createSliceWatches({
-    ask: async ({ path }) => {
+    request: async ({ path }) => {
       asked.push(path);
       return { status: 200, text: '{"metadata":{"resourceVersion":"1"},"items":[]}' };
     },
@@ -187,7 +187,7 @@ test("who asks about one namespace after the other has few of them listed", asyn
     await pause(0, "the lists that are asked for are begun");
   }
   process.stdout.write(`45 000 namespaces asked about in ${seconds} s: ${asked.length} lists\n`);
-  expect(asked.length).toBeLessThanOrEqual(openings.most + (seconds * 1_000) / openings.refillMs);
+  expect(asked.length).toBeLessThanOrEqual(openings.capacity + (seconds * 1_000) / openings.refillMs);
   await watches.stop();
 });
 
@@ -268,7 +268,7 @@ describe("an API server", () => {
     cluster.put(web());
     const startMs = performance.now();
     const drainer = cluster.ask();
-    await hears(drainer, { state: "unknown", reason: expect.stringContaining("answers 429") });
+    await hears(drainer, { state: "unknown", reason: expect.stringContaining("answered 429") });
     cluster.api.faults.refuse = undefined;
     await hears(drainer, { state: "in" });
     expect(performance.now() - startMs).toBeGreaterThan(1_900);
@@ -278,7 +278,7 @@ describe("an API server", () => {
   test("that refuses its account is asked again, not too often, and the drain is told why nothing is known", async () => {
     cluster.api.faults.refuse = 403;
     const drainer = cluster.ask();
-    await hears(drainer, { state: "unknown", reason: expect.stringContaining("answers 403") });
+    await hears(drainer, { state: "unknown", reason: expect.stringContaining("answered 403") });
     await pause(500, "time for more requests than there may be");
     expect(cluster.api.requests.length).toBeLessThan(8);
     cluster.api.faults.refuse = 500;

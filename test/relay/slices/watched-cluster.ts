@@ -1,7 +1,7 @@
 /** Slice watches over real sockets, against an API server that the test moves, on a quick pace. */
 import { Registry } from "prom-client";
 import { expect } from "vitest";
-import { type ApiRunner, apiRunner } from "../../../src/api-server/api-runner.ts";
+import { type ApiClient, createApiClient } from "../../../src/api-server/api-client.ts";
 import type { WithdrawalLine, WithdrawalQuestion } from "../../../src/contract/relay-wire.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
 import type { SlicePace } from "../../../src/relay/slices/namespace-watch.ts";
@@ -24,7 +24,7 @@ const QUICK: SlicePace = {
   lookMs: 20,
   pageSize: 2,
   namespaceLimit: 3,
-  openings: { most: 100, refillMs: 10 },
+  openings: { capacity: 100, refillMs: 10 },
 };
 
 const TEST_CLOCK: Clock = {
@@ -61,14 +61,14 @@ export async function watchedCluster(
 ): Promise<WatchedCluster> {
   const server = await fakeApiServer();
   server.faults.bookmarks = true;
-  const api: ApiRunner = apiRunner(server.connection);
+  const api: ApiClient = createApiClient(server.connection);
   const registry = new Registry();
   const logged: string[] = [];
   const tell = (keys: object, sentence: string): void => {
     logged.push(`${sentence} ${JSON.stringify(keys)}`);
   };
   const watches = createSliceWatches({
-    ask: api.ask,
+    request: api.request,
     stream: api.stream,
     clock: TEST_CLOCK,
     random: () => 0.5,

@@ -1,6 +1,6 @@
 /** Threads that do what the test says, and a time that the test turns. */
 import { Registry } from "prom-client";
-import type { Note } from "../../../src/api-server/event-object.ts";
+import type { EventSpec } from "../../../src/api-server/event-object.ts";
 import type { WorkerCallbacks, WorkerMessage, WorkerRequest } from "../../../src/relay/thread/relay-worker.ts";
 import { type RelayThread, superviseWorker } from "../../../src/relay/thread/worker-supervisor.ts";
 
@@ -16,7 +16,7 @@ export type KeptThread = RelayThread & {
   /** All that were begun. */
   readonly threads: readonly PretendThread[];
   readonly newest: () => PretendThread;
-  readonly notes: readonly Note[];
+  readonly notes: readonly EventSpec[];
   readonly lines: readonly string[];
   readonly metrics: () => Promise<string>;
   /** Lets what waits for this time go on. */
@@ -29,7 +29,7 @@ export const ADDRESS = "10.96.0.7:8444";
 export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
   let refused = 0;
   const threads: PretendThread[] = [];
-  const notes: Note[] = [];
+  const notes: EventSpec[] = [];
   const lines: string[] = [];
   const registry = new Registry();
   const time = turnedTime();

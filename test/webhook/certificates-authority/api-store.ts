@@ -1,6 +1,6 @@
 /** What the API server documents of objects: versions that change with every write, and writes that fail when it has. */
 import type { StoredSecret } from "../../../src/api-server/secret-store.ts";
-import type { Written } from "../../../src/api-server/stored-object.ts";
+import type { WriteResult } from "../../../src/api-server/stored-object.ts";
 import type { WebhookConfiguration } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
 /** One state of the webhook configuration, and from when to when it was the current one. */
@@ -14,11 +14,11 @@ export type Version = {
 export type ApiStore = {
   readonly secret: () => StoredSecret | undefined;
   readonly setSecret: (data: Readonly<Record<string, string>> | undefined) => void;
-  readonly createSecret: (data: Readonly<Record<string, string>>) => Written;
-  readonly updateSecret: (seen: StoredSecret, changes: Readonly<Record<string, string | undefined>>) => Written;
+  readonly createSecret: (data: Readonly<Record<string, string>>) => WriteResult;
+  readonly updateSecret: (seen: StoredSecret, changes: Readonly<Record<string, string | undefined>>) => WriteResult;
   readonly configuration: () => WebhookConfiguration | undefined;
   readonly setBundles: (bundles: readonly string[] | undefined) => void;
-  readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Written;
+  readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => WriteResult;
   readonly versions: () => readonly Version[];
   /** Every accepted write of a replica. */
   readonly writes: () => number;
@@ -44,7 +44,7 @@ export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
     Array.from({ length: webhooks }, () => ""),
     false,
   );
-  const accepted = (): Written => {
+  const accepted = (): WriteResult => {
     writes += 1;
     return "done";
   };

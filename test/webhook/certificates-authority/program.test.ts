@@ -152,7 +152,7 @@ test("while the API server refuses, the program lives, says why it is not ready,
   await eventually(() => expect(replica.output()).toContain("403 made to fail"));
   expect(replica.output()).not.toContain("PRIVATE KEY");
   await eventually(() =>
-    expect(replica.output()).toContain("does not let us read MutatingWebhookConfiguration drain.lastcall.dev"),
+    expect(replica.output()).toContain("cannot read MutatingWebhookConfiguration drain.lastcall.dev"),
   );
   api.faults.refuse = undefined;
   await ready(api, replica);

@@ -1,6 +1,6 @@
 /** Which answers of the API server are lost races, and what the others say. */
 import { describe, expect, test } from "vitest";
-import type { ApiAnswer, ApiQuestion } from "../../../src/api-server/api-request.ts";
+import type { ApiRequest, ApiResponse } from "../../../src/api-server/api-request.ts";
 import { secretStore } from "../../../src/api-server/secret-store.ts";
 import { webhookConfigurations } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
@@ -10,9 +10,9 @@ const immutable = { reason: "FieldValueForbidden", message: "field is immutable"
 function answering(
   status: number,
   body: unknown = {},
-): { ask: (q: ApiQuestion) => Promise<ApiAnswer>; asked: ApiQuestion[] } {
-  const asked: ApiQuestion[] = [];
-  const ask = async (question: ApiQuestion): Promise<ApiAnswer> => {
+): { ask: (q: ApiRequest) => Promise<ApiResponse>; asked: ApiRequest[] } {
+  const asked: ApiRequest[] = [];
+  const ask = async (question: ApiRequest): Promise<ApiResponse> => {
     asked.push(question);
     return { status, text: typeof body === "string" ? body : JSON.stringify(body) };
   };
@@ -54,8 +54,8 @@ describe("beside a copy that fails closed", () => {
   });
   /** `copies` are the copy's bundles; `undefined` when there is none. */
   const withCopy = (copies: readonly string[] | undefined) => {
-    const asked: ApiQuestion[] = [];
-    const ask = async (question: ApiQuestion): Promise<ApiAnswer> => {
+    const asked: ApiRequest[] = [];
+    const ask = async (question: ApiRequest): Promise<ApiResponse> => {
       asked.push(question);
       const isCopy = question.path.endsWith("/c");
       if (isCopy && copies === undefined) return { status: 404, text: "{}" };
@@ -106,8 +106,10 @@ test("an object that is not there is no error, and one that is there already is 
 
 test("a refusal names the object and gives the API server's words", async () => {
   const forbidden = secretStore(answering(403, { message: "user may not" }).ask, "lastcall", "ca");
-  await expect(forbidden.read()).rejects.toThrow("read Secret lastcall/ca: 403 user may not");
-  await expect(forbidden.create({})).rejects.toThrow("create Secret lastcall/ca: 403");
+  await expect(forbidden.read()).rejects.toThrow(
+    "cannot read Secret lastcall/ca: the API server answered 403 user may not",
+  );
+  await expect(forbidden.create({})).rejects.toThrow("cannot create Secret lastcall/ca: the API server answered 403");
   const invalid = answering(422, { message: "field is immutable", details: { causes: [immutable] } });
   await expect(secretStore(invalid.ask, "n", "s").update(SEEN, {})).rejects.toThrow("field is immutable");
   await expect(webhookConfigurations(answering(200, "<html>").ask, "w").read()).rejects.toThrow("<html>");

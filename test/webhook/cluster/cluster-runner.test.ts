@@ -98,7 +98,7 @@ test("Events that cannot be read are shown as stale and logged, and the other ca
   try {
     await eventually(async () => expect(await staleCaches()).toEqual(["events"]));
     await eventually(() =>
-      expect(lines.join("")).toMatch(/"cache":"events","why":"the answer is larger than 16777216 bytes"/),
+      expect(lines.join("")).toMatch(/"cache":"events","why":"the response is larger than 16777216 bytes"/),
     );
     server.put("/api/v1/events", { metadata, message: "" });
     await eventually(async () => expect(await staleCaches()).toEqual([]));

@@ -1,8 +1,8 @@
 /** The loop over real sockets, against a server that behaves, and misbehaves, as API servers do. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
+import { type ApiClient, createApiClient } from "../../src/api-server/api-client.ts";
+import { type Reflected, type ReflectorPorts, runReflector } from "../../src/api-server/reflector.ts";
 import { createStore, type Store } from "../../src/api-server/store.ts";
-import { type Followed, type FollowPorts, follow } from "../../src/api-server/watch-runner.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import { eventually } from "../time/eventually.ts";
 import { pause, sleep } from "../time/pause.ts";
@@ -11,7 +11,7 @@ import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
 const PATH = "/api/v1/namespaces";
 
 let server: FakeApiServer;
-let api: ApiRunner;
+let api: ApiClient;
 let stop: AbortController;
 let running: Promise<void> | undefined;
 let failures: string[];
@@ -19,7 +19,7 @@ let heard: number;
 
 beforeEach(async () => {
   server = await fakeApiServer();
-  api = apiRunner(server.connection);
+  api = createApiClient(server.connection);
   stop = new AbortController();
   failures = [];
   heard = 0;
@@ -37,16 +37,16 @@ const text = (object: RawObject): string => String(object["note"] ?? "");
 type Settings = {
   readonly relistMs?: number;
   readonly pageSize?: number;
-  readonly followed?: Partial<Followed<string>>;
-  readonly ports?: Partial<FollowPorts>;
+  readonly followed?: Partial<Reflected<string>>;
+  readonly ports?: Partial<ReflectorPorts>;
 };
 
 function start(settings: Settings = {}): Store<string> {
   const store = createStore(text);
   const { pageSize = 2, relistMs = 600_000 } = settings;
-  const followed: Followed<string> = { path: PATH, pageSize, store, relistMs, ...settings.followed };
-  const ports: FollowPorts = {
-    ask: api.ask,
+  const followed: Reflected<string> = { path: PATH, pageSize, store, relistMs, ...settings.followed };
+  const ports: ReflectorPorts = {
+    request: api.request,
     stream: api.stream,
     nowMs: () => performance.now(),
     sleep: (ms, signal) => sleep(ms / 20, signal),
@@ -54,13 +54,13 @@ function start(settings: Settings = {}): Store<string> {
     onListed: () => {
       heard += 1;
     },
-    onHeard: () => {
+    onResponse: () => {
       heard += 1;
     },
     onFailed: (why) => failures.push(why),
     ...settings.ports,
   };
-  running = follow(followed, ports, stop.signal);
+  running = runReflector(followed, ports, stop.signal);
   return store;
 }
 
@@ -166,7 +166,7 @@ describe("a server or network that fails", () => {
   test("from the first moment on is waited for", async () => {
     server.faults.refuse = 403;
     const store = start();
-    await eventually(() => expect(failures).toContain(`the API server answers 403 to ${PATH}`));
+    await eventually(() => expect(failures).toContain(`the API server answered 403 to ${PATH}`));
     server.faults.refuse = undefined;
     put("a", "1");
     await shows(store, { a: "1" });
@@ -297,7 +297,7 @@ describe("a server that asks to be left alone", () => {
     server.faults.refuse = 429;
     server.faults.retryAfter = retryAfter;
     const slept: number[] = [];
-    const shortSleep: FollowPorts["sleep"] = async (ms) => {
+    const shortSleep: ReflectorPorts["sleep"] = async (ms) => {
       slept.push(ms);
       await pause(1, "in place of the sleep that is only noted");
     };
@@ -309,7 +309,7 @@ describe("a server that asks to be left alone", () => {
   test("on a watch is left alone too, and pauses of its own are no longer than its reader wants", async () => {
     put("a", "1");
     const slept: number[] = [];
-    const shortSleep: FollowPorts["sleep"] = async (ms) => {
+    const shortSleep: ReflectorPorts["sleep"] = async (ms) => {
       slept.push(ms);
       await pause(1, "in place of the sleep that is only noted");
     };

@@ -1,6 +1,6 @@
 /** What users should hear of an admission: where a controller creates the Pods, they never see its warnings. Pure. */
-import { isOwner, NOTE_LIMIT, type Note, type Owner } from "../../api-server/event-object.ts";
-import type { SendNote } from "../../api-server/event-sender.ts";
+import { type EventSpec, isOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
+import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { plainText } from "../../contract/outside-text.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/outcome.ts";
 import { isSurprising } from "../../injection/review.ts";
@@ -10,17 +10,17 @@ import type { Problem, ProblemCode } from "../../policy/problem.ts";
 import type { ReportSettings } from "../admission/admit.ts";
 
 /** Never throws and never waits. */
-export type TellOutcome = (pod: object, namespace: string, outcome: Outcome) => void;
+export type RecordOutcome = (pod: object, namespace: string, outcome: Outcome) => void;
 
-export function outcomeTeller(send: SendNote): TellOutcome {
+export function outcomeRecorder(send: RecordEvent): RecordOutcome {
   return (pod, namespace, outcome) => {
-    for (const note of notesOn(pod, namespace, outcome)) send(note);
+    for (const note of outcomeEvents(pod, namespace, outcome)) send(note);
   };
 }
 
-export function settingsReporter(send: SendNote): ReportSettings {
+export function settingsRecorder(send: RecordEvent): ReportSettings {
   return (object, namespace, problems) => {
-    for (const note of settingNotes(object, namespace, problems)) send(note);
+    for (const note of settingsEvents(object, namespace, problems)) send(note);
   };
 }
 
@@ -37,7 +37,7 @@ export const WITHOUT_EVENT: readonly ProblemCode[] = ["namespace_unknown"];
  * One note for a surprising skip and one per kind of problem, on the Pod's controller: the Pod itself does not exist
  * yet. A Pod without one gets none. A refusal reaches people through the answer itself.
  */
-export function notesOn(pod: object, namespace: string, outcome: Outcome): readonly Note[] {
+export function outcomeEvents(pod: object, namespace: string, outcome: Outcome): readonly EventSpec[] {
   const raw: RawObject = isRawObject(pod) ? pod : {};
   if (outcome.kind === "refused" || (outcome.kind === "unchanged" && UNASKED.includes(outcome.reason))) return [];
   const problems = outcome.explanation.problems.filter(({ code }) => !WITHOUT_EVENT.includes(code));
@@ -47,23 +47,27 @@ export function notesOn(pod: object, namespace: string, outcome: Outcome): reado
   if (owner === undefined) return [];
   const about = { namespace, owner };
   const skip = skipped === undefined ? [] : [warning(about, NOT_INJECTED, skipText(raw, skipped))];
-  return [...skip, ...problemNotes(about, problems)];
+  return [...skip, ...problemEvents(about, problems)];
 }
 
 /** Of a Pod on its controller, of everything else on the object itself, which has a UID once it is stored. */
-export function settingNotes(object: RawObject, namespace: string, problems: readonly Problem[]): readonly Note[] {
+export function settingsEvents(
+  object: RawObject,
+  namespace: string,
+  problems: readonly Problem[],
+): readonly EventSpec[] {
   const owner = textAt(object, "kind") === "Pod" ? controllerOf(object) : referenceTo(object);
-  return owner === undefined ? [] : problemNotes({ namespace, owner }, problems);
+  return owner === undefined ? [] : problemEvents({ namespace, owner }, problems);
 }
 
-type About = Pick<Note, "namespace" | "owner">;
+type About = Pick<EventSpec, "namespace" | "owner">;
 
-function problemNotes(about: About, problems: readonly Problem[]): readonly Note[] {
+function problemEvents(about: About, problems: readonly Problem[]): readonly EventSpec[] {
   return [...byCode(problems)].map(([code, text]) => warning(about, eventReasonOf(code), text));
 }
 
-function warning(about: About, reason: string, text: string): Note {
-  return { ...about, type: "Warning", reason, message: plainText(text, NOTE_LIMIT) };
+function warning(about: About, reason: string, text: string): EventSpec {
+  return { ...about, type: "Warning", reason, message: plainText(text, MESSAGE_LIMIT) };
 }
 
 function skipText(pod: RawObject, reason: SkipReason): string {

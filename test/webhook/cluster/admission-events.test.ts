@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { eventOf, type Note } from "../../../src/api-server/event-object.ts";
+import { type EventSpec, toEventObject } from "../../../src/api-server/event-object.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../../src/injection/outcome.ts";
 import { PROBLEMS, type Problem, type ProblemCode } from "../../../src/policy/problem.ts";
 import { resolvePolicy } from "../../../src/policy/resolve.ts";
-import { notesOn, outcomeTeller, settingNotes } from "../../../src/webhook/cluster/event-notes.ts";
+import { outcomeEvents, outcomeRecorder, settingsEvents } from "../../../src/webhook/cluster/admission-events.ts";
 import { anyText } from "../../any-text.ts";
 
 const OWNER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "u-1" };
@@ -22,7 +22,7 @@ function problem(code: ProblemCode, message = "Got nonsense."): Problem {
 
 test("only skips that surprise are told, and never those no one asked about", () => {
   const told = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
-    (reason) => notesOn(POD, "shop", skipped(reason)).length,
+    (reason) => outcomeEvents(POD, "shop", skipped(reason)).length,
   );
   expect(told).toEqual([
     "too_many_containers",
@@ -40,7 +40,7 @@ test("only skips that surprise are told, and never those no one asked about", ()
 });
 
 test("the note of a skip names the Pod, the reason and its sentence", () => {
-  expect(notesOn(POD, "shop", skipped("own_hooks"))).toEqual([
+  expect(outcomeEvents(POD, "shop", skipped("own_hooks"))).toEqual([
     {
       namespace: "shop",
       owner: OWNER,
@@ -53,7 +53,7 @@ test("the note of a skip names the Pod, the reason and its sentence", () => {
 
 test("every kind of problem but an unread namespace is told, several of a kind together", () => {
   const problems = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => problem(code));
-  const notes = notesOn(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
+  const notes = outcomeEvents(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
   expect(notes).toHaveLength(problems.length - 1);
   expect(notes.map(({ reason }) => reason)).not.toContain("NamespaceUnknown");
   const bad = notes.find(({ reason }) => reason === "BadValue");
@@ -63,13 +63,13 @@ test("every kind of problem but an unread namespace is told, several of a kind t
 test.for(["disabled", "not_enabled", "system_namespace", "mirror_pod"] as const)(
   "a Pod that is %s hears nothing of its mistakes",
   (reason) => {
-    expect(notesOn(POD, "shop", skipped(reason, [problem("bad_value")]))).toEqual([]);
+    expect(outcomeEvents(POD, "shop", skipped(reason, [problem("bad_value")]))).toEqual([]);
   },
 );
 
 test("a refusal tells by itself", () => {
   const explanation = { policy, origin, problems: [problem("bad_value")] };
-  expect(notesOn(POD, "shop", { kind: "refused", message: "no", explanation })).toEqual([]);
+  expect(outcomeEvents(POD, "shop", { kind: "refused", message: "no", explanation })).toEqual([]);
 });
 
 describe("the owner", () => {
@@ -84,7 +84,7 @@ describe("the owner", () => {
     },
     { says: "text instead of a list", ownerReferences: "ReplicaSet" },
   ])("of $says gets no note", ({ ownerReferences }) => {
-    expect(notesOn({ metadata: { name: "a", ownerReferences } }, "shop", skipped("own_hooks"))).toEqual([]);
+    expect(outcomeEvents({ metadata: { name: "a", ownerReferences } }, "shop", skipped("own_hooks"))).toEqual([]);
   });
 
   test("is the controller among several", () => {
@@ -92,7 +92,7 @@ describe("the owner", () => {
       { ...OWNER, uid: "u-0", controller: false },
       { ...OWNER, controller: true },
     ];
-    expect(notesOn({ metadata: { ownerReferences } }, "shop", skipped("own_hooks"))[0]?.owner).toEqual(OWNER);
+    expect(outcomeEvents({ metadata: { ownerReferences } }, "shop", skipped("own_hooks"))[0]?.owner).toEqual(OWNER);
   });
 });
 
@@ -101,8 +101,8 @@ test("whatever a Pod is made of, notes are printable, bounded and never a crash"
     fc.property(fc.jsonValue(), anyText({ maxLength: 3_000 }), (metadata, message) => {
       const pod = { metadata: { ...POD.metadata, generateName: metadata } };
       const notes = [
-        ...notesOn(pod, "shop", skipped("own_hooks", [problem("bad_value", message)])),
-        ...notesOn({ metadata }, "shop", skipped("own_hooks")),
+        ...outcomeEvents(pod, "shop", skipped("own_hooks", [problem("bad_value", message)])),
+        ...outcomeEvents({ metadata }, "shop", skipped("own_hooks")),
       ];
       for (const note of notes) expect(note.message).toMatch(/^[\x20-\x7e]{1,1000}$/);
     }),
@@ -110,12 +110,12 @@ test("whatever a Pod is made of, notes are printable, bounded and never a crash"
 });
 
 test("an Event is what the API server takes: name, namespace, whole seconds, count", () => {
-  const [note] = notesOn(POD, "shop", skipped("own_hooks"));
+  const [note] = outcomeEvents(POD, "shop", skipped("own_hooks"));
   if (note === undefined) throw new Error("no note was made");
   const longName = { ...note, owner: { ...note.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };
   const happened = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef" };
   const teller = { instance: "web-1", reporter: "lastcall.dev/webhook" };
-  const event = eventOf(longName, { ...happened, ...teller });
+  const event = toEventObject(longName, { ...happened, ...teller });
   expect(event).toMatchObject({
     apiVersion: "v1",
     kind: "Event",
@@ -128,11 +128,11 @@ test("an Event is what the API server takes: name, namespace, whole seconds, cou
 });
 
 test("every note on an outcome is sent", () => {
-  const sent: Note[] = [];
-  const tell = outcomeTeller((note) => sent.push(note));
+  const sent: EventSpec[] = [];
+  const tell = outcomeRecorder((note) => sent.push(note));
   const outcome = skipped("own_hooks", [problem("bad_value")]);
   tell(POD, "shop", outcome);
-  expect(sent).toEqual(notesOn(POD, "shop", outcome));
+  expect(sent).toEqual(outcomeEvents(POD, "shop", outcome));
   expect(sent).toHaveLength(2);
 });
 
@@ -141,7 +141,7 @@ describe("a mistake in the settings of an object that is not injected", () => {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata };
 
   test("is an Event on the object", () => {
-    expect(settingNotes(namespace, "shop", [problem("unknown_label", "There is none.")])).toEqual([
+    expect(settingsEvents(namespace, "shop", [problem("unknown_label", "There is none.")])).toEqual([
       {
         namespace: "shop",
         owner: { apiVersion: "v1", kind: "Namespace", name: "shop", uid: "7" },
@@ -154,12 +154,12 @@ describe("a mistake in the settings of an object that is not injected", () => {
 
   test("of a Pod is one on its controller", () => {
     expect(
-      settingNotes({ kind: "Pod", ...POD }, "shop", [problem("bad_value")]).map(({ owner }) => owner.kind),
+      settingsEvents({ kind: "Pod", ...POD }, "shop", [problem("bad_value")]).map(({ owner }) => owner.kind),
     ).toEqual(["ReplicaSet"]);
   });
 
   test("is none for an object that is not stored yet", () => {
     const { uid: _none, ...unstored } = metadata;
-    expect(settingNotes({ ...namespace, metadata: unstored }, "shop", [problem("bad_value")])).toEqual([]);
+    expect(settingsEvents({ ...namespace, metadata: unstored }, "shop", [problem("bad_value")])).toEqual([]);
   });
 });

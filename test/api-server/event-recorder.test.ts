@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
-import type { ApiAnswer, ApiQuestion } from "../../src/api-server/api-request.ts";
-import type { Note } from "../../src/api-server/event-object.ts";
-import { eventSender } from "../../src/api-server/event-sender.ts";
+import type { ApiRequest, ApiResponse } from "../../src/api-server/api-request.ts";
+import type { EventSpec } from "../../src/api-server/event-object.ts";
+import { createEventRecorder } from "../../src/api-server/event-recorder.ts";
 import { eventually } from "../time/eventually.ts";
 
-function about(uid: string, namespace = "shop", type: Note["type"] = "Warning"): Note {
+function about(uid: string, namespace = "shop", type: EventSpec["type"] = "Warning"): EventSpec {
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid };
   return { namespace, owner, type, reason: "NotInjected", message: "Pod web-1 was left alone." };
 }
 
 function senderUnderTest(
-  answer: (question: ApiQuestion) => Promise<ApiAnswer>,
+  answer: (question: ApiRequest) => Promise<ApiResponse>,
   isKnown: (namespace: string) => boolean = () => true,
 ) {
   const clock = { nowMs: 0 };
   const counts = new Map<string, number>();
-  const asked: ApiQuestion[] = [];
-  const tell = eventSender({
-    ask: (question) => {
+  const asked: ApiRequest[] = [];
+  const tell = createEventRecorder({
+    request: (question) => {
       asked.push(question);
       return answer(question);
     },

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { connectionTo } from "../../src/api-server/connection.ts";
+import { loadKubeConfig } from "../../src/api-server/load-kube-config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-connection-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,7 +23,7 @@ current-context: x
 `;
 
 test("a kubeconfig leads to its cluster", async () => {
-  const connection = await connectionTo({ kubeconfigFile: fileWith(WHOLE) });
+  const connection = await loadKubeConfig({ kubeconfigFile: fileWith(WHOLE) });
   expect(connection.getCurrentCluster()?.server).toBe("https://127.0.0.1:6443");
 });
 
@@ -39,20 +39,20 @@ test.for([
   },
   { says: "names no context", file: () => fileWith("clusters: []"), tells: "current-context is missing" },
 ])("a kubeconfig that $says is refused with its name", async ({ file, tells }) => {
-  await expect(connectionTo({ kubeconfigFile: file() })).rejects.toThrow(tells);
+  await expect(loadKubeConfig({ kubeconfigFile: file() })).rejects.toThrow(tells);
 });
 
 test("outside of a Pod a kubeconfig is asked for", async () => {
   vi.stubEnv("KUBERNETES_SERVICE_HOST", undefined);
   vi.stubEnv("KUBERNETES_SERVICE_PORT", undefined);
-  await expect(connectionTo({ kubeconfigFile: "" })).rejects.toThrow("give --kubeconfig FILE");
+  await expect(loadKubeConfig({ kubeconfigFile: "" })).rejects.toThrow("not running in a Pod; set --kubeconfig FILE");
   vi.unstubAllEnvs();
 });
 
 test("inside of a Pod its own account is used, IPv6 included", async () => {
   vi.stubEnv("KUBERNETES_SERVICE_HOST", "fd00::1");
   vi.stubEnv("KUBERNETES_SERVICE_PORT", "443");
-  const connection = await connectionTo({ kubeconfigFile: "" });
+  const connection = await loadKubeConfig({ kubeconfigFile: "" });
   expect(connection.getCurrentCluster()?.server).toBe("https://[fd00::1]:443");
   vi.unstubAllEnvs();
 });

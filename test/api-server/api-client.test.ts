@@ -7,8 +7,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type ApiRunner, apiRunner } from "../../src/api-server/api-runner.ts";
-import { connectionTo } from "../../src/api-server/connection.ts";
+import { type ApiClient, createApiClient } from "../../src/api-server/api-client.ts";
+import { loadKubeConfig } from "../../src/api-server/load-kube-config.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-api-"));
@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function runnerWith(trusted: string | undefined, path = ""): Promise<ApiRunner> {
+async function runnerWith(trusted: string | undefined, path = ""): Promise<ApiClient> {
   writeFileSync(tokenFile, "first");
   const kubeconfig = join(folder, "kubeconfig");
   const { port } = server.address() as AddressInfo;
@@ -43,7 +43,7 @@ async function runnerWith(trusted: string | undefined, path = ""): Promise<ApiRu
   const clusters = [{ name: "c", cluster }];
   const users = [{ name: "u", user }];
   writeFileSync(kubeconfig, JSON.stringify({ clusters, users, contexts, "current-context": "x" }));
-  return apiRunner(await connectionTo({ kubeconfigFile: kubeconfig }));
+  return createApiClient(await loadKubeConfig({ kubeconfigFile: kubeconfig }));
 }
 
 /** How long the package believes a token, as every client of Kubernetes does. */
@@ -58,7 +58,7 @@ test("its CA is trusted, its token sent, and a path before the API kept", async 
     reply.end("ä");
   };
   const api = await runnerWith(ca, "/k8s/clusters/c-1/");
-  expect(await api.ask(question)).toEqual({ status: 200, text: "ä" });
+  expect(await api.request(question)).toEqual({ status: 200, text: "ä" });
   expect(seen).toEqual([["/k8s/clusters/c-1/version?a=b", "Bearer first", "application/json"]]);
   api.close();
 });
@@ -72,10 +72,10 @@ test("a token that was replaced is sent within a minute", async () => {
   const api = await runnerWith(ca);
   vi.useFakeTimers({ toFake: ["Date"] });
   try {
-    await api.ask(question);
+    await api.request(question);
     writeFileSync(tokenFile, "second");
     vi.setSystemTime(Date.now() + MINUTE_MS + 1);
-    await api.ask(question);
+    await api.request(question);
   } finally {
     vi.useRealTimers();
   }
@@ -89,7 +89,7 @@ test("a server that another CA signed is not spoken to", async () => {
     asked += 1;
   };
   const api = await runnerWith(undefined);
-  await expect(api.ask(question)).rejects.toThrow(/certificate/);
+  await expect(api.request(question)).rejects.toThrow(/certificate/);
   expect(asked).toBe(0);
   api.close();
 });
@@ -106,7 +106,7 @@ test("an answer of more than 64 MiB is given up, not kept", async () => {
     more();
   };
   const api = await runnerWith(ca);
-  await expect(api.ask({ ...question, limitMs: 60_000 })).rejects.toThrow("larger than 67108864 bytes");
+  await expect(api.request({ ...question, limitMs: 60_000 })).rejects.toThrow("larger than 67108864 bytes");
   expect(given).toBeGreaterThan(64 * chunk.length);
   api.close();
 });
@@ -118,7 +118,7 @@ test("one connection serves question after question", async () => {
     reply.end("{}");
   };
   const api = await runnerWith(ca);
-  for (let time = 0; time < 5; time += 1) await api.ask(question);
+  for (let time = 0; time < 5; time += 1) await api.request(question);
   expect(ports.size).toBe(1);
   api.close();
 });
@@ -129,7 +129,7 @@ test("a question without an answer ends at its limit, a stream too, and half an 
     reply.write("half");
   };
   const api = await runnerWith(ca);
-  await expect(api.ask({ ...question, limitMs: 200 })).rejects.toThrow();
+  await expect(api.request({ ...question, limitMs: 200 })).rejects.toThrow();
   const chunks: string[] = [];
   let opened = 0;
   await api.stream({

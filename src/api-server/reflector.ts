@@ -1,61 +1,63 @@
 /**
- * Keeps a store like the API server's own: list, watch, and list again on a timer. The informer of the client package
- * is not used: it gives up at its first failed list, passes over lines it cannot read, and never lists again.
+ * Keeps a store in step with the API server: list, watch, relist on a timer. The informer of the client package is not
+ * used: it gives up at its first failed list, skips lines it cannot parse, and never relists.
  */
-import { ApiRefusal, type AskApi, type StreamApi } from "./api-request.ts";
+import { ApiRefusal, type OpenStream, type SendRequest } from "./api-request.ts";
 import { type Listed, listAll } from "./list-pages.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import type { Store } from "./store.ts";
 import { lineSplitter, readWatchEvent, versionOf } from "./watch-event.ts";
 
-export type Followed<T> = {
+export type Reflected<T> = {
   readonly path: string;
-  /** Which objects, by their fields; without it all. */
   readonly fieldSelector?: string;
   readonly pageSize: number;
   readonly store: Store<T>;
-  /** From one list to the next, in milliseconds. */
   readonly relistMs: number;
   /**
-   * Longest life of one watch, in milliseconds; without it a watch lives until the next list. A short one notices soon
-   * when the server is gone: the next is not accepted.
+   * Longest duration of one watch; default: until the next list. A short watch detects a lost server early, because the
+   * next one is not accepted.
    */
   readonly watchMs?: number;
   /**
-   * How long watches may say nothing before everything is listed, in milliseconds; asked after each watch. Without it
-   * silence is trusted: a server has no bookmark to send while no object of the kind changes anywhere.
+   * Silence after which everything is listed, read after each watch; default: no limit, because a server sends no bookmark
+   * while no object of the kind changes anywhere.
    */
   readonly silenceMs?: () => number;
-  /** Longest pause after a failure that did not ask for a longer one, in milliseconds. */
+  /** Longest pause after a failure; a longer `Retry-After` still holds. */
   readonly retryLimitMs?: number;
 };
 
-export type FollowPorts = {
-  readonly ask: AskApi;
-  readonly stream: StreamApi;
+export type ReflectorPorts = {
+  readonly request: SendRequest;
+  readonly stream: OpenStream;
   readonly nowMs: () => number;
-  /** Ends early, and without rejecting, when the signal is given. */
+  /** Resolves early on abort, never rejects. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly onListed: () => void;
-  /** An event, a bookmark, or a watch that was accepted. */
-  readonly onHeard: () => void;
+  /** Called for every event, bookmark and accepted watch. */
+  readonly onResponse: () => void;
   readonly onFailed: (why: string) => void;
 };
 
-/** A watch that ends sooner without a word counts as failed, or a server that closes at once would be asked without pause. */
+/** A shorter watch without an event counts as failed, or a server that closes at once would be retried without a pause. */
 const SHORT_WATCH_MS = 5_000;
 
-/** What the server may overrun the time it was given before the watch is cut here. */
+/** Time by which the server may exceed `timeoutSeconds` before the watch is aborted. */
 const OVERRUN_MS = 5_000;
 
 const GONE = 410;
 
-/** `saidMs`: when the last list, event or bookmark came. */
-type Place = { version: string; listDueMs: number; saidMs: number };
+/** `lastEventMs`: time of the last list, event or bookmark. */
+type Place = { version: string; listDueMs: number; lastEventMs: number };
 
-/** Ends only by the signal. */
-export async function follow<T>(followed: Followed<T>, ports: FollowPorts, signal: AbortSignal): Promise<void> {
+/** Runs until the signal aborts. */
+export async function runReflector<T>(
+  followed: Reflected<T>,
+  ports: ReflectorPorts,
+  signal: AbortSignal,
+): Promise<void> {
   let place: Place | undefined;
   let failures = 0;
   while (!signal.aborted) {
@@ -65,25 +67,24 @@ export async function follow<T>(followed: Followed<T>, ports: FollowPorts, signa
     if (end.failure !== undefined && !signal.aborted) ports.onFailed(end.failure);
     if (failures === 0) continue;
     const pauseMs = Math.min(retryDelayMs(failures, ports.random()), followed.retryLimitMs ?? Number.POSITIVE_INFINITY);
-    await ports.sleep(Math.max(pauseMs, end.askedPauseMs ?? 0), signal);
+    await ports.sleep(Math.max(pauseMs, end.retryAfterMs ?? 0), signal);
   }
 }
 
 type RoundEnd = {
-  /** Where to go on; `undefined` when only a list helps. */
+  /** `undefined` when a list has to follow. */
   readonly place: Place | undefined;
   readonly lived: boolean;
   readonly failure?: string;
-  /** How long the server asked to be left alone. */
-  readonly askedPauseMs?: number;
+  readonly retryAfterMs?: number;
 };
 
-type Surroundings = { readonly ports: FollowPorts; readonly signal: AbortSignal };
+type Round = { readonly ports: ReflectorPorts; readonly signal: AbortSignal };
 
 async function listAndWatch<T>(
   known: Place | undefined,
-  followed: Followed<T>,
-  surroundings: Surroundings,
+  followed: Reflected<T>,
+  surroundings: Round,
 ): Promise<RoundEnd> {
   let place = known;
   try {
@@ -95,28 +96,32 @@ async function listAndWatch<T>(
       return { place: undefined, lived: false };
     const failure = error instanceof Error ? error.message : String(error);
     const askedPauseMs = error instanceof ApiRefusal ? error.retryAfterMs : 0;
-    return { place: error instanceof BrokenWatch ? undefined : place, lived: false, failure, askedPauseMs };
+    return {
+      place: error instanceof BrokenWatch ? undefined : place,
+      lived: false,
+      failure,
+      retryAfterMs: askedPauseMs,
+    };
   }
 }
 
-async function listInto<T>(followed: Followed<T>, { ports, signal }: Surroundings): Promise<Place> {
+async function listInto<T>(followed: Reflected<T>, { ports, signal }: Round): Promise<Place> {
   const { path, fieldSelector, pageSize, store, relistMs } = followed;
   const { keep, newEntries } = store;
-  const listed: Listed<T> = await listAll(ports.ask, { path, fieldSelector, pageSize, keep, newEntries, signal });
+  const listed: Listed<T> = await listAll(ports.request, { path, fieldSelector, pageSize, keep, newEntries, signal });
   store.replace(listed.objects);
   ports.onListed();
-  // Somewhat sooner, at random: caches and replicas that started together drift apart.
-  const saidMs = ports.nowMs();
-  return { version: listed.version, listDueMs: saidMs + relistMs * (0.8 + 0.2 * ports.random()), saidMs };
+  // Jitter spreads the lists of caches and replicas that started together.
+  const lastEventMs = ports.nowMs();
+  return { version: listed.version, listDueMs: lastEventMs + relistMs * (0.8 + 0.2 * ports.random()), lastEventMs };
 }
 
 /**
- * Moves `place` along with every event. A line that was begun and not ended did not move it, so the next watch brings
- * that event again.
+ * Advances `place` with every event. An incomplete line does not advance it, so the next watch repeats that event.
  *
- * @returns whether the watch lived long enough to be no failure
+ * @returns false when the watch was too short to count as a success
  */
-async function watchFrom<T>(place: Place, followed: Followed<T>, { ports, signal }: Surroundings): Promise<boolean> {
+async function watchFrom<T>(place: Place, followed: Reflected<T>, { ports, signal }: Round): Promise<boolean> {
   const startMs = ports.nowMs();
   const { watchMs = Number.POSITIVE_INFINITY } = followed;
   const leftMs = Math.max(1_000, Math.min(watchMs, place.listDueMs - startMs));
@@ -133,15 +138,15 @@ async function watchFrom<T>(place: Place, followed: Followed<T>, { ports, signal
     for (const line of completeLines(chunk)) {
       applyLine(line, place, followed.store);
       events += 1;
-      place.saidMs = ports.nowMs();
-      ports.onHeard();
+      place.lastEventMs = ports.nowMs();
+      ports.onResponse();
     }
   };
   const limitMs = leftMs + Math.min(OVERRUN_MS, watchMs / 2);
-  await ports.stream({ path: `${followed.path}?${query}`, limitMs, signal, onOpen: ports.onHeard, onChunk });
+  await ports.stream({ path: `${followed.path}?${query}`, limitMs, signal, onOpen: ports.onResponse, onChunk });
   const endMs = ports.nowMs();
-  if (followed.silenceMs !== undefined && endMs - place.saidMs >= followed.silenceMs()) place.listDueMs = endMs;
-  // The server's timer may be a little ahead of ours.
+  if (followed.silenceMs !== undefined && endMs - place.lastEventMs >= followed.silenceMs()) place.listDueMs = endMs;
+  // The server's timer may be slightly ahead.
   return events > 0 || endMs - startMs >= Math.min(SHORT_WATCH_MS, 0.9 * watchMs);
 }
 
@@ -156,5 +161,5 @@ function applyLine<T>(line: string, place: Place, store: Store<T>): void {
 
 class ExpiredWatch extends Error {}
 
-/** What was said cannot be understood; an event may be lost. */
+/** An event may be lost. */
 class BrokenWatch extends Error {}

@@ -1,25 +1,25 @@
-/** Where the API server is and how to speak to it. Loads its package only when a cluster is asked for. */
+/** Loads a kubeconfig file or the Pod's ServiceAccount. The package is imported only when a cluster is used. */
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Fault } from "../fault.ts";
 
 export type ConnectionSettings = {
-  /** Empty: the account of the Pod this process runs in. */
+  /** Empty: the ServiceAccount of the Pod. */
   readonly kubeconfigFile: string;
 };
 
 /**
- * Reads the file or the Pod's own account; sends nothing yet.
+ * Sends no request.
  *
- * @throws Fault ERR_INPUT_UNREADABLE naming the file, or saying that this is no Pod
+ * @throws Fault ERR_INPUT_UNREADABLE with the file, or when neither a file nor a Pod is there
  */
-export async function connectionTo(settings: ConnectionSettings): Promise<KubeConfig> {
+export async function loadKubeConfig(settings: ConnectionSettings): Promise<KubeConfig> {
   const { KubeConfig } = await import("./kube-config.ts");
   const connection = new KubeConfig();
   if (settings.kubeconfigFile === "") {
     connection.loadFromCluster();
     if (!URL.canParse(connection.getCurrentCluster()?.server ?? "") || isUndefinedServer(connection)) {
-      const detail = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name no API server, so this is no Pod";
-      throw new Fault("ERR_INPUT_UNREADABLE", `${detail}; give --kubeconfig FILE`);
+      const detail = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: not running in a Pod";
+      throw new Fault("ERR_INPUT_UNREADABLE", `${detail}; set --kubeconfig FILE`);
     }
     return connection;
   }
@@ -37,7 +37,7 @@ export async function connectionTo(settings: ConnectionSettings): Promise<KubeCo
   return connection;
 }
 
-/** The package writes what the environment lacks into the address as a word. */
+/** The package renders a missing variable as the host `undefined`. */
 function isUndefinedServer(connection: KubeConfig): boolean {
   return /^https?:\/\/undefined:/.test(connection.getCurrentCluster()?.server ?? "");
 }

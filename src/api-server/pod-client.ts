@@ -2,41 +2,41 @@
 import { type IncomingMessage, request } from "node:http";
 import { Duplex } from "node:stream";
 import type { Cluster, KubeConfig } from "@kubernetes/client-node";
-import type { ApiAnswer, AskApi } from "./api-request.ts";
-import { readWhole, within } from "./api-runner.ts";
+import { readResponse, rejectOnAbort } from "./api-client.ts";
+import type { ApiResponse, SendRequest } from "./api-request.ts";
 
 type PodPort = { readonly namespace: string; readonly pod: string; readonly port: number };
 
-/** Requests to one port of one Pod. Every request opens a connection of its own. */
-export type AskPod = (target: PodPort) => AskApi;
+/** Every request opens a connection of its own. */
+export type PodClient = (target: PodPort) => SendRequest;
 
-/** Characters of an error that the kubelet reports. */
+/** In characters, for errors that the kubelet reports. */
 const ERROR_LIMIT = 300;
 
-/** @param ask the API server, for the reason of a refused port-forward */
-export function podRunner(connection: KubeConfig, ask: AskApi): AskPod {
-  return (target) => (question) => {
-    const limit = AbortSignal.timeout(Math.ceil(question.limitMs));
-    const signal = question.signal === undefined ? limit : AbortSignal.any([limit, question.signal]);
-    const send = async (): Promise<ApiAnswer> => {
+/** @param request reads the API server's reason for a refused port-forward */
+export function createPodClient(connection: KubeConfig, request: SendRequest): PodClient {
+  return (target) => (call) => {
+    const limit = AbortSignal.timeout(Math.ceil(call.limitMs));
+    const signal = call.signal === undefined ? limit : AbortSignal.any([limit, call.signal]);
+    const send = async (): Promise<ApiResponse> => {
       const forward = await openForward(connection, target, signal).catch(async (cause: unknown) => {
         if (signal.aborted) throw cause;
-        return refusalOf(cause, target, ask, question.limitMs, signal);
+        return explainRefusal(cause, target, request, call.limitMs, signal);
       });
       if ("status" in forward) return forward;
       try {
-        return await readWhole(await sendOn(forward.socket, question, signal));
+        return await readResponse(await sendOn(forward.socket, call, signal));
       } finally {
         forward.close();
       }
     };
-    return within(signal, send());
+    return rejectOnAbort(signal, send());
   };
 }
 
 type Forward = { readonly socket: Duplex; readonly close: () => void };
 
-/** Channels of a forwarded port; each begins with two bytes that repeat its number. */
+/** WebSocket channels of a forwarded port; the first message of each starts with two bytes that repeat the port. */
 const DATA = 0;
 const ERROR = 1;
 
@@ -52,7 +52,7 @@ async function openForward(connection: KubeConfig, target: PodPort, signal: Abor
     return true;
   };
   const socket = new Duplex({
-    // The answer is limited in size, so nothing holds the sender back.
+    // No backpressure: the response is limited in size.
     read: () => undefined,
     write: (chunk: Buffer, _encoding, done) => webSocket.send(Buffer.concat([Buffer.from([DATA]), chunk]), done),
   });
@@ -70,7 +70,7 @@ async function openForward(connection: KubeConfig, target: PodPort, signal: Abor
     close: () => {
       webSocket.removeEventListener("close", onClose);
       socket.destroy();
-      // A close handshake would wait 30 s for a peer that does not answer it.
+      // A close handshake would wait 30 s for an unresponsive peer.
       webSocket.terminate();
     },
   };
@@ -80,7 +80,7 @@ function forwardPath({ namespace, pod, port }: PodPort): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/portforward?ports=${port}`;
 }
 
-/** The client has no parameter for a signal: it reaches the request of the WebSocket handshake by its options. */
+/** `WebSocketHandler` takes no AbortSignal, so the signal is passed through the options of its handshake request. */
 function abortable(connection: KubeConfig, signal: AbortSignal): KubeConfig {
   const config: KubeConfig = Object.create(connection);
   config.applyToHTTPSOptions = async (options) => {
@@ -89,29 +89,29 @@ function abortable(connection: KubeConfig, signal: AbortSignal): KubeConfig {
   };
   config.getCurrentCluster = (): Cluster | null => {
     const cluster = connection.getCurrentCluster();
-    // The client appends an absolute path.
+    // `WebSocketHandler` appends an absolute path.
     return cluster === null ? null : { ...cluster, server: cluster.server.replace(/\/$/, "") };
   };
   return config;
 }
 
-/** A failed handshake has no body: a plain request is refused for the same reason, in words. */
-async function refusalOf(
+/** A failed handshake has no body; a plain GET is refused with the same status and a Status object. */
+async function explainRefusal(
   cause: unknown,
   target: PodPort,
-  ask: AskApi,
+  request: SendRequest,
   limitMs: number,
   signal: AbortSignal,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const message = messageOf(cause);
   const status = Number(/Unexpected server response: ([0-9]{3})/.exec(message)?.[1] ?? 0);
   if (status === 0) throw new Error(message);
-  const plain = await ask({ method: "GET", path: forwardPath(target), limitMs, signal });
+  const plain = await request({ method: "GET", path: forwardPath(target), limitMs, signal });
   if (plain.status !== status) throw new Error(`the API server refused the port-forward with ${status}`);
   return plain;
 }
 
-/** The client rejects with an event of the WebSocket. */
+/** `WebSocketHandler` rejects with an ErrorEvent. */
 function messageOf(cause: unknown): string {
   const message = typeof cause === "object" && cause !== null && "message" in cause ? cause.message : undefined;
   return typeof message === "string" && message !== "" ? message : String(cause);
@@ -119,7 +119,7 @@ function messageOf(cause: unknown): string {
 
 function sendOn(
   socket: Duplex,
-  { method, path }: Parameters<AskApi>[0],
+  { method, path }: Parameters<SendRequest>[0],
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
