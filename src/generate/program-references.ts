@@ -12,10 +12,10 @@ import { addGauge, drainMeters, sliceMeters, threadMeters } from "../relay/metri
 import { refusalCounter } from "../relay/server/guard.ts";
 import { variableOf } from "../settings/read-settings.ts";
 import { addAuthorityGauges, eventRecorder } from "../webhook/certificates/event-recorder.ts";
-import { clusterMeters } from "../webhook/cluster/cluster-metrics.ts";
+import { createClusterMetrics } from "../webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../webhook/enforcement/enforcement-runner.ts";
 import type { Log } from "../webhook/log.ts";
-import { createMeters } from "../webhook/metrics.ts";
+import { createMetrics } from "../webhook/metrics.ts";
 import { SELF_TEST_HELP } from "../webhook/self-test/main.ts";
 import { SETTINGS } from "../webhook/settings.ts";
 import { code, markdownTable } from "./markdown-table.ts";
@@ -93,11 +93,11 @@ export function exitStatusReference(file: string): string {
 type MetricRow = { readonly name: string; readonly help: string; readonly labelNames?: readonly string[] };
 
 export function webhookMetricReference(): string {
-  const { registry } = createMeters();
+  const { registry } = createMetrics();
   eventRecorder(SILENT, registry);
   addAuthorityGauges(registry, () => ({ isInSync: false, leafValidUntilMs: undefined, signer: undefined }));
   addEnforcementGauges(registry, () => ({ isEnforcing: false, why: "", reason: "none" }));
-  clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
+  createClusterMetrics(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
   return metricTable(registry);
 }
 

@@ -1,26 +1,26 @@
-/** The closed list of ways a request can end. Every request ends in exactly one; the keys are metric labels and never renamed. */
+/** Outcomes of a request; each has exactly one. The keys are values of metric labels and stay stable. */
 import type { Mode } from "../injection/outcome.ts";
 
 export const OUTCOMES = {
   injected: "the Pod was changed",
-  skipped: "the Pod was left alone; the reason says why",
-  refused: "the Pod was refused because the configuration says so",
-  checked: "only the settings of the object were checked, since it is not injected",
-  malformed: "the request was no admission review this server can read",
+  skipped: "the Pod was not changed; the reason states why",
+  refused: "the Pod was refused, as onInvalid is set to refuse",
+  checked: "the settings of an object that is not injected were checked",
+  malformed: "the request was not a valid AdmissionReview",
   too_large: "the body exceeded the limit",
-  fault: "this server failed; the failure policy of the configuration decides",
+  fault: "the webhook failed; the failurePolicy of its configuration applies",
 } as const;
 
 export type OutcomeName = keyof typeof OUTCOMES;
 
 export const MALFORMED_REASONS = {
   wrong_content_type: "the content type is not application/json",
-  cut_off: "the connection ended before the body did",
+  cut_off: "the connection closed before the end of the body",
   empty_body: "the body is empty",
   truncated_json: "the body ends before its JSON does",
   invalid_json: "the body is not JSON",
   wrong_kind: "the body is not an AdmissionReview",
-  wrong_version: "the review has another version than v1",
+  wrong_version: "the apiVersion is not admission.k8s.io/v1",
   no_request: "the review has no request",
   no_uid: "the request has no uid",
   no_object: "the request to create a Pod has no Pod",
@@ -28,10 +28,10 @@ export const MALFORMED_REASONS = {
 
 export type MalformedReason = keyof typeof MALFORMED_REASONS;
 
-/** Asked about something that is not the creation of a Pod: allowed, and no fault of anybody. */
+/** The request was not the creation of a Pod, and was allowed. */
 export const NOT_A_POD_CREATION = "not_a_pod_creation";
 
-/** One request as metrics count it. */
+/** Label values of one request. */
 export type Entry = {
   readonly outcome: OutcomeName;
   /** A skip reason, a malformed reason, or `none`. */

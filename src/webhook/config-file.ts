@@ -1,4 +1,4 @@
-/** The cluster's configuration file from YAML. Every mistake is a problem; only an unreadable file is a fault. */
+/** Reads the cluster configuration from a YAML file. Invalid values are problems; only an unreadable file is a fault. */
 import { readFileSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
 import { Fault } from "../fault.ts";
@@ -19,7 +19,7 @@ export function parseConfigText(text: string, path: string): ReadConfigFile {
   if (document.errors.length > 0) {
     const problems = document.errors.map((error) => ({
       where: `${path}, line ${lines.linePos(error.pos[0]).line}`,
-      message: `This is not YAML: ${quote(error.message)}`,
+      message: `Invalid YAML: ${quote(error.message)}`,
     }));
     return { config: DEFAULT_CONFIG, problems };
   }
@@ -30,7 +30,7 @@ export function parseConfigText(text: string, path: string): ReadConfigFile {
   };
 }
 
-/** Aliases that multiply, or that name nothing, only show when the document becomes a value. */
+/** Excessive or unresolved aliases are reported only by this conversion. */
 function plainValue(convert: () => unknown): unknown {
   try {
     return convert();

@@ -1,4 +1,4 @@
-/** The webhook's flags and environment as settings, and which of them go together. */
+/** Reads the webhook's settings from flags and environment, and checks combinations. */
 import { formatDuration } from "../contract/duration.ts";
 import { helpRows, type ReadSettings, readByTable, type SettingProblem } from "../settings/read-settings.ts";
 import { SETTINGS, type WebhookSettings } from "./settings.ts";
@@ -15,12 +15,11 @@ export function readSettings(args: readonly string[], environment: Environment):
     ...portProblems(settings),
   ];
   if (settings.kubeVersion === "auto" && settings.cluster === "off") {
-    together.push({ where: "--kube-version", message: "Only with --cluster=watch can auto ask the API server." });
+    together.push({ where: "--kube-version", message: "auto requires --cluster=watch. Set it, or set a version." });
   }
   return { ...read, problems: [...read.problems, ...together] };
 }
 
-/** What `lastcall webhook --help` prints. */
 export function helpText(): string {
   return [
     "lastcall webhook [flags]",
@@ -35,9 +34,9 @@ export function helpText(): string {
 function enforcementProblems({ enforceConfiguration, enforceCopies }: WebhookSettings): readonly SettingProblem[] {
   const where = "--enforce-configuration";
   if ((enforceConfiguration === "") !== (enforceCopies === ""))
-    return [{ where, message: "It and --enforce-copies are given together, or neither is." }];
+    return [{ where, message: "Requires --enforce-copies, and the other way round. Set both or neither." }];
   if (enforceConfiguration !== "" && enforceConfiguration === enforceCopies)
-    return [{ where, message: "It is also --enforce-copies; these are two objects." }];
+    return [{ where, message: "Has the value of --enforce-copies. Set two different names." }];
   return [];
 }
 
@@ -46,24 +45,25 @@ function relayProblems(settings: WebhookSettings): readonly SettingProblem[] {
   const problems: SettingProblem[] = [];
   const add = (where: string, message: string): unknown => problems.push({ where, message });
   if (relaySecret !== "" && cluster === "off")
-    add("--relay-secret", "It needs --cluster=watch: the relay answers from what it reads at the API server.");
+    add("--relay-secret", "Requires --cluster=watch, because the relay reads EndpointSlices.");
   if (relaySecret !== "" && relaySecret === caSecret)
-    add("--relay-secret", "It is also --ca-secret; the relay needs a Secret of its own.");
+    add("--relay-secret", "Has the value of --ca-secret. Set the name of another Secret.");
   if (relaySecret === "") {
-    if (relayAddress !== "") add("--relay-address", "It needs --relay-secret: without it there is no relay.");
-    if (relayReadPods) add("--relay-read-pods", "It needs --relay-secret: without it there is no relay.");
-    if (adminPort !== 0) add("--admin-port", "It needs --relay-secret: it shows the drains that the relay records.");
+    if (relayAddress !== "") add("--relay-address", "Requires --relay-secret, which starts the relay.");
+    if (relayReadPods) add("--relay-read-pods", "Requires --relay-secret, which starts the relay.");
+    if (adminPort !== 0) add("--admin-port", "Requires --relay-secret: it serves the drains that the relay records.");
   }
   return problems;
 }
 
-/** Where several are 0, the system chooses different ones. */
+/** Ports of 0 never conflict: the kernel chooses them. */
 function portProblems({ relaySecret, adminPort, relayPort, port }: WebhookSettings): readonly SettingProblem[] {
   const others = new Map([[port, "--port"]]);
   const problems: SettingProblem[] = [];
   const check = (flag: string, chosen: number): void => {
     const other = chosen === 0 ? undefined : others.get(chosen);
-    if (other !== undefined) problems.push({ where: flag, message: `It is also ${other}; these are two servers.` });
+    if (other !== undefined)
+      problems.push({ where: flag, message: `Port ${chosen} is also set by ${other}. Set two different ports.` });
     others.set(chosen, flag);
   };
   if (relaySecret !== "") check("--relay-port", relayPort);
@@ -83,7 +83,7 @@ type CertificateSettings = Pick<
   | "certificateCheckMs"
 >;
 
-/** A rotation must be over long before the last third of a CA's life is. */
+/** A rotation has to complete well within the last third of a CA's validity. */
 const SETTLES_PER_LIFE = 10;
 
 export function certificateProblems(settings: CertificateSettings): readonly SettingProblem[] {
@@ -93,24 +93,24 @@ export function certificateProblems(settings: CertificateSettings): readonly Set
   const hasSecret = settings.caSecret !== "";
   const hasConfiguration = settings.webhookConfiguration !== "";
   if (hasFiles && (settings.certificateFile === "" || settings.keyFile === "")) {
-    add("--cert and --key", "One of them is missing; give both or neither.");
+    add("--cert and --key", "Only one is set. Set both or neither.");
   }
   if ((hasFiles || hasSecret) && settings.caFile !== "") {
-    add("--ca-file", "Only a certificate made in memory has a CA to write.");
+    add("--ca-file", "Only for a certificate made in memory. Unset it, or unset --cert, --key and --ca-secret.");
   }
   if (hasFiles && hasSecret) {
-    add("--ca-secret", "Either the files of --cert and --key are served or what the CA of --ca-secret signs.");
+    add("--ca-secret", "Excludes --cert and --key. Set either the Secret or the files.");
   }
   if (hasSecret && !hasConfiguration) {
-    add("--ca-secret", "It needs --webhook-configuration: no API server would trust the certificates otherwise.");
+    add("--ca-secret", "Requires --webhook-configuration, or no API server would trust the certificates.");
   }
   if (hasConfiguration && !hasSecret && !hasFiles) {
-    add("--webhook-configuration", "It needs --ca-secret, or --cert and --key with a ca.crt beside them.");
+    add("--webhook-configuration", "Requires --ca-secret, or --cert and --key with a ca.crt in the same directory.");
   }
   if (settings.caLifeMs < SETTLES_PER_LIFE * settings.caSettleMs) {
     const shortest = formatDuration(SETTLES_PER_LIFE * settings.caSettleMs);
-    add("--ca-life", `With --ca-settle ${formatDuration(settings.caSettleMs)} it is at least ${shortest}.`);
+    add("--ca-life", `Too short for --ca-settle ${formatDuration(settings.caSettleMs)}. Set at least ${shortest}.`);
   }
-  if (settings.certificateCheckMs < 100) add("--certificate-check", "The shortest interval is 100ms.");
+  if (settings.certificateCheckMs < 100) add("--certificate-check", "Too short. Set at least 100ms.");
   return problems;
 }

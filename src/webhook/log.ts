@@ -1,19 +1,19 @@
-/** The log: JSON lines with constant sentences, written off the event loop. Never a whole Pod: its environment may hold secrets. */
+/** Writes JSON log lines with constant messages. Never log a whole Pod: its environment may contain secrets. */
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "./settings.ts";
 
 export type Log = Logger;
 
 export function createLog(level: LogLevel, destination: DestinationStream): Log {
-  return pino({ level, base: null, timestamp: isoTimestamp(), serializers: { err: shownError } }, destination);
+  return pino({ level, base: null, timestamp: isoTimestamp(), serializers: { err: serializedError } }, destination);
 }
 
-/** What came from another thread is plain already; taken for an error again it would be of type Object. */
-function shownError(error: unknown): unknown {
+/** Errors of the worker thread arrive serialized; serializing them again would lose their type. */
+function serializedError(error: unknown): unknown {
   return error instanceof Error ? pino.stdSerializers.err(error) : error;
 }
 
-/** Formats the second once and not per line; pino wants the text of a whole JSON member. */
+/** Formats each second once. pino expects the text of a complete JSON member. */
 function isoTimestamp(): () => string {
   let second = -1;
   let prefix = "";
@@ -28,37 +28,36 @@ function isoTimestamp(): () => string {
   };
 }
 
-/** Log lines are collected here, and written off the event loop. */
 type LogLines = DestinationStream & {
-  /** Everything gathered so far is written when it returns. */
+  /** Writes all collected lines before it returns. */
   readonly flushSync: () => void;
 };
 
-const GATHERED_CHARACTERS = 15_000;
-const GATHERED_MS = 200;
+const COLLECTED_CHARACTERS = 15_000;
+const COLLECTED_MS = 200;
 /** Beyond this backlog, in bytes, lines are dropped. */
 const BACKLOG_BYTES = 1_048_576;
 
 /**
- * A log reader that is slow must never hold up an admission, and one write per line costs more than the line. The
- * writer gets large texts because it measures all it holds with each one it is given.
+ * Collects lines, so that a slow log reader never delays an admission; a write per line costs more than formatting it. The
+ * texts are large because pino's destination measures its whole backlog with each write.
  */
 export function logLines(): LogLines {
   const writer = pino.destination({ dest: 1, sync: false, maxLength: BACKLOG_BYTES });
-  let gathered = "";
-  const handOver = (): void => {
-    if (gathered === "") return;
-    writer.write(gathered);
-    gathered = "";
+  let collected = "";
+  const writeCollected = (): void => {
+    if (collected === "") return;
+    writer.write(collected);
+    collected = "";
   };
-  setInterval(handOver, GATHERED_MS).unref();
+  setInterval(writeCollected, COLLECTED_MS).unref();
   return {
     write: (line) => {
-      gathered += line;
-      if (gathered.length >= GATHERED_CHARACTERS) handOver();
+      collected += line;
+      if (collected.length >= COLLECTED_CHARACTERS) writeCollected();
     },
     flushSync: () => {
-      handOver();
+      writeCollected();
       writer.flushSync();
     },
   };

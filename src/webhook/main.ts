@@ -1,4 +1,4 @@
-/** The webhook program: reads its settings, puts the parts together, listens, leaves. */
+/** Starts the webhook: reads settings, assembles the parts, serves, and shuts down. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT_FAULT, EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { Fault } from "../fault.ts";
@@ -16,13 +16,13 @@ import { helpText, readSettings } from "./config.ts";
 import { readClientCa } from "./intake/client-certificate.ts";
 import { demandFreePort, LISTENING, moreListeners } from "./intake/more-listeners.ts";
 import { createLog, logLines } from "./log.ts";
-import { createMeters, type Meters, withMore } from "./metrics.ts";
+import { createMetrics, type WebhookMetrics, withPartMetrics } from "./metrics.ts";
 import { clusterFor, enforcementFor, FIRST_READ_LIMIT_MS, RELAY_READY_LIMIT_MS, relayFor } from "./optional-parts.ts";
 import { buildServer, renewCertificate } from "./server.ts";
 import type { WebhookSettings } from "./settings.ts";
-import { leave, stopSignal } from "./shutdown.ts";
+import { shutDown, stopSignal } from "./shutdown.ts";
 
-/** Answers the exit status once the server has stopped. */
+/** @returns the exit status once the server has stopped */
 export async function main(args: readonly string[]): Promise<number> {
   const { settings, problems, help } = readSettings(args, process.env);
   if (help) {
@@ -48,17 +48,17 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   const lines = logLines();
   const log = createLog(settings.logLevel, lines);
   const stop = stopSignal(log, () => lines.flushSync());
-  const meters = createMeters();
+  const metrics = createMetrics();
   const clocks = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
-  const source = await certificateFor(settings, { log, registry: meters.registry, ...clocks });
+  const source = await certificateFor(settings, { log, registry: metrics.registry, ...clocks });
   const clientCa = await readClientCa(settings.clientCaFile);
   const rules = rulesOf(settings, config);
-  const cluster = await clusterFor(settings, { base: rules.facts, log, registry: meters.registry });
-  const enforcement = await enforcementFor(settings, { log, registry: meters.registry });
+  const cluster = await clusterFor(settings, { base: rules.facts, log, registry: metrics.registry });
+  const enforcement = await enforcementFor(settings, { log, registry: metrics.registry });
   const newToken = tokenSource();
   let relay: RelayThread | undefined;
   try {
-    relay = await relayFor(settings, { cluster, newToken, log, registry: meters.registry });
+    relay = await relayFor(settings, { cluster, newToken, log, registry: metrics.registry });
     await Promise.all([cluster?.firstRead(FIRST_READ_LIMIT_MS), relay?.ready(RELAY_READY_LIMIT_MS)]);
     const app = buildServer(
       rules,
@@ -69,10 +69,10 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
         randomness: { newToken },
         inject: injectPod,
         log,
-        meters: withRelay(meters, relay),
+        metrics: withRelay(metrics, relay),
         nowMs: () => performance.now(),
-        leaving: () => stop.told(),
-        unreadiness: () => source.complaint(Date.now()),
+        isStopping: () => stop.isReceived(),
+        unreadiness: () => source.unreadiness(Date.now()),
       },
       { ...source.current(), clientCa },
     );
@@ -86,16 +86,16 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
     const closeListeners = await moreListeners(app.server, address);
     log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
     const renew = renewal({ source, use: (pair) => renewCertificate(app, { ...pair, clientCa }), log });
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       await renew(Date.now());
-      if (source.complaint(Date.now()) === "") await enforcement?.look();
+      if (source.unreadiness(Date.now()) === "") await enforcement?.check();
     };
-    const watch = setInterval(() => void look(), settings.certificateCheckMs);
-    void look();
+    const watch = setInterval(() => void check(), settings.certificateCheckMs);
+    void check();
     const signal = await stop.signal;
-    // Ctrl-C comes from a person who waits, not from a cluster that still sends requests.
+    // Ctrl-C in a terminal: no cluster sends requests, so nothing is waited for.
     const drainDelayMs = signal === "SIGINT" ? 0 : settings.drainDelayMs;
-    await leave(app, {
+    await shutDown(app, {
       drainDelayMs,
       log,
       sleep: (ms) => sleep(ms, undefined, { ref: false }),
@@ -105,7 +105,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
     clearInterval(watch);
     return EXIT_OK;
   } finally {
-    // Its connections would keep the process, also after a port in use.
+    // Open connections would keep the process alive, also after a failed start.
     source.close?.();
     enforcement?.close();
     await relay?.stop();
@@ -119,7 +119,7 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
     optIn: settings.optIn,
     config,
     facts: {
-      // Until the API server tells its version, an unknown version is the careful answer.
+      // Unknown until the API server's version is read, which disables newer features.
       apiServerVersion: settings.kubeVersion === "auto" ? "" : settings.kubeVersion,
       lowestKubeletVersion: undefined,
       managerImage: settings.image,
@@ -130,8 +130,8 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
   };
 }
 
-function withRelay(meters: Meters, relay: RelayThread | undefined): Meters {
-  return relay === undefined ? meters : withMore(meters, relay.figures);
+function withRelay(metrics: WebhookMetrics, relay: RelayThread | undefined): WebhookMetrics {
+  return relay === undefined ? metrics : withPartMetrics(metrics, relay.figures);
 }
 
 async function readClusterFile(path: string): Promise<{ config: ClusterConfig; problems: readonly SettingProblem[] }> {

@@ -1,6 +1,5 @@
-/** Every metric of the webhook: type, name, help and labels. Names and labels are never renamed. Pure. */
+/** All metrics of the webhook, except the relay's. Names and labels stay stable. Pure. */
 
-/** A row; what is generated from the table reads nothing else. */
 export type Metric = {
   readonly type: "counter" | "gauge" | "histogram";
   readonly name: string;
@@ -12,80 +11,85 @@ export const METRICS = {
   admissions: {
     type: "counter",
     name: "lastcall_admissions_total",
-    help: "Requests to /mutate and /settings that were not refused unread; each is counted once, under the one way it ended.",
+    help: "Requests to /mutate and /settings whose body was read, by outcome.",
     labelNames: ["outcome", "reason", "mode", "dry_run"],
   },
   duration: {
     type: "histogram",
     name: "lastcall_admission_duration_seconds",
-    help: "From the complete body to the finished answer, in seconds.",
+    help: "Seconds from the complete request body to the response.",
     labelNames: [],
   },
   refused: {
     type: "counter",
     name: "lastcall_requests_refused_total",
-    help: "Requests and connections that were turned away before a review was read, by reason.",
+    help: "Requests and connections that were refused before a review was parsed, by reason.",
     labelNames: ["reason"],
   },
   problems: {
     type: "counter",
     name: "lastcall_problems_total",
-    help: "Mistakes found in labels and annotations of Pods, workloads and namespaces, by code.",
+    help: "Problems in labels and annotations of Pods, workloads and namespaces, by code.",
     labelNames: ["code"],
   },
   cacheAge: {
     type: "gauge",
     name: "lastcall_cache_age_seconds",
-    help: "Since the API server last said anything about it.",
+    help: "Seconds since the last API server response.",
     labelNames: ["cache"],
   },
   cacheStale: {
     type: "gauge",
     name: "lastcall_cache_stale",
-    help: "1 when it is too old to be believed.",
+    help: "1 while the cache is too old to be used.",
     labelNames: ["cache"],
   },
   cacheEntries: {
     type: "gauge",
     name: "lastcall_cache_entries",
-    help: "Objects of which something is kept.",
+    help: "Objects in the cache.",
     labelNames: ["cache"],
   },
-  cacheLists: { type: "counter", name: "lastcall_cache_lists_total", help: "Whole lists read.", labelNames: ["cache"] },
+  cacheLists: {
+    type: "counter",
+    name: "lastcall_cache_lists_total",
+    help: "Complete lists read.",
+    labelNames: ["cache"],
+  },
   cacheFailures: {
     type: "counter",
     name: "lastcall_cache_failures_total",
-    help: "Lists and watches that failed.",
+    help: "Failed lists and watches.",
     labelNames: ["cache"],
   },
   events: {
     type: "counter",
     name: "lastcall_events_total",
-    help: "Notes to owners of Pods, by what became of them; all but sent and repeated are lost.",
+    help: "Events on owners of Pods, by result; all but sent and repeated are lost.",
     labelNames: ["result"],
   },
   cabundlePatches: {
     type: "counter",
     name: "lastcall_cabundle_patches_total",
-    help: "Writes of the caBundle by this replica; conflict: another writer came first.",
+    help: "Writes of the caBundle by this replica; conflict: another client wrote first.",
     labelNames: ["result"],
   },
   certificateNotAfter: {
     type: "gauge",
     name: "lastcall_certificate_not_after_seconds",
-    help: "When a certificate expires, in seconds since 1970.",
+    help: "Expiry of a certificate, in seconds since 1970.",
     labelNames: ["kind"],
   },
   cabundleInSync: {
     type: "gauge",
     name: "lastcall_cabundle_in_sync",
-    help: "1 while every webhook was last seen to trust the certificate of this replica.",
+    help: "1 while the caBundle of every webhook contains the CA of this replica's certificate.",
     labelNames: [],
   },
   enforcing: {
     type: "gauge",
     name: "lastcall_enforcing",
-    help: "1 while API servers refuse Pods when no webhook answers; 0 until injection is proven. Only with failurePolicy Fail.",
+    help: "1 while API servers refuse Pods when no webhook answers; 0 until a dry-run Pod was injected. Only with failurePolicy Fail.",
     labelNames: [],
   },
   enforcementBlocked: {

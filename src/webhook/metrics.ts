@@ -1,46 +1,46 @@
-/** How admissions went, on a registry of its own. */
+/** Records the webhook's metrics on its own registry. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Entry } from "./admission-outcome.ts";
 import { REFUSALS, type Refusal } from "./intake/refusals.ts";
 import { METRICS, type Metric } from "./metric-table.ts";
 
-/** In seconds. Ours take well under a millisecond; the API server gives up after 30 s at the latest. */
+/** Admissions usually take less than 1 ms; the API server times out after at most 30 s. */
 const DURATION_BUCKETS_SECONDS: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 ];
 
-export type Meters = {
+export type WebhookMetrics = {
   readonly record: (entry: Entry, problems: readonly string[], seconds: number) => void;
   readonly countRefusal: (reason: Refusal) => void;
-  /** The text format of Prometheus. */
+  /** In the text format of Prometheus. */
   readonly render: () => Promise<string>;
   readonly contentType: string;
-  /** For the metrics of parts that do not always run. */
+  /** For metrics of optional parts. */
   readonly registry: Registry;
 };
 
-/** With the metrics of a part that keeps its own, which it is asked for first: how that went is a metric too. */
-export function withMore(meters: Meters, more: () => Promise<string>): Meters {
+/** Appends the metrics of another thread, which are read first: a failure to read them is a metric too. */
+export function withPartMetrics(metrics: WebhookMetrics, more: () => Promise<string>): WebhookMetrics {
   return {
-    ...meters,
+    ...metrics,
     render: async () => {
       const theirs = await more();
-      return (await meters.render()) + theirs;
+      return (await metrics.render()) + theirs;
     },
   };
 }
 
-export function createMeters(): Meters {
+export function createMetrics(): WebhookMetrics {
   const registry = new Registry();
   const registers = [registry];
   const admissions = new Counter({ ...METRICS.admissions, registers });
   const duration = new Histogram({ ...METRICS.duration, buckets: [...DURATION_BUCKETS_SECONDS], registers });
   const problemCounter = new Counter({ ...METRICS.problems, registers });
   const refused = new Counter({ ...METRICS.refused, registers });
-  // Shown before the first one, so that its growth is seen.
+  // Zero values make the first increase visible to `rate()`.
   for (const reason of Object.keys(REFUSALS)) refused.inc({ reason }, 0);
   addProcessMetrics(registry);
-  // Hashing four labels for every request costs more than the addition; the combinations are few.
+  // Hashing four labels costs more than the increment, and the combinations are few.
   const counters = new Map<string, Counter.Internal>();
   const counterOf = (entry: Entry): Counter.Internal => {
     const key = `${entry.outcome} ${entry.reason} ${entry.mode} ${entry.dryRun}`;
@@ -65,8 +65,8 @@ export function createMeters(): Meters {
 }
 
 /**
- * The process as Prometheus expects to see it. The package's own set is not used: it watches every garbage collection
- * and the event loop all the time, which costs more than the admissions of a quiet cluster.
+ * Process metrics under their usual names. prom-client's default set also observes every garbage collection and the event loop,
+ * which costs more than the admissions of an idle cluster.
  */
 type Row = { readonly metric: Metric; readonly read: () => number };
 

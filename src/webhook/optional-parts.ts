@@ -1,56 +1,50 @@
-/** What only some settings ask for. Each is loaded only then: its code would cost every replica memory. */
+/** Starts optional parts. Each is imported only when a setting enables it, to save memory. */
 import { hostname } from "node:os";
 import type { RelayThread, RunnerParts } from "../relay/thread/worker-supervisor.ts";
 import type { Cluster, ClusterParts } from "./cluster/cluster-runner.ts";
 import type { EnforcementRunner } from "./enforcement/enforcement-runner.ts";
 import type { Log } from "./log.ts";
-import type { Meters } from "./metrics.ts";
+import type { WebhookMetrics } from "./metrics.ts";
 import type { WebhookSettings } from "./settings.ts";
 
-type EnforcementBeginnings = { readonly log: Log; readonly registry: Meters["registry"] };
+type EnforcementInputs = { readonly log: Log; readonly registry: WebhookMetrics["registry"] };
 
 export async function enforcementFor(
   settings: WebhookSettings,
-  beginnings: EnforcementBeginnings,
+  inputs: EnforcementInputs,
 ): Promise<EnforcementRunner | undefined> {
   if (settings.enforceConfiguration === "") return undefined;
   const { startEnforcement } = await import("./enforcement/enforcement-runner.ts");
-  return startEnforcement(settings, beginnings);
+  return startEnforcement(settings, inputs);
 }
 
-/** Longest time to begin without knowing the cluster; then the careful answers have to do. */
+/** The webhook starts after this time even if the caches are not filled; unknown facts then disable newer features. */
 export const FIRST_READ_LIMIT_MS = 5_000;
 
-type ClusterBeginnings = Pick<ClusterParts, "base" | "log" | "registry">;
+type ClusterInputs = Pick<ClusterParts, "base" | "log" | "registry">;
 
-export async function clusterFor(
-  settings: WebhookSettings,
-  beginnings: ClusterBeginnings,
-): Promise<Cluster | undefined> {
+export async function clusterFor(settings: WebhookSettings, inputs: ClusterInputs): Promise<Cluster | undefined> {
   if (settings.cluster === "off") return undefined;
-  const { loadKubeConfig: connectionTo } = await import("../api-server/load-kube-config.ts");
+  const { loadKubeConfig } = await import("../api-server/load-kube-config.ts");
   const { startCluster } = await import("./cluster/cluster-runner.ts");
-  const connection = await connectionTo(settings);
-  const asksVersion = settings.kubeVersion === "auto";
-  return startCluster({ ...beginnings, connection, asksVersion, watchesPulls: settings.watchPulls });
+  const connection = await loadKubeConfig(settings);
+  const readsVersion = settings.kubeVersion === "auto";
+  return startCluster({ ...inputs, connection, readsVersion: readsVersion, watchesPulls: settings.watchPulls });
 }
 
 /**
- * Longest time to begin without the relay: Pods that come before it has read its Secret are not given it. It waits two seconds
- * for the API server itself; the rest is for a machine on which a thread takes long to begin.
+ * The webhook starts after this time even if the relay has not read its Secret; Pods admitted until then get no relay. The relay
+ * waits 2 s for the API server; the rest is for a slow thread start.
  */
 export const RELAY_READY_LIMIT_MS = 15_000;
 
-type RelayBeginnings = Pick<RunnerParts, "newToken" | "registry"> & {
+type RelayInputs = Pick<RunnerParts, "newToken" | "registry"> & {
   readonly cluster: Cluster | undefined;
   readonly log: Log;
 };
 
-export async function relayFor(
-  settings: WebhookSettings,
-  beginnings: RelayBeginnings,
-): Promise<RelayThread | undefined> {
-  const { cluster, ...parts } = beginnings;
+export async function relayFor(settings: WebhookSettings, inputs: RelayInputs): Promise<RelayThread | undefined> {
+  const { cluster, ...parts } = inputs;
   if (settings.relaySecret === "" || cluster === undefined) return undefined;
   const { startRelayThread } = await import("../relay/thread/worker-supervisor.ts");
   return startRelayThread({
@@ -69,7 +63,7 @@ export async function relayFor(
       lookMs: settings.certificateCheckMs,
     },
     address: settings.relayAddress,
-    tellDrain: cluster.tellDrain,
+    tellDrain: cluster.recordDrainEvent,
     wallMs: () => Date.now(),
   });
 }

@@ -1,4 +1,4 @@
-/** Builds the server without listening, so that tests ask it without a port. */
+/** Builds the HTTPS server without listening, so that tests need no port. */
 import type { Server } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
@@ -8,36 +8,36 @@ import { addReviewRoutes, BODY_LIMIT_BYTES, type IntakePorts, type ReviewPorts }
 import { certificateRequest } from "./intake/client-certificate.ts";
 import { paceHandshakes } from "./intake/more-listeners.ts";
 import { countAndLog, type Refusal, type Refuse } from "./intake/refusals.ts";
-import { watchConnections } from "./intake/watch-connections.ts";
-import type { Meters } from "./metrics.ts";
+import { trackConnections } from "./intake/track-connections.ts";
+import type { WebhookMetrics } from "./metrics.ts";
 
 export type WebhookServer = FastifyInstance<Server>;
 
 type ServerPorts = Omit<ReviewPorts, keyof IntakePorts> & {
   readonly unreadiness: Unreadiness;
-  /** The process was told to stop: every answer then asks its client for a new connection. */
-  readonly leaving: () => boolean;
+  /** Whether the process received a stop signal: responses then carry `Connection: close`. */
+  readonly isStopping: () => boolean;
 };
 
 type ServerTls = {
   readonly cert: string;
   readonly key: string;
-  /** PEM; empty: reviews are taken from everyone. */
+  /** PEM; empty: client certificates are not required. */
   readonly clientCa?: string;
 };
 
-/** Longer than the 90 s for which Go's clients keep an idle connection: the first to close loses a racing request. */
+/** Above the 90 s of Go's clients, which then close idle connections first; the other order loses a racing request. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
-/** The API server gives up after 30 s at the latest; slow bodies are cut before by a rule of their own. */
+/** API servers time out after at most 30 s; the body budget cuts slow bodies earlier. */
 const REQUEST_TIMEOUT_MS = 40_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** How often connections are looked at for these times; unset it would be half a minute. */
+/** Interval at which Node checks these timeouts; its default is 30 s. */
 const TIMEOUT_CHECK_MS = 2_000;
-/** The API server's heads have less than 1 KB. */
+/** API servers send less than 1 KB of headers. */
 const LARGEST_HEAD_BYTES = 8 * 1024;
 
-/** Clients that still speak TLS 1.1 are no API server. */
+/** Every supported API server speaks TLS 1.2. */
 const TLS_LIMITS = { minVersion: "TLSv1.2" } as const;
 
 export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: ServerTls): WebhookServer {
@@ -60,39 +60,39 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Ser
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
-    // A request on a kept connection is answered for as long as the process can.
+    // Requests on kept connections are served until the process exits.
     return503OnClosing: false,
   });
   app.addHook("onSend", (_request, reply, _payload, done) => {
-    if (ports.leaving()) reply.header("connection", "close");
+    if (ports.isStopping()) reply.header("connection", "close");
     done();
   });
   paceHandshakes(app.server);
-  const connectionOf = watchConnections(app.server, refuse);
+  const connectionOf = trackConnections(app.server, refuse);
   addReviewRoutes(app, rules, { ...ports, refuse, connectionOf, needsCertificate: clientCa !== "" });
-  addHealthRoutes(app, ports.meters, ports.unreadiness);
+  addHealthRoutes(app, ports.metrics, ports.unreadiness);
   app.setNotFoundHandler((_request, reply) => {
     reply.code(404).header("content-type", "text/plain; charset=utf-8");
-    reply.send("There are POST /mutate, POST /settings, GET /healthz, GET /readyz and GET /metrics.\n");
+    reply.send("Not found. Paths: POST /mutate, POST /settings, GET /healthz, GET /readyz, GET /metrics.\n");
   });
   return app;
 }
 
-/** New connections get the new certificate; open ones stay. */
+/** Applies to new connections only. */
 export function renewCertificate(app: WebhookServer, tls: ServerTls): void {
   app.server.setSecureContext(secrets(tls));
 }
 
 function secrets({ cert, key, clientCa = "" }: ServerTls): SecureContextOptions {
-  // With no CA given, TLS would trust those of the web.
+  // Without `ca`, TLS would trust the public CAs.
   return { ...TLS_LIMITS, cert, key, ...(clientCa === "" ? {} : { ca: clientCa }) };
 }
 
-/** Why this replica should get no requests; empty when it should. */
+/** Returns why this replica is not ready; empty when it is. */
 type Unreadiness = () => string;
 
-function addHealthRoutes(app: FastifyInstance<Server>, meters: Meters, unreadiness: Unreadiness): void {
-  // Trivial on purpose: a restart helps only when the process no longer answers.
+function addHealthRoutes(app: FastifyInstance<Server>, metrics: WebhookMetrics, unreadiness: Unreadiness): void {
+  // Trivial on purpose: a restart helps only against a process that does not respond.
   app.get("/healthz", (_request, reply) => {
     reply.header("content-type", TEXT).send("ok\n");
   });
@@ -102,21 +102,20 @@ function addHealthRoutes(app: FastifyInstance<Server>, meters: Meters, unreadine
     reply.header("content-type", TEXT).send(why === "" ? "ok\n" : `Not ready: ${why}.\n`);
   });
   app.get("/metrics", async (_request, reply) => {
-    const text = await meters.render();
-    return reply.header("content-type", meters.contentType).send(text);
+    const text = await metrics.render();
+    return reply.header("content-type", metrics.contentType).send(text);
   });
 }
 
 const TEXT = "text/plain; charset=utf-8";
 
-/** What the HTTP and TLS layers gave up on: counted, and answered in one line where HTTP is spoken. */
-type Broken = Error & { readonly code?: string };
-type Kind = { readonly reason: Refusal; readonly line?: string };
+type ConnectionError = Error & { readonly code?: string };
+type BrokenRequest = { readonly reason: Refusal; readonly line?: string };
 
-/** Node tells failed handshakes here too. */
-function answerBrokenRequest(error: Broken, socket: Socket, refuse: Refuse): void {
-  const kind = kindOf(error.code ?? "");
-  // The parser complains again about what came after it was told to stop.
+/** Handles errors of HTTP parsing and, since Node emits both as `clientError`, of TLS handshakes. */
+function answerBrokenRequest(error: ConnectionError, socket: Socket, refuse: Refuse): void {
+  const kind = brokenRequestOf(error.code ?? "");
+  // The parser reports an error again for bytes after the first one.
   if (kind?.line !== undefined && socket.destroyed) return;
   if (kind !== undefined) refuse(kind.reason);
   if (kind?.line !== undefined && socket.writable) {
@@ -125,8 +124,8 @@ function answerBrokenRequest(error: Broken, socket: Socket, refuse: Refuse): voi
   socket.destroy(error);
 }
 
-/** `undefined` when its client left or the network failed, which is no refusal. */
-function kindOf(code: string): Kind | undefined {
+/** `undefined` for a closed connection or a network error, which are not refusals. */
+function brokenRequestOf(code: string): BrokenRequest | undefined {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return { reason: "slow_head", line: "408 Request Timeout" };
   if (code === "HPE_HEADER_OVERFLOW") return { reason: "large_head", line: "431 Request Header Fields Too Large" };
   if (code.startsWith("HPE_")) return { reason: "not_http", line: "400 Bad Request" };

@@ -1,4 +1,4 @@
-/** Every setting of the webhook server: its flag, its default, how it is read. The values follow from the rows. */
+/** Declares the webhook's settings: flag, default, parser, help. */
 import { LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../kubernetes/label-list.ts";
 import { PULL_POLICIES, type PullPolicy } from "../kubernetes/pod.ts";
 import {
@@ -19,7 +19,7 @@ import {
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** They stand in every Pod. */
+/** They are added to every Pod. */
 export const PULL_SECRETS_LIMIT = 10;
 
 const HOST: Setting<string> = {
@@ -54,8 +54,8 @@ const IMAGE_PULL_SECRETS: Setting<readonly string[]> = {
   shows: "NAMES",
   fallback: [],
   fallbackShows: "none",
-  expects: "names of Secrets with commas between",
-  summary: "pull secrets that a Pod with the manager gets beside its own; looked up in the Pod's namespace",
+  expects: "names of Secrets, separated by commas",
+  summary: "pull secrets added to injected Pods; they have to exist in the Pod's namespace",
   parse: (text) => {
     const names = text.split(",");
     return names.every(isObjectName) && names.length <= PULL_SECRETS_LIMIT ? [...new Set(names)] : undefined;
@@ -68,7 +68,7 @@ const KUBE_VERSION: Setting<string> = {
   fallback: "1.35",
   fallbackShows: "1.35",
   expects: "a Kubernetes version such as 1.35 or v1.31.4, or auto",
-  summary: "version of the API server, or auto to ask it; decides whether native sidecars are used",
+  summary: "version of the API server, or auto to read it from there; decides whether native sidecars are used",
   parse: (text) => (/^auto$|^v?[0-9]{1,2}\.[0-9]{1,3}\+?([.+-][0-9A-Za-z.+-]*)?$/.test(text) ? text : undefined),
 };
 
@@ -76,9 +76,9 @@ export const PROOF_LABELS: Setting<Labels> = {
   flag: "proof-labels",
   shows: "LABELS",
   fallback: {},
-  fallbackShows: "none but the one that opts in",
+  fallbackShows: "only the opt-in label",
   expects: LABEL_LIST_EXPECTS,
-  summary: "labels of those Pods",
+  summary: "labels of the dry-run Pods",
   parse: parseLabelList,
 };
 
@@ -88,35 +88,35 @@ const RELAY_ADDRESS: Setting<string> = {
   fallback: "",
   fallbackShows: "none",
   expects: "ADDRESS:PORT in at most 256 printable characters",
-  summary: "where Pods find the relay: the IP address and port of the Service",
-  // An address that a cluster left out must not stop admissions: Pods then get no relay, and the log has a line.
+  summary: "IP address and port of the relay's Service",
+  // A malformed address must not stop admissions: Pods then get no relay, and a warning is logged.
   parse: (text) => (/^[\x20-\x7e]{0,256}$/.test(text) ? text : undefined),
 };
 
-/** In the order of the help. Empty text means: not set. */
+/** In the order of the help. An empty string means: not set. */
 export const SETTINGS = {
   port: portSetting("port", 8443, "to let the system choose", "TCP port for HTTPS"),
   host: HOST,
   certificateFile: fileSetting(
     "cert",
     "made in memory",
-    "PEM file with the certificate chain, read again when it changes",
+    "PEM file with the certificate chain, reloaded when it changes",
   ),
   keyFile: fileSetting("key", "made in memory", "PEM file with the private key"),
   caFile: fileSetting(
     "ca-file",
     "not written",
-    "where to write the public CA certificate of a certificate made in memory",
+    "file to write the CA certificate to, for a certificate made in memory",
   ),
   clientCaFile: fileSetting(
     "client-ca",
-    "none, reviews are taken from everyone",
-    "PEM file with the CA of the certificates that API servers show; reviews are taken only with one",
+    "none, client certificates are not required",
+    "PEM file with the CA of client certificates; reviews without one are refused",
   ),
   caSecret: nameSetting(
     "ca-secret",
     "",
-    "Secret in --namespace with the CA that all replicas share; made when missing",
+    "Secret in --namespace with the CA that all replicas share; created when missing",
   ),
   caLifeMs: durationSetting(
     "ca-life",
@@ -127,14 +127,14 @@ export const SETTINGS = {
   webhookConfiguration: nameSetting(
     "webhook-configuration",
     "",
-    "MutatingWebhookConfiguration whose caBundle is kept right",
+    "MutatingWebhookConfiguration whose caBundle is maintained",
   ),
-  service: nameSetting("service", "lastcall-webhook", "Service by which the API server calls; part of the certificate"),
+  service: nameSetting("service", "lastcall-webhook", "Service that the API server calls; part of the certificate"),
   optIn: choiceSetting(
     "opt-in",
     ["label", "all"],
     "label",
-    "label: only Pods that carry the label; all: every Pod it is asked about",
+    "label: Pods with the opt-in label; all: every reviewed Pod",
   ),
   configFile: fileSetting("config", "none", "YAML file with defaults, profiles and onInvalid"),
   image: IMAGE,
@@ -142,54 +142,54 @@ export const SETTINGS = {
   imagePullSecrets: IMAGE_PULL_SECRETS,
   watchPulls: booleanSetting(
     "watch-pulls",
-    "true: Events are read, and no manager goes into Pods of a namespace for which nodes cannot pull its image",
+    "true: Events are read, and Pods are not injected in namespaces where nodes cannot pull the manager's image",
   ),
   kubeVersion: KUBE_VERSION,
   cluster: choiceSetting(
     "cluster",
     ["watch", "off"],
     "off",
-    "watch: namespaces, nodes and LimitRanges are read from the API server, and Events written to it",
+    "watch: read namespaces, nodes and LimitRanges from the API server, and record Events",
   ),
-  kubeconfigFile: fileSetting("kubeconfig", "the account of its own Pod", "how to reach the API server"),
+  kubeconfigFile: fileSetting("kubeconfig", "the Pod's ServiceAccount", "kubeconfig file for the API server"),
   namespace: namespaceSetting(
     "namespace",
     "lastcall",
-    "namespace of the server itself: never injected, and part of its certificate's name",
+    "namespace of the webhook: never injected, and part of the certificate",
   ),
   drainDelayMs: waitSetting("drain-delay", 5_000, "how long it keeps serving after SIGTERM"),
-  certificateCheckMs: waitSetting("certificate-check", 10_000, "how often the certificate is looked at"),
+  certificateCheckMs: waitSetting("certificate-check", 10_000, "interval at which certificates are checked"),
   enforceConfiguration: nameSetting(
     "enforce-configuration",
     "",
-    "MutatingWebhookConfiguration to fill with entries that refuse Pods while no webhook answers, once injection is proven",
+    "MutatingWebhookConfiguration that is filled with failurePolicy Fail once a dry-run Pod was injected",
   ),
   enforceCopies: nameSetting(
     "enforce-copies",
     "",
-    "MutatingWebhookConfiguration whose entries --enforce-configuration gets",
+    "MutatingWebhookConfiguration whose webhooks are copied into --enforce-configuration",
   ),
-  proofNamespace: namespaceSetting("proof-namespace", "default", "where dry-run Pods prove that injection works"),
+  proofNamespace: namespaceSetting("proof-namespace", "default", "namespace of the dry-run Pods that prove injection"),
   proofLabels: PROOF_LABELS,
   relaySecret: nameSetting(
     "relay-secret",
     "",
-    "Secret in --namespace with the relay's CAs and signing keys; made when missing, none: no relay",
+    "Secret in --namespace with the relay's CAs and signing keys; created when missing. Not set: no relay",
   ),
-  relayPort: portSetting("relay-port", 8444, "to let the system choose", "TCP port for Pods that ask the relay"),
+  relayPort: portSetting("relay-port", 8444, "to let the system choose", "TCP port of the relay"),
   relayAddress: RELAY_ADDRESS,
   relayReadPods: booleanSetting(
     "relay-read-pods",
-    "true: the relay reads Pods to tell how much time their deletion gives",
+    "true: the relay reads Pods to report the grace period of their deletion",
   ),
-  adminPort: portSetting("admin-port", 0, "for none", "TCP port for recent drains over plain HTTP, without a password"),
+  adminPort: portSetting("admin-port", 0, "for none", "TCP port for recent drains over HTTP, without authentication"),
   adminListen: choiceSetting(
     "admin-listen",
     ["loopback", "all"],
     "loopback",
-    "loopback: port-forwards alone reach --admin-port; all: every Pod that reaches this one's address",
+    "loopback: --admin-port is reachable by port-forward only; all: from every Pod",
   ),
-  logLevel: choiceSetting("log-level", LOG_LEVELS, "info", "least important line that is logged"),
+  logLevel: choiceSetting("log-level", LOG_LEVELS, "info", "lowest level that is logged"),
 } as const;
 
 export type WebhookSettings = ValuesOf<typeof SETTINGS>;

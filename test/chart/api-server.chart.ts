@@ -6,7 +6,7 @@ import { rootCertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import type { RelaySettings } from "../../src/manager/relay/relay-settings.ts";
-import { refusingCopies } from "../../src/webhook/enforcement/refusing-copies.ts";
+import { failClosedCopies } from "../../src/webhook/enforcement/fail-closed-copies.ts";
 import { someReport } from "../drain-history/some-drain.ts";
 import { eventually } from "../time/eventually.ts";
 import { type Answer, type ApiServer, end, exchange, startApiServer } from "./api-server.ts";
@@ -61,7 +61,7 @@ async function failurePolicies(): Promise<readonly unknown[]> {
 
 /** Does what replicas do that have seen injection work. */
 async function failClosed(): Promise<readonly RawObject[]> {
-  const value = refusingCopies(listOf<RawObject>(await read(CONFIGURATION), "webhooks"));
+  const value = failClosedCopies(listOf<RawObject>(await read(CONFIGURATION), "webhooks"));
   await ask("PATCH", `${ENFORCING}?fieldManager=lastcall`, [{ op: "add", path: "/webhooks", value }]);
   return value;
 }
@@ -219,7 +219,7 @@ describe("a release on a real API server", () => {
       };
       const answer = await ask("POST", "/api/v1/namespaces/plain/pods?dryRun=All", pod);
       expect(textsOf(answer)).toEqual([
-        "lastcall: pod web, annotation lastcall.dev/inject: Set it as a label: selectors do not read annotations.",
+        "lastcall: pod web, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations.",
       ]);
       expect(noteOf(answer)).toBeUndefined();
     });
@@ -434,7 +434,7 @@ describe("a release on a real API server", () => {
     test("fails the self-test with a sentence", async () => {
       const { status, stderr } = await runSelfTest(["--namespace=plain", "--wait=2s"], api.kubeconfig);
       expect(status).toBe(1);
-      expect(stderr).toContain("came back without injection");
+      expect(stderr).toContain("was not injected");
       expect(stderr).toContain("injection did not work within 2s");
     });
 

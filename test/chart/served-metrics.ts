@@ -7,10 +7,10 @@ import { addGauge, drainMeters, sliceMeters, threadMeters } from "../../src/rela
 import { refusalCounter } from "../../src/relay/server/guard.ts";
 import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
 import { addAuthorityGauges, eventRecorder } from "../../src/webhook/certificates/event-recorder.ts";
-import { clusterMeters } from "../../src/webhook/cluster/cluster-metrics.ts";
+import { createClusterMetrics } from "../../src/webhook/cluster/cluster-metrics.ts";
 import { addEnforcementGauges } from "../../src/webhook/enforcement/enforcement-runner.ts";
 import { createLog } from "../../src/webhook/log.ts";
-import { createMeters } from "../../src/webhook/metrics.ts";
+import { createMetrics } from "../../src/webhook/metrics.ts";
 import { someDrain, someReport } from "../drain-history/some-drain.ts";
 
 export type ServedMetric = {
@@ -52,13 +52,13 @@ function partOf(part: string, metric: ServedMetric): ServedMetric {
 }
 
 function webhookRegistry(): Registry {
-  const meters = createMeters();
-  const { registry } = meters;
+  const metrics = createMetrics();
+  const { registry } = metrics;
   for (const outcome of Object.keys(OUTCOMES) as OutcomeName[])
-    meters.record({ outcome, reason: "none", mode: "none", dryRun: false }, [], 0);
+    metrics.record({ outcome, reason: "none", mode: "none", dryRun: false }, [], 0);
   for (const reason of Object.keys(SKIP_REASONS))
-    meters.record({ outcome: "skipped", reason: reason as SkipReason, mode: "none", dryRun: false }, [], 0);
-  clusterMeters(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
+    metrics.record({ outcome: "skipped", reason: reason as SkipReason, mode: "none", dryRun: false }, [], 0);
+  createClusterMetrics(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
   eventRecorder(createLog("silent", { write: () => undefined }), registry);
   addAuthorityGauges(registry, () => ({ leafValidUntilMs: 0, signer: { validUntilMs: 0 } as Ca, isInSync: true }));
   addEnforcementGauges(registry, () => ({ isEnforcing: true, why: "", reason: "none" }));

@@ -7,7 +7,7 @@ import { pemBlocks } from "../../src/authority/certificate.ts";
 import { type Issuer, makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
 import type { Moment } from "../../src/webhook/certificates/authority.ts";
 import { readExternalPair } from "../../src/webhook/certificates/external-files.ts";
-import { externalSource, LINGER_MS } from "../../src/webhook/certificates/external-source.ts";
+import { externalSource, FOREIGN_CA_TTL_MS } from "../../src/webhook/certificates/external-source.ts";
 import type { AuthorityEvent } from "../../src/webhook/certificates/reconciler.ts";
 import type { CertificateSource } from "../../src/webhook/certificates/source.ts";
 import { type ApiStore, apiStore } from "./certificates-authority/api-store.ts";
@@ -90,7 +90,7 @@ async function started(replicas = 1) {
 test("empty caBundles are filled with the ca.crt beside the pair, and the replica is ready then", async () => {
   const { ca, clock, store, sources } = await started();
   expect(store.configuration()?.bundles).toEqual([ca.cert, ca.cert].map((text) => `${text.trim()}\n`));
-  expect(sources[0]?.complaint(clock.nowMs)).toBe("");
+  expect(sources[0]?.unreadiness(clock.nowMs)).toBe("");
   store.setBundles(["", ca.cert]);
   await sources[0]?.refresh(clock.nowMs);
   expect(bundleSizes(store)).toEqual([1, 1]);
@@ -138,11 +138,11 @@ test("a ca.crt that still holds the old CA does not make the new one count as tr
   await source.refresh(clock.nowMs);
   clock.nowMs += SETTLE_MS;
   expect(await source.refresh(clock.nowMs)).toEqual({ kind: "changed" });
-  expect(source.complaint(clock.nowMs)).toBe("");
+  expect(source.unreadiness(clock.nowMs)).toBe("");
   refuses = true;
   store.setBundles([ca.cert, ca.cert]);
   await source.refresh(clock.nowMs);
-  expect(source.complaint(clock.nowMs)).toContain("does not trust");
+  expect(source.unreadiness(clock.nowMs)).toContain("does not trust");
 });
 
 test("replicas whose files change minutes apart do not fight, and the old CA goes in the end", async () => {
@@ -173,7 +173,7 @@ test("a foreign CA in a bundle goes after a while, garbage at once", async () =>
   await sources[0]?.refresh(clock.nowMs);
   expect(bundleSizes(store)).toEqual([2, 2]);
   expect(store.configuration()?.bundles[1]).not.toContain("garbage");
-  clock.nowMs += LINGER_MS;
+  clock.nowMs += FOREIGN_CA_TTL_MS;
   await sources[0]?.refresh(clock.nowMs);
   expect(bundleSizes(store)).toEqual([1, 1]);
 });
@@ -215,10 +215,10 @@ test("a missing webhook configuration is told by name until the bundles were rig
   swap(await filesBy(await newCa("first CA")));
   const source = await sourceOf(folder, store, clock);
   expect(await source.refresh(clock.nowMs)).toMatchObject({ kind: "unusable" });
-  expect(source.complaint(clock.nowMs)).toContain("there is no MutatingWebhookConfiguration w");
+  expect(source.unreadiness(clock.nowMs)).toContain("MutatingWebhookConfiguration w does not exist");
   store.setBundles([""]);
   await source.refresh(clock.nowMs);
-  expect(source.complaint(clock.nowMs)).toBe("");
+  expect(source.unreadiness(clock.nowMs)).toBe("");
 });
 
 test("a folder without ca.crt is a fault at the start", async () => {
@@ -235,7 +235,7 @@ test("a bundle that is written is told with its CAs, and one that others write a
   const told: AuthorityEvent[] = [];
   const folder = mounts[0]?.folder ?? "";
   const source = await sourceOf(folder, store, clock, (event) => told.push(event));
-  expect(source.complaint(clock.nowMs)).toBe("the webhook configuration was not read yet");
+  expect(source.unreadiness(clock.nowMs)).toBe("the webhook configuration has not been read yet");
   expect(await source.refresh(clock.nowMs)).toEqual({ kind: "same" });
   expect(told).toEqual([{ kind: "bundle-written", cas: 1 }]);
   store.setBundles(["", ""]);

@@ -17,7 +17,7 @@ function looking(answer: () => Promise<Refreshed>) {
     text += chunk.toString();
   });
   const used: string[] = [];
-  const source: CertificateSource = { current: () => FIRST, complaint: () => "", refresh: answer };
+  const source: CertificateSource = { current: () => FIRST, unreadiness: () => "", refresh: answer };
   const look = renewal({ source, use: ({ cert }) => used.push(cert), log: createLog("info", sink) });
   return { look, used, lines: () => text.split("\n").filter((line) => line !== "") };
 }
@@ -49,7 +49,7 @@ test("what is told says why, until when the certificate is valid, and that the t
     level: 40,
     why: expect.stringMatching(/: away$/),
     validUntil,
-    msg: "no new certificate can be used, the old one stays",
+    msg: "the certificate cannot be renewed, the current one stays in use",
   };
   expect(lines().map((line) => JSON.parse(line))).toMatchObject([
     trouble,
@@ -57,7 +57,7 @@ test("what is told says why, until when the certificate is valid, and that the t
     trouble,
     { level: 30, validUntil, msg: "certificate renewed" },
     trouble,
-    { ...trouble, level: 50, msg: "the certificate ends soon and has no successor" },
+    { ...trouble, level: 50, msg: "the certificate expires soon and cannot be renewed" },
   ]);
 });
 
@@ -78,7 +78,7 @@ test("a look that is still running is not started twice, and one that throws doe
   await first;
   await look(0);
   expect(lines()[0]).toContain("a mistake of ours");
-  expect(lines()[0]).toContain("looking after the certificate failed");
+  expect(lines()[0]).toContain("renewing the certificate failed");
   void look(0);
   expect(calls).toBe(3);
   finish({ kind: "same" });
@@ -94,23 +94,23 @@ test("a replica says why it is not ready: before the first look, while refused, 
     update: () => update(),
     distrust: () => distrust,
   });
-  expect(source.complaint(0)).toBe("the webhook configuration was not read yet");
+  expect(source.unreadiness(0)).toBe("the webhook configuration has not been read yet");
   expect(source.current()).toBe(FIRST);
   expect(await source.refresh(0)).toMatchObject({ kind: "unusable", fault: { code: "ERR_AUTHORITY_UNREACHABLE" } });
-  expect(source.complaint(0)).toBe("403 no");
+  expect(source.unreadiness(0)).toBe("403 no");
   update = async () => {
     distrust = "settling";
   };
   expect(await source.refresh(0)).toEqual({ kind: "same" });
-  expect(source.complaint(0)).toBe("settling");
+  expect(source.unreadiness(0)).toBe("settling");
   update = async () => {
     leaf = { ...FIRST, cert: "leaf" };
     distrust = "";
   };
   expect(await source.refresh(0)).toEqual({ kind: "changed" });
-  expect(source.complaint(0)).toBe("");
+  expect(source.unreadiness(0)).toBe("");
   update = () => Promise.reject(new Error("away"));
   await source.refresh(0);
-  expect(source.complaint(0)).toBe("");
-  expect(source.complaint(8 * DAY_MS)).toBe("the certificate has expired");
+  expect(source.unreadiness(0)).toBe("");
+  expect(source.unreadiness(8 * DAY_MS)).toBe("the certificate has expired");
 });

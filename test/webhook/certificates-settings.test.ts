@@ -28,8 +28,11 @@ test.for<[string, Partial<Settings>]>([
   expect(certificateProblems({ ...NOTHING_SET, ...set })).toEqual([]);
 });
 
-const HALF = { where: "--cert and --key", message: "One of them is missing; give both or neither." };
-const NO_CA_TO_WRITE = { where: "--ca-file", message: "Only a certificate made in memory has a CA to write." };
+const HALF = { where: "--cert and --key", message: "Only one is set. Set both or neither." };
+const NO_CA_TO_WRITE = {
+  where: "--ca-file",
+  message: "Only for a certificate made in memory. Unset it, or unset --cert, --key and --ca-secret.",
+};
 
 test.for<[string, Partial<Settings>, { where: string; message: string }]>([
   ["a certificate without its key", { certificateFile: "tls.crt" }, HALF],
@@ -41,7 +44,7 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     { ...FILES, ...SECRET, ...CONFIGURATION },
     {
       where: "--ca-secret",
-      message: "Either the files of --cert and --key are served or what the CA of --ca-secret signs.",
+      message: "Excludes --cert and --key. Set either the Secret or the files.",
     },
   ],
   [
@@ -49,7 +52,7 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     SECRET,
     {
       where: "--ca-secret",
-      message: "It needs --webhook-configuration: no API server would trust the certificates otherwise.",
+      message: "Requires --webhook-configuration, or no API server would trust the certificates.",
     },
   ],
   [
@@ -57,18 +60,18 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     CONFIGURATION,
     {
       where: "--webhook-configuration",
-      message: "It needs --ca-secret, or --cert and --key with a ca.crt beside them.",
+      message: "Requires --ca-secret, or --cert and --key with a ca.crt in the same directory.",
     },
   ],
   [
     "a life too short for its rotations",
     { caLifeMs: 3_599_999 },
-    { where: "--ca-life", message: "With --ca-settle 6m it is at least 1h." },
+    { where: "--ca-life", message: "Too short for --ca-settle 6m. Set at least 1h." },
   ],
   [
     "looks without a pause",
     { certificateCheckMs: 99 },
-    { where: "--certificate-check", message: "The shortest interval is 100ms." },
+    { where: "--certificate-check", message: "Too short. Set at least 100ms." },
   ],
 ])("%s is told", ([, set, problem]) => {
   expect(certificateProblems({ ...NOTHING_SET, ...set })).toEqual([problem]);

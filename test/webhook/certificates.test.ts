@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { certificateFor } from "../../src/webhook/certificates/choose.ts";
 import { certificateFromFiles } from "../../src/webhook/certificates/external-files.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
-import { complaintAbout } from "../../src/webhook/certificates/source.ts";
+import { validityError } from "../../src/webhook/certificates/source.ts";
 import { readSettings } from "../../src/webhook/config.ts";
 import { createLog } from "../../src/webhook/log.ts";
 
@@ -68,9 +68,9 @@ test("when files that someone else renews expire stands in the metrics", async (
 
 test("a certificate is complained about before and after its time, not within", async () => {
   const certificate = (await makeCertificate("lastcall", NOW_MS)).source.current();
-  expect(complaintAbout(certificate, NOW_MS)).toBe("");
-  expect(complaintAbout(certificate, NOW_MS - DAY_MS)).toContain("not valid yet");
-  expect(complaintAbout(certificate, NOW_MS + 91 * DAY_MS)).toContain("expired");
+  expect(validityError(certificate, NOW_MS)).toBe("");
+  expect(validityError(certificate, NOW_MS - DAY_MS)).toContain("not valid yet");
+  expect(validityError(certificate, NOW_MS + 91 * DAY_MS)).toContain("expired");
 });
 
 test("a chain that is broken behind its first certificate is refused while the old pair is served", async () => {

@@ -10,7 +10,7 @@ import {
   type EnforcerPorts,
   enforce,
 } from "../../src/webhook/enforcement/enforcer.ts";
-import { refusingCopies } from "../../src/webhook/enforcement/refusing-copies.ts";
+import { failClosedCopies } from "../../src/webhook/enforcement/fail-closed-copies.ts";
 
 const entry = (name: string, caBundle: string | undefined = "Q0E="): RawObject => ({
   name,
@@ -50,16 +50,16 @@ async function look({ open = OPEN, ...rest }: World, doubt = "", written: "done"
 
 describe("a release with Fail", () => {
   test("stays open while a Pod that opts in comes back without injection", async () => {
-    const { isEnforcing, why, writes } = await look({}, "it came back without injection");
-    expect([isEnforcing, why, writes]).toEqual([false, "it came back without injection", []]);
+    const { isEnforcing, why, writes } = await look({}, "it was not injected");
+    expect([isEnforcing, why, writes]).toEqual([false, "it was not injected", []]);
   });
 
   test("closes with a copy of every entry once injection is proven", async () => {
-    expect(await look({})).toMatchObject({ isEnforcing: true, why: "", writes: [refusingCopies(OPEN)] });
+    expect(await look({})).toMatchObject({ isEnforcing: true, why: "", writes: [failClosedCopies(OPEN)] });
   });
 
   test("writes nothing and proves nothing when its copies are right", async () => {
-    expect(await look({ copies: refusingCopies(OPEN) })).toEqual({
+    expect(await look({ copies: failClosedCopies(OPEN) })).toEqual({
       isEnforcing: true,
       why: "",
       reason: "none",
@@ -71,18 +71,18 @@ describe("a release with Fail", () => {
   test("copies no entry that only checks settings", () => {
     const clientConfig = { service: { name: "lastcall-webhook", path: "/settings" }, caBundle: "Q0E=" };
     const checking = { ...entry("settings.drain.lastcall.dev"), clientConfig };
-    expect(refusingCopies([...OPEN, checking])).toEqual(refusingCopies(OPEN));
+    expect(failClosedCopies([...OPEN, checking])).toEqual(failClosedCopies(OPEN));
   });
 
   test("follows a change of its own entries without another proof, and never opens for it", async () => {
     const changed = [{ ...OPEN[0], timeoutSeconds: 9 }, entry("another.drain.lastcall.dev")];
-    const { isEnforcing, writes, proofs } = await look({ open: changed, copies: refusingCopies(OPEN) }, "not proven");
-    expect([isEnforcing, writes, proofs]).toEqual([true, [refusingCopies(changed)], 0]);
+    const { isEnforcing, writes, proofs } = await look({ open: changed, copies: failClosedCopies(OPEN) }, "not proven");
+    expect([isEnforcing, writes, proofs]).toEqual([true, [failClosedCopies(changed)], 0]);
   });
 
   test.for([
     { says: "before the API servers know whom to trust", copies: [] },
-    { says: "when the caBundle is taken away", copies: refusingCopies(OPEN) },
+    { says: "when the caBundle is taken away", copies: failClosedCopies(OPEN) },
   ])("copies no entry that no API server could call: $says", async ({ copies }) => {
     const { isEnforcing, writes, proofs } = await look({ open: [OPEN[0] as RawObject, entry("b", "")], copies });
     expect([isEnforcing, writes, proofs]).toEqual([copies.length > 0, [], 0]);
@@ -97,7 +97,7 @@ describe("a release with Fail", () => {
   });
 
   test("does not count as closed when another writer came first", async () => {
-    expect(await look({}, "", "conflict")).toMatchObject({ isEnforcing: false, why: "another writer came first" });
+    expect(await look({}, "", "conflict")).toMatchObject({ isEnforcing: false, why: "write conflict, retrying" });
   });
 });
 
@@ -153,7 +153,7 @@ describe("at the API server", () => {
     expect(path).toBe(`${KIND}/enforce.lastcall.dev`);
     expect(JSON.parse(body ?? "")).toEqual([
       { op: "replace", path: "/metadata/resourceVersion", value: "7" },
-      { op: "add", path: "/webhooks", value: refusingCopies(OPEN) },
+      { op: "add", path: "/webhooks", value: failClosedCopies(OPEN) },
     ]);
   });
 
@@ -161,7 +161,7 @@ describe("at the API server", () => {
     const { ports, asked } = serverThat(false);
     const { isEnforcing, why } = await enforce(ports);
     expect([isEnforcing, asked.map(({ method }) => method)]).toEqual([false, ["POST"]]);
-    expect(why).toContain("came back without injection");
+    expect(why).toContain("was not injected");
   });
 
   /** What the registry shows after one look at a server that refuses the Pod of the proof. */
@@ -222,7 +222,7 @@ describe("at the API server", () => {
 });
 
 describe("a copy", () => {
-  const [copy = {}] = refusingCopies(OPEN);
+  const [copy = {}] = failClosedCopies(OPEN);
 
   test("fails closed, and is the entry in everything else, fields of later versions too", () => {
     const { failurePolicy, matchConditions, ...others } = copy;

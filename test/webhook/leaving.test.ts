@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Log } from "../../src/webhook/log.ts";
 import type { WebhookServer } from "../../src/webhook/server.ts";
-import { leave } from "../../src/webhook/shutdown.ts";
+import { shutDown } from "../../src/webhook/shutdown.ts";
 
 const DELAY_MS = 20_000;
 const LIMIT_MS = 30_000;
@@ -28,7 +28,7 @@ function scene() {
     },
   } as unknown as WebhookServer;
   const say = (words: unknown, more?: unknown) => void done.push(`says ${more ?? words}`);
-  const left = leave(app, {
+  const left = shutDown(app, {
     drainDelayMs: DELAY_MS,
     log: { info: say, warn: say } as unknown as Log,
     sleep: (ms) => new Promise((wake) => sleeps.push({ ms, wake })),
@@ -45,7 +45,7 @@ function scene() {
 
 test("it goes on serving for its delay, then listens no more and waits for what is open", async () => {
   const { done, left, pass, finish } = scene();
-  expect(done).toEqual(["says told to stop, still serving"]);
+  expect(done).toEqual(["says received a stop signal, still serving"]);
   await pass(DELAY_MS);
   expect(done.slice(1)).toEqual(["says no longer listening", "closes", "ends the rest"]);
   finish();

@@ -35,7 +35,7 @@ const ROWS: readonly Row[] = [
     says: "a review of version v1beta1",
     payload: JSON.stringify({ ...reviewOf(), apiVersion: "admission.k8s.io/v1beta1" }),
     reason: "wrong_version",
-    names: /"admission\.k8s\.io\/v1beta1"; only admission\.k8s\.io\/v1 is spoken/,
+    names: /"admission\.k8s\.io\/v1beta1", expected admission\.k8s\.io\/v1\./,
   },
   {
     says: "a review without a request",

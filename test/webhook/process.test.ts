@@ -124,7 +124,7 @@ describe("told to stop", () => {
     const clients = Array.from({ length: 8 }, () => askUntilWithdrawn(webhook, agent, tally));
     await eventually(() => expect(tally.answered).toBeGreaterThan(50));
     webhook.signal("SIGTERM");
-    await eventually(() => expect(webhook.output()).toContain("told to stop, still serving"));
+    await eventually(() => expect(webhook.output()).toContain("received a stop signal, still serving"));
     const before = tally.answered;
     await eventually(() => expect(tally.answered - before).toBeGreaterThan(20));
     const keeping = keepAliveAgent(1);
@@ -135,7 +135,7 @@ describe("told to stop", () => {
     await Promise.all(clients);
     expect(tally.failures).toEqual([]);
     expect(await webhook.ended).toMatchObject({ status: 0 });
-    expect(webhook.output()).toMatch(/told to stop, still serving[\s\S]*no longer listening[\s\S]*"stopped"/);
+    expect(webhook.output()).toMatch(/received a stop signal, still serving[\s\S]*no longer listening[\s\S]*"stopped"/);
   });
 
   test("it finishes a request that is still being sent when it stops listening", LIMIT, async () => {
@@ -168,7 +168,7 @@ describe("told to stop", () => {
     const webhook = await started(["--drain-delay=10m"]);
     webhook.signal("SIGINT");
     expect(await webhook.ended).toMatchObject({ status: 0 });
-    expect(webhook.output()).toMatch(/"drainDelayMs":0,.*told to stop, still serving/);
+    expect(webhook.output()).toMatch(/"drainDelayMs":0,.*received a stop signal, still serving/);
   });
 
   test("twice, it ends at once and says so", LIMIT, async () => {
@@ -178,7 +178,7 @@ describe("told to stop", () => {
     webhook.signal("SIGTERM");
     const end = await webhook.ended;
     expect(end.status).toBe(3);
-    expect(end.output).toContain("told to stop twice, ending at once");
+    expect(end.output).toContain("second stop signal, exiting now");
   });
 });
 
@@ -204,7 +204,7 @@ test("new certificate files are served to new connections while an open one goes
   // A key of someone else changes nothing.
   const stranger = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   writeFileSync(key, stranger.export({ type: "pkcs8", format: "pem" }));
-  await eventually(() => expect(webhook.output()).toContain("the old one stays"));
+  await eventually(() => expect(webhook.output()).toContain("the current one stays in use"));
   expect((await call(renewed, { path: "/healthz" })).status).toBe(200);
 });
 

@@ -24,7 +24,7 @@ async function run(answer: Answer, waitMs = 3_000) {
         nowMs += ms;
       },
       nowMs: () => nowMs,
-      say: (sentence) => void said.push(sentence),
+      report: (sentence) => void said.push(sentence),
     },
   );
   return { works, said, questions, nowMs };
@@ -53,14 +53,14 @@ describe("the self-test", () => {
   test("fails and says so once when nothing is injected", async () => {
     const { works, said, nowMs } = await run(() => pod(false));
     expect(works).toBe(false);
-    expect(said).toEqual([expect.stringContaining("came back without injection")]);
+    expect(said).toEqual([expect.stringContaining("was not injected")]);
     expect(nowMs).toBe(3_000);
   });
 
   test("fails when a Pod that opted out is injected", async () => {
     const { works, said } = await run(() => pod(true));
     expect(works).toBe(false);
-    expect(said).toEqual([expect.stringContaining("lastcall.dev/inject=disabled came back injected")]);
+    expect(said).toEqual([expect.stringContaining("lastcall.dev/inject=disabled was injected")]);
   });
 
   test("waits for rights that arrive late", async () => {
@@ -88,7 +88,7 @@ describe("the self-test", () => {
       throw new Error("connect ECONNREFUSED");
     });
     expect(works).toBe(false);
-    expect(said).toEqual(["The API server cannot be asked: connect ECONNREFUSED"]);
+    expect(said).toEqual(["The API server is unreachable: connect ECONNREFUSED"]);
   });
 
   test("does not take an answer that is no Pod for success", async () => {
@@ -132,7 +132,7 @@ describe("the Pod it starts", () => {
           nowMs += ms;
         },
         nowMs: () => nowMs,
-        say: (sentence) => void said.push(sentence),
+        report: (sentence) => void said.push(sentence),
       },
     );
     return { works, said, asked: questions.map(({ method, path }) => `${method} ${path}`), questions, nowMs };
@@ -142,7 +142,7 @@ describe("the Pod it starts", () => {
     const { works, said, asked, questions } = await start([{ phase: "Pending" }, both(RUNS, ENDED)]);
     expect(works).toBe(true);
     expect(said).toEqual([
-      "Pod lastcall-self-test in namespace shop does not start its container lastcall: nothing is known of it yet",
+      "Pod lastcall-self-test in namespace shop does not start its container lastcall: it has no status yet",
     ]);
     expect(asked.slice(2)).toEqual([
       `DELETE ${POD}?gracePeriodSeconds=0`,
@@ -163,12 +163,12 @@ describe("the Pod it starts", () => {
       both({ waiting: { reason: "ImagePullBackOff", message: "not found" } }, { waiting: {} }),
       'does not start its container lastcall: ImagePullBackOff: "not found"',
     ],
-    ["crashes", both({ terminated: { exitCode: 139 } }, RUNS), "its container lastcall: it ended with status 139"],
+    ["crashes", both({ terminated: { exitCode: 139 } }, RUNS), "its container lastcall: it exited with status 139"],
     ["has a probe that does not run", both(RUNS, { waiting: { reason: "RunContainerError" } }), "its container probe"],
     [
-      "is on no node",
+      "is not scheduled",
       { conditions: [{ type: "PodScheduled", status: "False", message: "0/3 nodes are available" }] },
-      'is on no node: "0/3 nodes are available"',
+      'is not scheduled: "0/3 nodes are available"',
     ],
   ])("fails the test when its manager %s, and is deleted all the same", async ([, status, why]) => {
     const { works, said, asked, nowMs } = await start([status]);
@@ -218,7 +218,7 @@ describe("its flags", () => {
       settings: { startsPod: true, image: "a/b:1" },
       problems: [],
     });
-    expect(problemsOf("--start")).toEqual(["--start: It needs --image, the manager's image."]);
+    expect(problemsOf("--start")).toEqual(["--start: Requires --image, the manager's image."]);
   });
 
   test("name labels that selectors ask for, and never take back the opt-in", async () => {

@@ -5,7 +5,7 @@ import { type ClusterFacts, injectPod } from "../../src/injection/inject.ts";
 import { DEFAULT_CONFIG } from "../../src/policy/cluster-config.ts";
 import type { AdmissionPorts, AdmissionRules, NamespaceAnnotations } from "../../src/webhook/admission/admit.ts";
 import { createLog } from "../../src/webhook/log.ts";
-import { createMeters } from "../../src/webhook/metrics.ts";
+import { createMetrics } from "../../src/webhook/metrics.ts";
 import { buildServer, type WebhookServer } from "../../src/webhook/server.ts";
 
 export const FACTS: ClusterFacts = {
@@ -39,7 +39,7 @@ export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
   const sink = new PassThrough();
   const texts: string[] = [];
   sink.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
-  const meters = createMeters();
+  const metrics = createMetrics();
   let tokens = 0;
   const newToken = (): string => {
     tokens += 1;
@@ -53,9 +53,9 @@ export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
       inject: choices.inject ?? injectPod,
       ...(choices.reportSettings === undefined ? {} : { reportSettings: choices.reportSettings }),
       log: createLog("info", sink as Writable),
-      meters,
+      metrics,
       nowMs: choices.nowMs ?? (() => performance.now()),
-      leaving: () => false,
+      isStopping: () => false,
       unreadiness: choices.unreadiness ?? (() => ""),
     },
   );
@@ -65,7 +65,7 @@ export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
       .split("\n")
       .filter((line) => line !== "")
       .map((line): LogLine => JSON.parse(line));
-  return { app, lines, logText, metrics: () => meters.render() };
+  return { app, lines, logText, metrics: () => metrics.render() };
 }
 
 /** Samples of one metric: label text to value. */

@@ -45,7 +45,7 @@ test.for<[string, Fields, readonly string[]]>([
   [
     "a namespace that opts in by annotation",
     namespace({ annotations: { "lastcall.dev/inject": "enabled" } }),
-    ["lastcall: namespace shop, annotation lastcall.dev/inject: Set it as a label: selectors do not read annotations."],
+    ["lastcall: namespace shop, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations."],
   ],
   [
     "a Pod template with a misspelt annotation",
@@ -62,7 +62,7 @@ test.for<[string, Fields, readonly string[]]>([
   [
     "a Pod that opts in by annotation",
     { object: { ...POD, metadata: { ...POD.metadata, annotations: { "lastcall.dev/inject": "enabled" } } } },
-    ["lastcall: pod web-0, annotation lastcall.dev/inject: Set it as a label: selectors do not read annotations."],
+    ["lastcall: pod web-0, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations."],
   ],
   ["right settings", workload("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],
   ["the deletion of anything", { operation: "DELETE", object: null }, []],

@@ -40,7 +40,7 @@ function ineffective({ scope, name, object }: Checked): readonly MetadataProblem
   const { labels, annotations } = metadataOf(object);
   if (scope !== "namespace" || annotations[INJECT] !== "enabled" || labels[INJECT] === "enabled") return [];
   const where = `namespace ${name}, annotation ${INJECT}`;
-  const message = "Set it as a label: selectors do not read annotations.";
+  const message = "Set it as a label: webhook selectors do not match annotations.";
   return [{ in: "annotations", key: INJECT, value: "enabled", problem: { code: "wrong_scope", where, message } }];
 }
 

@@ -1,4 +1,4 @@
-/** One body to one verdict: status, answer, and what metrics and the log say about it. Counts and writes nothing itself. */
+/** Turns one request body into a result: status, response body, and the fields of metrics and log. Records nothing itself. */
 import type { GiveRelayAccess } from "../../contract/relay-access.ts";
 import type { ClusterFacts, injectPod, Randomness } from "../../injection/inject.ts";
 import type { Outcome } from "../../injection/outcome.ts";
@@ -9,26 +9,25 @@ import type { Problem } from "../../policy/problem.ts";
 import { type Entry, type MalformedReason, NOT_A_POD_CREATION } from "../admission-outcome.ts";
 import { type ReviewRequest, readReview } from "./review-request.ts";
 
-/** Annotations of a namespace as far as they are known; empty when they are not. `characters`: of the review that waits. */
+/** Annotations of a namespace; empty when unknown. `characters` is the length of the waiting review. */
 export type NamespaceAnnotations = (name: string, characters: number) => Promise<Readonly<Record<string, unknown>>>;
 
-/** Writes Events about mistakes in the settings of an object that is not injected. Never throws and never waits. */
+/** Records Events about invalid settings of an object that is not injected. Never throws or waits. */
 export type ReportSettings = (object: RawObject, namespace: string, problems: readonly Problem[]) => void;
 
 export type AdmissionPorts = {
   readonly namespaceAnnotations: NamespaceAnnotations;
   readonly randomness: Randomness;
   readonly inject: typeof injectPod;
-  /** What a Pod gets to reach the relay; without it none does. */
+  /** Issues a Pod's credential for the relay; `undefined` without a relay. */
   readonly giveRelayAccess?: GiveRelayAccess | undefined;
-  /** Whether nothing could be learnt of the namespace; asked for after the annotations. */
+  /** Whether the namespace is not in the cache; called after the annotations. */
   readonly namespaceIsUnknown?: (namespace: string) => boolean;
-  /** Facts of this moment, asked for after the annotations; without it those of the rules are used. */
+  /** Current facts, called after the annotations; default: those of the rules. */
   readonly factsOf?: (namespace: string) => ClusterFacts;
-  /** Of reviews at /settings. */
   readonly reportSettings?: ReportSettings;
-  /** Hears of every outcome that is no rehearsal. Never throws and never waits. */
-  readonly tell?: (pod: object, namespace: string, outcome: Outcome) => void;
+  /** Called for every outcome except dry runs. Never throws or waits. */
+  readonly recordOutcome?: (pod: object, namespace: string, outcome: Outcome) => void;
 };
 
 export type AdmissionRules = {
@@ -37,12 +36,11 @@ export type AdmissionRules = {
   readonly facts: ClusterFacts;
 };
 
-export type Verdict = {
+export type AdmissionResult = {
   readonly status: 200 | 400 | 413 | 415 | 500;
-  /** JSON when the status is 200, else one sentence. */
+  /** JSON for status 200, otherwise one sentence. */
   readonly body: string;
   readonly entry: Entry;
-  /** Codes of what the person wrote wrong. */
   readonly problems: readonly string[];
   readonly uid: string;
   readonly namespace: string;
@@ -51,58 +49,62 @@ export type Verdict = {
   readonly fault: unknown;
 };
 
-/** Never rejects. Our own failure is a 500 and nothing else, so that the failure policy decides about the Pod. */
-export async function admit(text: string, rules: AdmissionRules, ports: AdmissionPorts): Promise<Verdict> {
+/** Never rejects. A fault of this server becomes a 500, so that the failurePolicy decides. */
+export async function admit(text: string, rules: AdmissionRules, ports: AdmissionPorts): Promise<AdmissionResult> {
   const read = readReview(text);
-  if (read.kind === "malformed") return malformedVerdict(read.reason, read.message);
+  if (read.kind === "malformed") return malformedResult(read.reason, read.message);
   const request = read.request;
   try {
-    if (request.pod === undefined) return passedVerdict(request);
+    if (request.pod === undefined) return allowedResult(request);
     const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace, text.length);
     const { pod, namespace } = request;
-    // Anyone can send a review. Limits and fair shares go by namespace, so none of a made-up one is signed.
+    // Any client can send a review. The relay's limits are per namespace, so no credential is issued for an invented one.
     const giveRelayAccess = ports.namespaceIsUnknown?.(namespace) === true ? undefined : ports.giveRelayAccess;
-    const question = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [], giveRelayAccess };
+    const input = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [], giveRelayAccess };
     const facts = ports.factsOf?.(namespace) ?? rules.facts;
-    const outcome = ports.inject(question, rules.config, facts, ports.randomness);
-    if (!request.dryRun) ports.tell?.(pod, namespace, outcome);
+    const outcome = ports.inject(input, rules.config, facts, ports.randomness);
+    if (!request.dryRun) ports.recordOutcome?.(pod, namespace, outcome);
     return {
-      ...verdictBase(request),
+      ...resultBase(request),
       status: 200,
       body: reviewText(request.uid, outcome),
       entry: entryOf(outcome, request.dryRun),
       problems: outcome.explanation.problems.map((problem) => problem.code),
     };
   } catch (fault) {
-    return { ...verdictBase(request), ...faultVerdict(fault), uid: request.uid };
+    return { ...resultBase(request), ...faultResult(fault), uid: request.uid };
   }
 }
 
-export function malformedVerdict(reason: MalformedReason, message: string, status: Verdict["status"] = 400): Verdict {
+export function malformedResult(
+  reason: MalformedReason,
+  message: string,
+  status: AdmissionResult["status"] = 400,
+): AdmissionResult {
   const entry: Entry = { outcome: "malformed", reason, mode: "none", dryRun: false };
   return { ...NO_POD, status, body: `${message}\n`, entry };
 }
 
-export function tooLargeVerdict(limitBytes: number): Verdict {
+export function tooLargeResult(limitBytes: number): AdmissionResult {
   const entry: Entry = { outcome: "too_large", reason: "none", mode: "none", dryRun: false };
-  const body = `The body is larger than ${limitBytes} bytes, the most this server reads.\n`;
+  const body = `The body is larger than the limit of ${limitBytes} bytes.\n`;
   return { ...NO_POD, status: 413, body, entry };
 }
 
-export function faultVerdict(fault: unknown): Verdict {
+export function faultResult(fault: unknown): AdmissionResult {
   const entry: Entry = { outcome: "fault", reason: "none", mode: "none", dryRun: false };
-  return { ...NO_POD, status: 500, body: "This server failed; its log says why.\n", entry, fault };
+  return { ...NO_POD, status: 500, body: "The webhook failed; see its log for the error.\n", entry, fault };
 }
 
 const NO_POD = { uid: "", namespace: "", pod: "", problems: [], fault: undefined } as const;
 
-function verdictBase(request: ReviewRequest): Omit<Verdict, "status" | "body" | "entry"> {
+function resultBase(request: ReviewRequest): Omit<AdmissionResult, "status" | "body" | "entry"> {
   return { ...NO_POD, uid: request.uid, namespace: request.namespace, pod: request.podName };
 }
 
-function passedVerdict(request: ReviewRequest): Verdict {
+function allowedResult(request: ReviewRequest): AdmissionResult {
   const entry: Entry = { outcome: "skipped", reason: NOT_A_POD_CREATION, mode: "none", dryRun: request.dryRun };
-  return { ...verdictBase(request), status: 200, body: allowedText(request.uid, []), entry };
+  return { ...resultBase(request), status: 200, body: allowedText(request.uid, []), entry };
 }
 
 function entryOf(outcome: Outcome, dryRun: boolean): Entry {

@@ -1,4 +1,4 @@
-/** One review of an object that is not injected, such as a Namespace, to its answer: allowed, with a warning for each mistake. */
+/** Reviews an object that is not injected, such as a Namespace: allows it, with a warning for each problem. */
 import { problemsAroundPods, problemsOfPods } from "../../injection/opt-in/object-problems.ts";
 import { optsInByAnnotation } from "../../injection/opt-in/selection.ts";
 import { allowedText } from "../../injection/review.ts";
@@ -8,16 +8,16 @@ import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { INJECT } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import type { Profiles } from "../../policy/resolve.ts";
-import { faultVerdict, malformedVerdict, type ReportSettings, type Verdict } from "./admit.ts";
+import { type AdmissionResult, faultResult, malformedResult, type ReportSettings } from "./admit.ts";
 import { readReview } from "./review-request.ts";
 
-export function checkSettings(text: string, profiles: Profiles, report: ReportSettings | undefined): Verdict {
+export function checkSettings(text: string, profiles: Profiles, report: ReportSettings | undefined): AdmissionResult {
   const read = readReview(text);
-  if (read.kind === "malformed") return malformedVerdict(read.reason, read.message);
+  if (read.kind === "malformed") return malformedResult(read.reason, read.message);
   const { uid, namespace, object, dryRun } = read.request;
   try {
     const { around, inPods } = settingProblems(object ?? {}, profiles);
-    // The Pods of a template are reviewed as well, and get Events of their own.
+    // Pods of a template are reviewed on their own and get their own Events.
     const isPod = textAt(object, "kind") === "Pod";
     if (object !== undefined && !dryRun) report?.(object, namespace, isPod ? inPods : around);
     const problems = [...around, ...inPods];
@@ -32,7 +32,7 @@ export function checkSettings(text: string, profiles: Profiles, report: ReportSe
       fault: undefined,
     };
   } catch (fault) {
-    return { ...faultVerdict(fault), uid, namespace };
+    return { ...faultResult(fault), uid, namespace };
   }
 }
 
@@ -55,9 +55,9 @@ function settingProblems(object: RawObject, profiles: Profiles): SettingProblems
   };
 }
 
-/** Selectors leave to this review only Pods that neither they nor their namespace label. */
+/** The selectors of /settings match only Pods that neither their own labels nor their namespace opt in. */
 function annotationOnly(pod: RawObject): readonly Problem[] {
   if (!optsInByAnnotation(pod)) return [];
-  const message = "Set it as a label: selectors do not read annotations.";
+  const message = "Set it as a label: webhook selectors do not match annotations.";
   return [{ code: "wrong_scope", where: `pod ${podName(pod)}, annotation ${INJECT}`, message }];
 }

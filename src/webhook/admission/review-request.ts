@@ -1,18 +1,18 @@
-/** A body to the question it asks, or one sentence about why it is none. Pure. */
+/** Parses an AdmissionReview, or reports in one sentence why it is malformed. Pure. */
 import { isRawObject, type RawObject } from "../../kubernetes/raw-json.ts";
 import { quote } from "../../policy/quote.ts";
 import type { MalformedReason } from "../admission-outcome.ts";
 
 export type ReviewRequest = {
   readonly uid: string;
-  /** `metadata.namespace` of the Pod may be absent; the request always has it. */
+  /** From the request: `metadata.namespace` of the Pod may be absent. */
   readonly namespace: string;
   readonly dryRun: boolean;
-  /** The Pod to be created; `undefined` when the request is about anything else. */
+  /** Set only for the creation of a Pod. */
   readonly pod: object | undefined;
-  /** The object that is created or changed; `undefined` for a deletion. */
+  /** `undefined` for a deletion. */
   readonly object: RawObject | undefined;
-  /** Name or generateName, for the log only. */
+  /** `name` or `generateName`; for the log only. */
   readonly podName: string;
 };
 
@@ -26,7 +26,7 @@ export function readReview(text: string): ReadReview {
   if (text.trim() === "") return malformed("empty_body", "The body is empty, expected an AdmissionReview as JSON.");
   let value: unknown;
   try {
-    // Keys named __proto__ become plain properties here, and the last of two equal keys wins, as in the API server.
+    // A key __proto__ becomes a plain property, and the last of two equal keys wins, as in the API server.
     value = JSON.parse(text);
   } catch (error) {
     return readParseError(error, text.length);
@@ -43,7 +43,7 @@ function readValue(review: unknown): ReadReview {
   }
   if (review["apiVersion"] !== API_VERSION) {
     const got = nameOf(review["apiVersion"]);
-    return malformed("wrong_version", `The apiVersion is ${got}; only ${API_VERSION} is spoken here.`);
+    return malformed("wrong_version", `The apiVersion is ${got}, expected ${API_VERSION}.`);
   }
   const request = review["request"];
   if (!isRawObject(request)) {
@@ -79,7 +79,7 @@ function readRequest(request: Readonly<Record<string, unknown>>, uid: string): R
   };
 }
 
-/** Fields that are absent count as what the configuration asks for: creations of Pods. */
+/** Absent fields default to the creation of a Pod. */
 function isPodCreation(request: Readonly<Record<string, unknown>>): boolean {
   const resource = request["resource"];
   const isPod =
@@ -87,7 +87,7 @@ function isPodCreation(request: Readonly<Record<string, unknown>>): boolean {
   return (request["operation"] ?? "CREATE") === "CREATE" && isPod && (request["subResource"] ?? "") === "";
 }
 
-/** The engine's own message may quote the body, and with it a user's secrets; only the position is taken from it. */
+/** V8's message may quote the body and with it secrets, so only the position is taken from it. */
 function readParseError(error: unknown, length: number): ReadReview {
   const detail = error instanceof Error ? error.message : "";
   if (/^(Unexpected end|Unterminated)/.test(detail)) {
@@ -101,7 +101,7 @@ function malformed(reason: MalformedReason, message: string): ReadReview {
   return { kind: "malformed", reason, message };
 }
 
-/** Longest name Kubernetes gives anything; longer text in a log line is an attack on the log. */
+/** Longest name in Kubernetes; the log is protected from longer text. */
 const NAME_LIMIT_CHARACTERS = 253;
 
 function textOf(value: unknown): string {

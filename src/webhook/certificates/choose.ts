@@ -1,11 +1,11 @@
-/** Builds the certificate source that the settings select. Packages are loaded only by the source that uses them. */
+/** Builds the certificate source that the settings select. Each source imports its own packages. */
 import { renameSync, writeFileSync } from "node:fs";
 import type { Registry } from "prom-client";
 import type { SendRequest } from "../../api-server/api-request.ts";
 import { Fault } from "../../fault.ts";
 import type { Log } from "../log.ts";
 import type { WebhookSettings } from "../settings.ts";
-import type { Lives } from "./authority.ts";
+import type { Lifetimes } from "./authority.ts";
 import type { ReconcilerPorts } from "./reconciler.ts";
 import { type CertificateSource, certificateSource } from "./source.ts";
 
@@ -21,7 +21,7 @@ type PublishingPorts = Pick<ReconcilerPorts, "configurations" | "now" | "recordE
   readonly request: SendRequest;
 };
 
-/** @throws Fault when files or the kubeconfig cannot be read; an API server that does not answer is not a fault */
+/** @throws Fault when files or the kubeconfig cannot be read; an unreachable API server is retried */
 export async function certificateFor(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
   const hasFiles = settings.certificateFile !== "";
   if (settings.caSecret !== "" || (hasFiles && settings.webhookConfiguration !== "")) return inCluster(settings, ports);
@@ -35,7 +35,7 @@ export async function certificateFor(settings: WebhookSettings, ports: Certifica
   return made.source;
 }
 
-/** Both sources that publish CAs in the webhook configuration. */
+/** Builds a source that publishes CAs in the webhook configuration. */
 async function inCluster(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
   const { loadKubeConfig } = await import("../../api-server/load-kube-config.ts");
   const { createApiClient } = await import("../../api-server/api-client.ts");
@@ -74,7 +74,7 @@ async function sharedCas(
 const LEAF_LIFE_LIMIT_MS = 7 * 86_400_000;
 const DROP_HOLD_LIMIT_MS = 3_600_000;
 
-function livesOf({ caLifeMs, caSettleMs }: WebhookSettings): Lives {
+function livesOf({ caLifeMs, caSettleMs }: WebhookSettings): Lifetimes {
   const leafLifeMs = Math.min(LEAF_LIFE_LIMIT_MS, caLifeMs / 8);
   return { caLifeMs, leafLifeMs, settleMs: caSettleMs, dropHoldMs: Math.min(DROP_HOLD_LIMIT_MS, leafLifeMs) };
 }
@@ -90,14 +90,14 @@ async function externalFiles(
   return withExpiry(await externalSource({ ...publishing, read, settleMs: caSettleMs }), registry);
 }
 
-/** The program that renews the files may stop without a sign. */
+/** Exports the expiry: the program that renews the files may fail silently. */
 async function withExpiry(source: CertificateSource, registry: Registry): Promise<CertificateSource> {
   const { addExpiryGauge } = await import("./event-recorder.ts");
   addExpiryGauge(registry, () => ({ leafMs: source.current().validUntilMs }));
   return source;
 }
 
-/** Readers see the old file or the new one, never half of it. */
+/** Replaces the file atomically. */
 function writeWhole(path: string, text: string): void {
   try {
     writeFileSync(`${path}.new`, text);

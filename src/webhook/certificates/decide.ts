@@ -1,17 +1,17 @@
 /**
- * Decides the next step for the CAs of the webhook from what was read and the time. Pure. Several replicas take steps at
- * once without a leader, and each reads everything again after a step.
+ * Decides the next step for the CAs of the webhook from the observed objects and the time. Pure. Replicas take steps
+ * concurrently without a leader; each reads everything again after a step.
  *
- * Invariant: every caBundle that an API server may still hold trusts the CA of every leaf that a ready replica serves.
- * It holds because a CA is in every bundle for the settle time before it signs; because writes fail when what was read has
- * changed, and the configuration is read before the Secret, so that no bundle of an older Secret replaces a newer one; and
- * because a CA that is only left in a bundle or a leaf returns to the Secret before anything is published.
+ * Invariant: every caBundle that an API server may still use contains the CA of every leaf that a ready replica serves.
+ * It holds because a CA is in every bundle for the settle time before it signs; because writes fail after a concurrent
+ * change, and the configuration is read before the Secret, so a bundle of an older Secret never replaces a newer one; and
+ * because a CA that is left only in a bundle or a leaf returns to the Secret before anything is published.
  */
 import { type Ca, holds, holdsExactly, isValidAt, type SigningCa } from "../../authority/certificate.ts";
 import {
   type Authority,
   isOverdue,
-  type Lives,
+  type Lifetimes,
   type Moment,
   retire,
   storedCas,
@@ -19,42 +19,42 @@ import {
   withinLimits,
 } from "./authority.ts";
 
-/** Read in this order: the configuration, then the Secret. */
-export type Seen = {
-  /** When reading began. */
+/** Read in this order: configuration, Secret. */
+export type Observed = {
+  /** Before the first read. */
   readonly moment: Moment;
   readonly bundles: readonly string[];
-  /** The product's CAs in any of the bundles. */
+  /** CAs of lastcall in any bundle. */
   readonly published: readonly Ca[];
   readonly authority: Authority;
-  /** The Secret is missing or a part of it is unusable. */
+  /** The Secret is missing or has an unusable entry. */
   readonly isDamaged: boolean;
   readonly salvaged: readonly Ca[];
 };
 
 type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
 
-/** State of one process between its steps. */
-export type Memory = {
+/** State of one replica between steps. */
+export type ReplicaState = {
   readonly leaf: ServedLeaf | undefined;
-  /** Since when, without interruption, every webhook was seen to carry the signer. Monotonic milliseconds. */
-  readonly signerSeen: Sighting | undefined;
-  /** The same of the next CA, while the bundles were right in every respect. */
-  readonly nextSeen: Sighting | undefined;
-  /** Since when these retired CAs were seen overdue. Monotonic milliseconds. */
-  readonly overdueSeen: Sighting | undefined;
+  /** Since when every caBundle has contained the signer without interruption. Monotonic milliseconds. */
+  readonly signerSeen: SeenSince | undefined;
+  /** The same for the next CA, while all bundles were exactly as wanted. */
+  readonly nextSeen: SeenSince | undefined;
+  /** Since when these retired CAs have been overdue. Monotonic milliseconds. */
+  readonly overdueSeen: SeenSince | undefined;
 };
 
-type Sighting = { readonly what: string; readonly sinceMs: number };
+type SeenSince = { readonly what: string; readonly sinceMs: number };
 
-export const NO_MEMORY: Memory = {
+export const INITIAL_STATE: ReplicaState = {
   leaf: undefined,
   signerSeen: undefined,
   nextSeen: undefined,
   overdueSeen: undefined,
 };
 
-/** To write into the Secret, after the next CA is made where that is needed. */
+/** The new content of the Secret, before a next CA is created. */
 export type Draft = Omit<Authority, "next"> & { readonly next: SigningCa | "to be made" | undefined };
 
 export type WriteReason = "begin" | "repair" | "rotate" | "promote" | "drop";
@@ -64,43 +64,46 @@ export type Step =
   | { readonly kind: "write"; readonly draft: Draft; readonly reason: WriteReason }
   | { readonly kind: "publish"; readonly cas: readonly Ca[] };
 
-/** Without a step when nothing is left to do. */
-type Decided = { readonly step: Step | undefined; readonly memory: Memory };
+/** `step` is `undefined` when nothing is left to do. */
+type Decision = { readonly step: Step | undefined; readonly state: ReplicaState };
 
-export function decide(seen: Seen, last: Memory, lives: Lives): Decided {
+export function decide(seen: Observed, last: ReplicaState, lives: Lifetimes): Decision {
   const isPublished = seen.bundles.every((bundle) => holdsExactly(bundle, trustedBy(seen.authority)));
-  const memory = remembered(seen, last, { isPublished, lives });
+  const state = nextState(seen, last, { isPublished, lives });
   const step =
-    issueStep(seen, memory, lives) ??
-    mendStep(seen, memory.leaf, lives) ??
+    issueStep(seen, state, lives) ??
+    repairStep(seen, state.leaf, lives) ??
     (isPublished ? undefined : { kind: "publish" as const, cas: trustedBy(seen.authority) }) ??
-    promoteStep(seen, memory, lives) ??
-    dropStep(seen, memory.overdueSeen, lives);
-  return { step, memory };
+    promoteStep(seen, state, lives) ??
+    dropStep(seen, state.overdueSeen, lives);
+  return { step, state };
 }
 
-function remembered(seen: Seen, last: Memory, { isPublished, lives }: { isPublished: boolean; lives: Lives }): Memory {
+function nextState(
+  seen: Observed,
+  last: ReplicaState,
+  { isPublished, lives }: { isPublished: boolean; lives: Lifetimes },
+): ReplicaState {
   const { signer, next, retired } = seen.authority;
   const hasSigner = signer !== undefined && isTrustedEverywhere(seen.bundles, signer);
-  // The signer was seen while it was the next one.
+  // After a promotion the signer's time counts from when it was the next CA.
   const signerLast = last.signerSeen?.what === signer?.id ? last.signerSeen : last.nextSeen;
   const overdue = retired.filter((ca) => ca.id !== last.leaf?.ca.id && isOverdue(ca, seen.moment.wallMs, lives));
   const overdueIds = overdue.map((ca) => ca.id).join(" ");
   return {
     leaf: last.leaf,
-    signerSeen: sightingOf(hasSigner ? signer.id : undefined, signerLast, seen.moment),
-    nextSeen: sightingOf(isPublished ? next?.id : undefined, last.nextSeen, seen.moment),
-    overdueSeen: sightingOf(overdueIds === "" ? undefined : overdueIds, last.overdueSeen, seen.moment),
+    signerSeen: seenSince(hasSigner ? signer.id : undefined, signerLast, seen.moment),
+    nextSeen: seenSince(isPublished ? next?.id : undefined, last.nextSeen, seen.moment),
+    overdueSeen: seenSince(overdueIds === "" ? undefined : overdueIds, last.overdueSeen, seen.moment),
   };
 }
 
-/** Whether every webhook of the configuration trusts what this CA signed. */
 export function isTrustedEverywhere(bundles: readonly string[], ca: Ca): boolean {
   return bundles.every((bundle) => holds(bundle, ca));
 }
 
-/** Only the signer signs, and only while every webhook carries it. */
-function issueStep(seen: Seen, { leaf, signerSeen }: Memory, lives: Lives): Step | undefined {
+/** Only the signer signs, and only while every caBundle contains it. */
+function issueStep(seen: Observed, { leaf, signerSeen }: ReplicaState, lives: Lifetimes): Step | undefined {
   const { signer } = seen.authority;
   const { wallMs } = seen.moment;
   if (signer === undefined || !isValidAt(signer, wallMs) || signerSeen === undefined) return undefined;
@@ -108,17 +111,17 @@ function issueStep(seen: Seen, { leaf, signerSeen }: Memory, lives: Lives): Step
   const step: Step = { kind: "issue", signer, validUntilMs };
   if (leaf === undefined) return step;
   if (leaf.ca.id !== signer.id) {
-    const isLeafWorthless = wallMs >= leaf.validUntilMs || !isTrustedEverywhere(seen.bundles, leaf.ca);
-    return isLeafWorthless || hasSettled(signerSeen, seen.moment, lives) ? step : undefined;
+    const isLeafUseless = wallMs >= leaf.validUntilMs || !isTrustedEverywhere(seen.bundles, leaf.ca);
+    return isLeafUseless || hasSettled(signerSeen, seen.moment, lives) ? step : undefined;
   }
   const isDue = wallMs >= leaf.validUntilMs - lives.leafLifeMs / 3 && validUntilMs > leaf.validUntilMs;
-  // Made while the clock was ahead: it would outlive its CA's time in the bundle.
+  // Issued while the clock was ahead: it would outlive its CA in the bundle.
   const isTooLong = leaf.validUntilMs > wallMs + lives.leafLifeMs + lives.leafLifeMs / 24;
   return isDue || isTooLong ? step : undefined;
 }
 
-/** For a Secret that is missing, damaged or edited, or whose CA is in its last third. */
-function mendStep(seen: Seen, leaf: ServedLeaf | undefined, lives: Lives): Step | undefined {
+/** Repairs a missing, damaged or edited Secret, and creates a next CA in the last third of the signer's validity. */
+function repairStep(seen: Observed, leaf: ServedLeaf | undefined, lives: Lifetimes): Step | undefined {
   const { authority, moment } = seen;
   const lost = lostCas(seen, leaf);
   const isForeign = isForeignSigner(seen, leaf);
@@ -135,35 +138,35 @@ function mendStep(seen: Seen, leaf: ServedLeaf | undefined, lives: Lives): Step 
   return { kind: "write", draft, reason: reasonOf(seen, lost) };
 }
 
-function reasonOf(seen: Seen, lost: readonly Ca[]): WriteReason {
+function reasonOf(seen: Observed, lost: readonly Ca[]): WriteReason {
   if (trustedBy(seen.authority).length === 0 && lost.length === 0) return "begin";
   return seen.isDamaged || lost.length > 0 ? "repair" : "rotate";
 }
 
-/** CAs that may have signed a leaf in use, and are not in the Secret any more. */
-function lostCas(seen: Seen, leaf: ServedLeaf | undefined): readonly Ca[] {
+/** CAs that may have signed a leaf in use and are missing from the Secret. */
+function lostCas(seen: Observed, leaf: ServedLeaf | undefined): readonly Ca[] {
   const found = [...(leaf === undefined ? [] : [leaf.ca]), ...seen.salvaged, ...seen.published];
   const stored = new Set(storedCas(seen.authority).map((ca) => ca.id));
   return [...new Map(found.filter((ca) => !stored.has(ca.id)).map((ca) => [ca.id, ca])).values()];
 }
 
-/** A signer that no webhook carries was put into the Secret by hand: it has to be published first, as every new CA. */
-function isForeignSigner({ authority, published }: Seen, leaf: ServedLeaf | undefined): boolean {
+/** A signer that is in no caBundle was added to the Secret by hand, and has to be published first, like every new CA. */
+function isForeignSigner({ authority, published }: Observed, leaf: ServedLeaf | undefined): boolean {
   const { signer } = authority;
   if (signer === undefined || published.some((ca) => ca.id === signer.id)) return false;
-  // Where no other CA is published either, the bundles were emptied, and the signer has not changed.
+  // With no CA published at all, the bundles were emptied and the signer is unchanged.
   return leaf === undefined ? published.length > 0 : leaf.ca.id !== signer.id;
 }
 
-function isInLastThird(ca: Ca, moment: Moment, lives: Lives): boolean {
+function isInLastThird(ca: Ca, moment: Moment, lives: Lifetimes): boolean {
   return moment.wallMs >= ca.validUntilMs - lives.caLifeMs / 3;
 }
 
-function promoteStep({ authority, moment }: Seen, { nextSeen }: Memory, lives: Lives): Step | undefined {
+function promoteStep({ authority, moment }: Observed, { nextSeen }: ReplicaState, lives: Lifetimes): Step | undefined {
   const { signer, next, retired } = authority;
-  // One from the future, made while a clock was ahead, is promoted too: the next one then follows it at once.
+  // A CA that is not valid yet, created while a clock was ahead, is promoted too; its successor then follows at once.
   if (next === undefined || nextSeen === undefined) return undefined;
-  // While no replica can be serving yet, an API server with an old bundle does no harm.
+  // Without an earlier CA no replica is serving yet, so old bundles do no harm.
   const isFirst = signer === undefined && retired.length === 0;
   if (!isFirst && !hasSettled(nextSeen, moment, lives)) return undefined;
   const old = signer === undefined ? [] : [retire(signer, moment.wallMs)];
@@ -175,7 +178,7 @@ function promoteStep({ authority, moment }: Seen, { nextSeen }: Memory, lives: L
   return { kind: "write", draft, reason: "promote" };
 }
 
-function dropStep({ authority, moment }: Seen, overdue: Sighting | undefined, lives: Lives): Step | undefined {
+function dropStep({ authority, moment }: Observed, overdue: SeenSince | undefined, lives: Lifetimes): Step | undefined {
   if (overdue === undefined || moment.monotonicMs - overdue.sinceMs < lives.dropHoldMs) return undefined;
   const gone = new Set(overdue.what.split(" "));
   const marked = authority.retired.map((ca) => (gone.has(ca.id) ? { ...ca, isDropped: true } : ca));
@@ -183,11 +186,11 @@ function dropStep({ authority, moment }: Seen, overdue: Sighting | undefined, li
   return { kind: "write", draft, reason: "drop" };
 }
 
-function hasSettled(sighting: Sighting, now: Moment, lives: Lives): boolean {
+function hasSettled(sighting: SeenSince, now: Moment, lives: Lifetimes): boolean {
   return now.monotonicMs - sighting.sinceMs >= lives.settleMs;
 }
 
-function sightingOf(what: string | undefined, last: Sighting | undefined, now: Moment): Sighting | undefined {
+function seenSince(what: string | undefined, last: SeenSince | undefined, now: Moment): SeenSince | undefined {
   if (what === undefined) return undefined;
   return last?.what === what ? last : { what, sinceMs: now.monotonicMs };
 }

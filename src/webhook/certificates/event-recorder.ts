@@ -1,4 +1,4 @@
-/** Logs and counts the events of the webhook's CAs, and exports when certificates expire. */
+/** Logs and counts events of the webhook's CAs, and exports the expiry of certificates. */
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Log } from "../log.ts";
 import { METRICS } from "../metric-table.ts";
@@ -6,11 +6,11 @@ import type { WriteReason } from "./decide.ts";
 import type { AuthorityEvent, AuthorityStatus } from "./reconciler.ts";
 
 const REASONS: Readonly<Record<WriteReason, string>> = {
-  begin: "made a CA",
+  begin: "created the CA",
   repair: "repaired the CA's Secret",
-  rotate: "made the next CA",
-  promote: "the next CA signs from now on",
-  drop: "stopped trusting a CA whose certificates have expired",
+  rotate: "created the next CA",
+  promote: "promoted the next CA to signer",
+  drop: "removed a retired CA whose certificates have expired",
 };
 
 export function eventRecorder(log: Log, registry: Registry): (event: AuthorityEvent) => void {
@@ -19,18 +19,18 @@ export function eventRecorder(log: Log, registry: Registry): (event: AuthorityEv
   patches.inc({ result: "conflict" }, 0);
   return (event) => {
     if (event.kind === "secret-written") log.info({ reason: event.reason }, REASONS[event.reason]);
-    else if (event.kind === "secret-errors") log.warn({ damage: event.errors }, "the CA's Secret is damaged");
+    else if (event.kind === "secret-errors") log.warn({ errors: event.errors }, "the CA's Secret is damaged");
     else if (event.kind === "bundle-written") {
       patches.inc({ result: "done" });
       log.info({ cas: event.cas }, "caBundle written");
     } else {
       if (event.on === "configuration") patches.inc({ result: "conflict" });
-      log.debug({ on: event.on }, "another writer came first");
+      log.debug({ on: event.on }, "write conflict, retrying");
     }
   };
 }
 
-/** What expires when, in wall-clock milliseconds; `undefined` where there is none yet. */
+/** Wall-clock milliseconds; `undefined` while there is no such certificate. */
 export type Expiry = { readonly leafMs: number | undefined; readonly caMs?: number | undefined };
 
 export function addExpiryGauge(registry: Registry, expiry: () => Expiry): void {

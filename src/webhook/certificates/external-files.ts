@@ -1,4 +1,4 @@
-/** Reads certificate files that another program renews. Mounted Secrets change by swapped links, which no watch reports reliably. */
+/** Reads certificate files that another program renews. They are polled: file watches miss the symlink swap of mounted Secrets. */
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -7,13 +7,13 @@ import { Fault } from "../../fault.ts";
 import { type CertificateSource, certificateSource } from "./source.ts";
 
 export type ExternalPair = ServerCertificate & {
-  /** What is published for clients: every certificate of `ca.crt`. */
+  /** All certificates of `ca.crt`, which are published. */
   readonly cas: readonly PemBlock[];
-  /** Those of them that issued the pair: without one of these a client refuses it. */
+  /** Those that issued the pair; a client has to trust one of them. */
   readonly issuers: readonly PemBlock[];
 };
 
-/** @throws Fault ERR_CERTIFICATE_UNREADABLE when the files are unusable at the start. */
+/** @throws Fault ERR_CERTIFICATE_UNREADABLE when the files are unusable at the start */
 export async function certificateFromFiles(certFile: string, keyFile: string): Promise<CertificateSource> {
   const read = (): Promise<ServerCertificate> =>
     readFiles([certFile, keyFile], ([cert = "", key = ""]) => readPair(cert, key));
@@ -28,9 +28,9 @@ export async function certificateFromFiles(certFile: string, keyFile: string): P
 }
 
 /**
- * Reads the pair and the `ca.crt` of the same folder.
+ * Reads the pair and the `ca.crt` in the same directory.
  *
- * @throws Fault ERR_CERTIFICATE_UNREADABLE when a file is missing or they do not belong together, also while a mounted
+ * @throws Fault ERR_CERTIFICATE_UNREADABLE when a file is missing or they do not match, which also happens while a mounted
  * Secret changes
  */
 export function readExternalPair(certFile: string, keyFile: string): Promise<ExternalPair> {
@@ -38,7 +38,7 @@ export function readExternalPair(certFile: string, keyFile: string): Promise<Ext
   return readFiles([certFile, keyFile, caFile], ([cert = "", key = "", ca = ""]) => {
     const cas = pemBlocks(ca).blocks;
     const issuers = issuersOf(cert, cas);
-    if (issuers.length === 0) throw new Error(`${caFile} holds no CA that issued the certificate`);
+    if (issuers.length === 0) throw new Error(`${caFile} contains no CA that issued the certificate`);
     return { ...readPair(cert, key), cas, issuers };
   });
 }
@@ -53,10 +53,10 @@ async function readFiles<T>(files: readonly string[], read: (texts: readonly str
   }
 }
 
-/** The last certificate of the chain is the one a CA has to have issued. */
+/** CAs that issued the last certificate of the chain. */
 function issuersOf(chain: string, cas: readonly PemBlock[]): readonly PemBlock[] {
   const last = pemBlocks(chain).blocks.at(-1);
-  if (last === undefined) throw new Error("there is no certificate in it");
+  if (last === undefined) throw new Error("contains no certificate");
   const issued = new X509Certificate(last.cert);
   return cas.filter(({ id, cert }) => {
     if (id === last.id) return true;

@@ -1,6 +1,6 @@
 /**
- * Serves certificate files that another program renews, and publishes their CAs in every webhook. The files of replicas
- * change minutes apart, so a CA that is not in this replica's files may be in another's: it stays in bundles for a while.
+ * Serves certificate files that another program renews, and publishes their CAs in every caBundle. The files of replicas
+ * change minutes apart, so a CA that is missing from this replica's files may be in another's and stays for a while.
  */
 import { bundleText, holds, holdsExactly, pemBlocks } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
@@ -9,32 +9,32 @@ import type { ExternalPair } from "./external-files.ts";
 import { type CertificateSource, certificateSource } from "./source.ts";
 import { type BundlePorts, publishBundle, readExisting, UNTRUSTED } from "./webhook-configurations.ts";
 
-/** Kubelet brings a changed Secret to every Pod within about two minutes. */
-export const LINGER_MS = 15 * 60_000;
+/** The kubelet updates a mounted Secret within about two minutes. */
+export const FOREIGN_CA_TTL_MS = 15 * 60_000;
 
 export type ExternalPorts = BundlePorts & {
-  /** Rejects with a Fault when the files are not usable now. */
+  /** @throws Fault while the files are unusable */
   readonly read: () => Promise<ExternalPair>;
   readonly now: () => Moment;
   readonly settleMs: number;
 };
 
-type Memory = {
+type PairState = {
   readonly serving: ExternalPair;
-  /** Since when each foreign CA was seen in a bundle. Monotonic milliseconds. */
+  /** Since when a bundle has contained each CA that is not in the files, by its ID. Monotonic milliseconds. */
   readonly foreignSince: ReadonlyMap<string, number>;
-  /** Since when every webhook was seen to trust the pair that waits; by its certificate. */
+  /** Since when every caBundle has trusted the new pair. */
   readonly waiting: { readonly cert: string; readonly sinceMs: number } | undefined;
 };
 
-type Seen = { readonly moment: Moment; readonly bundles: readonly string[]; readonly offered: ExternalPair };
+type Observed = { readonly moment: Moment; readonly bundles: readonly string[]; readonly offered: ExternalPair };
 
-/** `publish` is what to write into every webhook; `undefined` when they are right. */
-type Decided = { readonly memory: Memory; readonly publish: string | undefined };
+/** `publish` is the new caBundle; `undefined` when all are as wanted. */
+type Decision = { readonly state: PairState; readonly publish: string | undefined };
 
 /** @throws Fault ERR_CERTIFICATE_UNREADABLE when the files are unusable at the start */
 export async function externalSource(ports: ExternalPorts): Promise<CertificateSource> {
-  let memory: Memory = { serving: await ports.read(), foreignSince: new Map(), waiting: undefined };
+  let state: PairState = { serving: await ports.read(), foreignSince: new Map(), waiting: undefined };
   let distrust: string | undefined;
 
   const publish = (offered: ExternalPair): Promise<unknown> =>
@@ -42,51 +42,51 @@ export async function externalSource(ports: ExternalPorts): Promise<CertificateS
       what: "the webhook configuration",
       read: async () => ({ moment: ports.now(), configuration: await readExisting(ports.configurations) }),
       decide: ({ moment, configuration: { bundles } }) => {
-        const decided = decide({ moment, bundles, offered }, memory, ports.settleMs);
-        memory = decided.memory;
-        distrust = isTrustedBy(bundles, memory.serving) ? "" : UNTRUSTED;
+        const decided = decide({ moment, bundles, offered }, state, ports.settleMs);
+        state = decided.state;
+        distrust = isTrustedBy(bundles, state.serving) ? "" : UNTRUSTED;
         return decided.publish;
       },
       write: (bundle, { configuration }) => publishBundle(ports, configuration, bundle),
     });
 
   return certificateSource({
-    current: () => memory.serving,
+    current: () => state.serving,
     distrust: () => distrust,
     update: async () => {
       const reading = ports.read();
-      // Bundles have to trust the pair in use, whether the files are usable or not.
-      await publish(await reading.catch(() => memory.serving));
+      // Bundles have to trust the pair in use even while the files are unusable.
+      await publish(await reading.catch(() => state.serving));
       await reading;
     },
   });
 }
 
-function decide(seen: Seen, last: Memory, settleMs: number): Decided {
+function decide(seen: Observed, last: PairState, settleMs: number): Decision {
   const { moment, bundles, offered } = seen;
   const own = new Map([...offered.cas, ...last.serving.cas].map((ca) => [ca.id, ca] as const));
   const foreign = bundles.flatMap((bundle) => pemBlocks(bundle).blocks).filter((block) => !own.has(block.id));
   const foreignSince = new Map(foreign.map(({ id }) => [id, last.foreignSince.get(id) ?? moment.monotonicMs] as const));
-  const left = foreign.filter(({ id }) => moment.monotonicMs - (foreignSince.get(id) ?? 0) < LINGER_MS);
-  const wanted = [...own.values(), ...new Map(left.map((block) => [block.id, block] as const)).values()];
+  const recent = foreign.filter(({ id }) => moment.monotonicMs - (foreignSince.get(id) ?? 0) < FOREIGN_CA_TTL_MS);
+  const wanted = [...own.values(), ...new Map(recent.map((block) => [block.id, block] as const)).values()];
   const isRight = bundles.every((bundle) => holdsExactly(bundle, wanted));
   const isTrusted = isTrustedBy(bundles, offered);
-  const known = last.waiting?.cert === offered.cert ? last.waiting : undefined;
-  const waiting = isTrusted ? (known ?? { cert: offered.cert, sinceMs: moment.monotonicMs }) : undefined;
-  const memory: Memory = { serving: last.serving, foreignSince, waiting };
+  const waitingBefore = last.waiting?.cert === offered.cert ? last.waiting : undefined;
+  const waiting = isTrusted ? (waitingBefore ?? { cert: offered.cert, sinceMs: moment.monotonicMs }) : undefined;
+  const memory: PairState = { serving: last.serving, foreignSince, waiting };
   return {
-    memory: mayServe(seen, memory, settleMs) ? { ...memory, serving: offered } : memory,
+    state: mayServe(seen, memory, settleMs) ? { ...memory, serving: offered } : memory,
     publish: isRight ? undefined : bundleText(wanted),
   };
 }
 
-/** Whether every webhook trusts a CA that issued the pair. */
+/** Whether every caBundle contains a CA that issued the pair. */
 function isTrustedBy(bundles: readonly string[], pair: ExternalPair): boolean {
   return bundles.every((bundle) => pair.issuers.some((ca) => holds(bundle, ca)));
 }
 
-/** A new pair of the same CA at once, of another CA when no API server can still hold a bundle without it. */
-function mayServe({ moment, offered }: Seen, { serving, waiting }: Memory, settleMs: number): boolean {
+/** A new pair of the same CA is served at once; of another CA, after every API server has the new bundle. */
+function mayServe({ moment, offered }: Observed, { serving, waiting }: PairState, settleMs: number): boolean {
   if (offered.cert === serving.cert) return false;
   const hasSameIssuers = offered.issuers.every((ca) => serving.issuers.some((other) => other.id === ca.id));
   if (hasSameIssuers || moment.wallMs >= serving.validUntilMs) return true;

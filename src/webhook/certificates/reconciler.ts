@@ -1,17 +1,17 @@
-/** Reconciles one replica's leaf, the Secret of CAs and the webhook configuration, by the steps of `decide.ts`. */
+/** Reconciles a replica's leaf, the Secret of CAs and the webhook configuration by the steps of `decide.ts`. */
 import type { SecretStore } from "../../api-server/secret-store.ts";
 import { bundleText, type Ca, pemBlocks, type ServerCertificate } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
 import { type ReadSecret, type SecretEvent, writeSecret } from "../../authority/shared-secret.ts";
 import type { CertificateTools } from "../../authority/signing.ts";
-import { type Authority, type Lives, type Moment, trustedBy } from "./authority.ts";
+import { type Authority, type Lifetimes, type Moment, trustedBy } from "./authority.ts";
 import {
   type Draft,
   decide,
+  INITIAL_STATE,
   isTrustedEverywhere,
-  type Memory,
-  NO_MEMORY,
-  type Seen,
+  type Observed,
+  type ReplicaState,
   type Step,
   type WriteReason,
 } from "./decide.ts";
@@ -36,26 +36,25 @@ export type ReconcilerPorts = {
 };
 
 export type Reconciler = {
-  /** Rejects when the API server cannot be reached; finished steps stay. Calls must not overlap. */
+  /** Rejects when the API server is unreachable; completed steps stay. Calls must not overlap. */
   readonly reconcile: () => Promise<void>;
-  /** `undefined` until the first one was issued. */
+  /** `undefined` until the first leaf was issued. */
   readonly leaf: () => ServerCertificate | undefined;
-  /** Why no API server can trust the leaf; empty when every webhook carries its CA, `undefined` before the first read. */
+  /** The reason why API servers cannot trust the leaf; empty when every caBundle contains its CA, `undefined` before the first read. */
   readonly distrust: () => string | undefined;
   readonly status: () => AuthorityStatus;
 };
 
-/** For the metrics. */
 export type AuthorityStatus = {
   readonly leafValidUntilMs: number | undefined;
   readonly signer: Ca | undefined;
   readonly isInSync: boolean;
 };
 
-type Read = ReadSecret & { readonly seen: Seen; readonly configuration: WebhookConfiguration };
+type Read = ReadSecret & { readonly seen: Observed; readonly configuration: WebhookConfiguration };
 
-export function createReconciler(ports: ReconcilerPorts, lives: Lives): Reconciler {
-  let memory: Memory = NO_MEMORY;
+export function createReconciler(ports: ReconcilerPorts, lives: Lifetimes): Reconciler {
+  let memory: ReplicaState = INITIAL_STATE;
   let leaf: ServerCertificate | undefined;
   let distrust: string | undefined;
   let signer: Ca | undefined;
@@ -68,7 +67,7 @@ export function createReconciler(ports: ReconcilerPorts, lives: Lives): Reconcil
       memory = { ...memory, leaf: { ca: signer, validUntilMs } };
     } else if (step.kind === "publish") await publishBundle(ports, read.configuration, bundleText(step.cas));
     else {
-      const authority = await completed(step.draft, read.seen, ports.tools, lives);
+      const authority = await completeDraft(step.draft, read.seen, ports.tools, lives);
       await writeSecret(ports, read, { changes: contentOf(authority), reason: step.reason });
     }
   };
@@ -79,7 +78,7 @@ export function createReconciler(ports: ReconcilerPorts, lives: Lives): Reconcil
       read: () => readBoth(ports),
       decide: (read) => {
         const decided = decide(read.seen, memory, lives);
-        memory = decided.memory;
+        memory = decided.state;
         return decided.step;
       },
       write: perform,
@@ -92,7 +91,7 @@ export function createReconciler(ports: ReconcilerPorts, lives: Lives): Reconcil
   return {
     reconcile: () =>
       reconcileBoth().catch((error: unknown) => {
-        // The bundles may have changed since; API servers that trusted the leaf still do, so `distrust` stays.
+        // API servers that trusted the leaf still do, so `distrust` stays.
         isInSync = false;
         throw error;
       }),
@@ -102,7 +101,7 @@ export function createReconciler(ports: ReconcilerPorts, lives: Lives): Reconcil
   };
 }
 
-/** First the configuration, then the Secret: see `decide.ts`. The time is from before both. */
+/** Reads the configuration first, then the Secret: see `decide.ts`. */
 async function readBoth({ secrets, configurations, tools, now }: ReconcilerPorts): Promise<Read> {
   const moment = now();
   const configuration = await readExisting(configurations);
@@ -115,11 +114,16 @@ async function readBoth({ secrets, configurations, tools, now }: ReconcilerPorts
   }
   const isDamaged = stored === undefined || secretErrors.length > 0;
   const { bundles } = configuration;
-  const seen: Seen = { moment, bundles, published: [...published.values()], authority, isDamaged, salvaged };
+  const seen: Observed = { moment, bundles, published: [...published.values()], authority, isDamaged, salvaged };
   return { seen, stored, configuration, secretErrors };
 }
 
-async function completed(draft: Draft, seen: Seen, tools: CertificateTools, lives: Lives): Promise<Authority> {
+async function completeDraft(
+  draft: Draft,
+  seen: Observed,
+  tools: CertificateTools,
+  lives: Lifetimes,
+): Promise<Authority> {
   const { next } = draft;
   if (next !== "to be made") return { ...draft, next };
   const earlier = trustedBy({ ...draft, next: undefined }).map((ca) => ca.validFromMs);
@@ -128,7 +132,7 @@ async function completed(draft: Draft, seen: Seen, tools: CertificateTools, live
   return { ...draft, next: made };
 }
 
-function distrustOf({ bundles }: Seen, { leaf }: Memory): string {
-  if (leaf === undefined) return "a new CA is being made known to the API servers";
+function distrustOf({ bundles }: Observed, { leaf }: ReplicaState): string {
+  if (leaf === undefined) return "waiting until API servers trust the new CA";
   return isTrustedEverywhere(bundles, leaf.ca) ? "" : UNTRUSTED;
 }

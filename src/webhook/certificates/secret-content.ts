@@ -5,7 +5,7 @@ import type { Authority, RetiredCa } from "./authority.ts";
 
 type SecretContent = {
   readonly authority: Authority;
-  /** CAs without a usable key: they cannot sign any more, and may have signed a leaf in use. */
+  /** CAs without a usable key. They cannot sign, but may have signed a leaf in use. */
   readonly salvaged: readonly Ca[];
   /** One sentence per unusable entry. */
   readonly secretErrors: readonly string[];
@@ -25,7 +25,7 @@ export function readContent(entries: Entries, reader: CaReader): SecretContent {
   };
   const next = signing("next");
   const found = signing("ca");
-  // Only an edit makes one CA both, and then nothing shows whether it may sign yet.
+  // Only an edit by hand makes a CA both; whether it has settled is then unknown.
   const signer = found !== undefined && found.id === next?.id ? undefined : found;
   if (signer !== found) secretErrors.push("ca.crt is also next.crt");
   const retired = readRetired(entries["retired.json"], reader, secretErrors);

@@ -1,18 +1,18 @@
-/** A CA and a leaf in the memory of one process. For trials, tests and the demo. */
+/** Creates a CA and a leaf in memory, for trials, tests and the demo. */
 import { createLeaves } from "../../authority/leaves.ts";
 import { certificateTools } from "../../authority/signing.ts";
 import { type CertificateSource, certificateSource } from "./source.ts";
 
 export type SelfMade = {
   readonly source: CertificateSource;
-  /** PEM of the public CA certificate, for clients. */
+  /** PEM, for clients. */
   readonly caCertificate: string;
 };
 
 const DAY_MS = 86_400_000;
 const LEAF = { lifeMs: 90 * DAY_MS, renewAfter: 2 / 3 };
 
-/** `nowMs` is wall-clock time. */
+/** @param nowMs wall-clock time */
 export async function makeCertificate(namespace: string, nowMs: number): Promise<SelfMade> {
   const name = `lastcall.${namespace}.svc`;
   const names = { dns: [name, "localhost"], ip: ["127.0.0.1", "::1"] };

@@ -1,4 +1,4 @@
-/** The source of the server's certificate: updates it, renews it in the server, and names why clients would refuse it. */
+/** Updates the server's certificate, renews it in the running server, and reports why clients would reject it. */
 import type { ServerCertificate } from "../../authority/certificate.ts";
 import { createFailureFilter } from "../../authority/reconcile.ts";
 import { Fault } from "../../fault.ts";
@@ -7,25 +7,25 @@ import type { Log } from "../log.ts";
 export type Refreshed =
   | { readonly kind: "same" }
   | { readonly kind: "changed" }
-  /** The one in use stays. */
+  /** The current certificate stays in use. */
   | { readonly kind: "unusable"; readonly fault: Fault };
 
 export type CertificateSource = {
   readonly current: () => ServerCertificate;
   readonly refresh: (nowMs: number) => Promise<Refreshed>;
-  /** Why clients would refuse the current one; empty when they would accept it. */
-  readonly complaint: (nowMs: number) => string;
-  /** Ends open requests, which would keep the process for seconds where the API server is silent. */
+  /** The reason why clients would reject the current certificate; empty when they would accept it. */
+  readonly unreadiness: (nowMs: number) => string;
+  /** Aborts open requests, which would delay the exit while the API server is silent. */
   readonly close?: () => void;
 };
 
 type SourceParts = {
   readonly current: () => ServerCertificate | undefined;
-  /** Lets the server listen and answer its probes until there is a current one. */
+  /** Lets the server answer probes until there is a current certificate. */
   readonly placeholder?: ServerCertificate;
-  /** Rejects when it failed; the current one stays. */
+  /** Rejects on failure; the current certificate stays. */
   readonly update: (nowMs: number) => Promise<unknown>;
-  /** Why no webhook trusts the current one; empty when all do, `undefined` before the first read. */
+  /** The reason why caBundles do not trust the current certificate; empty when all do, `undefined` before the first read. */
   readonly distrust?: () => string | undefined;
 };
 
@@ -55,18 +55,18 @@ export function certificateSource({
       if (current() !== before) return { kind: "changed" };
       return fault === undefined ? { kind: "same" } : { kind: "unusable", fault };
     },
-    complaint: (nowMs) => {
+    unreadiness: (nowMs) => {
       const certificate = current();
       const why = distrust();
       if (certificate === undefined || why === undefined)
-        return failure || why || "the webhook configuration was not read yet";
-      return why || complaintAbout(certificate, nowMs);
+        return failure || why || "the webhook configuration has not been read yet";
+      return why || validityError(certificate, nowMs);
     },
   };
 }
 
-/** Why clients would refuse the certificate now; empty when they would accept it. */
-export function complaintAbout(certificate: ServerCertificate, nowMs: number): string {
+/** Empty for a valid certificate. */
+export function validityError(certificate: ServerCertificate, nowMs: number): string {
   if (nowMs < certificate.validFromMs) return "the certificate is not valid yet";
   return nowMs < certificate.validUntilMs ? "" : "the certificate has expired";
 }
@@ -77,10 +77,10 @@ type Renewal = {
   readonly log: Log;
 };
 
-/** Below this share of its life a certificate that cannot be renewed is an error. */
+/** In the last quarter of its validity a failed renewal is logged as an error. */
 const NEAR_END = 1 / 4;
 
-/** The returned function never rejects, and does nothing while its last call runs. `nowMs` is wall-clock time. */
+/** The returned function never rejects, and returns at once while its last call runs. `nowMs` is wall-clock time. */
 export function renewal({ source, use, log }: Renewal): (nowMs: number) => Promise<void> {
   const failures = createFailureFilter();
   let isRunning = false;
@@ -90,8 +90,8 @@ export function renewal({ source, use, log }: Renewal): (nowMs: number) => Promi
     const { validFromMs, validUntilMs } = source.current();
     const fields = { why: message, validUntil: new Date(validUntilMs).toISOString() };
     if (validUntilMs - nowMs < (validUntilMs - validFromMs) * NEAR_END)
-      log.error(fields, "the certificate ends soon and has no successor");
-    else log.warn(fields, "no new certificate can be used, the old one stays");
+      log.error(fields, "the certificate expires soon and cannot be renewed");
+    else log.warn(fields, "the certificate cannot be renewed, the current one stays in use");
   };
 
   const renew = async (nowMs: number): Promise<void> => {
@@ -109,7 +109,7 @@ export function renewal({ source, use, log }: Renewal): (nowMs: number) => Promi
     try {
       await renew(nowMs);
     } catch (error) {
-      log.error({ err: error }, "looking after the certificate failed");
+      log.error({ err: error }, "renewing the certificate failed");
     } finally {
       isRunning = false;
     }

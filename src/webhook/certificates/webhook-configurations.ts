@@ -1,4 +1,4 @@
-/** Reads and writes the caBundle of a webhook configuration, together with its copy that fails closed, if there is one. */
+/** Reads and writes the caBundles of a MutatingWebhookConfiguration and of its copy with failurePolicy Fail, if it exists. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import {
   atVersion,
@@ -15,23 +15,23 @@ import { objectAt, objectsAt, type RawObject } from "../../kubernetes/raw-json.t
 
 export type WebhookConfiguration = {
   readonly resourceVersion: string;
-  /** One text of PEM certificates per webhook, in the order of the configuration, those of the copy last; empty when there is none. */
+  /** PEM, one per webhook, those of the copy last; empty where a webhook has none. */
   readonly bundles: readonly string[];
-  /** How many of the bundles are the copy's. */
+  /** `webhooks`: number of bundles that belong to the copy. */
   readonly copy?: { readonly resourceVersion: string; readonly webhooks: number };
 };
 
-/** One MutatingWebhookConfiguration by name. Every function rejects when the API server cannot be asked or refuses. */
+/** Every function rejects when the API server is unreachable or refuses. */
 export type WebhookConfigurations = {
-  /** Kind and name, for sentences. */
+  /** Kind and name, for messages. */
   readonly what: string;
-  /** As it is now, never from a cache; `undefined` when there is none. */
+  /** Never from a cache; `undefined` when it does not exist. */
   readonly read: () => Promise<WebhookConfiguration | undefined>;
-  /** Sets the caBundle of every webhook and no other field; `conflict` when it is no longer the one that was read. */
+  /** Sets the caBundle of every webhook and no other field; `conflict` when the object has changed since it was read. */
   readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Promise<WriteResult>;
 };
 
-/** Why a replica is not ready. */
+/** A reason why a replica is not ready. */
 export const UNTRUSTED = "the webhook configuration does not trust the certificate";
 
 export type BundleEvent =
@@ -45,7 +45,7 @@ export type BundlePorts = {
 
 export async function readExisting({ read, what }: WebhookConfigurations): Promise<WebhookConfiguration> {
   const found = await read();
-  if (found === undefined) throw new Error(`there is no ${what}`);
+  if (found === undefined) throw new Error(`${what} does not exist`);
   return found;
 }
 
@@ -59,12 +59,12 @@ export async function publishBundle(
   else recordEvent({ kind: "conflict", on: "configuration" });
 }
 
-/** @param copyName empty: there is no copy, as long as none was asked for */
+/** @param copyName empty: no copy is read or written */
 export function webhookConfigurations(request: SendRequest, name: string, copyName = ""): WebhookConfigurations {
-  const what = whatOf(name);
+  const what = describe(name);
   const write = (of: string, version: string, webhooks: number, bundle: string): Promise<WriteResult> => {
     const body = JSON.stringify(bundlePatch(version, webhooks, bundle));
-    return writeObject(request, { method: "PATCH", path: pathOf(of), body }, whatOf(of));
+    return writeObject(request, { method: "PATCH", path: pathOf(of), body }, describe(of));
   };
   return {
     what,
@@ -72,7 +72,7 @@ export function webhookConfigurations(request: SendRequest, name: string, copyNa
       const found = await readObject(request, pathOf(name), what);
       if (found === undefined) return undefined;
       const own = { resourceVersion: versionOf(found), bundles: bundlesIn(found) };
-      const copy = copyName === "" ? undefined : await readObject(request, pathOf(copyName), whatOf(copyName));
+      const copy = copyName === "" ? undefined : await readObject(request, pathOf(copyName), describe(copyName));
       const copied = copy === undefined ? [] : bundlesIn(copy);
       if (copy === undefined || copied.length === 0) return own;
       const bundles = [...own.bundles, ...copied];
@@ -90,7 +90,7 @@ export function pathOf(name: string): string {
   return `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${name}`;
 }
 
-export function whatOf(name: string): string {
+export function describe(name: string): string {
   return `MutatingWebhookConfiguration ${name}`;
 }
 

@@ -1,4 +1,4 @@
-/** What users should hear of an admission: where a controller creates the Pods, they never see its warnings. Pure. */
+/** Creates Events for admissions: warnings of a response reach only the controller that creates the Pods. Pure. */
 import { type EventSpec, isOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { plainText } from "../../contract/outside-text.ts";
@@ -9,7 +9,7 @@ import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../
 import type { Problem, ProblemCode } from "../../policy/problem.ts";
 import type { ReportSettings } from "../admission/admit.ts";
 
-/** Never throws and never waits. */
+/** Never throws or waits. */
 export type RecordOutcome = (pod: object, namespace: string, outcome: Outcome) => void;
 
 export function outcomeRecorder(send: RecordEvent): RecordOutcome {
@@ -24,22 +24,22 @@ export function settingsRecorder(send: RecordEvent): ReportSettings {
   };
 }
 
-/** A Pod that is skipped for one of these did not ask for injection. */
-const UNASKED: readonly SkipReason[] = ["disabled", "not_enabled", "system_namespace", "mirror_pod"];
+/** Skips of Pods that did not opt in. */
+const OPTED_OUT: readonly SkipReason[] = ["disabled", "not_enabled", "system_namespace", "mirror_pod"];
 
-/** The Event reason of every surprising skip. */
+/** Event reason of a skip that its owner does not expect. */
 export const NOT_INJECTED = "NotInjected";
 
-/** Ours, and over when the API server answers again. */
+/** Not a problem of the user; ends when the API server answers again. */
 export const WITHOUT_EVENT: readonly ProblemCode[] = ["namespace_unknown"];
 
 /**
- * One note for a surprising skip and one per kind of problem, on the Pod's controller: the Pod itself does not exist
- * yet. A Pod without one gets none. A refusal reaches people through the answer itself.
+ * One Event for an unexpected skip and one per problem code, on the Pod's controller, because the Pod does not exist yet. A
+ * refusal is visible in the response and in the controller's own Events.
  */
 export function outcomeEvents(pod: object, namespace: string, outcome: Outcome): readonly EventSpec[] {
   const raw: RawObject = isRawObject(pod) ? pod : {};
-  if (outcome.kind === "refused" || (outcome.kind === "unchanged" && UNASKED.includes(outcome.reason))) return [];
+  if (outcome.kind === "refused" || (outcome.kind === "unchanged" && OPTED_OUT.includes(outcome.reason))) return [];
   const problems = outcome.explanation.problems.filter(({ code }) => !WITHOUT_EVENT.includes(code));
   const skipped = outcome.kind === "unchanged" && isSurprising(outcome.reason) ? outcome.reason : undefined;
   if (problems.length === 0 && skipped === undefined) return [];
@@ -50,7 +50,7 @@ export function outcomeEvents(pod: object, namespace: string, outcome: Outcome):
   return [...skip, ...problemEvents(about, problems)];
 }
 
-/** Of a Pod on its controller, of everything else on the object itself, which has a UID once it is stored. */
+/** Events on the controller of a Pod, or on any other object itself once it has a UID. */
 export function settingsEvents(
   object: RawObject,
   namespace: string,
@@ -71,7 +71,7 @@ function warning(about: About, reason: string, text: string): EventSpec {
 }
 
 function skipText(pod: RawObject, reason: SkipReason): string {
-  return `Pod ${podName(pod)} was left alone (${reason}): ${SKIP_REASONS[reason]}.`;
+  return `Pod ${podName(pod)} was not injected (${reason}): ${SKIP_REASONS[reason]}.`;
 }
 
 function byCode(problems: readonly Problem[]): ReadonlyMap<ProblemCode, string> {
@@ -88,7 +88,7 @@ export function eventReasonOf(code: ProblemCode): string {
   return code.replace(/(^|_)([a-z])/g, (_whole, _gap, letter: string) => letter.toUpperCase());
 }
 
-/** The API server has not checked the Pod yet: what does not look like a reference is none. */
+/** The API server has not validated the Pod yet, so a malformed reference is ignored. */
 function controllerOf(pod: RawObject): Owner | undefined {
   const reference = objectsAt(objectAt(pod, "metadata"), "ownerReferences").find((one) => one["controller"] === true);
   return ownerFrom(reference, reference);

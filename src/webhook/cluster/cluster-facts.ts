@@ -1,4 +1,4 @@
-/** The facts of the cluster that injection reads, from nodes and other cached objects. Pure, time as an argument. */
+/** Derives the cluster facts that injection reads from nodes and other cached objects. Pure. */
 import type { ClusterFacts } from "../../injection/inject.ts";
 import type { LimitRange } from "../../kubernetes/limit-range.ts";
 import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
@@ -6,7 +6,7 @@ import { isAtLeast, parseVersion } from "../../kubernetes/version.ts";
 import type { Problem } from "../../policy/problem.ts";
 
 type NodeFacts = {
-  /** Empty when the node has not told yet. */
+  /** Empty until the kubelet has reported it. */
   readonly os: string;
   readonly kubeletVersion: string;
   /** Such as `containerd://2.1.4`. */
@@ -23,9 +23,9 @@ export function keepNode(node: RawObject): NodeFacts {
 }
 
 /**
- * The lowest version of all Linux nodes. A node that has not told its system counts as Linux.
+ * Lowest version of all Linux nodes. A node without a reported OS counts as Linux.
  *
- * @returns `undefined` when there is no such node, or one with an unreadable version: then nothing is promised
+ * @returns `undefined` without such a node, or when a version cannot be parsed
  */
 export function lowestKubeletVersion(nodes: Iterable<NodeFacts>): string | undefined {
   let lowest: string | undefined;
@@ -43,13 +43,13 @@ function mayBeLinux(os: string): boolean {
   return os === "" || os === "linux";
 }
 
-/** From these versions on a runtime mounts an image as a volume from which programs may load code. */
+/** Minimum versions of runtimes that mount image volumes from which programs can load code. */
 const IMAGE_VOLUMES: readonly { readonly runtime: string; readonly major: number; readonly minor: number }[] = [
   { runtime: "containerd://", major: 2, minor: 1 },
   { runtime: "cri-o://", major: 1, minor: 33 },
 ];
 
-/** @returns the runtime of a Linux node that is older, or that is not known to do so; `undefined` when there is none */
+/** @returns the runtime of a Linux node below these versions, or of another kind; `undefined` when all nodes support it */
 export function oldRuntime(nodes: Iterable<NodeFacts>): string | undefined {
   for (const { os, runtime } of nodes) if (mayBeLinux(os) && !mountsImages(runtime)) return runtime || "none named";
   return undefined;
@@ -62,36 +62,33 @@ function mountsImages(text: string): boolean {
   });
 }
 
-export type Known = {
-  /** `undefined` until the API server told. */
+export type CachedFacts = {
+  /** `undefined` until it was read. */
   readonly apiServerVersion: string | undefined;
   readonly lowestKubeletVersion: string | undefined;
   readonly oldRuntime: string | undefined;
-  /** The nodes were not heard of for too long: what they were counts for nothing. */
   readonly nodesAreStale: boolean;
-  /**
-   * Also when stale: a manager that fits yesterday's limits is likelier to be admitted than one that fits none.
-   */
+  /** Used even when stale: a manager that fits outdated limits is more likely to be admitted than one that ignores them. */
   readonly limitRanges: readonly LimitRange[] | undefined;
   readonly namespaceIsUnknown: boolean;
-  /** What a node said of the manager's image that it could not pull for this namespace. */
-  readonly imageTrouble: string | undefined;
+  /** A node's error for pulling the manager's image in this namespace. */
+  readonly imagePullError: string | undefined;
 };
 
-/** Where something is not known, the safe answer. `base` holds what does not change while the process runs. */
-export function factsOf(base: ClusterFacts, namespace: string, known: Known): ClusterFacts {
+/** Missing facts get the value that disables newer features. @param base facts that are constant for the process */
+export function factsOf(base: ClusterFacts, namespace: string, known: CachedFacts): ClusterFacts {
   return {
     ...base,
     apiServerVersion: known.apiServerVersion ?? base.apiServerVersion,
     lowestKubeletVersion: known.nodesAreStale ? undefined : known.lowestKubeletVersion,
     oldRuntime: known.oldRuntime,
     limitRanges: known.limitRanges ?? [],
-    imageTrouble: known.imageTrouble,
+    imageTrouble: known.imagePullError,
     problems: known.namespaceIsUnknown ? [unknownNamespace(namespace)] : [],
   };
 }
 
 function unknownNamespace(namespace: string): Problem {
-  const message = "Its annotations could not be read in time; the cluster's defaults are used.";
+  const message = "The API server did not report the namespace's annotations in time; the cluster's defaults are used.";
   return { code: "namespace_unknown", where: `namespace ${namespace}`, message };
 }

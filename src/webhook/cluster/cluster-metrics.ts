@@ -1,27 +1,30 @@
-/** What the caches and Events look like from outside; read at each scrape. */
+/** Exports metrics of the caches and of recorded Events. */
 import { Counter, Gauge, type Registry } from "prom-client";
 import { EVENT_RESULTS, type EventResult } from "../../api-server/event-recorder.ts";
 import { METRICS } from "../metric-table.ts";
 
-/** The caches by name; the names are labels and never change. */
+/** Values of a metric label, which stay stable. */
 const CACHES = ["namespaces", "nodes", "limitranges", "events"] as const;
 export type CacheName = (typeof CACHES)[number];
 
 type CacheReading = {
-  /** Since the API server last said anything about it, or since the start. */
+  /** Since the last API server response, or since the start. */
   readonly ageSeconds: number;
   readonly stale: boolean;
   readonly entries: number;
 };
 
-type ClusterMeters = {
+type ClusterMetrics = {
   readonly listed: (cache: CacheName) => void;
   readonly failed: (cache: CacheName) => void;
   readonly event: (result: EventResult) => void;
 };
 
-/** @param read `undefined` for a cache that this process does not keep */
-export function clusterMeters(registry: Registry, read: (cache: CacheName) => CacheReading | undefined): ClusterMeters {
+/** @param read `undefined` for a disabled cache */
+export function createClusterMetrics(
+  registry: Registry,
+  read: (cache: CacheName) => CacheReading | undefined,
+): ClusterMetrics {
   const registers = [registry];
   const gauge = (
     metric: "cacheAge" | "cacheStale" | "cacheEntries",

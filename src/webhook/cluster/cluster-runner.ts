@@ -1,4 +1,4 @@
-/** Puts the caches and the Events together and keeps them going; the only part here with a clock. */
+/** Assembles and runs the caches of cluster objects and the Event recorders. */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,18 +22,18 @@ import type { NamespaceAnnotations, ReportSettings } from "../admission/admit.ts
 import type { Log } from "../log.ts";
 import { outcomeRecorder, type RecordOutcome, settingsRecorder } from "./admission-events.ts";
 import { factsOf, keepNode, lowestKubeletVersion, oldRuntime } from "./cluster-facts.ts";
-import { type CacheName, clusterMeters } from "./cluster-metrics.ts";
-import { isInForce, keepPullEvent, newPullEvents, PULL_EVENTS, pullTroubles } from "./image-pulls.ts";
+import { type CacheName, createClusterMetrics } from "./cluster-metrics.ts";
+import { isInForce, keepPullEvent, newPullEvents, PULL_EVENTS, pullErrorsByNamespace } from "./image-pulls.ts";
 import { byNamespace, type KeptAnnotations, keepLimitRange, keepNamespace } from "./kept-objects.ts";
-import { namespaceArrivals } from "./namespace-arrivals.ts";
-import { askServerVersion } from "./server-version.ts";
+import { createNamespaceLookup } from "./namespace-lookup.ts";
+import { watchServerVersion } from "./server-version.ts";
 
 export type ClusterParts = {
   readonly connection: KubeConfig;
-  /** What does not change while the process runs. Its version is used until the API server told its own. */
+  /** Facts that are constant for the process. Its version is used until the API server's is read. */
   readonly base: ClusterFacts;
-  readonly asksVersion: boolean;
-  /** Whether Events are read that tell of pulls of the manager's image. */
+  readonly readsVersion: boolean;
+  /** Whether Events about pulls of the manager's image are read. */
   readonly watchesPulls: boolean;
   readonly log: Log;
   readonly registry: Registry;
@@ -41,25 +41,24 @@ export type ClusterParts = {
 
 export type Cluster = {
   readonly namespaceAnnotations: NamespaceAnnotations;
-  /** To be asked right after the annotations of the same namespace. */
+  /** Call it right after the annotations of the same namespace. */
   readonly factsOf: (namespace: string) => ClusterFacts;
-  /** To be asked right after the annotations too. */
   readonly namespaceIsUnknown: (namespace: string) => boolean;
-  readonly tell: RecordOutcome;
+  readonly recordOutcome: RecordOutcome;
   readonly reportSettings: ReportSettings;
-  /** For what drains leave behind: limits of its own, the same metric. */
-  readonly tellDrain: RecordEvent;
-  /** Resolves when everything was read once, or after the limit in milliseconds: a caller must not wait forever. */
+  /** For Events about drains; has its own rate limits. */
+  readonly recordDrainEvent: RecordEvent;
+  /** Resolves when every cache is filled, or after the limit in milliseconds. */
   readonly firstRead: (limitMs: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
-/** Pages are small where objects are large: parsing one holds up the admissions. */
+/** Smaller for large objects, because parsing a page blocks admissions. */
 const PAGE_SIZES: Readonly<Record<CacheName, number>> = { namespaces: 250, nodes: 50, limitranges: 250, events: 250 };
 
 /**
- * Life of one watch of namespaces. A connection can die without a word, and the next watch brings what that one missed: no
- * Pod of a new namespace is without its annotations for longer.
+ * Duration of one watch of namespaces. The next watch delivers the events that a silently dead connection missed, so this is
+ * the longest time that Pods of a new namespace lack its annotations.
  */
 const NAMESPACE_WATCH_MS = 30_000;
 
@@ -68,11 +67,11 @@ export function startCluster(parts: ClusterParts): Cluster {
   const api = createApiClient(parts.connection);
   const stop = new AbortController();
   const nowMs = () => performance.now();
-  // These timers keep the process: while nothing else does, it has not begun to listen, and has to wait for its turn.
+  // These timers keep the process alive before it listens.
   const pause: ReflectorPorts["sleep"] = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined);
 
   const namespaces = createStore(keepNamespace);
-  const arrivals = namespaceArrivals({
+  const namespaceLookup = createNamespaceLookup({
     cached: (name) => namespaces.entries.get(name),
     nowMs,
     later: (ms, call) => {
@@ -80,15 +79,15 @@ export function startCluster(parts: ClusterParts): Cluster {
       return () => clearTimeout(timer);
     },
   });
-  const shownNamespaces: Store<KeptAnnotations> = {
+  const notifyingNamespaces: Store<KeptAnnotations> = {
     ...namespaces,
     put: (namespace) => {
       namespaces.put(namespace);
-      arrivals.look();
+      namespaceLookup.notifyWaiters();
     },
     replace: (listed) => {
       namespaces.replace(listed);
-      arrivals.look();
+      namespaceLookup.notifyWaiters();
     },
   };
   const nodes = createStore(keepNode);
@@ -102,7 +101,7 @@ export function startCluster(parts: ClusterParts): Cluster {
   };
   const freshness = new Map<CacheName, Freshness>();
   const freshnessOf = (cache: CacheName): Freshness => freshness.get(cache) ?? NEVER_SYNCED;
-  const meters = clusterMeters(parts.registry, (cache) =>
+  const metrics = createClusterMetrics(parts.registry, (cache) =>
     cache === "events" && !parts.watchesPulls
       ? undefined
       : {
@@ -112,26 +111,26 @@ export function startCluster(parts: ClusterParts): Cluster {
         },
   );
 
-  const note = (cache: CacheName, { freshness: now, change }: FreshnessUpdate): void => {
+  const recordFreshness = (cache: CacheName, { freshness: now, change }: FreshnessUpdate): void => {
     freshness.set(cache, now);
-    if (change === "lost") log.warn({ cache, why: now.failure }, "API server cannot be read, older knowledge is used");
-    if (change === "back") log.info({ cache }, "API server can be read again");
+    if (change === "lost") log.warn({ cache, why: now.failure }, "API server is unreachable, using cached objects");
+    if (change === "back") log.info({ cache }, "API server is reachable again");
   };
 
-  const keepUp = <T>(
+  const startCache = <T>(
     cache: CacheName,
     path: string,
     store: Store<T>,
     watch: Pick<Reflected<T>, "watchMs" | "fieldSelector"> = {},
   ): { first: Promise<void>; end: Promise<void> } => {
-    let arrived: () => void = () => undefined;
+    let onFirstList: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {
-      arrived = resolve;
+      onFirstList = resolve;
     });
-    const followed = { path, pageSize: PAGE_SIZES[cache], store, relistMs: RELIST_MS, ...watch };
-    const heard = (): void => note(cache, afterResponse(freshnessOf(cache), nowMs()));
+    const reflected = { path, pageSize: PAGE_SIZES[cache], store, relistMs: RELIST_MS, ...watch };
+    const onResponse = (): void => recordFreshness(cache, afterResponse(freshnessOf(cache), nowMs()));
     const end = runReflector(
-      followed,
+      reflected,
       {
         request: api.request,
         stream: api.stream,
@@ -139,14 +138,14 @@ export function startCluster(parts: ClusterParts): Cluster {
         sleep: pause,
         random: Math.random,
         onListed: () => {
-          meters.listed(cache);
-          heard();
-          arrived();
+          metrics.listed(cache);
+          onResponse();
+          onFirstList();
         },
-        onResponse: heard,
+        onResponse: onResponse,
         onFailed: (why) => {
-          meters.failed(cache);
-          note(cache, afterFailure(freshnessOf(cache), why));
+          metrics.failed(cache);
+          recordFreshness(cache, afterFailure(freshnessOf(cache), why));
         },
       },
       stop.signal,
@@ -154,14 +153,14 @@ export function startCluster(parts: ClusterParts): Cluster {
     return { first, end };
   };
 
-  const version = parts.asksVersion
-    ? askServerVersion({ request: api.request, sleep: pause, random: Math.random, log }, stop.signal)
+  const version = parts.readsVersion
+    ? watchServerVersion({ request: api.request, sleep: pause, random: Math.random, log }, stop.signal)
     : undefined;
   const loops = [
-    keepUp("namespaces", "/api/v1/namespaces", shownNamespaces, { watchMs: NAMESPACE_WATCH_MS }),
-    keepUp("nodes", "/api/v1/nodes", nodes),
-    keepUp("limitranges", "/api/v1/limitranges", limitRanges),
-    ...(parts.watchesPulls ? [keepUp("events", "/api/v1/events", pulls, { fieldSelector: PULL_EVENTS })] : []),
+    startCache("namespaces", "/api/v1/namespaces", notifyingNamespaces, { watchMs: NAMESPACE_WATCH_MS }),
+    startCache("nodes", "/api/v1/nodes", nodes),
+    startCache("limitranges", "/api/v1/limitranges", limitRanges),
+    ...(parts.watchesPulls ? [startCache("events", "/api/v1/events", pulls, { fieldSelector: PULL_EVENTS })] : []),
     ...(version === undefined ? [] : [version]),
   ];
 
@@ -170,10 +169,10 @@ export function startCluster(parts: ClusterParts): Cluster {
     oldRuntime: oldRuntime(entries.values()),
   }));
   const ranges = summaryOf(limitRanges, byNamespace);
-  const troubles = summaryOf(pulls, pullTroubles);
-  const troubleIn = (namespace: string): string | undefined => {
-    const trouble = troubles().get(namespace);
-    return isInForce(trouble, Date.now()) ? trouble.message : undefined;
+  const pullErrors = summaryOf(pulls, pullErrorsByNamespace);
+  const pullErrorIn = (namespace: string): string | undefined => {
+    const error = pullErrors().get(namespace);
+    return isInForce(error, Date.now()) ? error.message : undefined;
   };
 
   const eventPorts = {
@@ -183,14 +182,14 @@ export function startCluster(parts: ClusterParts): Cluster {
     random: Math.random,
     suffix: () => randomBytes(8).toString("hex"),
     instance: hostname(),
-    isKnown: arrivals.isKnown,
-    count: meters.event,
+    isKnown: namespaceLookup.isKnown,
+    count: metrics.event,
   };
 
   const sendEvent = createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/webhook" });
 
   return {
-    namespaceAnnotations: arrivals.annotations,
+    namespaceAnnotations: namespaceLookup.annotations,
     factsOf: (namespace) =>
       factsOf(parts.base, namespace, {
         apiServerVersion: version?.current(),
@@ -198,17 +197,17 @@ export function startCluster(parts: ClusterParts): Cluster {
         oldRuntime: lowest().oldRuntime,
         nodesAreStale: isStale(freshnessOf("nodes"), nowMs()),
         limitRanges: ranges().get(namespace),
-        namespaceIsUnknown: !arrivals.isKnown(namespace),
-        imageTrouble: troubleIn(namespace),
+        namespaceIsUnknown: !namespaceLookup.isKnown(namespace),
+        imagePullError: pullErrorIn(namespace),
       }),
-    namespaceIsUnknown: (namespace) => !arrivals.isKnown(namespace),
-    tell: outcomeRecorder(sendEvent),
+    namespaceIsUnknown: (namespace) => !namespaceLookup.isKnown(namespace),
+    recordOutcome: outcomeRecorder(sendEvent),
     reportSettings: settingsRecorder(sendEvent),
-    tellDrain: createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/relay" }),
+    recordDrainEvent: createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/relay" }),
     firstRead: async (limitMs) => {
       const read = Promise.all(loops.map((loop) => loop.first)).then(() => true);
       const done = await Promise.race([read, pause(limitMs, stop.signal).then(() => false)]);
-      if (!done) log.warn({ limitMs }, "API server was not read in time, starting without");
+      if (!done) log.warn({ limitMs }, "caches were not filled in time, starting without them");
     },
     stop: async () => {
       stop.abort();

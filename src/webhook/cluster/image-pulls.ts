@@ -1,50 +1,50 @@
 /**
  * Decides from Events whether nodes can pull the manager's image in a namespace. Pure.
  *
- * Each namespace is judged by its own Events: its pull secrets are its own, and everyone with the role `edit` there can forge
- * them. So nothing in an Event is trusted beyond its namespace, and what is kept of Events is bounded.
+ * Events count only for their own namespace: pull secrets are per namespace, and everyone with the role `edit` there can forge
+ * Events. The memory for Events is bounded for the same reason.
  */
 import { type Keep, type NewEntries, namespaceOf } from "../../api-server/store.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { LimitedEntries } from "./limited-entries.ts";
 
-/** For the list and the watch: only Events about the manager's container, as native sidecar. */
+/** Field selector for Events about the manager as a native sidecar. */
 export const PULL_EVENTS = "involvedObject.kind=Pod,involvedObject.fieldPath=spec.initContainers{lastcall}";
 
 type PullEvent = {
   readonly failed: boolean;
-  /** By the node's clock, and never after the reading of the Event. */
+  /** By the node's clock, at most the time at which the Event was read. */
   readonly lastMs: number;
-  /** At least 1, and at most what makes a trouble. */
+  /** From 1 to {@link LEAST_FAILURES}. */
   readonly count: number;
   readonly message: string;
 };
 
-/** What kubelet calls a pull that came to nothing; `Pulled` is one that worked, or was not needed. */
+/** The kubelet's reasons for a failed pull; `Pulled` is a successful or unneeded one. */
 const FAILURES: readonly string[] = ["Failed", "BackOff", "ErrImageNeverPull", "InspectFailed"];
 const MESSAGE_LIMIT = 300;
 
-/** A pull that fails once is tried again, and often works. */
+/** The kubelet retries a failed pull, which often succeeds. */
 const LEAST_FAILURES = 3;
 
-/** A pull that worked so shortly before a failure means: not on every node, or not every time. */
-const GOOD_NEWS_MS = 120_000;
+/** After a recent success, failures do not affect every node or every pull. */
+const SUCCESS_HOLDS_MS = 120_000;
 
 /**
- * The kubelet writes an Event at least every five minutes while a Pod waits for its image. After this time without one no such
- * Pod is left, and the next one that is injected shows whether pulls work again.
+ * The kubelet records an Event at least every five minutes while a Pod waits for its image. Without one for this time no such
+ * Pod is left, and the next injected Pod shows whether pulls work again.
  */
 const STALE_MS = 600_000;
 
-/** Of a namespace eight Events are enough for every decision below; in all they are a few megabytes. */
+/** Eight Events of a namespace are enough for every decision; all of them take a few megabytes. */
 const ENTRY_LIMITS = { perNamespace: 8, total: 2_000, timeOf: ({ lastMs }: PullEvent) => lastMs };
 
 export const newPullEvents: NewEntries<PullEvent> = () => new LimitedEntries(ENTRY_LIMITS);
 
 /**
- * Events that are too old for any decision are not kept.
+ * Skips Events that are too old for any decision.
  *
- * @param image Events about another image are older, or a mirror's, and are passed over
+ * @param image Events about another image are from an earlier release or a mirror, and are skipped
  */
 export function keepPullEvent(image: string, wallMs: () => number): Keep<PullEvent> {
   return (event: RawObject) => {
@@ -54,7 +54,7 @@ export function keepPullEvent(image: string, wallMs: () => number): Keep<PullEve
     if ((!isFailure && reason !== "Pulled") || !message.includes(`"${image}"`)) return undefined;
     const readMs = wallMs();
     const lastMs = lastTimeOf(event, readMs);
-    if (lastMs === undefined || lastMs < readMs - STALE_MS - GOOD_NEWS_MS) return undefined;
+    if (lastMs === undefined || lastMs < readMs - STALE_MS - SUCCESS_HOLDS_MS) return undefined;
     const count = wholeNumberAt(objectAt(event, "series"), "count") ?? wholeNumberAt(event, "count") ?? 1;
     return {
       failed: isFailure,
@@ -65,21 +65,21 @@ export function keepPullEvent(image: string, wallMs: () => number): Keep<PullEve
   };
 }
 
-/** `slice` alone refers to the whole text and keeps it in memory; a message may have 1.5 MiB. */
+/** `slice` alone would keep the whole message in memory, which may have 1.5 MiB. */
 function copyOfStart(text: string, length: number): string {
   return Buffer.from(text.slice(0, length), "utf16le").toString("utf16le");
 }
 
-type PullTrouble = {
-  /** When it was last told, by a node's clock. */
+type PullError = {
+  /** Time of the last failure, by the node's clock. */
   readonly lastMs: number;
   readonly message: string;
 };
 
-/** The namespaces in which pulls fail and none works. */
-export function pullTroubles(entries: ReadonlyMap<string, PullEvent>): ReadonlyMap<string, PullTrouble> {
+/** Namespaces in which pulls fail and none succeeds. */
+export function pullErrorsByNamespace(entries: ReadonlyMap<string, PullEvent>): ReadonlyMap<string, PullError> {
   const worked = new Map<string, number>();
-  const failed = new Map<string, PullTrouble & { readonly count: number }>();
+  const failed = new Map<string, PullError & { readonly count: number }>();
   for (const [key, event] of entries) {
     const namespace = namespaceOf(key);
     if (!event.failed) {
@@ -94,22 +94,23 @@ export function pullTroubles(entries: ReadonlyMap<string, PullEvent>): ReadonlyM
       count: (before?.count ?? 0) + event.count,
     });
   }
-  const isTrouble = (
+  const isFailing = (
     namespace: string,
     { lastMs, count }: { readonly lastMs: number; readonly count: number },
-  ): boolean => count >= LEAST_FAILURES && (worked.get(namespace) ?? Number.NEGATIVE_INFINITY) < lastMs - GOOD_NEWS_MS;
-  return new Map([...failed].filter(([namespace, failures]) => isTrouble(namespace, failures)));
+  ): boolean =>
+    count >= LEAST_FAILURES && (worked.get(namespace) ?? Number.NEGATIVE_INFINITY) < lastMs - SUCCESS_HOLDS_MS;
+  return new Map([...failed].filter(([namespace, failures]) => isFailing(namespace, failures)));
 }
 
-export function isInForce(trouble: PullTrouble | undefined, nowMs: number): trouble is PullTrouble {
-  return trouble !== undefined && nowMs - trouble.lastMs < STALE_MS;
+export function isInForce(error: PullError | undefined, nowMs: number): error is PullError {
+  return error !== undefined && nowMs - error.lastMs < STALE_MS;
 }
 
-/** Nodes' clocks differ by seconds; a clock that is further ahead is broken, or the time is forged. */
+/** Clocks of nodes differ by seconds; a time further ahead is wrong or forged. */
 const CLOCK_SKEW_MS = 120_000;
 
 /**
- * @param readMs the time of the reading, which no result exceeds
+ * @param readMs upper bound of the result
  * @returns `undefined` for an Event without a usable time
  */
 function lastTimeOf(event: RawObject, readMs: number): number | undefined {
@@ -120,7 +121,7 @@ function lastTimeOf(event: RawObject, readMs: number): number | undefined {
     timeAt(event, "eventTime");
   if (claimedMs === undefined || claimedMs <= readMs) return claimedMs;
   if (claimedMs - readMs <= CLOCK_SKEW_MS) return readMs;
-  // The time of the reading would move with every list, and the Event would never age. This one is the API server's.
+  // `readMs` would move with every list, so the Event would never age. The creation time is set by the API server.
   const createdMs = timeAt(objectAt(event, "metadata"), "creationTimestamp");
   return createdMs === undefined ? undefined : Math.min(createdMs, readMs);
 }

@@ -1,4 +1,4 @@
-/** Cuts namespaces and LimitRanges down to what injection reads. Pure. */
+/** Reduces namespaces and LimitRanges to the fields that injection reads. Pure. */
 import { OPENSHIFT_USER_RANGE } from "../../injection/manager/run-as-user.ts";
 import { type LimitRange, readLimitRange } from "../../kubernetes/limit-range.ts";
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
@@ -6,16 +6,15 @@ import { PREFIX } from "../../policy/fields.ts";
 
 export type KeptAnnotations = Readonly<Record<string, unknown>>;
 
-/** Linkerd's opt-in, and what its Pods inherit: whether its proxy will capture our port hangs on them. */
+/** Linkerd's opt-in and inherited settings, which decide whether its proxy captures the manager's port. */
 const LINKERD: readonly string[] = ["linkerd.io/inject", "config.linkerd.io/skip-inbound-ports"];
 
 /** Istio opts in by label. */
 const ISTIO: readonly string[] = ["istio-injection", "istio.io/rev"];
 
-/** By others than us. */
 const OTHERS: readonly string[] = [...LINKERD, OPENSHIFT_USER_RANGE];
 
-/** Shared by every namespace that says nothing to us, which is nearly all of them. */
+/** Shared by all namespaces without relevant annotations, which are most of them. */
 const NOTHING: KeptAnnotations = {};
 
 export function keepNamespace(namespace: RawObject): KeptAnnotations {
@@ -29,13 +28,13 @@ export function keepNamespace(namespace: RawObject): KeptAnnotations {
   return kept.length === 0 ? NOTHING : Object.fromEntries(kept);
 }
 
-/** `undefined` for one that limits neither containers nor Pods. */
+/** `undefined` for a LimitRange without limits for containers or Pods. */
 export function keepLimitRange(object: RawObject): LimitRange | undefined {
   const range = readLimitRange(object);
   return range.items.length === 0 ? undefined : range;
 }
 
-/** Each namespace's own in the order of their names, so that every replica sees the same. */
+/** Sorted by name, so that all replicas apply them in the same order. */
 export function byNamespace(entries: ReadonlyMap<string, LimitRange>): ReadonlyMap<string, readonly LimitRange[]> {
   const grouped = new Map<string, LimitRange[]>();
   for (const [key, range] of entries) {

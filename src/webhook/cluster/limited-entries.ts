@@ -1,14 +1,14 @@
-/** A map with a limit per namespace and in all; a namespace never displaces an entry of a smaller one. */
+/** A map with a limit per namespace and a total limit; a namespace never evicts entries of a smaller one. */
 import { namespaceOf } from "../../api-server/store.ts";
 
 type EntryLimits<T> = {
   readonly perNamespace: number;
   readonly total: number;
-  /** Decides which entry of a namespace is the oldest, and goes first. */
+  /** The entry with the lowest time is evicted first. */
   readonly timeOf: (entry: T) => number;
 };
 
-/** `set` may remove an entry, also the one that was just set. */
+/** `set` may evict any entry, including the one that was just set. */
 export class LimitedEntries<T> extends Map<string, T> {
   readonly #limits: EntryLimits<T>;
   readonly #keys = new Map<string, Set<string>>();
@@ -41,7 +41,7 @@ export class LimitedEntries<T> extends Map<string, T> {
     super.clear();
   }
 
-  /** Among namespaces of the same size the one that has grown: it must not displace its equals. */
+  /** Among equally large namespaces the one that has grown. */
   #largestOr(grown: ReadonlySet<string>): ReadonlySet<string> {
     let largest = grown;
     for (const keys of this.#keys.values()) if (keys.size > largest.size) largest = keys;

@@ -1,4 +1,4 @@
-/** The API server's own version, asked again now and then: clusters are upgraded while webhooks run. */
+/** Reads the API server's version repeatedly, because clusters are upgraded while the webhook runs. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import { RELIST_MS } from "../../api-server/freshness.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
@@ -14,42 +14,42 @@ type VersionPorts = {
 };
 
 type ServerVersion = {
-  /** The last one told. It does not grow stale: a version may rise, and then the old one is the careful answer. */
+  /** Never stale: versions only rise, and an older one enables fewer features. */
   readonly current: () => string | undefined;
   readonly first: Promise<void>;
   readonly end: Promise<void>;
 };
 
-const ASK_LIMIT_MS = 5_000;
+const REQUEST_LIMIT_MS = 5_000;
 
-export function askServerVersion(ports: VersionPorts, signal: AbortSignal): ServerVersion {
-  let arrived: () => void = () => undefined;
+export function watchServerVersion(ports: VersionPorts, signal: AbortSignal): ServerVersion {
+  let onFirst: () => void = () => undefined;
   const first = new Promise<void>((resolve) => {
-    arrived = resolve;
+    onFirst = resolve;
   });
   let current: string | undefined;
 
-  const askOnce = async (): Promise<boolean> => {
-    const answer = await ports.request({ method: "GET", path: "/version", limitMs: ASK_LIMIT_MS, signal });
-    const told = answer.status === 200 ? versionIn(JSON.parse(answer.text)) : undefined;
-    if (told === undefined) return false;
-    if (told !== current) ports.log.info({ version: told, before: current }, "API server told its version");
-    current = told;
-    arrived();
+  const readVersion = async (): Promise<boolean> => {
+    const answer = await ports.request({ method: "GET", path: "/version", limitMs: REQUEST_LIMIT_MS, signal });
+    const version = answer.status === 200 ? versionIn(JSON.parse(answer.text)) : undefined;
+    if (version === undefined) return false;
+    if (version !== current) ports.log.info({ version, before: current }, "read the API server's version");
+    current = version;
+    onFirst();
     return true;
   };
 
-  const askForEver = async (): Promise<void> => {
+  const readRepeatedly = async (): Promise<void> => {
     for (let failures = 0; !signal.aborted; ) {
-      failures = (await askOnce().catch(() => false)) ? 0 : failures + 1;
+      failures = (await readVersion().catch(() => false)) ? 0 : failures + 1;
       await ports.sleep(failures === 0 ? RELIST_MS : retryDelayMs(failures, ports.random()), signal);
     }
   };
 
-  return { current: () => current, first, end: askForEver() };
+  return { current: () => current, first, end: readRepeatedly() };
 }
 
-/** The whole text, such as `v1.31.4-eks-abc`; `undefined` when it is none. */
+/** The full version, such as `v1.31.4-eks-abc`; `undefined` when it cannot be parsed. */
 export function versionIn(answer: unknown): string | undefined {
   const raw: RawObject = isRawObject(answer) ? answer : {};
   const text = textAt(raw, "gitVersion") ?? "";

@@ -1,11 +1,11 @@
-/** Failing closed as the settings ask for it, one look after the other, with its metric and its log. */
+/** Runs the enforcement of failurePolicy Fail, with its metrics and log. */
 import { Gauge, type Registry } from "prom-client";
 import { createApiClient } from "../../api-server/api-client.ts";
 import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
 import { loadKubeConfig } from "../../api-server/load-kube-config.ts";
 import { atVersion, type Operation, readObject, versionOf, writeObject } from "../../api-server/stored-object.ts";
 import { objectsAt } from "../../kubernetes/raw-json.ts";
-import { pathOf, whatOf } from "../certificates/webhook-configurations.ts";
+import { describe, pathOf } from "../certificates/webhook-configurations.ts";
 import type { Log } from "../log.ts";
 import { METRICS } from "../metric-table.ts";
 import { selfTest } from "../self-test/self-test.ts";
@@ -13,12 +13,12 @@ import type { WebhookSettings } from "../settings.ts";
 import { BLOCKED_REASONS, blocked, type Enforcement, type EnforcerPorts, enforce } from "./enforcer.ts";
 
 export type EnforcementRunner = {
-  /** Never rejects, and does nothing while its last call still runs. */
-  readonly look: () => Promise<void>;
+  /** Never rejects, and returns at once while its last call runs. */
+  readonly check: () => Promise<void>;
   readonly close: () => void;
 };
 
-/** @throws Fault when the way to the API server cannot be read */
+/** @throws Fault when the kubeconfig cannot be read */
 export async function startEnforcement(
   settings: WebhookSettings,
   { log, registry }: { readonly log: Log; readonly registry: Registry },
@@ -28,17 +28,18 @@ export async function startEnforcement(
   let last: Enforcement = { isEnforcing: false, why: "", reason: "none" };
   addEnforcementGauges(registry, () => last);
   let isRunning = false;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;
     const failed = (error: unknown): Enforcement => blocked(last.isEnforcing, String(error));
     const now = await enforce(ports).catch(failed);
     isRunning = false;
-    if (now.isEnforcing && !last.isEnforcing) log.info("Pods are refused from now on while no webhook answers");
-    if (now.why !== "" && now.why !== last.why) log.info(now, "failing closed is not as it should be yet");
+    if (now.isEnforcing && !last.isEnforcing)
+      log.info("enforcement is active: API servers refuse Pods while no webhook answers");
+    if (now.why !== "" && now.why !== last.why) log.info(now, "enforcement is not active yet");
     last = now;
   };
-  return { look, close };
+  return { check: check, close };
 }
 
 export function addEnforcementGauges(registry: Registry, read: () => Enforcement): void {
@@ -60,18 +61,18 @@ export function addEnforcementGauges(registry: Registry, read: () => Enforcement
   });
 }
 
-/** `image` is that of the Pods that are asked for; nothing pulls it. */
-type Asked = Pick<
+/** `image` is set in the dry-run Pods and never pulled. */
+type ProofSettings = Pick<
   WebhookSettings,
   "enforceConfiguration" | "enforceCopies" | "proofNamespace" | "proofLabels" | "image"
 >;
 
-export function enforcerPorts(request: SendRequest, settings: Asked): EnforcerPorts {
+export function enforcerPorts(request: SendRequest, settings: ProofSettings): EnforcerPorts {
   const { enforceCopies, enforceConfiguration, proofNamespace, proofLabels, image } = settings;
   return {
     read: async () => {
-      const open = await readObject(request, pathOf(enforceCopies), whatOf(enforceCopies));
-      const found = await readObject(request, pathOf(enforceConfiguration), whatOf(enforceConfiguration));
+      const open = await readObject(request, pathOf(enforceCopies), describe(enforceCopies));
+      const found = await readObject(request, pathOf(enforceConfiguration), describe(enforceConfiguration));
       const enforcing = found && { resourceVersion: versionOf(found), webhooks: objectsAt(found, "webhooks") };
       return { open: objectsAt(open, "webhooks"), enforcing };
     },
@@ -84,32 +85,32 @@ export function enforcerPorts(request: SendRequest, settings: Asked): EnforcerPo
       return writeObject(
         request,
         { method: "PATCH", path: pathOf(enforceConfiguration), body },
-        whatOf(enforceConfiguration),
+        describe(enforceConfiguration),
       );
     },
     prove: async () => {
-      let said = "";
+      let lastReport = "";
       let isQuotaFull = false;
       const expected = { namespace: proofNamespace, labels: proofLabels, image, waitMs: 0, startsPod: false };
       const isProven = await selfTest(expected, {
-        request: async (question) => {
-          const answer = await request(question);
+        request: async (call) => {
+          const answer = await request(call);
           isQuotaFull = isQuotaRefusal(answer);
           return answer;
         },
-        // One try; the next look is the next one.
+        // A single attempt; the next check is the next one.
         sleep: async () => {},
         nowMs: () => 0,
-        say: (sentence) => {
-          said = sentence;
+        report: (sentence) => {
+          lastReport = sentence;
         },
       });
-      return isProven ? undefined : { why: said, reason: isQuotaFull ? "quota" : "other" };
+      return isProven ? undefined : { why: lastReport, reason: isQuotaFull ? "quota" : "other" };
     },
   };
 }
 
-/** The admission plugin ResourceQuota has no error code of its own: its refusals are 403 Forbidden with one of these messages. */
+/** The ResourceQuota admission plugin has no reason of its own: it refuses with 403 Forbidden and one of these messages. */
 const QUOTA = /\b(?:exceeded|failed) quota: |\binsufficient quota to (?:match|consume)/;
 
 export function isQuotaRefusal({ status, text }: ApiResponse): boolean {

@@ -1,36 +1,35 @@
 /**
- * Reads a request body within limits, into one buffer that grows as bytes come: a length that is only declared takes no
- * memory. The framework's own reader hangs up on a sender that is still sending, and knows no other bodies beside it.
+ * Reads a request body within limits into one buffer that grows with the received bytes, so a large Content-Length alone takes
+ * no memory. fastify's reader closes the connection while the client still sends, and has no limit across requests.
  */
 import { isAscii } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import type { BodyShelf, Cut } from "./body-shelf.ts";
-import { type BufferStore, KEPT_BUFFER_BYTES } from "./buffer-store.ts";
-import type { Pace } from "./stranger-pace.ts";
+import type { BodyBudget, CutReason } from "./body-budget.ts";
+import { type BufferPool, KEPT_BUFFER_BYTES } from "./buffer-pool.ts";
 import { LARGE_BYTES } from "./turn-runner.ts";
+import type { Pace } from "./unknown-client-pace.ts";
 
 export type ReadBody =
-  | WholeBody
+  | CompleteBody
   | { readonly kind: "too-large" }
-  /** The connection ended before the body did. */
+  /** The connection closed before the end of the body. */
   | { readonly kind: "cut-off" }
   | RefusedBody;
 
-export type RefusedBody = { readonly kind: "refused"; readonly why: Cut | "without_length" };
+export type RefusedBody = { readonly kind: "refused"; readonly why: CutReason | "without_length" };
 
-type WholeBody = {
+type CompleteBody = {
   readonly kind: "whole";
   readonly bytes: number;
-  /** To be called once. It takes the time of a copy. */
+  /** Decodes and releases the buffer; call it once. */
   readonly text: () => string;
-  /** After the answer: the body no longer counts as one in flight. */
-  readonly leave: () => void;
+  /** Releases the body's share of the memory budget; call it after the response. */
+  readonly release: () => void;
 };
 
 type BodyLimits = {
-  /** Larger bodies are not kept. */
   readonly keepBytes: number;
-  /** A too large body is still read so far, so that its sender sees the answer instead of a reset. */
+  /** Bodies over `keepBytes` are read up to this size, so that the client receives the response instead of a reset. */
   readonly discardBytes: number;
 };
 
@@ -39,10 +38,10 @@ type ReadBodyOf = (source: IncomingMessage, done: (body: ReadBody) => void) => v
 
 type ReaderParts = {
   readonly limits: BodyLimits;
-  readonly shelf: BodyShelf;
-  readonly store: BufferStore;
+  readonly budget: BodyBudget;
+  readonly store: BufferPool;
   readonly pace: Pace;
-  /** Whether its connection has had a review answered. */
+  /** Whether a review of its connection was answered. */
   readonly isKnown: (source: IncomingMessage) => boolean;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
@@ -52,23 +51,23 @@ type ReaderParts = {
 export function bodyReader(parts: ReaderParts): ReadBodyOf {
   return (source, done) => {
     const declared = declaredBytes(source);
-    // Every API server tells the length: its client sends the review from memory.
+    // API servers always send Content-Length: their client encodes the review in memory.
     if (declared === undefined) done({ kind: "refused", why: "without_length" });
     else if (declared > parts.limits.discardBytes) done({ kind: "too-large" });
     else readDeclared(source, declared, parts, done);
   };
 }
 
-/** Taken at once for the word of who has had a review answered: growing would cost a copy of most large reviews. */
+/** Allocated at once for known clients: growing would copy most large reviews. */
 const TRUSTED_BYTES = KEPT_BUFFER_BYTES;
 
-/** Timers are no finer. */
+/** Resolution of timers. */
 const LEAST_PAUSE_MS = 1;
 
-/** `undefined` when the body comes in chunks of any number. */
+/** `undefined` for a chunked body. */
 function declaredBytes({ headers }: IncomingMessage): number | undefined {
   if (headers["transfer-encoding"] !== undefined) return undefined;
-  // The parser has seen to it that these are digits.
+  // Node's parser refuses anything but digits.
   return Number(headers["content-length"] ?? 0);
 }
 
@@ -78,13 +77,13 @@ function readDeclared(
   parts: ReaderParts,
   done: (body: ReadBody) => void,
 ): void {
-  const { limits, shelf, store, nowMs } = parts;
+  const { limits, budget: shelf, store, nowMs } = parts;
   const isKnown = parts.isKnown(source);
   const isPaced = !isKnown && declared > LARGE_BYTES;
   const isKept = declared <= limits.keepBytes;
   let held: Buffer | undefined;
-  /** A small body is one piece of the network, which is not ours to give out again. */
-  let isOurs = false;
+  /** False for a body of one chunk, which is Node's own buffer. */
+  let isPooled = false;
   let received = 0;
   let settled = false;
   const settle = (body: ReadBody): void => {
@@ -92,8 +91,8 @@ function readDeclared(
     settled = true;
     done(body);
   };
-  const letGo = (): void => {
-    if (held !== undefined && isOurs) store.giveBack(held);
+  const releaseBuffer = (): void => {
+    if (held !== undefined && isPooled) store.release(held);
     held = undefined;
   };
   const from = {
@@ -102,8 +101,8 @@ function readDeclared(
     isSmall: declared <= LARGE_BYTES,
     address: source.socket?.remoteAddress ?? "",
   };
-  const place = shelf.take(from, (why) => {
-    letGo();
+  const place = shelf.reserve(from, (why) => {
+    releaseBuffer();
     settle({ kind: "refused", why });
   });
   const slowDown = (bytes: number): void => {
@@ -121,12 +120,12 @@ function readDeclared(
     if (isPaced) slowDown(chunk.length);
   });
   const appended = (chunk: Buffer, at: number): Buffer => {
-    isOurs = true;
+    isPooled = true;
     let into = held ?? store.get(Math.min(declared, isKnown ? TRUSTED_BYTES : 2 * chunk.length));
     if (into.length < at + chunk.length) {
       const larger = store.get(Math.min(declared, 2 * (at + chunk.length)));
       into.copy(larger, 0, 0, at);
-      store.giveBack(into);
+      store.release(into);
       into = larger;
     }
     chunk.copy(into, at);
@@ -134,24 +133,24 @@ function readDeclared(
   };
   source.on("end", () => {
     if (settled) return;
-    place.whole();
+    place.complete();
     if (!isKept) {
-      place.leave();
+      place.release();
       settle({ kind: "too-large" });
       return;
     }
     const text = (): string => {
       const read = decode(held, received);
-      letGo();
+      releaseBuffer();
       return read;
     };
-    settle({ kind: "whole", bytes: received, text, leave: place.leave });
+    settle({ kind: "whole", bytes: received, text, release: place.release });
   });
-  // Emitted as well when the sender hangs up in the middle.
+  // Also emitted when the client closes the connection.
   source.on("error", () => {
     if (settled) return;
-    place.leave();
-    letGo();
+    place.release();
+    releaseBuffer();
     settle({ kind: "cut-off" });
   });
 }
@@ -159,6 +158,6 @@ function readDeclared(
 function decode(held: Buffer | undefined, bytes: number): string {
   if (held === undefined) return "";
   const whole = held.subarray(0, bytes);
-  // Nearly every review is plain ASCII, which is copied several times faster than UTF-8 is decoded.
+  // Most reviews are ASCII, and latin1 decodes several times faster than UTF-8.
   return whole.toString(isAscii(whole) ? "latin1" : "utf8");
 }

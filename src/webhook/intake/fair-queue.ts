@@ -1,4 +1,4 @@
-/** Items that wait, taken from one address after the other, so that no address waits for all items of another. */
+/** A round-robin queue by client address. */
 
 type FairQueue<T> = {
   readonly push: (address: string, item: T) => void;
@@ -7,7 +7,7 @@ type FairQueue<T> = {
 };
 
 export function fairQueue<T>(): FairQueue<T> {
-  /** The address whose turn is next comes first. */
+  /** In the order of their turns. */
   const waiting = new Map<string, T[]>();
   return {
     push: (address, item) => {
@@ -18,7 +18,7 @@ export function fairQueue<T>(): FairQueue<T> {
     shift: () => {
       for (const [address, items] of waiting) {
         const item = items.shift();
-        // One API server alone keeps its place.
+        // Avoids reinserting a sole address.
         if (waiting.size === 1 && items.length > 0) return item;
         waiting.delete(address);
         if (items.length > 0) waiting.set(address, items);

@@ -1,22 +1,21 @@
 /**
- * Further listeners on the server's port. Node accepts one connection per listener in each turn of its loop, so with one listener
- * 700 waiting clients are in front of an API server, and of the kubelet's probes. Linux spreads connections among them. Under attack a
- * turn may take 20 ms: 64 accept 3 200 a second then, more than clients of some addresses open.
+ * Opens more listeners on the server's port, and paces TLS handshakes. Node accepts one connection per listener in each turn of
+ * its event loop, so with one listener 700 waiting clients delay API servers and kubelet probes. Linux balances connections among
+ * the listeners. Under attack a turn may take 20 ms; 64 listeners then accept 3,200 connections a second.
  */
 import type { Server as HttpsServer } from "node:https";
 import { createServer, type Server, type Socket } from "node:net";
 import { fairQueue } from "./fair-queue.ts";
 
 const LISTENERS = process.platform === "linux" ? 64 : 1;
-/** All of them together hold 2 048. Beyond it the kernel drops a handshake, and the client repeats it after a second. */
+/** 2,048 in all. Beyond it the kernel drops a SYN, and the client retransmits it after a second. */
 const QUEUE_PER_LISTENER = 32;
 
-/** For the first listener too. */
+/** Options of every listener, the first included. */
 export const LISTENING = { reusePort: LISTENERS > 1, backlog: QUEUE_PER_LISTENER } as const;
 
 /**
- * Rejects when another socket listens on the port: two programs that share ports by `reusePort` would each get a part of the
- * connections, and neither an error.
+ * Rejects when another socket listens on the port: with `reusePort` two programs would silently share its connections.
  */
 export async function demandFreePort(host: string, port: number): Promise<void> {
   if (port === 0) return;
@@ -28,7 +27,7 @@ export async function demandFreePort(host: string, port: number): Promise<void> 
   await new Promise((resolve) => probe.close(resolve));
 }
 
-/** Resolves when none listens any more and all connections that came by them have ended. */
+/** Resolves when all listeners and the connections they accepted are closed. */
 export type CloseListeners = () => Promise<void>;
 
 /** @param at the address on which `server` listens */
@@ -41,7 +40,7 @@ export async function moreListeners(server: HttpsServer, at: { host: string; por
 }
 
 function another(server: HttpsServer, { host, port }: { host: string; port: number }): Promise<Server> {
-  // Node documents this event as the way to hand a connection to a TLS server.
+  // Node documents this event for passing a connection to a TLS server.
   const other = createServer(
     { noDelay: true, pauseOnConnect: true },
     (socket) => void server.emit("connection", socket),
@@ -52,19 +51,19 @@ function another(server: HttpsServer, { host, port }: { host: string; port: numb
   });
 }
 
-/** Some six milliseconds of work between two turns of the event loop, in each of which every listener accepts a connection. */
+/** About 6 ms of work in each turn of the event loop. */
 export const HANDSHAKES_A_TURN = 16;
 
 /**
- * Starts TLS handshakes a few at a time, one address after the other. Each costs a signature of the server's key, a few tenths of
- * a millisecond, and needs no right: without turns, 2 000 a second make the kernel drop an API server's connections. Call it
- * before other listeners for connections are added: those that are there now start the handshake.
+ * Starts TLS handshakes a few per turn, round-robin by address. Each costs a signature, a few tenths of a millisecond, and no
+ * credential: unpaced, 2,000 a second make the kernel drop connections of API servers. Call it before other listeners for
+ * "connection" are added: the present ones start the handshake.
  */
 export function paceHandshakes(server: HttpsServer, nextTurn: (turn: () => void) => void = setImmediate): void {
   const waiting = fairQueue<Socket>();
   const starts = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
-  // Node reads from a connection at once otherwise, and TLS could miss its first bytes.
+  // Otherwise Node reads at once, and TLS could miss the first bytes.
   (server as { pauseOnConnect?: boolean }).pauseOnConnect = true;
   let isDue = false;
   const schedule = (): void => {
@@ -77,7 +76,7 @@ export function paceHandshakes(server: HttpsServer, nextTurn: (turn: () => void)
     for (let started = 0; started < HANDSHAKES_A_TURN; ) {
       const socket = waiting.shift();
       if (socket === undefined) return;
-      // It gave way to another connection.
+      // Closed by the connection limit.
       if (socket.destroyed) continue;
       for (const start of starts) start.call(server, socket);
       started += 1;

@@ -1,48 +1,47 @@
-/** What is turned away before it is read as a review: counted by reason, and logged seldom enough that no flood fills the log. */
+/** Counts requests and connections that are refused before a review is parsed, and logs them at a limited rate. */
 import type { Log } from "../log.ts";
 
-/** The keys are metric labels and never renamed. */
+/** The keys are values of a metric label and stay stable. */
 export const REFUSALS = {
-  without_length: "a body that did not say its length",
-  slow_body: "a body that came too slowly",
-  bodies_full: "a body that had to make room for newer ones",
-  connections_full: "a connection that had to make room for newer ones",
-  slow_handshake: "a connection that did not finish its TLS handshake",
-  no_handshake: "a connection whose TLS handshake failed",
-  slow_head: "a request whose head came too slowly",
-  large_head: "a request with too large a head",
-  not_http: "bytes that are no HTTP request",
+  without_length: "a body without Content-Length",
+  slow_body: "a body that arrived too slowly",
+  bodies_full: "a body cut to make room for newer ones",
+  connections_full: "a connection closed to make room for newer ones",
+  slow_handshake: "a TLS handshake that timed out",
+  no_handshake: "a TLS handshake that failed",
+  slow_head: "a request whose headers arrived too slowly",
+  large_head: "a request with too large headers",
+  not_http: "bytes that are not an HTTP request",
   no_certificate: "a request without a certificate of the client CA",
 } as const;
 
 export type Refusal = keyof typeof REFUSALS;
 
-/** Counts one. */
 export type Refuse = (reason: Refusal) => void;
 
-/** One line in a minute for each reason tells as much as one for each connection. */
+/** For each reason; a line carries the count since the last one. */
 const LOG_EVERY_MS = 60_000;
 
 type RefusalPorts = {
-  readonly meters: { readonly countRefusal: Refuse };
+  readonly metrics: { readonly countRefusal: Refuse };
   readonly log: Log;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
 };
 
-export function countAndLog({ meters, log, nowMs }: RefusalPorts): Refuse {
+export function countAndLog({ metrics, log, nowMs }: RefusalPorts): Refuse {
   const loggedMs = new Map<Refusal, number>();
-  const unsaid = new Map<Refusal, number>();
+  const suppressed = new Map<Refusal, number>();
   return (reason) => {
-    meters.countRefusal(reason);
-    const times = (unsaid.get(reason) ?? 0) + 1;
+    metrics.countRefusal(reason);
+    const times = (suppressed.get(reason) ?? 0) + 1;
     const lastMs = loggedMs.get(reason);
     if (lastMs !== undefined && nowMs() - lastMs < LOG_EVERY_MS) {
-      unsaid.set(reason, times);
+      suppressed.set(reason, times);
       return;
     }
     loggedMs.set(reason, nowMs());
-    unsaid.delete(reason);
+    suppressed.delete(reason);
     log.warn({ reason, what: REFUSALS[reason], times }, "refused");
   };
 }

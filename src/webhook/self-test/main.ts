@@ -1,4 +1,4 @@
-/** `lastcall self-test`: what the chart's test Pod runs. Speaks with the API server as that Pod's account. */
+/** Implements `lastcall self-test`, which the chart's test Pod runs with its own ServiceAccount. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createApiClient } from "../../api-server/api-client.ts";
 import { loadKubeConfig } from "../../api-server/load-kube-config.ts";
@@ -23,7 +23,7 @@ import {
 import { PROOF_LABELS, SETTINGS } from "../settings.ts";
 import { selfTest } from "./self-test.ts";
 
-/** Answers the exit status: 0 injection works, 1 it does not, 64 wrong flags. */
+/** @returns the exit status: 0 injection works, 1 it does not, 64 usage error */
 export async function main(args: readonly string[]): Promise<number> {
   const { settings: options, problems, help } = readOptions(args);
   if (help) {
@@ -48,7 +48,7 @@ async function run(options: SelfTestOptions): Promise<boolean> {
       request: api.request,
       sleep: (ms) => sleep(ms),
       nowMs: () => performance.now(),
-      say: (sentence) => void process.stderr.write(`lastcall self-test: ${sentence}\n`),
+      report: (sentence) => void process.stderr.write(`lastcall self-test: ${sentence}\n`),
     });
     if (works) process.stdout.write(`${proofOf(options)}\n`);
     else process.stderr.write(`lastcall self-test: injection did not work within ${formatDuration(options.waitMs)}.\n`);
@@ -69,20 +69,19 @@ const UNPULLED_IMAGE = "lastcall-self-test:never-pulled";
 const IMAGE: Setting<string> = {
   ...SETTINGS.image,
   fallback: UNPULLED_IMAGE,
-  fallbackShows: "one that nothing pulls",
-  summary: "of the Pods; with --start that of the manager",
+  fallbackShows: "a name that is never pulled",
+  summary: "image of the Pods; with --start the manager's",
 };
 
-const LABELS = { ...PROOF_LABELS, flag: "labels", summary: "of the Pods, such as team=web,tier=front" };
+const LABELS = { ...PROOF_LABELS, flag: "labels", summary: "labels of the Pods, such as team=web,tier=front" };
 
 const OPTIONS = {
-  namespace: namespaceSetting("namespace", "default", "where; not a namespace that is never injected"),
+  namespace: namespaceSetting("namespace", "default", "namespace of the Pods; must not be a system namespace"),
   waitMs: waitSetting("wait", 30_000, "how long to try"),
   image: IMAGE,
-  /** Beside the one that opts in or out. */
   labels: LABELS,
-  startsPod: switchSetting("start", "start a Pod too"),
-  kubeconfigFile: fileSetting("kubeconfig", "the one this Pod runs in", "the cluster"),
+  startsPod: switchSetting("start", "also start a Pod"),
+  kubeconfigFile: fileSetting("kubeconfig", "the Pod's ServiceAccount", "kubeconfig file for the API server"),
 } as const;
 
 export type SelfTestOptions = ValuesOf<typeof OPTIONS>;
@@ -90,8 +89,8 @@ export type SelfTestOptions = ValuesOf<typeof OPTIONS>;
 export const SELF_TEST_HELP = [
   "lastcall self-test [flags]",
   "",
-  "Asks the API server for two dry-run Pods: one that opted in must come back injected, one that opted out must not.",
-  "With --start it then starts a Pod, whose manager must be pulled and run; the Pod is deleted afterwards.",
+  "Creates two Pods in dry runs: one that opts in must be injected, one that opts out must not.",
+  "With --start it then starts a Pod, whose manager image must be pulled and run; the Pod is deleted afterwards.",
   "",
   helpRows(OPTIONS),
 ].join("\n");
@@ -101,7 +100,7 @@ export function readOptions(args: readonly string[]): ReadSettings<typeof OPTION
   const { startsPod, image } = read.settings;
   const together: readonly SettingProblem[] =
     startsPod && image === UNPULLED_IMAGE
-      ? [{ where: "--start", message: "It needs --image, the manager's image." }]
+      ? [{ where: "--start", message: "Requires --image, the manager's image." }]
       : [];
   return { ...read, problems: [...read.problems, ...together] };
 }

@@ -1,22 +1,22 @@
-/** The Pods that the self-test asks for. Those that opt in or out are dry runs; one more may be started. */
+/** Builds the Pods of the self-test: two for dry runs, and one that is started. */
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import type { Labels } from "../../kubernetes/label-list.ts";
 import { ANNOTATIONS, PREFIX } from "../../policy/fields.ts";
 
-export type Wish = "enabled" | "disabled";
+export type OptIn = "enabled" | "disabled";
 
-export type ProbeWish = {
+export type ProbeSpec = {
   readonly namespace: string;
   readonly image: string;
-  /** Beside the one that opts in or out; selectors of the webhook configuration may ask for some. */
+  /** In addition to the opt-in label; the selectors of the webhook configuration may require some. */
   readonly labels: Labels;
 };
 
 export const MANAGER = MANAGER_CONTAINER;
 export const PROBE = "probe";
 
-/** Passes the restricted Pod Security level, and quotas that demand amounts. Names no user, so a cluster may assign one. */
-export function probePod({ namespace, image, labels }: ProbeWish, wish: Wish): object {
+/** Passes the restricted Pod Security level and quotas that require resources. Sets no user, so a cluster may assign one. */
+export function probePod({ namespace, image, labels }: ProbeSpec, wish: OptIn): object {
   const amounts = { cpu: "1m", memory: "8Mi" };
   return {
     apiVersion: "v1",
@@ -33,7 +33,7 @@ export function probePod({ namespace, image, labels }: ProbeWish, wish: Wish): o
         {
           name: PROBE,
           image,
-          // Only where it is started; it prints a line and ends.
+          // Runs only in the started Pod: prints a line and exits.
           args: ["version"],
           resources: { requests: amounts, limits: { cpu: "10m", memory: "16Mi" } },
           securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
@@ -43,8 +43,8 @@ export function probePod({ namespace, image, labels }: ProbeWish, wish: Wish): o
   };
 }
 
-/** Opted in, of the manager's image in every container. */
-export function startablePod(wanted: ProbeWish, name: string): object {
+/** Opts in, and runs the manager's image in every container. */
+export function startablePod(wanted: ProbeSpec, name: string): object {
   const pod = probePod(wanted, "enabled") as { readonly metadata: object; readonly spec: object };
   const metadata = { ...pod.metadata, name, generateName: undefined };
   return { ...pod, metadata, spec: { ...pod.spec, restartPolicy: "Never" } };

@@ -1,71 +1,70 @@
 /**
- * Proves the whole way of an injection: the API server, its selectors, the certificate, the webhook, the patch.
- * A dry-run Pod that opted in must come back injected, and one that opted out as it was. If wanted, a Pod is then
- * started: its manager must be pulled and run.
+ * Proves injection end to end: API server, selectors, certificate, webhook, patch. A dry-run Pod that opts in must be injected,
+ * one that opts out must not. Optionally starts a Pod, whose manager must be pulled and run.
  */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import { annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 import { quote, quoteUpTo } from "../../policy/quote.ts";
-import { MANAGER, PROBE, type ProbeWish, probePod, startablePod, type Wish } from "./probe-pods.ts";
+import { MANAGER, type OptIn, PROBE, type ProbeSpec, probePod, startablePod } from "./probe-pods.ts";
 
 type SelfTestPorts = {
   readonly request: SendRequest;
   readonly sleep: (ms: number) => Promise<void>;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
-  readonly say: (sentence: string) => void;
+  readonly report: (sentence: string) => void;
 };
 
-type Expected = ProbeWish & {
-  /** For both parts together. */
+type Expected = ProbeSpec & {
+  /** Limit for both parts together. */
   readonly waitMs: number;
   readonly startsPod: boolean;
 };
 
-/** Longer than the longest time an API server waits for a webhook. */
+/** Above the longest webhook timeout of an API server, 30 s. */
 const ANSWER_LIMIT_MS = 35_000;
 const PAUSE_MS = 1_000;
 
-/** Each new reason is said once. */
+/** Reports each new error once. */
 export async function selfTest(expected: Expected, ports: SelfTestPorts): Promise<boolean> {
   const endMs = ports.nowMs() + expected.waitMs;
-  const isInjecting = await tryUntil(endMs, ports, () => whatIsWrong(expected, ports.request));
+  const isInjecting = await tryUntil(endMs, ports, () => findError(expected, ports.request));
   if (!isInjecting || !expected.startsPod) return isInjecting;
   const started = startedPodIn(expected.namespace, ports.request);
   try {
     const pod = startablePod(expected, STARTED_POD);
-    // One that an earlier test left takes a moment to go.
+    // A Pod of an earlier test may still be terminating.
     const isThere = await tryUntil(endMs, ports, async () => {
       await started.remove();
       return started.create(pod);
     });
-    return isThere && (await tryUntil(endMs, ports, started.whatIsWrong));
+    return isThere && (await tryUntil(endMs, ports, started.findError));
   } finally {
-    await started.remove().catch((error) => ports.say(notAsked(error)));
+    await started.remove().catch((error) => ports.report(unreachable(error)));
   }
 }
 
-/** @param look answers why not, or nothing once all is right */
-async function tryUntil(endMs: number, ports: SelfTestPorts, look: () => Promise<string>): Promise<boolean> {
-  let said = "";
+/** @param attempt returns an error, or "" on success */
+async function tryUntil(endMs: number, ports: SelfTestPorts, attempt: () => Promise<string>): Promise<boolean> {
+  let lastWhy = "";
   for (;;) {
-    const why = await look().catch(notAsked);
+    const why = await attempt().catch(unreachable);
     if (why === "") return true;
-    if (why !== said) ports.say(why);
-    said = why;
+    if (why !== lastWhy) ports.report(why);
+    lastWhy = why;
     if (ports.nowMs() + PAUSE_MS > endMs) return false;
     await ports.sleep(PAUSE_MS);
   }
 }
 
-function notAsked(error: unknown): string {
-  return `The API server cannot be asked: ${error instanceof Error ? error.message : String(error)}`;
+function unreachable(error: unknown): string {
+  return `The API server is unreachable: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** Empty when everything is right. */
-async function whatIsWrong(expected: Expected, request: SendRequest): Promise<string> {
+/** @returns "" on success */
+async function findError(expected: Expected, request: SendRequest): Promise<string> {
   const optedIn = await create(expected, "enabled", request);
   if (optedIn.kind === "failed") return optedIn.why;
   if (!optedIn.injected) return NOT_INJECTED;
@@ -75,20 +74,19 @@ async function whatIsWrong(expected: Expected, request: SendRequest): Promise<st
 }
 
 const NOT_INJECTED =
-  "A Pod with the label lastcall.dev/inject=enabled came back without injection: the API server does not ask the webhook, or gets no answer it trusts.";
-const INJECTED_ANYWAY = "A Pod with the label lastcall.dev/inject=disabled came back injected.";
+  "A Pod with the label lastcall.dev/inject=enabled was not injected: the API server does not call the webhook, or does not trust its certificate.";
+const INJECTED_ANYWAY = "A Pod with the label lastcall.dev/inject=disabled was injected.";
 
 type Created =
   | { readonly kind: "created"; readonly injected: boolean }
   | { readonly kind: "failed"; readonly why: string };
 
-async function create(wanted: ProbeWish, wish: Wish, request: SendRequest): Promise<Created> {
+async function create(wanted: ProbeSpec, wish: OptIn, request: SendRequest): Promise<Created> {
   const { namespace } = wanted;
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
   const body = JSON.stringify(probePod(wanted, wish));
   const answer = await request({ method: "POST", path, body, limitMs: ANSWER_LIMIT_MS });
-  const object: unknown = JSON.parse(answer.text);
-  if (!isRawObject(object)) throw new Error("its answer is no object");
+  const object = parsed(answer.text);
   if (answer.status === 201)
     return { kind: "created", injected: textAt(annotationsOf(object), STATUS_ANNOTATION) !== undefined };
   const message = refusalMessage(object);
@@ -98,15 +96,15 @@ async function create(wanted: ProbeWish, wish: Wish, request: SendRequest): Prom
   };
 }
 
-/** The Pod's name is always the same, so that the rights to read and delete it can name it. */
+/** A constant name, so that RBAC can restrict the rights to read and delete it. */
 export const STARTED_POD = "lastcall-self-test";
 
 const CALL_LIMIT_MS = 35_000;
 
 type StartedPod = {
   readonly create: (pod: object) => Promise<string>;
-  /** Empty once the manager and the probe have run. */
-  readonly whatIsWrong: () => Promise<string>;
+  /** @returns "" once the manager and the probe have run */
+  readonly findError: () => Promise<string>;
   readonly remove: () => Promise<void>;
 };
 
@@ -120,7 +118,7 @@ export function startedPodIn(namespace: string, request: SendRequest): StartedPo
       const message = refusalMessage(parsed(answer.text));
       return `The API server refuses Pod ${STARTED_POD} in namespace ${namespace} (${answer.status}): ${message}`;
     },
-    whatIsWrong: async () => {
+    findError: async () => {
       const answer = await request({ method: "GET", path, limitMs: CALL_LIMIT_MS });
       const why = answer.status === 200 ? whyNotStarted(parsed(answer.text)) : `cannot be read (${answer.status})`;
       return why === "" ? "" : `Pod ${STARTED_POD} in namespace ${namespace} ${why}`;
@@ -133,18 +131,18 @@ export function startedPodIn(namespace: string, request: SendRequest): StartedPo
 
 function parsed(text: string): RawObject {
   const value: unknown = JSON.parse(text);
-  if (!isRawObject(value)) throw new Error("its answer is no object");
+  if (!isRawObject(value)) throw new Error("its response is not an object");
   return value;
 }
 
-/** Completes the sentence "Pod … …"; empty when both containers have run. */
+/** @returns the end of a sentence that starts with the Pod's name; "" when both containers have run */
 function whyNotStarted(pod: RawObject): string {
   const status = objectAt(pod, "status");
   const all = [...objectsAt(status, "initContainerStatuses"), ...objectsAt(status, "containerStatuses")];
   const unscheduled = objectsAt(status, "conditions").find(
     (condition) => condition["type"] === "PodScheduled" && condition["status"] === "False",
   );
-  if (unscheduled !== undefined) return `is on no node: ${quote(textAt(unscheduled, "message") ?? "")}`;
+  if (unscheduled !== undefined) return `is not scheduled: ${quote(textAt(unscheduled, "message") ?? "")}`;
   for (const name of [MANAGER, PROBE]) {
     const why = whyNotRun(all.find((container) => container["name"] === name));
     if (why !== "") return `does not start its container ${name}: ${why}`;
@@ -156,16 +154,16 @@ function whyNotRun(container: RawObject | undefined): string {
   const state = objectAt(container, "state");
   if (objectAt(state, "running") !== undefined) return "";
   const ended = objectAt(state, "terminated");
-  if (ended !== undefined) return ended["exitCode"] === 0 ? "" : `it ended with status ${String(ended["exitCode"])}`;
+  if (ended !== undefined) return ended["exitCode"] === 0 ? "" : `it exited with status ${String(ended["exitCode"])}`;
   const waiting = objectAt(state, "waiting");
   const message = textAt(waiting, "message") ?? "";
-  return `${textAt(waiting, "reason") ?? "nothing is known of it yet"}${message === "" ? "" : `: ${quote(message)}`}`;
+  return `${textAt(waiting, "reason") ?? "it has no status yet"}${message === "" ? "" : `: ${quote(message)}`}`;
 }
 
-/** The generated name differs in every attempt, so the same refusal would be reported again each time. */
+/** Removed, because the generated name would make each refusal a new one. */
 const FORBIDDEN_POD = /^pods "[^"]*" is forbidden: /;
 
-/** In characters. A quota's message repeats its amounts three times: the usual four resources fit. */
+/** In characters. A quota's message repeats its amounts three times; four resources fit. */
 const MESSAGE_LIMIT = 300;
 
 export function refusalMessage(status: RawObject | undefined): string {

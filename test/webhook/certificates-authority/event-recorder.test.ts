@@ -26,20 +26,20 @@ const [DEBUG, INFO, WARN] = [20, 30, 40];
 const NO_PATCH = { '{result="done"}': 0, '{result="conflict"}': 0 };
 
 test.for([
-  ["begin", "made a CA"],
+  ["begin", "created the CA"],
   ["repair", "repaired the CA's Secret"],
-  ["rotate", "made the next CA"],
-  ["promote", "the next CA signs from now on"],
-  ["drop", "stopped trusting a CA whose certificates have expired"],
+  ["rotate", "created the next CA"],
+  ["promote", "promoted the next CA to signer"],
+  ["drop", "removed a retired CA whose certificates have expired"],
 ] as const)("a Secret written to %s is told as: %s", async ([reason, msg]) => {
   const { lines, patches } = await told({ kind: "secret-written", reason });
   expect(lines).toEqual([{ level: INFO, reason, msg }]);
   expect(patches).toEqual(NO_PATCH);
 });
 
-test("damage is a warning that names every place", async () => {
+test("a damaged Secret is logged as a warning that names every place", async () => {
   const { lines, patches } = await told({ kind: "secret-errors", errors: ["ca.key is missing"] });
-  expect(lines).toEqual([{ level: WARN, damage: ["ca.key is missing"], msg: "the CA's Secret is damaged" }]);
+  expect(lines).toEqual([{ level: WARN, errors: ["ca.key is missing"], msg: "the CA's Secret is damaged" }]);
   expect(patches).toEqual(NO_PATCH);
 });
 
@@ -54,13 +54,13 @@ test("a lost race is no news, and counted where it was about a caBundle", async 
     { kind: "conflict", on: "configuration" },
     { kind: "conflict", on: "Secret" },
   );
-  const msg = "another writer came first";
+  const msg = "write conflict, retrying";
   expect(lines).toEqual([
     { level: DEBUG, on: "configuration", msg },
     { level: DEBUG, on: "Secret", msg },
   ]);
   expect(patches).toEqual({ ...NO_PATCH, '{result="conflict"}': 1 });
-  expect(metrics).toContain("Writes of the caBundle by this replica; conflict: another writer came first.");
+  expect(metrics).toContain("Writes of the caBundle by this replica; conflict: another client wrote first.");
 });
 
 test("when a certificate expires is told in seconds, and nothing of one that is not there", async () => {
@@ -74,7 +74,7 @@ test("when a certificate expires is told in seconds, and nothing of one that is 
   expect(await samples()).toEqual({ '{kind="leaf"}': 7 });
   expiry = { leafMs: 8_000, caMs: 9_500 };
   expect(await samples()).toEqual({ '{kind="leaf"}': 8, '{kind="ca"}': 9.5 });
-  expect(await registry.metrics()).toContain("When a certificate expires, in seconds since 1970.");
+  expect(await registry.metrics()).toContain("Expiry of a certificate, in seconds since 1970.");
 });
 
 test("the authority's gauges tell its leaf, its signer and whether every webhook trusts it", async () => {
@@ -90,6 +90,6 @@ test("the authority's gauges tell its leaf, its signer and whether every webhook
   status = { leafValidUntilMs: 5_000, signer: pretendCa("a", 0, 60_000), isInSync: true };
   expect(await read()).toEqual({ expiries: { '{kind="leaf"}': 5, '{kind="ca"}': 60 }, inSync: 1 });
   expect(await registry.metrics()).toContain(
-    "1 while every webhook was last seen to trust the certificate of this replica.",
+    "1 while the caBundle of every webhook contains the CA of this replica's certificate.",
   );
 });

@@ -104,5 +104,5 @@ test("a replica is in sync until the API server cannot be reached, and goes on w
 test("without the configuration there is nothing to look after, and it is named", async () => {
   const { reconciler, store } = replica();
   store.setBundles(undefined);
-  await expect(reconciler.reconcile()).rejects.toThrow("there is no MutatingWebhookConfiguration w");
+  await expect(reconciler.reconcile()).rejects.toThrow("MutatingWebhookConfiguration w does not exist");
 });

@@ -27,7 +27,7 @@ describe("at the beginning", () => {
     if (replica === undefined) return;
     const failure = replica.reconciler.reconcile().then(() => "", String);
     await world.endCall(0, "answered");
-    expect(await failure).toContain("there is no MutatingWebhookConfiguration w");
+    expect(await failure).toContain("MutatingWebhookConfiguration w does not exist");
     expect(world.store.secret()).toBeUndefined();
   });
 

@@ -1,6 +1,6 @@
 /** Several replicas, one API server, a network that fails, and a time that the test moves. Every call to the API waits until the test lets it through. */
 import { pemBlocks } from "../../../src/authority/certificate.ts";
-import type { Lives } from "../../../src/webhook/certificates/authority.ts";
+import type { Lifetimes } from "../../../src/webhook/certificates/authority.ts";
 import {
   type AuthorityEvent,
   createReconciler,
@@ -13,7 +13,7 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-export const LIVES: Lives = {
+export const LIVES: Lifetimes = {
   caLifeMs: 300 * DAY_MS,
   leafLifeMs: 7 * DAY_MS,
   settleMs: MINUTE_MS,

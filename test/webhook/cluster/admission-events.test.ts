@@ -46,7 +46,7 @@ test("the note of a skip names the Pod, the reason and its sentence", () => {
       owner: OWNER,
       type: "Warning",
       reason: "NotInjected",
-      message: `Pod web-7d9f- was left alone (own_hooks): ${SKIP_REASONS.own_hooks}.`,
+      message: `Pod web-7d9f- was not injected (own_hooks): ${SKIP_REASONS.own_hooks}.`,
     },
   ]);
 });

@@ -21,7 +21,7 @@ test("nodes that were not heard of for too long promise no kubelet, and those he
   const cluster = startCluster({
     connection: server.connection,
     base: FACTS,
-    asksVersion: false,
+    readsVersion: false,
     watchesPulls: false,
     log: createLog("silent", new PassThrough()),
     registry: new Registry(),
@@ -60,7 +60,7 @@ test("a namespace for which nodes cannot pull the manager's image is known, and 
     const cluster = startCluster({
       connection: server.connection,
       base: FACTS,
-      asksVersion: false,
+      readsVersion: false,
       watchesPulls,
       log: createLog("silent", new PassThrough()),
       registry: new Registry(),
@@ -86,7 +86,7 @@ test("Events that cannot be read are shown as stale and logged, and the other ca
   const cluster = startCluster({
     connection: server.connection,
     base: FACTS,
-    asksVersion: false,
+    readsVersion: false,
     watchesPulls: true,
     log: createLog("warn", output),
     registry,

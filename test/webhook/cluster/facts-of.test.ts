@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
-import { factsOf, type Known } from "../../../src/webhook/cluster/cluster-facts.ts";
+import { type CachedFacts, factsOf } from "../../../src/webhook/cluster/cluster-facts.ts";
 import { byNamespace, keepLimitRange } from "../../../src/webhook/cluster/kept-objects.ts";
 import { versionIn } from "../../../src/webhook/cluster/server-version.ts";
 import { FACTS } from "../server-under-test.ts";
 
-const KNOWN: Known = {
+const KNOWN: CachedFacts = {
   apiServerVersion: "v1.30.1",
   lowestKubeletVersion: "v1.29.0",
   nodesAreStale: false,
   limitRanges: undefined,
   namespaceIsUnknown: false,
   oldRuntime: "containerd://1.7.2",
-  imageTrouble: undefined,
+  imagePullError: undefined,
 };
 
 test("what is known stands in the facts, beside what never changes", () => {

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
-import { keepPullEvent, newPullEvents, pullTroubles } from "../../../src/webhook/cluster/image-pulls.ts";
+import { keepPullEvent, newPullEvents, pullErrorsByNamespace } from "../../../src/webhook/cluster/image-pulls.ts";
 
 const IMAGE = "registry.example/lastcall-manager:0.1.0";
 const NOW_MS = Date.parse("2026-11-23T12:00:00Z");
@@ -54,7 +54,7 @@ test("a namespace with 100 000 Events has eight entries, and those of another na
   const flood = event("shop", 0);
   for (let at = 0; at < 100_000; at += 1) store.put({ ...flood, metadata: { namespace: "shop", name: `web.${at}` } });
   expect(store.entries.size).toBe(9);
-  expect([...pullTroubles(store.entries).keys()].sort()).toEqual(["other", "shop"]);
+  expect([...pullErrorsByNamespace(store.entries).keys()].sort()).toEqual(["other", "shop"]);
 });
 
 test("Events of a whole cluster are 2 000 entries, and a namespace that comes last still counts", () => {
@@ -70,6 +70,6 @@ test("Events of a whole cluster are 2 000 entries, and a namespace that comes la
   store.replace(listed);
   store.put(event("last", 0));
   expect(store.entries.size).toBe(2_000);
-  expect(pullTroubles(store.entries).has("last")).toBe(true);
-  expect(pullTroubles(store.entries).size).toBe(1_001);
+  expect(pullErrorsByNamespace(store.entries).has("last")).toBe(true);
+  expect(pullErrorsByNamespace(store.entries).size).toBe(1_001);
 });

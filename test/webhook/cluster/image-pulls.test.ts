@@ -1,7 +1,12 @@
 /** When nodes' Events about the manager's image keep a namespace from injection. */
 import { describe, expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
-import { isInForce, keepPullEvent, newPullEvents, pullTroubles } from "../../../src/webhook/cluster/image-pulls.ts";
+import {
+  isInForce,
+  keepPullEvent,
+  newPullEvents,
+  pullErrorsByNamespace,
+} from "../../../src/webhook/cluster/image-pulls.ts";
 
 const IMAGE = "registry.example/lastcall-manager:0.1.0";
 const START_MS = Date.parse("2026-11-23T12:00:00Z");
@@ -36,7 +41,7 @@ function troublesAfter(...events: readonly object[]) {
     newPullEvents,
   );
   for (const each of events) store.put(each as Record<string, unknown>);
-  return pullTroubles(store.entries);
+  return pullErrorsByNamespace(store.entries);
 }
 
 describe("a namespace is in trouble", () => {

@@ -108,7 +108,9 @@ test("a namespace that the watch does not bring is told as unknown, and comes wi
   server.put(NAMESPACES, { metadata: { name: "fresh", annotations: { "lastcall.dev/drain-delay": "7s" } } });
   const unknown = await admitted(running, { namespace: "fresh" });
   expect(unknown.patch).toContain("--drain-delay=5s");
-  expect(unknown.warnings.join()).toContain("namespace fresh: Its annotations could not be read");
+  expect(unknown.warnings.join()).toContain(
+    "namespace fresh: The API server did not report the namespace's annotations",
+  );
   server.faults.silentWatches = false;
   const watches = server.requests.filter((request) => request.includes("/namespaces?watch="));
   const [, seconds] = /timeoutSeconds=([0-9]+)/.exec(watches.at(-1) ?? "") ?? [];

@@ -2,23 +2,23 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { createBodyBudget } from "../../../src/webhook/intake/body-budget.ts";
 import { bodyReader, type ReadBody } from "../../../src/webhook/intake/body-reader.ts";
-import { bodyShelf } from "../../../src/webhook/intake/body-shelf.ts";
-import { bufferStore } from "../../../src/webhook/intake/buffer-store.ts";
-import { strangerPace } from "../../../src/webhook/intake/stranger-pace.ts";
+import { createBufferPool } from "../../../src/webhook/intake/buffer-pool.ts";
+import { unknownClientPace } from "../../../src/webhook/intake/unknown-client-pace.ts";
 
 const LIMITS = { keepBytes: 1_000_000, discardBytes: 2_000_000 };
 
 type Choices = { readonly isKnown?: boolean; readonly nowMs?: () => number; readonly limitBytes?: number };
 
 function readerWith({ isKnown = true, nowMs = () => 0, limitBytes }: Choices = {}) {
-  const shelf = bodyShelf(limitBytes);
+  const shelf = createBodyBudget(limitBytes);
   const pauses: { readonly ms: number; readonly act: () => void }[] = [];
   const read = bodyReader({
     limits: LIMITS,
-    shelf,
-    store: bufferStore(),
-    pace: strangerPace(1_000_000),
+    budget: shelf,
+    store: createBufferPool(),
+    pace: unknownClientPace(1_000_000),
     isKnown: () => isKnown,
     nowMs,
     later: (ms, act) => pauses.push({ ms, act }),
@@ -69,7 +69,7 @@ test("bodies of every length, cut anywhere, are read one after the other with th
       for (const chunks of all) {
         const body = await once(reader, wholeMessage(chunks));
         expect(textOf(body)).toBe(Buffer.concat(chunks).toString());
-        if (body.kind === "whole") body.leave();
+        if (body.kind === "whole") body.release();
       }
       expect(reader.shelf.heldBytes()).toBe(0);
     }),

@@ -6,7 +6,7 @@ const SMALL = 4_000;
 const LARGE = LARGE_BYTES + 1;
 
 test("callers that ask before the turn begins share it, and run in the order of asking", async () => {
-  const { begin } = sharedTurns(() => 0);
+  const { start: begin } = sharedTurns(() => 0);
   const seen: string[] = [];
   const first = begin(SMALL, ADDRESS).then(() => seen.push("first"));
   // A callback of the network: it comes before the turn, whatever it asks for comes with it.
@@ -20,7 +20,7 @@ test("callers that ask before the turn begins share it, and run in the order of 
 });
 
 test("a caller that asks during a turn gets the next one and does not wait for ever", async () => {
-  const { begin } = sharedTurns(() => 0);
+  const { start: begin } = sharedTurns(() => 0);
   const seen: string[] = [];
   await begin(SMALL, ADDRESS).then(() => {
     void begin(SMALL, ADDRESS).then(() => seen.push("next"));
@@ -32,7 +32,7 @@ test("a caller that asks during a turn gets the next one and does not wait for e
 
 /** One large admission, which may wait for a look-up between its beginning and its answer. */
 async function admit(
-  { begin, answer }: ReturnType<typeof sharedTurns>,
+  { start: begin, finish: answer }: ReturnType<typeof sharedTurns>,
   { name, bytes = LARGE, lookUp }: { name: string; bytes?: number; lookUp?: Promise<void> },
   seen: string[],
 ): Promise<void> {
@@ -81,7 +81,7 @@ test("a large one that waits for a look-up keeps neither its turn nor another's 
 
 test("addresses take turns, however many callers one of them has", async () => {
   for (const bytes of [SMALL, LARGE]) {
-    const { begin } = sharedTurns(() => 0);
+    const { start: begin } = sharedTurns(() => 0);
     const seen: string[] = [];
     const call = (name: string, address: string) => begin(bytes, address).then(() => seen.push(name));
     await Promise.all([..."abcd"].map((name) => call(name, "10.0.0.9")).concat(call("other", "10.0.0.2")));
@@ -91,7 +91,7 @@ test("addresses take turns, however many callers one of them has", async () => {
 
 test("a turn ends after 5 ms, and sockets are served before the next", async () => {
   let nowMs = 0;
-  const { begin } = sharedTurns(() => nowMs);
+  const { start: begin } = sharedTurns(() => nowMs);
   const seen: string[] = [];
   const work = (name: string) =>
     begin(LARGE_BYTES, ADDRESS).then(() => {
@@ -107,7 +107,7 @@ test("a turn ends after 5 ms, and sockets are served before the next", async () 
 test("16 of the usual size run together, and so do empty ones: each does its first part before any does its second", async () => {
   for (const bytes of [4096, 0]) {
     let nowMs = 0;
-    const { begin } = sharedTurns(() => nowMs);
+    const { start: begin } = sharedTurns(() => nowMs);
     const seen: string[] = [];
     const work = async (): Promise<void> => {
       await begin(bytes, ADDRESS);
@@ -126,7 +126,7 @@ test("16 of the usual size run together, and so do empty ones: each does its fir
 
 test("a turn of large ones waits until those that are ordinary have had twice the time of the one before", async () => {
   let nowMs = 0;
-  const { begin } = sharedTurns(() => nowMs);
+  const { start: begin } = sharedTurns(() => nowMs);
   const seen: string[] = [];
   const work = (name: string, bytes: number, ms: number) =>
     begin(bytes, ADDRESS).then(() => {
@@ -147,7 +147,7 @@ test.for([
   { ms: 100, turns: 4 },
 ])("after a turn of large ones of $ms ms the event loop turns $turns times before the next", async ({ ms, turns }) => {
   let nowMs = 0;
-  const { begin } = sharedTurns(() => nowMs);
+  const { start: begin } = sharedTurns(() => nowMs);
   let counted = 0;
   let isOver = false;
   const count = (): void => {

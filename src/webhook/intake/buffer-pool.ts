@@ -1,20 +1,18 @@
-/** Buffers for bodies, in sizes that are powers of two; those that come back are given out again instead of becoming garbage. */
+/** Pools body buffers, in powers of two. */
 
-export type BufferStore = {
-  /** At least so many bytes, with whatever was in them. */
+export type BufferPool = {
+  /** Returns an uninitialised buffer of at least this size. */
   readonly get: (bytes: number) => Buffer;
-  /** It is not used any more. */
-  readonly giveBack: (buffer: Buffer) => void;
+  readonly release: (buffer: Buffer) => void;
 };
 
-/** A body of less is usually one piece of the network, which needs no buffer. */
+/** A smaller body usually arrives in one chunk, which needs no buffer. */
 const LEAST_BYTES = 16 * 1024;
-/** Larger ones are so rare that keeping theirs would cost more than it saves. */
+/** Larger buffers are too rare to pool. */
 export const KEPT_BUFFER_BYTES = 512 * 1024;
-/** Kept in all for the next bodies. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
-export function bufferStore(): BufferStore {
+export function createBufferPool(): BufferPool {
   const kept: Buffer[] = [];
   let keptBytes = 0;
   return {
@@ -26,7 +24,7 @@ export function bufferStore(): BufferStore {
       keptBytes -= size;
       return found;
     },
-    giveBack: (buffer) => {
+    release: (buffer) => {
       if (buffer.length > KEPT_BUFFER_BYTES || buffer.length !== sizeFor(buffer.length)) return;
       if (keptBytes + buffer.length > KEPT_BYTES) return;
       keptBytes += buffer.length;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { keepNamespace } from "../../../src/webhook/cluster/kept-objects.ts";
-import { ARRIVAL_LIMIT_MS, namespaceArrivals } from "../../../src/webhook/cluster/namespace-arrivals.ts";
+import { createNamespaceLookup, LOOKUP_LIMIT_MS } from "../../../src/webhook/cluster/namespace-lookup.ts";
 
 const SHOP = { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/key": "x" } } };
 const REVIEW_CHARACTERS = 10_000;
@@ -11,7 +11,7 @@ function arrivalsUnderTest() {
   const cache = new Map<string, Readonly<Record<string, unknown>>>();
   const timers = new Set<{ readonly dueMs: number; readonly call: () => void }>();
   const clock = { nowMs: 0 };
-  const arrivals = namespaceArrivals({
+  const arrivals = createNamespaceLookup({
     cached: (name) => cache.get(name),
     nowMs: () => clock.nowMs,
     later: (ms, call) => {
@@ -25,7 +25,7 @@ function arrivalsUnderTest() {
     annotations: (name: string, characters = REVIEW_CHARACTERS) => arrivals.annotations(name, characters),
     shows: (name: string, annotations: Readonly<Record<string, unknown>> = {}): void => {
       cache.set(name, annotations);
-      arrivals.look();
+      arrivals.notifyWaiters();
     },
     passes: (ms: number): void => {
       clock.nowMs += ms;
@@ -56,7 +56,7 @@ test("a namespace in the cache is answered at once", async () => {
 test("a hundred Pods of a new namespace are answered as soon as the watch shows it", async () => {
   const { annotations, passes, shows, isKnown, waiting } = arrivalsUnderTest();
   const pods = Array.from({ length: 100 }, () => annotations("shop"));
-  passes(ARRIVAL_LIMIT_MS - 1);
+  passes(LOOKUP_LIMIT_MS - 1);
   shows("other");
   expect(isKnown("shop")).toBe(false);
   expect(await Promise.all(pods.map(isOver))).not.toContain(true);
@@ -69,14 +69,14 @@ test("a hundred Pods of a new namespace are answered as soon as the watch shows 
 test("a namespace that does not come is waited for once in a while, and known as soon as it comes", async () => {
   const { annotations, passes, shows, waiting, isKnown } = arrivalsUnderTest();
   const first = annotations("shop");
-  passes(ARRIVAL_LIMIT_MS);
+  passes(LOOKUP_LIMIT_MS);
   expect(await first).toEqual({});
   passes(2_999);
   expect(await annotations("shop")).toEqual({});
   passes(1);
   const again = annotations("shop");
   expect(waiting()).toBe(1);
-  passes(ARRIVAL_LIMIT_MS);
+  passes(LOOKUP_LIMIT_MS);
   expect([await again, isKnown("shop")]).toEqual([{}, false]);
   shows("shop", { a: "b" });
   expect(await annotations("shop")).toEqual({ a: "b" });
@@ -126,7 +126,7 @@ test("whatever comes, few wait, what they hold is bounded, and all are answered 
         else under.passes(each.passes);
         expect(await held()).toBeLessThanOrEqual(4 * 1024 * 1024);
       }
-      under.passes(ARRIVAL_LIMIT_MS);
+      under.passes(LOOKUP_LIMIT_MS);
       expect([await held(), answers.size, under.waiting()]).toEqual([0, 0, 0]);
     }),
     { numRuns: 50 },

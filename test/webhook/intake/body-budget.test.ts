@@ -1,18 +1,20 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  type Beginning,
-  bodyShelf,
-  type Cut,
+  type BodyStart,
+  type CutReason,
+  createBodyBudget,
   isTooSlow,
   LEAST_BYTES_PER_SECOND,
-} from "../../../src/webhook/intake/body-shelf.ts";
+} from "../../../src/webhook/intake/body-budget.ts";
 
 function shelfWithLog(limitBytes = 1_000, addressBytes = limitBytes) {
-  const shelf = bodyShelf(limitBytes, addressBytes);
+  const shelf = createBodyBudget(limitBytes, addressBytes);
   const cuts: string[] = [];
-  const take = (name: string, nowMs = 0, isKnown = false, more: Partial<Beginning> = {}) =>
-    shelf.take({ nowMs, isKnown, isSmall: false, address: name, ...more }, (why: Cut) => cuts.push(`${name} ${why}`));
+  const take = (name: string, nowMs = 0, isKnown = false, more: Partial<BodyStart> = {}) =>
+    shelf.reserve({ nowMs, isKnown, isSmall: false, address: name, ...more }, (why: CutReason) =>
+      cuts.push(`${name} ${why}`),
+    );
   return { shelf, cuts, take };
 }
 
@@ -38,11 +40,11 @@ describe("room", () => {
     const { shelf, cuts, take } = shelfWithLog();
     const whole = take("whole");
     whole.grow(900, 900);
-    whole.whole();
+    whole.complete();
     take("newer").grow(200, 200);
     expect(cuts).toEqual(["newer bodies_full"]);
     expect(shelf.heldBytes()).toBe(900);
-    whole.leave();
+    whole.release();
     take("newest").grow(1_000, 1_000);
     expect(cuts).toHaveLength(1);
   });
@@ -53,11 +55,11 @@ describe("room", () => {
     small.grow(10, 10);
     const whole = take("whole");
     whole.grow(500, 500);
-    whole.whole();
+    whole.complete();
     take("large").grow(600, 600);
     expect(cuts).toEqual(["large bodies_full"]);
     expect(shelf.heldBytes()).toBe(500);
-    small.leave();
+    small.release();
   });
 
   test("one address takes its share of the room at most", () => {
@@ -78,10 +80,10 @@ describe("room", () => {
         places.set(body, place);
         place.grow(bytes, bytes);
         expect(shelf.heldBytes()).toBeLessThanOrEqual(1_000);
-        if (ends) place.leave();
+        if (ends) place.release();
         if (ends) places.delete(body);
       }
-      for (const place of places.values()) place.leave();
+      for (const place of places.values()) place.release();
       expect(shelf.heldBytes()).toBe(0);
       expect(shelf.unfinished()).toBe(0);
     });
@@ -104,11 +106,11 @@ describe("speed", () => {
     take("fast").grow(20_000_000, 20_000_000);
     const whole = take("whole");
     whole.grow(5, 5);
-    whole.whole();
+    whole.complete();
     take("young", 6_000).grow(1, 1);
-    shelf.look(4_000);
+    shelf.cutSlow(4_000);
     expect(cuts).toEqual([]);
-    shelf.look(6_000);
+    shelf.cutSlow(6_000);
     expect(cuts).toEqual(["slow slow_body", "known and slow slow_body"]);
   });
 });

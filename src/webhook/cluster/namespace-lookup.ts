@@ -1,56 +1,56 @@
 /**
- * Annotations of a namespace: from the cache, else by waiting a moment for the watch to show it. Nothing is asked for by
- * a name that came in a review: anyone can send one.
+ * Returns the annotations of a namespace from the cache, or waits briefly for the watch to deliver it. Sends no request for a
+ * namespace in a review, because any client can send reviews.
  */
 import { isDnsLabel } from "../../contract/outside-text.ts";
 import type { KeptAnnotations } from "./kept-objects.ts";
 
-/** An admission must not wait longer for a namespace, in milliseconds. A watch is behind by a few. */
-export const ARRIVAL_LIMIT_MS = 300;
+/** Longest wait of an admission. A watch lags by a few milliseconds. */
+export const LOOKUP_LIMIT_MS = 300;
 
-/** Long enough that a burst of Pods waits once while the API server is away, short enough to wait again soon. */
-const REMEMBER_MISSED_MS = 3_000;
-const REMEMBERED_LIMIT = 1_000;
+/** While the API server is down, a burst of Pods waits once in this time. */
+const MISS_TTL_MS = 3_000;
+const MISS_LIMIT = 1_000;
 
-/** Reviews that wait. A flood of a thousand a second leaves each a quarter of a second, many times what a watch needs. */
+/** Waiting reviews. At 1,000 a second each still waits 250 ms, many times the lag of a watch. */
 const WAITING_LIMIT = 256;
-/** And their text together, of which the parsed form may take twenty times the memory. A larger one does not wait. */
+/** Total text of waiting reviews; parsed, it may take twenty times the memory. A larger review does not wait. */
 const WAITING_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 
-type ArrivalPorts = {
+type LookupPorts = {
   readonly cached: (name: string) => KeptAnnotations | undefined;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
-  /** Calls once after so many milliseconds, unless the answer is called before. */
+  /** Calls once after this time. @returns a function that cancels it */
   readonly later: (ms: number, call: () => void) => () => void;
 };
 
-type NamespaceArrivals = {
-  /** Never rejects; empty when nothing could be learnt. `characters`: what is held while it waits. */
+type NamespaceLookup = {
+  /** Never rejects; empty for an unknown namespace. `characters`: length of the waiting review. */
   readonly annotations: (name: string, characters: number) => Promise<KeptAnnotations>;
   readonly isKnown: (name: string) => boolean;
-  /** To be called when the cache has changed. */
-  readonly look: () => void;
+  /** Call it when the cache has changed. */
+  readonly notifyWaiters: () => void;
 };
 
 type Waiter = { readonly name: string; readonly characters: number; readonly end: (found: KeptAnnotations) => void };
 
 const NOTHING: KeptAnnotations = {};
 
-export function namespaceArrivals({ cached, nowMs, later }: ArrivalPorts): NamespaceArrivals {
+export function createNamespaceLookup({ cached, nowMs, later }: LookupPorts): NamespaceLookup {
   const missed = new Map<string, number>();
-  /** The one that has waited longest comes first. */
+  /** Longest waiter first. */
   const waiting = new Set<Waiter>();
   let characters = 0;
 
   const miss = (name: string): void => {
     missed.delete(name);
-    missed.set(name, nowMs() + REMEMBER_MISSED_MS);
+    missed.set(name, nowMs() + MISS_TTL_MS);
     const [oldest] = missed.keys();
-    if (missed.size > REMEMBERED_LIMIT && oldest !== undefined) missed.delete(oldest);
+    if (missed.size > MISS_LIMIT && oldest !== undefined) missed.delete(oldest);
   };
 
-  /** The newcomer waits and the longest waiter gives up: a flood shortens the wait of all and denies it to none. */
+  /** Ends the longest waits: a flood shortens every wait, and denies none. */
   const makeRoom = (): void => {
     for (const waiter of waiting) {
       if (waiting.size <= WAITING_LIMIT && characters <= WAITING_LIMIT_CHARACTERS) return;
@@ -70,7 +70,7 @@ export function namespaceArrivals({ cached, nowMs, later }: ArrivalPorts): Names
           resolve(found);
         },
       };
-      const cancel = later(ARRIVAL_LIMIT_MS, () => {
+      const cancel = later(LOOKUP_LIMIT_MS, () => {
         miss(name);
         waiter.end(NOTHING);
       });
@@ -88,7 +88,7 @@ export function namespaceArrivals({ cached, nowMs, later }: ArrivalPorts): Names
       return mayWait ? wait(name, size) : NOTHING;
     },
     isKnown: (name) => cached(name) !== undefined,
-    look: () => {
+    notifyWaiters: () => {
       for (const waiter of waiting) {
         const found = cached(waiter.name);
         if (found !== undefined) waiter.end(found);

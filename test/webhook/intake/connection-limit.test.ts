@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Connection, connectionPlaces } from "../../../src/webhook/intake/connection-places.ts";
+import { type Connection, createConnectionLimit } from "../../../src/webhook/intake/connection-limit.ts";
 
 const LIMIT = 8;
 const ADDRESS_SHARE = 2;
@@ -11,7 +11,7 @@ function places() {
   const onCut = (): void => {
     counted += 1;
   };
-  const table = connectionPlaces(onCut, LIMIT, ADDRESS_SHARE);
+  const table = createConnectionLimit(onCut, LIMIT, ADDRESS_SHARE);
   const add = (name: string, address: string = name): Connection =>
     table.add({ destroy: () => cut.push(name) }, address);
   const addMany = (count: number, prefix: string, address?: string) =>
@@ -20,7 +20,7 @@ function places() {
 }
 
 function knownOne(connection: Connection): Connection {
-  connection.answering();
+  connection.responseStarted();
   connection.answered(true);
   return connection;
 }
@@ -47,7 +47,7 @@ test("a connection that had a review answered stays while there are strangers, t
 test("an answer that is no verdict makes no connection known", () => {
   const { cut, add, addMany } = places();
   const asked = add("asked");
-  asked.answering();
+  asked.responseStarted();
   asked.answered(false);
   addMany(LIMIT, "s");
   expect(cut).toEqual(["asked"]);
@@ -56,7 +56,7 @@ test("an answer that is no verdict makes no connection known", () => {
 test("a connection that is being answered never goes, and where all are, the newcomer does", () => {
   const { cut, add, addMany } = places();
   const busy = addMany(LIMIT, "b");
-  for (const connection of busy) connection.answering();
+  for (const connection of busy) connection.responseStarted();
   add("new");
   expect(cut).toEqual(["new"]);
 });
@@ -91,12 +91,12 @@ test("known connections of several addresses cannot displace an API server that 
 test("a connection whose request arrives goes after the others of its address, and is not safe for ever", () => {
   const { cut, add, addMany } = places();
   const asking = knownOne(add("asking", "10.0.0.9"));
-  asking.asking();
+  asking.requestStarted();
   const known = ["k0", "k1", "k2"].map((name) => knownOne(add(name, "10.0.0.9")));
   expect(known).toHaveLength(3);
   addMany(LIMIT - 3, "new");
   expect(cut).toEqual(["k0"]);
-  for (let index = 0; index < LIMIT; index += 1) add(`a${index}`, "10.0.0.9").asking();
+  for (let index = 0; index < LIMIT; index += 1) add(`a${index}`, "10.0.0.9").requestStarted();
   expect(cut).toContain("asking");
 });
 
@@ -105,7 +105,7 @@ type Live = { readonly connection: Connection; underWay: number };
 /** Connections that come, ask, are answered and close, and the table's own idea of them. */
 function crowd() {
   const live: Live[] = [];
-  const table = connectionPlaces(() => undefined, LIMIT, ADDRESS_SHARE);
+  const table = createConnectionLimit(() => undefined, LIMIT, ADDRESS_SHARE);
   const remove = (one: Live): unknown => live.splice(live.indexOf(one), 1);
   return {
     live,
@@ -123,7 +123,7 @@ function crowd() {
       if (!own.isGone) live.push(one);
     },
     ask: (one: Live) => {
-      one.connection.answering();
+      one.connection.responseStarted();
       one.underWay += 1;
     },
     answer: (one: Live, isReview: boolean) => {
