@@ -24,7 +24,7 @@ test("a namespace whose nodes cannot pull the manager gets Pods without it, with
           return asked.pods.some(isInjected) ? undefined : asked;
         },
       );
-      expect(answer.warnings.join("\n")).toContain("nodes cannot pull the manager's image for this namespace");
+      expect(answer.warnings.join("\n")).toContain("nodes cannot pull the manager's image in this namespace");
       await namespace.apply([next]);
       await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=90s"]);
       await inNamespace(suite, "pullable", { labels: OPT_IN }, async (other) => {

@@ -84,7 +84,7 @@ describe("a Pod that is left alone on purpose", () => {
         [barePod(namespace, "hooked", [{ ...container, ...ownHook }]), "every container keeps its own preStop hook"],
         [
           barePod(namespace, "taken", [container, { ...container, name: "lastcall" }]),
-          "a container that lastcall did not add is named lastcall",
+          "another container of the Pod is named lastcall",
         ],
       ];
       for (const [pod, reason] of rows) {

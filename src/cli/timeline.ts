@@ -1,5 +1,5 @@
 /** What will happen when a Pod ends, as moments after the deletion. */
-import { criterionOf, isDriverOfUse } from "../contract/criterion.ts";
+import { criterionOf, isDriverUsed } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { DRIVER_LIMITS, PRELOAD_LIMIT } from "../contract/driver-limits.ts";
 import { type DriverName, driverRow } from "../contract/driver-table.ts";
@@ -52,12 +52,12 @@ function endOf(settings: DrainSettings): string {
 
 /** `none` also where the manager has no use for the driver: sockets decide then. */
 export function workingDriver(settings: DrainSettings): DriverName {
-  return isDriverOfUse(settings) ? settings.driver : "none";
+  return isDriverUsed(settings) ? settings.driver : "none";
 }
 
 /** `undefined` where every client is sent away. */
 export function limitOf(settings: DrainSettings): string | undefined {
-  const { name, counted, asksApp } = driverRow(workingDriver(settings));
+  const { name, counted, callsApp: asksApp } = driverRow(workingDriver(settings));
   if (asksApp && settings.drainUrl !== "") return undefined;
   if (counted === "nothing" && settings.preload !== "disabled") return PRELOAD_LIMIT;
   const limit = DRIVER_LIMITS[name];
@@ -65,7 +65,7 @@ export function limitOf(settings: DrainSettings): string | undefined {
 }
 
 function whyUndriven(settings: DrainSettings): string {
-  return isDriverOfUse(settings)
+  return isDriverUsed(settings)
     ? "No driver is set"
     : `The driver ${settings.driver} only counts clients, which drained-when: connections asks for`;
 }

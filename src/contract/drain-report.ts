@@ -1,8 +1,8 @@
-/** What a drain tells about itself: `GET /<token>/status`, the final log line, and the relay's report. */
+/** The report of a drain, in `GET /<token>/status`, the final log line, and the report to the relay. */
 
 export type PhaseName = "idle" | "withdrawing" | "draining" | "holding" | "done";
 
-/** `none` while no drain has ended; `blind` where it could not be seen whether it had. */
+/** `none`: no drain has ended. `blind`: the drain could not observe whether traffic had ended. */
 export type DrainOutcome = "none" | "drained" | "blind" | "timeout" | "not-needed" | "restarted" | "forced";
 
 export type DrainTrigger = "none" | "hook" | "relay" | "sigterm";
@@ -12,7 +12,7 @@ export type OpenConnection = {
   /** `address:port`, IPv6 in brackets. */
   readonly local: string;
   readonly peer: string;
-  /** Since the connection was first seen by the drain; 0 when unknown. */
+  /** Since the drain first sampled the connection; 0 when unknown. */
   readonly ageMs: number;
   readonly state: string;
 };
@@ -40,7 +40,7 @@ export type DrainReport = {
   readonly outcome: DrainOutcome;
   readonly trigger: DrainTrigger;
   readonly milliseconds: PhaseDurations;
-  /** At most {@link LEFT_LIMIT} connections. */
+  /** At most {@link LEFT_LIMIT}. */
   readonly left: readonly OpenConnection[];
   readonly leftTotal: number;
   /**
@@ -52,7 +52,7 @@ export type DrainReport = {
   readonly farewell?: Farewell | undefined;
   /** Which observation decided: `netlink`, `proc`, `driver`, `passive-opens`, `tie`, `too-many`, `none`. */
   readonly witness: string;
-  /** One sentence a person understands: why the drain took as long as it took. */
+  /** One sentence that explains the duration of the drain. */
   readonly why: string;
   /**
    * What the relay knew when the withdrawing phase ended: `none` (there is none, or it was not asked), `withdrawn`,
@@ -65,7 +65,7 @@ export type DrainReport = {
   readonly withdrawnAfterMs?: number;
 };
 
-/** Addresses are for a person who looks for a client, not for statistics. */
+/** Enough to identify clients that stay. */
 export const LEFT_LIMIT = 20;
 
 /** Connections that a manager follows one by one: 6.3 MB, which leaves room in the 16Mi that it may have. */

@@ -1,13 +1,12 @@
-/** The manager's settings. The webhook resolves them at injection; the flags of `serve` carry them into the Pod. */
+/** Settings of the manager. Injection resolves them and writes them as flags of `serve`. */
 import type { DriverName } from "./driver-table.ts";
 
-/** `app` is released when the drain ends; `mesh-proxy` when nothing else in the Pod has a TCP socket any more. */
+/** `app` is released when the drain ends, `mesh-proxy` when no other process of the Pod has a TCP socket. */
 export type HookRole = "app" | "mesh-proxy";
 
-/** A container whose preStop hook is ours. */
 export type HeldContainer = { readonly container: string; readonly role: HookRole };
 
-/** One port the kubelet probes, and how often at most. Its connections are not traffic. */
+/** A port that the kubelet probes; connections of probes are not traffic. */
 export type KubeletProbe = { readonly port: number; readonly periodMs: number };
 
 // generated: settings
@@ -15,43 +14,43 @@ export type DrainedWhen = "auto" | "quiet" | "connections" | "requests" | "deadl
 export type Preload = "disabled" | "http1";
 
 export type DrainSettings = {
-  /** The manager's port; if it collides, the next port up to 17989 is taken that the Pod neither declares nor probes. */
+  /** Port of the manager. If the Pod declares or probes it, the next free port up to 17989 is used. */
   readonly port: number;
-  /** Shortest time the Pod keeps serving after it was told to end, for endpoint changes to reach every proxy. */
+  /** Minimum time the Pod keeps serving after its deletion, so that endpoint changes reach every proxy. */
   readonly drainDelayMs: number;
   /** Extra wait after endpoint withdrawal, for external load balancers. */
   readonly deregistrationDelayMs: number;
-  /** Longest time given to open work after the delays. */
+  /** Maximum time for open work after the delays. */
   readonly drainTimeoutMs: number;
-  /** How long traffic must have been absent before it counts as gone. */
+  /** Time without traffic after which it counts as ended. */
   readonly quietPeriodMs: number;
-  /** What the containers had after SIGTERM before injection; never spent by the drain. */
+  /** Grace period of the Pod before injection: the containers' time after SIGTERM, which the drain never uses. */
   readonly appGraceMs: number;
-  /** What ends the drain. `auto`: no active requests where a driver counts them, else quiet. */
+  /** Condition that ends the drain. `auto`: no active requests where a driver counts them, otherwise quiet. */
   readonly drainedWhen: DrainedWhen;
-  /** Who speaks to a proxy or app that can drain itself. `auto` recognises images and container names. */
+  /** Driver for a proxy or app that can drain itself. `auto` recognises images and container names. */
   readonly driver: DriverName;
-  /** The proxy's admin address. */
+  /** Admin address of the proxy. */
   readonly driverUrl: string;
-  /** Driver `http`: POSTed once when draining starts. */
+  /** Driver `http`: receives one POST when draining starts. */
   readonly drainUrl: string;
-  /** Driver `http`: answers how many requests are active: a number, or after `#` a JSON pointer or a Prometheus sample. */
+  /** Driver `http`: returns the number of active requests: plain, or selected after `#` by a JSON pointer or a Prometheus sample. */
   readonly activeUrl: string;
-  /** Empty means: every TCP port listening on a non-loopback address, minus ours and the mesh's. */
+  /** Empty: all TCP ports that listen on a non-loopback address, except the manager's and the mesh's. */
   readonly drainPorts: readonly number[];
   /** Ports whose traffic never counts. */
   readonly ignorePorts: readonly number[];
-  /** The containers whose hooks are held, each with its role: `app`, or `mesh-proxy`, which is released after the apps. */
+  /** Containers whose hooks are held, with their role: `app`, or `mesh-proxy`, which is released after the apps. */
   readonly hooks: readonly HeldContainer[];
-  /** Ports that the kubelet probes, and how often; these connections do not count as traffic. */
+  /** Ports that the kubelet probes, with the period; these connections do not count as traffic. */
   readonly kubeletProbes: readonly KubeletProbe[];
-  /** Whether the app's processes, which load the library of `native/preload`, send their clients away. */
+  /** Whether the app's processes load the library of `native/preload`, which closes kept connections of clients. */
   readonly preload: Preload;
   /** Count only sockets of this local address; empty means all. For Pods that share a network namespace. */
   readonly addressScope: string;
   /** The Pod runs to completion (restartPolicy Never or OnFailure). */
   readonly completes: boolean;
-  /** The manager is a regular container: its own preStop must outlast every hold. */
+  /** The manager is a regular container, so its own preStop hook has to outlast every hold. */
   readonly classic: boolean;
 };
 

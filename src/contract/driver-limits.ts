@@ -1,32 +1,31 @@
-/** What a drain with each driver cannot promise. Beside its row, because the manager has no use for the words. */
+/** Limits of a drain with each driver, for pages and the CLI. Not in the driver's row, which is compiled into the manager. */
 import type { DriverName } from "./driver-table.ts";
 
 const SESSIONS =
-  "Envoy can send away HTTP clients only: a TCP session, a WebSocket or an endless stream is waited for to the deadline " +
-  "and cut there. Where Envoy's statistics do not show listeners and requests (a stats_matcher), the sockets decide.";
+  "Envoy drains HTTP connections only: a drain waits for TCP sessions, WebSockets and endless streams until its " +
+  "deadline and then cuts them. If Envoy's statistics lack listeners and requests (stats_matcher), samples of sockets decide.";
 
-/** Where no driver sends clients away, and the preloaded library does. */
+/** For drains without a driver and with the preloaded library. */
 export const PRELOAD_LIMIT =
-  "Clients of HTTP/1.1 are sent away by the preloaded library, with their next answer. It does not reach HTTP/2, TLS that " +
-  "ends in the app, WebSockets and endless streams, nor static programs, such as most in Go: such clients are waited for " +
-  "to the deadline, and one racing request per such connection can be lost when the app closes it.";
+  "The preloaded library adds Connection: close to the next HTTP/1.1 response of each client. It has no effect on HTTP/2, " +
+  "TLS terminated by the app, WebSockets, endless streams and static binaries, such as most in Go: the drain waits for such " +
+  "clients until its deadline, and one racing request per connection can be lost when the app closes it.";
 
-/** Of an app that is asked: while no setting says how to tell it that it drains. Of `none`: the rest of a sentence. */
+/** `http`: while `drain-url` is not set. `none`: the end of a sentence. */
 export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:
-    "nothing can send a client away that keeps sending on a kept connection: the drain then waits to its deadline, " +
-    "names the clients that stayed, and one racing request per such connection can be lost when the app closes it. " +
-    "HTTP/2 clients, gRPC among them, look busy when they spoke last and are waited for as long. " +
-    "The driver http with drain-url (the app then answers Connection: close) removes this limit.",
+    "nothing can close a kept connection on which a client keeps sending: the drain then waits until its deadline and " +
+    "reports the remaining clients, and one racing request per connection can be lost when the app closes it. HTTP/2 " +
+    "connections, including gRPC, count as busy while the client's bytes are the last ones. The driver http with drain-url " +
+    "(the app then answers Connection: close) removes this limit.",
   envoy: SESSIONS,
   istio:
-    "Only what comes in is told to drain, and a proxy with the drain strategy gradual sends away only some clients at " +
-    `once: drainStrategy: immediate (which Istio's proxies are started with) sends away all. ${SESSIONS}`,
+    "Only inbound listeners drain. With drainStrategy: gradual a proxy closes connections over time; with " +
+    `drainStrategy: immediate, the default of Istio's proxies, all of them. ${SESSIONS}`,
   linkerd:
-    "Clients are counted at the mesh's proxy, and nothing can send them away: proxies of clients keep their connections, " +
-    "so such a drain mostly waits to its deadline.",
+    "Linkerd's proxy counts connected clients and cannot close their connections: proxies of clients keep them, so such a " +
+    "drain usually waits until its deadline.",
   http:
-    "drain-url is not set, so the app does not know that it drains and cannot send away a client that keeps sending on a " +
-    "kept connection: one racing request per such connection can be lost when the app closes it. With drain-url the app " +
-    "can answer Connection: close.",
+    "drain-url is not set, so the app is not notified and keeps connections open on which clients keep sending: one racing " +
+    "request per connection can be lost when the app closes it. With drain-url the app can answer Connection: close.",
 };

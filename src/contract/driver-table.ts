@@ -1,39 +1,38 @@
 /**
- * What each driver can do for a drain. Manager, injection and command line read these rows; only the code of a driver
- * itself and the one that recognises it in a Pod name it.
+ * Declares the capabilities of each driver. Manager, injection and command line read these rows; only the driver's own code and
+ * its recognition in a Pod name a driver.
  */
 
 export type DriverRow = {
   readonly name: DriverName;
-  /** What its counts are of. */
   readonly counted: "nothing" | "requests" | "clients";
-  /** The app is asked, at the URLs of the settings; else the admin interface of a proxy. */
-  readonly asksApp: boolean;
-  /** Its counts tell what came and went since the last one, so they mean something before it is told to drain. */
+  /** It calls URLs of the app; otherwise the admin interface of a proxy. */
+  readonly callsApp: boolean;
+  /** Its counts include requests since the last count, so they are meaningful before the proxy drains. */
   readonly isCumulative: boolean;
-  /** Sessions that are no requests are counted with them. */
+  /** Its counts include TCP sessions. */
   readonly countsSessions: boolean;
-  /** Its listeners are the ports of the Pod that clients reach. */
+  /** Clients connect to its listeners. */
   readonly listensForPod: boolean;
-  /** How long one that is gone is waited for: it may be restarting, and its ports and clients come back. */
+  /** Wait for an unreachable proxy, which may be restarting. */
   readonly restartMs: number;
-  /** Where its admin interface is when no setting says so, the usual one first. */
+  /** Default admin addresses, in the order in which they are tried. */
   readonly usualUrls: readonly string[];
   readonly reachesUnixSockets: boolean;
   /**
-   * The kind of Envoy it drains. `istio`: Istio's agent fixes the admin port. `any`: the admin address depends on what
-   * deployed it, so injection reads it from the Pod.
+   * Kind of Envoy. `istio`: Istio's agent sets a fixed admin port. `any`: the admin address depends on the deployment, so
+   * injection reads it from the Pod.
    */
   readonly envoy: "none" | "istio" | "any";
 };
 
-/** `auto` never reaches the manager: recognition happens at injection. */
+/** `auto` is resolved at injection. */
 export type DriverName = "none" | "envoy" | "istio" | "linkerd" | "http";
 
 const NONE: DriverRow = {
   name: "none",
   counted: "nothing",
-  asksApp: false,
+  callsApp: false,
   isCumulative: false,
   countsSessions: false,
   listensForPod: false,
@@ -46,18 +45,17 @@ const NONE: DriverRow = {
 const ENVOY: DriverRow = {
   name: "envoy",
   counted: "requests",
-  asksApp: false,
+  callsApp: false,
   isCumulative: true,
   countsSessions: true,
   listensForPod: true,
   restartMs: 5_000,
-  // Envoy Gateway's port, then the one of Envoy's own examples.
+  // Envoy Gateway's port, then that of Envoy's examples.
   usualUrls: ["http://127.0.0.1:19000", "http://127.0.0.1:9901"],
   reachesUnixSockets: true,
   envoy: "any",
 };
 
-/** As `driver` names them. */
 export const DRIVERS: readonly DriverRow[] = [
   NONE,
   ENVOY,
@@ -78,7 +76,7 @@ export const DRIVERS: readonly DriverRow[] = [
     ...NONE,
     name: "http",
     counted: "requests",
-    asksApp: true,
+    callsApp: true,
   },
 ];
 

@@ -1,12 +1,12 @@
-/** Exit statuses of the manager binary. The reference is made of them; never renumbered. */
+/** Exit statuses of the manager; the reference is generated from the comments. They stay stable. */
 
-/** The command did what it says; for `serve`: stopped by a signal after a finished or unneeded drain. */
+/** The command succeeded; for `serve`: stopped by a signal after a finished or unneeded drain. */
 export const EXIT_OK = 0;
-/** An unexpected fault of ours; the message says where. */
+/** An unexpected fault of lastcall; the message states where. */
 export const EXIT_FAULT = 1;
-/** `serve`: told to stop while holds were open; they were cut. */
+/** `serve`: a second stop signal cut open holds. */
 export const EXIT_FORCED = 3;
-/** `drain` and `status`: no manager answered on the port within 2 s, or it left before answering. */
+/** `drain` and `status`: no manager answered on the port within 2 s, or it exited before answering. */
 export const EXIT_UNREACHABLE = 4;
-/** A flag, command or environment variable is wrong. The number is BSD's EX_USAGE. */
+/** A flag, command or environment variable is invalid. EX_USAGE of BSD. */
 export const EXIT_USAGE = 64;

@@ -1,12 +1,11 @@
-/** How each kind of flag value is read: what is right, and the sentence when it is not. */
+/** Parses and formats the values of the manager's flags. */
 import type { HeldContainer, HookRole, KubeletProbe } from "./drain-settings.ts";
 import { DRIVERS, type DriverName } from "./driver-table.ts";
 import { formatDuration, parseDurationMs } from "./duration.ts";
 
-/** A mistake in a flag of `serve`; all are printed before the program gives up. */
 export type FlagProblem = { readonly flag: string; readonly message: string };
 
-/** The flags given, by name. */
+/** Values of the set flags, by name. */
 export type FlagTexts = Map<string, string>;
 
 export function durationOf(texts: FlagTexts, problems: FlagProblem[], flag: string, fallback: number): number {
@@ -29,13 +28,13 @@ export function portsOf(texts: FlagTexts, problems: FlagProblem[], flag: string)
   const ports: number[] = [];
   for (const part of partsOf(texts, flag)) {
     const port = portNumber(part);
-    if (port === undefined) problems.push(wrong(flag, part, "ports from 1 to 65535 with commas between"));
+    if (port === undefined) problems.push(wrong(flag, part, "ports from 1 to 65535, separated by commas"));
     else ports.push(port);
   }
   return ports;
 }
 
-/** Empty when not given. A name would have to be looked up, and a resolver that is silent would hold everything up. */
+/** Empty when not set. Names are refused, because an unresponsive resolver would block the manager. */
 export function addressOf(texts: FlagTexts, problems: FlagProblem[], flag: string): string {
   const text = texts.get(flag) ?? "";
   if (text === "" || /^([0-9]{1,3}\.){3}[0-9]{1,3}$/.test(text) || /^[0-9a-fA-F.]*:[0-9a-fA-F:.]{1,44}$/.test(text)) {

@@ -1,18 +1,18 @@
-/** Text from outside: made safe for terminals, pages, logs and Events, or checked as a name. Pure. */
+/** Sanitizes untrusted text for terminals, pages, logs and Events, and checks names. Pure. */
 
 /**
- * One line of printable ASCII, so nothing moves a cursor, turns the direction of writing or looks like another letter.
+ * Returns one line of printable ASCII: no control sequences, no bidirectional overrides, no homoglyphs.
  *
- * @param limit characters; longer text ends with three dots
+ * @param limit characters; longer text is cut and ends with three dots
  */
 export function plainText(text: string, limit: number): string {
-  // Cut first: a sender of a megabyte does not get it searched.
+  // Cut first, so that the cost does not grow with hostile input.
   const start = text.slice(0, limit + 1);
   const clean = start.replaceAll("…", "...").replace(/[^\x20-\x7e]/g, "?");
   return clean.length > limit ? `${clean.slice(0, limit - 3)}...` : clean;
 }
 
-/** Names of containers, namespaces and profiles: a DNS label of RFC 1123, which is what the API server accepts. */
+/** An RFC 1123 label: the form of names of containers, namespaces and profiles. */
 export const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 export function isDnsLabel(text: string): boolean {

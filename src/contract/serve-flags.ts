@@ -1,11 +1,11 @@
-/** `DrainSettings` to the flags of `serve` and back. */
+/** Formats `DrainSettings` as flags of `serve`, and parses them. */
 import type { DrainSettings } from "./drain-settings.ts";
 import type { FlagProblem, FlagTexts } from "./flag-values.ts";
 import { alwaysWritten, SWITCHES, settingsOf, switchesOn, VALUED, writtenWhenSet } from "./manager-flags.ts";
 
 type ParsedFlags = { readonly settings: DrainSettings; readonly problems: readonly FlagProblem[] };
 
-/** Flags in a fixed order. What a person looks for in `kubectl describe` is always written, the rest only when set. */
+/** In a fixed order. Common flags are always written, for readers of `kubectl describe`; the rest only when set. */
 export function formatServeFlags(settings: DrainSettings): string[] {
   const flags: string[] = [];
   for (const { flag, text } of alwaysWritten(settings)) flags.push(`${flag}=${text}`);
@@ -14,7 +14,7 @@ export function formatServeFlags(settings: DrainSettings): string[] {
   return flags;
 }
 
-/** Reads every flag to the end and collects all problems; a flag with a problem keeps its default. */
+/** Collects all problems; a flag with a problem keeps its default. */
 export function parseServeFlags(args: readonly string[]): ParsedFlags {
   const problems: FlagProblem[] = [];
   const texts = splitFlags(args, problems);
@@ -27,19 +27,19 @@ function splitFlags(args: readonly string[], problems: FlagProblem[]): FlagTexts
   for (const arg of args) {
     const cut = arg.indexOf("=");
     const flag = cut < 0 ? arg : arg.slice(0, cut);
-    const message = mistakeOf(flag, cut < 0 ? undefined : arg.slice(cut + 1), texts);
+    const message = flagError(flag, cut < 0 ? undefined : arg.slice(cut + 1), texts);
     if (message === "") texts.set(flag, cut < 0 ? "" : arg.slice(cut + 1));
     else problems.push({ flag, message });
   }
   return texts;
 }
 
-/** Empty when the flag may be taken. */
-function mistakeOf(flag: string, value: string | undefined, taken: FlagTexts): string {
+/** @returns "" for a valid flag */
+function flagError(flag: string, value: string | undefined, taken: FlagTexts): string {
   const isSwitch = SWITCHES.includes(flag);
   if (!isSwitch && !VALUED.includes(flag))
-    return `unknown flag ${flag}; known are ${[...VALUED, ...SWITCHES].join(" ")}`;
-  if (taken.has(flag)) return `${flag} is given twice`;
+    return `unknown flag ${flag}; expected one of ${[...VALUED, ...SWITCHES].join(" ")}`;
+  if (taken.has(flag)) return `${flag} is set more than once`;
   if (isSwitch && value !== undefined) return `${flag} takes no value`;
   if (!isSwitch && (value === undefined || value === "")) return `${flag} needs a value, written ${flag}=VALUE`;
   return "";

@@ -1,2 +1,2 @@
-/** The version all programs of this package share; a test holds it equal to package.json. */
+/** The version of all programs; a test compares it with package.json. */
 export const VERSION = "0.1.0";

@@ -92,7 +92,7 @@ export function readOptions(args: readonly string[]): ReadSettings<typeof OPTION
   return { ...read, problems: [...read.problems, ...misplaced(read)] };
 }
 
-function misplaced({ settings, given, problems }: ReadSettings<typeof OPTIONS>): readonly SettingProblem[] {
+function misplaced({ settings, flagsSet: given, problems }: ReadSettings<typeof OPTIONS>): readonly SettingProblem[] {
   const isSample = settings.file === "";
   const isPathRefused = problems.some(({ where }) => where === "--path");
   const sampleOnly = (flag: string, remedy: string) => ({ where: flag, message: `It is for the sample; ${remedy}.` });

@@ -1,4 +1,4 @@
-/** The whole way of a Pod through the product, with no input or output of its own. */
+/** Injects a Pod: resolves its policy, checks eligibility, plans, and computes the patch. Pure. */
 import { countContainers, isWellFormed, labelsOf, podName } from "../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 import { type ClusterConfig, clusterLayer } from "../policy/cluster-config.ts";
@@ -21,8 +21,8 @@ import { type ClusterFacts, type InjectionRequest, LIMITS, type Limits, type Ran
 export type { ClusterFacts, InjectionRequest, Randomness } from "./request.ts";
 
 /**
- * Deterministic given its arguments, and a fixed point: an injected Pod is first taken back as far as its parts are
- * still ours, planned again, and compared with what was received.
+ * Deterministic and idempotent: an earlier injection is first reverted as far as its parts are unchanged, then planned again,
+ * and the result is compared with the received Pod.
  */
 export function injectPod(
   request: InjectionRequest,
@@ -73,7 +73,7 @@ export function injectPod(
     image: facts.managerImage,
     pullPolicy: facts.managerPullPolicy,
     pullSecrets: facts.pullSecrets,
-    imageTrouble: facts.imageTrouble,
+    imagePullError: facts.imagePullError,
     apiServerVersion: facts.apiServerVersion,
     lowestKubeletVersion: facts.lowestKubeletVersion,
     oldRuntime: facts.oldRuntime,
@@ -116,12 +116,12 @@ function layersOf(name: string, pod: RawObject, request: InjectionRequest, confi
   ];
 }
 
-/** The Pod without what an earlier injection left in it; `undefined` when that is none the API server would accept. */
+/** The Pod without an earlier injection; `undefined` when the API server would not accept it. */
 function originalOf(received: RawObject, existing: ExistingInjection | undefined): RawObject | undefined {
   if (!isWellFormed(received)) return undefined;
   if (existing === undefined) return received;
   const restored = restorePod(received, existing);
-  // Of a Pod that is nothing but a manager no container is left.
+  // A Pod with only a manager has no container left.
   return isWellFormed(restored) ? restored : undefined;
 }
 
@@ -130,31 +130,31 @@ function existingMode(existing: ExistingInjection | undefined): "native" | "clas
   return existing.manager.list === "initContainers" ? "native" : "classic";
 }
 
-/** What `onInvalid` is about. A misspelt name or a limit is worth a warning, never a stopped rollout. */
+/** Whether `onInvalid` applies. Misspelt names and limits are warnings only. */
 function isUnreadable(problem: Problem): boolean {
   return ["bad_value", "list_too_long", "unknown_profile"].includes(problem.code);
 }
 
 function refusal(problems: readonly Problem[]): string {
-  return `lastcall refuses this Pod: ${problems.map(({ where, message }) => `${where}: ${message}`).join(" ")}`;
+  return `lastcall refused the Pod (onInvalid: deny): ${problems.map(({ where, message }) => `${where}: ${message}`).join(" ")}`;
 }
 
-/** Whether the Pod is too large to be planned; asked before anything is. */
+/** Checked before planning, to bound its cost. */
 function hasTooManyContainers(pod: RawObject, { containers }: Limits): boolean {
   return countContainers(pod) > containers;
 }
 
-/** Problems of one answer, with the one that counts those left out. */
+/** Problems of one outcome, including the one that counts the rest. */
 const PROBLEM_LIMIT = 50;
 
 function withinLimit(problems: readonly Problem[], where: string): readonly Problem[] {
   if (problems.length <= PROBLEM_LIMIT) return problems;
   const named = problems.slice(0, PROBLEM_LIMIT - 1);
-  const message = `There are ${problems.length - named.length} more problems than an answer names.`;
+  const message = `${problems.length - named.length} more problems are not shown.`;
   return [...named, { code: "more_problems", where, message }];
 }
 
 function isTooLong(patchText: string, { patchBytes }: Limits): boolean {
-  // A character becomes three bytes at most: nearly every patch is short by that measure, and not encoded twice.
+  // A UTF-16 unit takes at most three bytes, so nearly every patch is checked without encoding it.
   return patchText.length * 3 > patchBytes && new TextEncoder().encode(patchText).length > patchBytes;
 }

@@ -1,10 +1,10 @@
-/** Two Pods to a JSON Patch. The only place that knows the patch library. */
+/** Computes the JSON Patch between two Pods. */
 import jsonPatch, { type Operation } from "fast-json-patch";
 import { isRawObject, objectAt, type RawObject, sameJson, valueAt } from "../kubernetes/raw-json.ts";
 
 /**
- * The operations that make `after` of `before`, which is the object as received. Parts that are the same object in
- * both are never looked into.
+ * Operations that turn `before`, the received object, into `after`. Identical objects are skipped without comparing their
+ * content.
  */
 export function diffPods(before: RawObject, after: RawObject): readonly Operation[] {
   const inserted = insertedFirst(before, after);
@@ -13,7 +13,7 @@ export function diffPods(before: RawObject, after: RawObject): readonly Operatio
     collect(before, after, "", found);
     return found;
   }
-  // Lists are compared by position: one container in front would rewrite all that follow it.
+  // Lists are compared by position, so a container inserted in front would rewrite all others.
   const spec = objectAt(before, "spec");
   const list = [inserted, ...listOf(spec)];
   found.push({ op: "add", path: "/spec/initContainers/0", value: inserted });
@@ -22,14 +22,14 @@ export function diffPods(before: RawObject, after: RawObject): readonly Operatio
 }
 
 /**
- * The way down to what changed, in the library's own order. The library would copy every value it adds through its
- * JSON text, which was most of what a diff cost; ours are made once and never changed.
+ * Compares recursively, in the order of fast-json-patch. That library copies each added value through JSON, which was most of
+ * the cost; here values are immutable and need no copy.
  */
 function collect(before: RawObject, after: RawObject, at: string, found: Operation[]): void {
   const keys = Object.keys(before);
   for (let index = keys.length - 1; index >= 0; index -= 1) {
     const key = keys[index] ?? "";
-    // Equal parts first: nearly every one is, and the look for an own key is the costlier question.
+    // Identity first: nearly all parts are identical, and `hasOwn` costs more.
     if (before[key] === after[key]) continue;
     if (!Object.hasOwn(after, key)) found.push({ op: "remove", path: pathTo(at, key) });
     else collectPart(before[key], after[key], pathTo(at, key), found);
@@ -46,7 +46,7 @@ function collectPart(before: unknown, after: unknown, at: string, found: Operati
   else found.push({ op: "replace", path: at, value: after });
 }
 
-/** By position: what is beyond the other's end comes or goes there. */
+/** By position; entries beyond the end of the other list are added or removed. */
 function collectList(before: readonly unknown[], after: readonly unknown[], at: string, found: Operation[]): void {
   for (let index = before.length - 1; index >= 0; index -= 1) {
     if (index >= after.length) found.push({ op: "remove", path: `${at}/${index}` });
@@ -61,7 +61,7 @@ function pathTo(at: string, key: string): string {
   return `${at}/${jsonPatch.escapePathComponent(key)}`;
 }
 
-/** The container that is new at the front of a list that had others already. */
+/** The container that was inserted in front of existing ones. */
 function insertedFirst(before: RawObject, after: RawObject): unknown {
   const old = listOf(objectAt(before, "spec"));
   const now = listOf(objectAt(after, "spec"));

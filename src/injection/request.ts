@@ -1,4 +1,4 @@
-/** What an injection starts from: the Pod, and facts about the cluster that the caller gathered. */
+/** Input of an injection: the Pod, and facts about the cluster. */
 import type { GiveRelayAccess } from "../contract/relay-access.ts";
 import type { LimitRange } from "../kubernetes/limit-range.ts";
 import type { PullPolicy } from "../kubernetes/pod.ts";
@@ -8,49 +8,48 @@ import type { Layer } from "../policy/resolve.ts";
 import { PATCH_LIMIT_BYTES } from "./outcome.ts";
 
 export type InjectionRequest = {
-  /** The raw object as received; never passed through a typed model. */
+  /** The raw object; not converted to a typed model, so unknown fields survive. */
   readonly pod: object;
-  /** How messages name a Pod template, such as `of Deployment/web`; absent: by the Pod's own name. */
+  /** Name in messages, such as `of Deployment/web`; default: the Pod's name. */
   readonly podName?: string | undefined;
-  /** From the admission request: `metadata.namespace` may be absent. */
+  /** From the request, since `metadata.namespace` may be absent. */
   readonly namespace: string;
-  /** `label`: the Pod must carry the opt-in label itself. `all`: being asked is the opt-in. */
+  /** `label`: the Pod needs the opt-in label. `all`: every reviewed Pod is injected. */
   readonly optIn: "label" | "all";
-  /** Of the namespace, if known: its annotations, and among them the labels by which Istio injects. */
+  /** Annotations of the namespace, and its labels for Istio's injection; empty when unknown. */
   readonly namespaceAnnotations: Readonly<Record<string, unknown>>;
-  /** Flags of the command line or tests: nearer than the Pod. Usually empty. */
+  /** Flags of the command line, which override the Pod. */
   readonly overrides: readonly Layer[];
-  /** Absent where there is no relay: what a Pod carries of one then stays. */
+  /** Absent without a relay; existing variables then stay. */
   readonly giveRelayAccess?: GiveRelayAccess | undefined;
-  /** Others than the usual ones, to see what a larger Pod would take. */
+  /** Default: {@link LIMITS}; larger for measurements. */
   readonly limits?: Limits;
 };
 
 export type Randomness = {
-  /** 32 hexadecimal characters that no one can guess (or reproducible ones for golden files). */
+  /** 32 random hexadecimal characters; reproducible in golden tests. */
   readonly newToken: () => string;
 };
 
-/** What the injector must know about the cluster; pure data, gathered by the caller. */
 export type ClusterFacts = {
-  /** The API server's version, e.g. `1.32`; text such as `v1.31.4-eks-abc` is accepted. */
+  /** Such as `1.32` or `v1.31.4-eks-abc`. */
   readonly apiServerVersion: string;
-  /** Lowest kubelet version of all Linux nodes; `undefined` when the list is empty or stale (then it is not believed). */
+  /** Lowest version of all Linux nodes; `undefined` when the list is empty or stale. */
   readonly lowestKubeletVersion: string | undefined;
-  /** Of a Linux node that cannot mount an image, as far as is known; such as `containerd://1.7.2`. */
+  /** Runtime of a Linux node without support for image volumes, such as `containerd://1.7.2`. */
   readonly oldRuntime?: string | undefined;
   readonly managerImage: string;
-  /** Absent: the API server's default, which follows the image's tag. */
+  /** Default: the API server's, by the image's tag. */
   readonly managerPullPolicy?: PullPolicy | undefined;
-  /** Secrets that a Pod with the manager gets beside its own; they must be in the Pod's namespace. */
+  /** Added to injected Pods; they have to exist in the Pod's namespace. */
   readonly pullSecrets?: readonly string[];
-  /** Namespaces that are never touched, lastcall's own among them. */
+  /** Never injected; includes lastcall's own namespace. */
   readonly systemNamespaces: readonly string[];
-  /** Those of the Pod's namespace; absent when there are none or none are known. */
+  /** Of the Pod's namespace. */
   readonly limitRanges?: readonly LimitRange[];
-  /** What a node said when it could not pull the manager's image for a Pod of this namespace; absent while it can. */
-  readonly imageTrouble?: string | undefined;
-  /** What could not be learnt about the cluster and the person should hear of. */
+  /** A node's error for pulling the manager's image in this namespace; absent while pulls succeed. */
+  readonly imagePullError?: string | undefined;
+  /** Missing facts that are reported. */
   readonly problems?: readonly Problem[];
 };
 

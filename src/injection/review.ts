@@ -1,16 +1,16 @@
-/** An outcome to the answer the API server reads. */
+/** Builds the AdmissionReview response for an outcome. */
 import { plainText } from "../contract/outside-text.ts";
 import type { Problem } from "../policy/problem.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "./outcome.ts";
 
-/** kubectl prints warnings whole up to here; the API server may cut longer ones. */
+/** API servers may truncate longer warnings. */
 const WARNING_LIMIT = 120;
 
-/** Unprocessable: the request was understood, its values were not. */
+/** Unprocessable Entity. */
 const REFUSED_STATUS = 422;
 
-/** Skipping for these would surprise the person who asked for injection; the other reasons are everyday. */
-const SURPRISING: readonly SkipReason[] = [
+/** Skips that a user who opted in does not expect. */
+const UNEXPECTED: readonly SkipReason[] = [
   "host_network",
   "zero_grace",
   "classic_would_block_completion",
@@ -24,12 +24,12 @@ const SURPRISING: readonly SkipReason[] = [
   "patch_too_large",
 ];
 
-/** Whether the person who asked for injection should hear of it beyond the log. */
-export function isSurprising(reason: SkipReason): boolean {
-  return SURPRISING.includes(reason);
+/** Whether the skip is reported by a warning and an Event. */
+export function isUnexpected(reason: SkipReason): boolean {
+  return UNEXPECTED.includes(reason);
 }
 
-/** The answer that changes nothing, with a warning for each problem. */
+/** A response without a patch, with a warning for each problem. */
 export function allowedText(uid: string, problems: readonly Problem[]): string {
   return JSON.stringify(allowed(uid, shown(problems.map(warningText))));
 }
@@ -44,7 +44,6 @@ function warningField(warnings: readonly string[]): { readonly warnings?: readon
   return warnings.length === 0 ? {} : { warnings };
 }
 
-/** One answer for every outcome, so that uid, status and base64 cannot be forgotten. */
 export function toReview(uid: string, outcome: Outcome): AdmissionReview {
   const warnings = warningsOf(outcome);
   switch (outcome.kind) {
@@ -63,14 +62,14 @@ export function toReview(uid: string, outcome: Outcome): AdmissionReview {
 }
 
 /**
- * The answer as JSON. Nearly all of it is the patch, in letters that JSON never escapes: it goes in as it is, and what is
- * around it is short enough to be written here.
+ * The response as JSON. Base64 needs no escaping, so the patch, nearly all of the text, is concatenated instead of passed
+ * through JSON.stringify.
  */
 export function reviewText(uid: string, outcome: Outcome): string {
   if (outcome.kind !== "patched") return JSON.stringify(toReview(uid, outcome));
   const warnings = warningsOf(outcome);
-  const told = warnings.length === 0 ? "" : `,"warnings":${JSON.stringify(warnings)}`;
-  const response = `{"uid":${JSON.stringify(uid)},"allowed":true${told},"patchType":"JSONPatch","patch":"${patchOf(outcome)}"}`;
+  const warningsText = warnings.length === 0 ? "" : `,"warnings":${JSON.stringify(warnings)}`;
+  const response = `{"uid":${JSON.stringify(uid)},"allowed":true${warningsText},"patchType":"JSONPatch","patch":"${patchOf(outcome)}"}`;
   return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":${response}}`;
 }
 
@@ -78,10 +77,10 @@ function patchOf(outcome: Extract<Outcome, { kind: "patched" }>): string {
   return Buffer.from(outcome.patchText).toString("base64");
 }
 
-/** One per problem, and one when the Pod was left alone for a reason its owner should hear of. */
+/** One per problem, and one for an unexpected skip. */
 export function warningsOf(outcome: Outcome): readonly string[] {
   const skipped =
-    outcome.kind === "unchanged" && isSurprising(outcome.reason)
+    outcome.kind === "unchanged" && isUnexpected(outcome.reason)
       ? [`lastcall: not injected: ${SKIP_REASONS[outcome.reason]}`]
       : [];
   return shown([...skipped, ...outcome.explanation.problems.map(warningText)]);
@@ -95,18 +94,17 @@ function shown(texts: readonly string[]): readonly string[] {
   return withinTotal(texts).map((text) => plainText(text, WARNING_LIMIT));
 }
 
-/** The API server keeps 4 096 characters of all warnings of a request: 34 that are as long as ours may be. */
+/** API servers keep 4,096 characters of all warnings: 34 of the longest ones here. */
 const WARNINGS_LIMIT = 34;
 
 function withinTotal(texts: readonly string[]): readonly string[] {
   if (texts.length <= WARNINGS_LIMIT) return texts;
-  const told = texts.slice(0, WARNINGS_LIMIT - 1);
-  return [...told, `lastcall: there are ${texts.length - told.length} more warnings`];
+  const named = texts.slice(0, WARNINGS_LIMIT - 1);
+  return [...named, `lastcall: ${texts.length - named.length} more warnings are not shown`];
 }
 
 /**
- * The part of `admission.k8s.io/v1` this webhook speaks. The client library has no model for it: the API server
- * posts these objects, it does not serve them. Field names are the JSON names.
+ * The used part of `admission.k8s.io/v1`, which the client package does not model.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#webhook-request-and-response
  */
@@ -119,11 +117,11 @@ type AdmissionReview = {
 type AdmissionResponse = {
   readonly uid: string;
   readonly allowed: boolean;
-  /** Shown to the person whose request is refused; absent when allowed. */
+  /** Shown to the client whose request is refused. */
   readonly status?: { readonly code: number; readonly message: string };
   readonly patchType?: "JSONPatch";
-  /** Base64 of the JSON text of the operations. */
+  /** Base64 of JSON. */
   readonly patch?: string;
-  /** Printed by kubectl. Keep each under 120 characters; the server may cut longer ones. */
+  /** Printed by kubectl. */
   readonly warnings?: readonly string[];
 };

@@ -1,13 +1,13 @@
-/** The inverse of an injection. */
+/** Reverts an injection. */
 import { isWellFormed } from "../kubernetes/pod.ts";
 import { isRawObject } from "../kubernetes/raw-json.ts";
 import { findExistingInjection } from "./record/existing-injection.ts";
 import { restorePod } from "./record/restore.ts";
 
-/** Takes out only what injection put in and what still equals it. `pod` shares unchanged parts. */
+/** `pod` shares unchanged parts. */
 type Uninjected = { readonly kind: "not-injected" } | { readonly kind: "uninjected"; readonly pod: object };
 
-/** A Pod whose shape the API server would refuse counts as not injected. */
+/** An invalid Pod counts as not injected. */
 export function uninjectPod(pod: object): Uninjected {
   const existing = isRawObject(pod) && isWellFormed(pod) ? findExistingInjection(pod) : undefined;
   if (existing === undefined || !isRawObject(pod)) return { kind: "not-injected" };

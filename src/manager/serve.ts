@@ -1,5 +1,5 @@
 /** Assembles the running manager: server, runner, observation, driver. */
-import { isDriverOfUse, withoutDriver } from "../contract/criterion.ts";
+import { isDriverUsed, withoutDriver } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { formatDuration } from "../contract/duration.ts";
 import { createHookServer } from "./calls/hook-server.ts";
@@ -27,8 +27,8 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
   const speaker = { pod: environment.podName, namespace: environment.podNamespace };
   const note = (level: "info" | "warn", message: string, detail: string): void =>
     outside.log(noteLine(speaker, level, message, detail));
-  const settings: DrainSettings = isDriverOfUse(asked) ? asked : withoutDriver(asked);
-  if (!isDriverOfUse(asked))
+  const settings: DrainSettings = isDriverUsed(asked) ? asked : withoutDriver(asked);
+  if (!isDriverUsed(asked))
     note("info", "driver counts nothing here", `${asked.driver} does with drained-when=connections; sockets decide`);
   const chained = readChainedHooks(environment.original);
   if (chained.problem !== "") note("warn", "chained hooks are not performed", chained.problem);

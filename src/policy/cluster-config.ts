@@ -1,4 +1,4 @@
-/** The cluster's configuration file: defaults, profiles, and what a bad value does. Read by the webhook and the CLI. */
+/** Reads the cluster configuration: defaults, profiles, and the effect of invalid values. */
 import { ANNOTATIONS, FIELDS, PREFIX } from "./fields.ts";
 import { nearest } from "./nearest.ts";
 import type { Problem } from "./problem.ts";
@@ -6,7 +6,7 @@ import { quote } from "./quote.ts";
 import { readValue } from "./read-value.ts";
 import type { Layer, Profiles } from "./resolve.ts";
 
-/** What happens to a Pod one of whose values cannot be read. */
+/** The effect of an invalid value on its Pod. */
 type OnInvalid = "warn" | "skip" | "deny";
 
 export type ClusterConfig = {
@@ -17,7 +17,7 @@ export type ClusterConfig = {
 
 export const DEFAULT_CONFIG: ClusterConfig = { defaults: {}, profiles: {}, onInvalid: "warn" };
 
-/** The farthest layer: the defaults as if they were annotations of the cluster. */
+/** The last layer: the defaults as annotations of the cluster. */
 export function clusterLayer(config: ClusterConfig): Layer {
   const annotations = Object.fromEntries(
     Object.entries(config.defaults).map(([key, value]) => [`${PREFIX}${key}`, value]),
@@ -28,8 +28,8 @@ export function clusterLayer(config: ClusterConfig): Layer {
 type ConfigReading = { readonly config: ClusterConfig; readonly problems: readonly Problem[] };
 
 /**
- * Checks a parsed configuration. Unlike an annotation, a mistake here is the operator's at start-up: the caller
- * prints every problem and refuses to start.
+ * Checks a parsed configuration. The caller prints all problems and does not start: unlike annotations, the file belongs to the
+ * operator.
  */
 export function readClusterConfig(value: unknown): ConfigReading {
   if (value === undefined || value === null) return { config: DEFAULT_CONFIG, problems: [] };
@@ -48,7 +48,6 @@ export function readClusterConfig(value: unknown): ConfigReading {
 
 const KEYS: readonly string[] = ["defaults", "profiles", "onInvalid"];
 
-/** What a cluster may set, by the name people write. */
 const SETTABLE = FIELDS.filter((field) => ANNOTATIONS[field].scopes.includes("cluster"));
 
 function readProfiles(value: unknown, problems: Problem[]): Profiles {
@@ -94,7 +93,7 @@ function unknownNames(given: readonly string[], known: readonly string[], where:
     .filter((name) => !known.includes(name))
     .map((name) => {
       const guess = nearest(name, known);
-      const hint = guess === undefined ? `known are ${known.join(", ")}` : `did you mean ${guess}?`;
+      const hint = guess === undefined ? `expected one of ${known.join(", ")}` : `did you mean ${guess}?`;
       return { code: "unknown_annotation", where, message: `${quote(name)} cannot be set here; ${hint}` };
     });
 }

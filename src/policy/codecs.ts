@@ -1,4 +1,4 @@
-/** One codec per kind of value: what is expected, its schema, parse and format. Nothing here knows an annotation's name. */
+/** Codecs of annotation values: expected form, schema, parser, formatter. */
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
 import { isDnsLabel } from "../contract/outside-text.ts";
 
@@ -7,12 +7,12 @@ type ValueSchema = { readonly type: "string"; readonly pattern?: string; readonl
 export type Codec<T> = {
   /** Completes the sentence "expected …". */
   readonly expects: string;
-  /** Short form for the reference table. */
+  /** For the reference table. */
   readonly shows: string;
   readonly schema: ValueSchema;
-  /** Of a list: how many entries can be obeyed, counted as they are written. */
+  /** Limit of entries of a list, counted as written. */
   readonly longest?: number;
-  /** `undefined` means the text is not such a value; codecs never throw. */
+  /** Returns `undefined` for an invalid text; never throws. */
   readonly parse: (text: string) => T | undefined;
   readonly format: (value: T) => string;
 };
@@ -35,7 +35,6 @@ export function oneOf<const T extends string>(...words: readonly [T, ...T[]]): C
   };
 }
 
-/** A port a process without privileges may listen on. */
 export const unprivilegedPort: Codec<number> = {
   expects: "a port from 1024 to 65535",
   shows: "1024–65535",
@@ -44,18 +43,18 @@ export const unprivilegedPort: Codec<number> = {
   format: String,
 };
 
-/** One argument of a program takes 131 072 bytes on Linux, and a port takes up to six with its comma. */
+/** Linux limits one argument of a program to 131,072 bytes; a port with its comma takes up to six. */
 export const LONGEST_PORT_LIST = 20_000;
 
 /**
- * Containers of a Pod that is injected, and so of a list of them. The flag that names those held is one argument of the
- * manager: there is room for 1 700 of the longest names, and what is remembered of this many fits one variable.
+ * Limit of containers of an injected Pod. One argument of the manager has room for 1,700 of the longest names, and the record
+ * of their original hooks fits one environment variable.
  */
 export const LONGEST_NAME_LIST = 1_000;
 
-/** Ports with commas between, each once, in the order given. Empty text is refused: leave the annotation away. */
+/** Duplicates are removed, the order is kept. */
 export const portList: Codec<readonly number[]> = {
-  expects: "ports from 1 to 65535 with commas between, such as 8080,9090",
+  expects: "ports from 1 to 65535, separated by commas, such as 8080,9090",
   shows: "port list",
   schema: { type: "string", pattern: "^[0-9]{1,5}( *, *[0-9]{1,5})*$" },
   longest: LONGEST_PORT_LIST,
@@ -63,9 +62,8 @@ export const portList: Codec<readonly number[]> = {
   format: (ports) => ports.join(","),
 };
 
-/** A Kubernetes container name is an RFC 1123 label. */
 export const nameList: Codec<readonly string[]> = {
-  expects: "container names with commas between, such as app,worker",
+  expects: "container names, separated by commas, such as app,worker",
   shows: "name list",
   schema: { type: "string", pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?( *, *[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" },
   longest: LONGEST_NAME_LIST,
@@ -81,7 +79,7 @@ export const profileName: Codec<string> = {
   format: (name) => name,
 };
 
-/** Kubernetes takes user numbers up to 2³¹−1; 0 would be root. */
+/** Highest user ID in Kubernetes, 2³¹−1. */
 const HIGHEST_USER = 2_147_483_647;
 
 export const runAsUser: Codec<"auto" | "unset" | number> = {
@@ -98,9 +96,9 @@ export const runAsUser: Codec<"auto" | "unset" | number> = {
 };
 
 function listOf<T>(text: string, read: (part: string) => T | undefined): readonly T[] | undefined {
-  // Spaces belong around commas only; elsewhere they hide a slip of the hand.
+  // Spaces are allowed around commas only.
   if (text !== text.trim()) return undefined;
-  // A set: a list of all ports, searched for each of them, would hold up an admission for a second.
+  // A set, because searching a list of all ports for each of them would take an admission a second.
   const values = new Set<T>();
   for (const part of text.split(",")) {
     const value = read(part.trim());
@@ -120,7 +118,7 @@ function labelOf(text: string): string | undefined {
   return isDnsLabel(text) ? text : undefined;
 }
 
-/** The admin address of a proxy: loopback only, or a Unix socket. No names: the manager asks no resolver. */
+/** Admin address of a proxy: a loopback IP or a Unix socket. Names are refused, because the manager uses no resolver. */
 export const driverUrl: Codec<string> = {
   expects: "http://127.0.0.1:PORT, http://[::1]:PORT or unix:/PATH",
   shows: "http URL with loopback IP, or unix: path",
@@ -133,8 +131,8 @@ export const driverUrl: Codec<string> = {
 };
 
 /**
- * An address of the app: loopback only. A Pod gets its own address long after this is written, so any other one belongs to
- * something else, and the manager would post to it.
+ * Address of the app: a loopback IP. Any other IP belongs to something else, since a Pod's own is not known when this is
+ * written, and the manager would POST to it.
  */
 export const appUrl: Codec<string> = {
   expects: "an http URL with a loopback IP as host, such as http://127.0.0.1:8080/drain",
@@ -144,11 +142,11 @@ export const appUrl: Codec<string> = {
   format: (url) => url,
 };
 
-const LIMIT_CHARACTERS = 512;
+const URL_LIMIT_CHARACTERS = 512;
 
-/** Control characters and spaces could smuggle a second request line or header. */
+/** Refuses control characters and spaces, which could inject a request line or header. */
 function isHttpUrl(text: string): boolean {
-  if (text.length > LIMIT_CHARACTERS || /[^\x21-\x7e]/.test(text)) return false;
+  if (text.length > URL_LIMIT_CHARACTERS || /[^\x21-\x7e]/.test(text)) return false;
   const match = /^http:\/\/([0-9.]{7,15}|\[[0-9a-fA-F:.]{2,45}\])(?::([0-9]{1,5}))?([/#?].*)?$/.exec(text);
   if (match === null) return false;
   const host = match[1] ?? "";
@@ -163,7 +161,7 @@ function isLoopback(host: string): boolean {
   return parts.length === 4 && parts[0] === "127" && areBytes;
 }
 
-/** A Unix socket address holds 108 bytes with its final zero. What ends in a slash is a folder. */
+/** `sun_path` has 108 bytes including the terminating zero. */
 function isSocketPath(path: string): boolean {
   if (path.length > 107 || /[^\x21-\x7e]/.test(path)) return false;
   return path.startsWith("/") && !path.endsWith("/") && !path.split("/").includes("..");

@@ -1,10 +1,10 @@
-/** The rows of the field table: a setting that people write, and one of the manager that follows from the Pod. */
+/** Types of the rows in the field table: settings of users, and settings of the manager that are derived from the Pod. */
 import type { Codec } from "./codecs.ts";
 
-/** Where a value can be written; a nearer scope wins. Namespace opt-in is a label, read by selectors. */
+/** Places where a value can be set; the nearest wins. */
 export type Scope = "pod" | "namespace" | "cluster";
 
-/** How a value is written as a flag of the manager, and which type it has there. */
+/** Form and type of a value as a flag of the manager. */
 export type FlagKind =
   | "duration"
   | "port"
@@ -19,27 +19,27 @@ export type FlagKind =
 
 export type ManagerFlag = {
   readonly kind: FlagKind;
-  /** Only where it is set; others always are, because people look for them in `kubectl describe`. */
+  /** Other flags are always written, for readers of `kubectl describe`. */
   readonly written?: "when-set";
-  /** For the manager's source, where the summary does not fit. */
+  /** Comment in the manager's source, where it differs from the summary. */
   readonly doc?: string;
 };
 
 export type Row<T> = {
-  /** The part after the prefix; also the manager's flag. */
+  /** Without the prefix; also the manager's flag. */
   readonly name: string;
   readonly codec: Codec<T>;
   readonly fallback: T;
-  /** The default in words, where the value itself would say nothing. */
+  /** Shown instead of the default value. */
   readonly fallbackShows?: string;
   readonly scopes: readonly Scope[];
-  /** One sentence for the reference, present tense. */
+  /** One sentence for the reference. */
   readonly summary: string;
-  /** Where the manager reads it. `fallback`: where its default is another one. */
+  /** Set for settings that the manager reads. `fallback`: the manager's default, where it differs. */
   readonly manager?: ManagerFlag & { readonly fallback?: string };
 };
 
-/** A setting of the manager that follows from the Pod. */
+/** A setting of the manager that is derived from the Pod. */
 export type DerivedRow = ManagerFlag & {
   readonly name: string;
   readonly doc: string;
@@ -50,7 +50,7 @@ const EVERYWHERE: readonly Scope[] = ["pod", "namespace", "cluster"];
 
 type Written<T> = Omit<Row<T>, "fallback" | "scopes"> & {
   readonly fallback: NoInfer<T>;
-  /** Everywhere where it is absent. */
+  /** Default: everywhere. */
   readonly scopes?: readonly Scope[];
 };
 
@@ -58,7 +58,7 @@ export function setting<T>(row: Written<T>): Row<T> {
   return { scopes: EVERYWHERE, ...row };
 }
 
-/** Written only where it is set, unless it is a duration. */
+/** Durations are always written as flags, others only when set. */
 export function derived(name: string, kind: FlagKind, fallback: DerivedRow["fallback"], doc: string): DerivedRow {
   return { name, kind, fallback, doc, ...(kind === "duration" ? {} : { written: "when-set" }) };
 }

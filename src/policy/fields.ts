@@ -1,9 +1,6 @@
 /**
- * Every setting of a Pod, one row each: name, codec, default, scopes, text, and how it reaches the manager.
- *
- * Values, types and defaults follow from the rows. `npm run generate` writes the manager's settings and flags from them
- * (`contract/drain-settings.ts`, `contract/manager-flags.ts`), the reference, and the schemas. A new setting is a row here and
- * the code that reads its value.
+ * Declares every setting of a Pod: name, codec, default, scopes, text, and the manager's flag. `npm run generate` writes the
+ * manager's settings and flags (`contract/drain-settings.ts`, `contract/manager-flags.ts`), the reference, and the schemas.
  */
 import { DRIVERS, type DriverName } from "../contract/driver-table.ts";
 import {
@@ -22,7 +19,7 @@ import { managerResources } from "./resources-codec.ts";
 
 export const PREFIX = "lastcall.dev/";
 
-/** In the order of the reference and of the manager's flags. Empty text or list means: not set. */
+/** In the order of the reference and of the manager's flags. An empty string or list means: not set. */
 const TABLE = {
   inject: setting({
     name: "inject",
@@ -37,21 +34,20 @@ const TABLE = {
     name: "mode",
     codec: oneOf("auto", "sidecar", "native", "classic", "sleep"),
     fallback: "auto",
-    summary: "What is added: the manager as native sidecar or classic container, or only a `sleep` hook.",
+    summary: "What injection adds: the manager as native sidecar or classic container, or only a `sleep` hook.",
   }),
   port: setting({
     name: "port",
     codec: unprivilegedPort,
     fallback: 17_890,
-    summary:
-      "The manager's port; if it collides, the next port up to 17989 is taken that the Pod neither declares nor probes.",
+    summary: "Port of the manager. If the Pod declares or probes it, the next free port up to 17989 is used.",
     manager: { kind: "port" },
   }),
   drainDelayMs: setting({
     name: "drain-delay",
     codec: durationMs,
     fallback: 5_000,
-    summary: "Shortest time the Pod keeps serving after it was told to end, for endpoint changes to reach every proxy.",
+    summary: "Minimum time the Pod keeps serving after its deletion, so that endpoint changes reach every proxy.",
     manager: { kind: "duration" },
   }),
   deregistrationDelayMs: setting({
@@ -65,34 +61,34 @@ const TABLE = {
     name: "drain-timeout",
     codec: durationMs,
     fallback: 60_000,
-    summary: "Longest time given to open work after the delays.",
+    summary: "Maximum time for open work after the delays.",
     manager: { kind: "duration" },
   }),
   quietPeriodMs: setting({
     name: "quiet-period",
     codec: durationMs,
     fallback: 2_000,
-    summary: "How long traffic must have been absent before it counts as gone.",
+    summary: "Time without traffic after which it counts as ended.",
     manager: { kind: "duration" },
   }),
   appGraceMs: derived(
     "app-grace",
     "duration",
     30_000,
-    "What the containers had after SIGTERM before injection; never spent by the drain.",
+    "Grace period of the Pod before injection: the containers' time after SIGTERM, which the drain never uses.",
   ),
   drainedWhen: setting({
     name: "drained-when",
     codec: oneOf("auto", "quiet", "connections", "requests", "deadline"),
     fallback: "auto",
-    summary: "What ends the drain. `auto`: no active requests where a driver counts them, else quiet.",
+    summary: "Condition that ends the drain. `auto`: no active requests where a driver counts them, otherwise quiet.",
     manager: { kind: "choice" },
   }),
   driver: setting({
     name: "driver",
     codec: oneOf<"auto" | DriverName>("auto", ...DRIVERS.map(({ name }) => name)),
     fallback: "auto",
-    summary: "Who speaks to a proxy or app that can drain itself. `auto` recognises images and container names.",
+    summary: "Driver for a proxy or app that can drain itself. `auto` recognises images and container names.",
     manager: { kind: "driver", fallback: "none" },
   }),
   driverUrl: setting({
@@ -100,7 +96,7 @@ const TABLE = {
     codec: driverUrl,
     fallback: "",
     fallbackShows: "per driver",
-    summary: "The proxy's admin address.",
+    summary: "Admin address of the proxy.",
     manager: { kind: "text", written: "when-set" },
   }),
   drainUrl: setting({
@@ -108,7 +104,7 @@ const TABLE = {
     codec: appUrl,
     fallback: "",
     fallbackShows: "–",
-    summary: "Driver `http`: POSTed once when draining starts.",
+    summary: "Driver `http`: receives one POST when draining starts.",
     manager: { kind: "text", written: "when-set" },
   }),
   activeUrl: setting({
@@ -117,19 +113,19 @@ const TABLE = {
     fallback: "",
     fallbackShows: "–",
     summary:
-      "Driver `http`: answers how many requests are active: a number, or after `#` a JSON pointer or a Prometheus sample.",
+      "Driver `http`: returns the number of active requests: plain, or selected after `#` by a JSON pointer or a Prometheus sample.",
     manager: { kind: "text", written: "when-set" },
   }),
   drainPorts: setting({
     name: "drain-ports",
     codec: portList,
     fallback: [],
-    fallbackShows: "all TCP ports listening on a non-loopback address, minus ours",
+    fallbackShows: "all TCP ports that listen on a non-loopback address, except the manager's",
     summary: "The only ports whose traffic counts.",
     manager: {
       kind: "ports",
       written: "when-set",
-      doc: "Empty means: every TCP port listening on a non-loopback address, minus ours and the mesh's.",
+      doc: "Empty: all TCP ports that listen on a non-loopback address, except the manager's and the mesh's.",
     },
   }),
   ignorePorts: setting({
@@ -144,24 +140,24 @@ const TABLE = {
     "hooks",
     "hooks",
     [],
-    "The containers whose hooks are held, each with its role: `app`, or `mesh-proxy`, which is released after the apps.",
+    "Containers whose hooks are held, with their role: `app`, or `mesh-proxy`, which is released after the apps.",
   ),
   kubeletProbes: derived(
     "kubelet-probes",
     "probes",
     [],
-    "Ports that the kubelet probes, and how often; these connections do not count as traffic.",
+    "Ports that the kubelet probes, with the period; these connections do not count as traffic.",
   ),
   preload: setting({
     name: "preload",
     codec: oneOf("disabled", "http1"),
     fallback: "disabled",
     summary:
-      "`http1`: the app's processes load a library, by LD_PRELOAD, that sends kept HTTP/1.1 clients away during the drain.",
+      "`http1`: the app's processes load a library by LD_PRELOAD that adds `Connection: close` to HTTP/1.1 responses during the drain.",
     manager: {
       kind: "choice",
       written: "when-set",
-      doc: "Whether the app's processes, which load the library of `native/preload`, send their clients away.",
+      doc: "Whether the app's processes load the library of `native/preload`, which closes kept connections of clients.",
     },
   }),
   addressScope: derived(
@@ -175,21 +171,20 @@ const TABLE = {
     "classic",
     "switch",
     false,
-    "The manager is a regular container: its own preStop must outlast every hold.",
+    "The manager is a regular container, so its own preStop hook has to outlast every hold.",
   ),
   containers: setting({
     name: "containers",
     codec: nameList,
     fallback: [],
     fallbackShows: "every regular container",
-    summary: "Which containers get our preStop hook.",
+    summary: "Containers that get lastcall's preStop hook.",
   }),
   preStop: setting({
     name: "prestop",
     codec: oneOf("auto", "keep", "chain", "replace"),
     fallback: "auto",
-    summary:
-      "What happens to a container's own preStop hook. `auto` replaces hooks that only sleep and keeps every other.",
+    summary: "Handling of a container's own preStop hook. `auto` replaces hooks that only sleep and keeps all others.",
   }),
   profile: setting({
     name: "profile",
@@ -197,7 +192,7 @@ const TABLE = {
     fallback: "",
     fallbackShows: "–",
     summary:
-      "A named set of the values above: one that ships (`spot`, `dev`, `singleton`, `edge`, `long-work`), or of the cluster configuration.",
+      "A named set of values: built in (`spot`, `dev`, `singleton`, `edge`, `long-work`), or from the cluster configuration.",
   }),
   resources: setting({
     name: "resources",
@@ -211,16 +206,16 @@ const TABLE = {
     codec: runAsUser,
     fallback: "auto",
     summary:
-      "The manager's user. `auto`: 17890, and none in a namespace of OpenShift, which assigns one. `unset`: none is written.",
+      "User of the manager. `auto`: 17890, except in OpenShift namespaces, where the cluster assigns one. `unset`: not written.",
   }),
 } as const;
 
-/** Rows of both kinds, for the generator. */
+/** All rows, for the generator. */
 export const ROWS: readonly (readonly [key: string, row: Row<unknown> | DerivedRow])[] = Object.entries(TABLE) as never;
 
 type Table = typeof TABLE;
 
-/** What a Pod's annotations, its namespace and the cluster decide together, as values. */
+/** The values that apply to a Pod, from its annotations, its namespace and the cluster. */
 export type PodPolicy = {
   readonly [K in keyof Table as Table[K] extends DerivedRow ? never : K]: Table[K] extends Row<infer T> ? T : never;
 };
@@ -238,16 +233,15 @@ export const ANNOTATIONS: { readonly [K in Field]: Row<PodPolicy[K]> } = Object.
   FIELDS.map((field) => [field, TABLE[field]]),
 ) as never;
 
-/** Injection's note on the Pod. It has our prefix and is not a setting. */
+/** Written by injection; not a setting. */
 export const STATUS_ANNOTATION = `${PREFIX}status`;
 
-/** The label that opts in or out, of Pods and namespaces; on a Pod also an annotation. */
+/** The opt-in label of Pods and namespaces; on a Pod also an annotation. */
 export const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
 
-/** The label, of Pods and namespaces, that names the release to inject. */
+/** The label of Pods and namespaces that names the release that injects. */
 export const REVISION = `${PREFIX}revision`;
 
-/** The default as a person would write it. */
 export function fallbackText<K extends Field>(field: K): string {
   const row = ANNOTATIONS[field];
   return row.fallbackShows ?? row.codec.format(row.fallback);

@@ -1,7 +1,7 @@
-/** The candidate that differs least from `word`, if it is close enough to be a slip of the finger. */
+/** Finds the candidate with the smallest edit distance to `word`, if it is small enough for a typo. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
-  // A third of the word may be wrong; beyond that a suggestion confuses more than it helps.
+  // At most a third of the word: a less similar suggestion would mislead.
   let bestDistance = Math.floor(word.length / 3) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word, candidate);
@@ -13,7 +13,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Insertions, deletions, replacements; cut off at 64 characters because the word comes from outside. */
+/** Levenshtein distance. Cut to 64 characters, because the input is untrusted. */
 function editDistance(left: string, right: string): number {
   const a = left.slice(0, 64);
   const b = right.slice(0, 64);

@@ -1,4 +1,4 @@
-/** Layers of annotations to one policy, with the origin of each value and every problem on the way. */
+/** Resolves layers of annotations to one policy, with the origin of each value and all problems. */
 import type { Row, Scope } from "./field-rows.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy, PREFIX, STATUS_ANNOTATION } from "./fields.ts";
 import { nearest } from "./nearest.ts";
@@ -7,10 +7,10 @@ import { quote } from "./quote.ts";
 import { readValue } from "./read-value.ts";
 import { SHIPPED_PROFILES } from "./shipped-profiles.ts";
 
-/** The annotations found at one place. Values are `unknown`: manifests and hostile requests hold anything. */
+/** Annotations of one object. Values are `unknown`, because manifests and requests are untrusted. */
 export type Layer = {
   readonly scope: Scope;
-  /** For messages: the Pod's, namespace's or configuration's name. */
+  /** Name of the Pod, namespace or configuration, for messages. */
   readonly name: string;
   readonly annotations: Readonly<Record<string, unknown>>;
 };
@@ -27,19 +27,18 @@ type Resolution = {
 export type Profiles = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
- * Picks one value per field: nearest layer first, a profile right behind the layer that names it, then the table's
- * fallback. Every layer is read to the end, so a person sees all mistakes at once. A bad value falls through to the
- * next farther layer.
+ * Picks one value per field: nearest layer first, a profile right after the layer that names it, then the default. An invalid
+ * value falls back to the next layer. All layers are read, so that all problems are reported at once.
  */
 export function resolvePolicy(layers: readonly Layer[], profiles: Profiles): Resolution {
   const problems: Problem[] = [];
   const sources: Source[] = [];
   for (const layer of layers) {
     const source = sourceOf(layer);
-    // Most layers say nothing to us, and neither do most Pods.
+    // Most layers have no annotation of lastcall.
     if (source !== undefined) sources.push(source, ...profileOf(layer, profiles, problems));
   }
-  if (sources.length === 0) return NOTHING_SAID;
+  if (sources.length === 0) return DEFAULT_RESOLUTION;
   return resolveSources(sources, problems);
 }
 
@@ -66,9 +65,8 @@ function resolveSources(sources: readonly Source[], problems: Problem[]): Resolu
 type Source = {
   readonly scope: Scope;
   readonly name: string;
-  /** By the names of the table. Profiles and cluster values are written without the prefix. */
+  /** By the names of the table, without the prefix. */
   readonly values: ReadonlyMap<string, unknown>;
-  /** Names that are not in the table. */
   readonly unknown: readonly string[];
 };
 
@@ -80,14 +78,14 @@ function sourceOf(layer: Layer): Source | undefined {
   return written.length === 0 ? undefined : namedSource({ ...layer, name }, written, PREFIX);
 }
 
-/** As annotations and profiles write them. */
-const KNOWN: Readonly<Record<typeof PREFIX | "", ReadonlySet<string>>> = {
+/** With the prefix for annotations, without it for profiles. */
+const KNOWN_NAMES: Readonly<Record<typeof PREFIX | "", ReadonlySet<string>>> = {
   [PREFIX]: new Set(NAMES.map((name) => PREFIX + name)),
   "": new Set(NAMES),
 };
 
 function namedSource(layer: Layer, written: readonly string[], prefix: typeof PREFIX | ""): Source {
-  const isKnown = (key: string): boolean => KNOWN[prefix].has(key);
+  const isKnown = (key: string): boolean => KNOWN_NAMES[prefix].has(key);
   return {
     scope: layer.scope,
     name: layer.name,
@@ -107,7 +105,7 @@ function profileOf(layer: Layer, profiles: Profiles, problems: Problem[]): reado
     problems.push({
       code: "unknown_profile",
       where,
-      message: `Got ${quote(name)}, but there are ${known.slice(0, 100)}.`,
+      message: `Got ${quote(name)}, expected one of ${known.slice(0, 100)}.`,
     });
     return [];
   }
@@ -119,17 +117,17 @@ function profileOf(layer: Layer, profiles: Profiles, problems: Problem[]): reado
   return [namedSource(named, Object.keys(profile), "")];
 }
 
-/** The cluster's, or else the one that ships. */
+/** Profiles of the cluster replace built-in ones. */
 function profileNamed(name: string, profiles: Profiles): Profiles[string] | undefined {
   if (Object.hasOwn(profiles, name)) return profiles[name];
   return Object.hasOwn(SHIPPED_PROFILES, name) ? SHIPPED_PROFILES[name]?.values : undefined;
 }
 
-/** Finding what a name was meant to be takes thousands of steps. Who has misspelt this many is helped by the first ones. */
-const UNKNOWN_NAMED = 20;
+/** A suggestion takes thousands of steps, so only this many unknown names get one. */
+const UNKNOWN_LIMIT = 20;
 
 function reportUnknown(sources: readonly Source[], problems: Problem[]): void {
-  let left = UNKNOWN_NAMED;
+  let left = UNKNOWN_LIMIT;
   for (const source of sources) {
     const named = source.unknown.slice(0, left);
     left -= named.length;
@@ -142,12 +140,13 @@ function reportUnknown(sources: readonly Source[], problems: Problem[]): void {
 export function unknownAnnotation(written: string, where: string): Problem {
   const key = written.startsWith(PREFIX) ? written.slice(PREFIX.length) : written;
   const guess = nearest(key, NAMES);
-  const hint = guess === undefined ? `known are ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${guess}?`;
-  return { code: "unknown_annotation", where, message: `There is no ${quote(`${PREFIX}${key}`)}; ${hint}` };
+  const hint = guess === undefined ? `expected ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${guess}?`;
+  return { code: "unknown_annotation", where, message: `${quote(`${PREFIX}${key}`)} does not exist; ${hint}` };
 }
 
 function moreUnknown(count: number): string {
-  return `There are ${count} more annotations under ${PREFIX} that do not exist.`;
+  const [annotations, exist] = count === 1 ? ["annotation", "does not exist"] : ["annotations", "do not exist"];
+  return `${count} more ${annotations} with the prefix ${PREFIX} ${exist}.`;
 }
 
 function valueIn<T>(row: Row<T>, source: Source, problems: Problem[]): T | undefined {
@@ -158,7 +157,7 @@ function valueIn<T>(row: Row<T>, source: Source, problems: Problem[]): T | undef
     problems.push({
       code: "wrong_scope",
       where,
-      message: `This has no effect on a ${source.scope}; set it on ${row.scopes.join(" or ")}.`,
+      message: `No effect on a ${source.scope}. Set it on a ${row.scopes.join(" or ")}.`,
     });
     return undefined;
   }
@@ -168,5 +167,5 @@ function valueIn<T>(row: Row<T>, source: Source, problems: Problem[]): T | undef
   return undefined;
 }
 
-/** What every Pod gets where no layer says anything. Last, because it takes all that stands above. */
-const NOTHING_SAID = resolveSources([], []);
+/** For Pods without any annotation of lastcall. Initialised last, because it uses the constants above. */
+const DEFAULT_RESOLUTION = resolveSources([], []);

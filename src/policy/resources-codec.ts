@@ -1,4 +1,4 @@
-/** Requests and limits of the manager in one short text: `cpu=10m/20m,memory=16Mi`. One amount means both. */
+/** Codec of the manager's requests and limits: `cpu=10m/20m,memory=16Mi`. A single amount sets both. */
 import type { Codec } from "./codecs.ts";
 
 type Amounts = { readonly cpu?: string; readonly memory?: string };
@@ -7,12 +7,12 @@ type ManagerResources = { readonly requests: Amounts; readonly limits: Amounts }
 /** `auto` keeps the Pod's quality-of-service class. */
 export type ResourcesChoice = "auto" | ManagerResources;
 
-/** A quantity of Kubernetes without exponents: no one writes those by hand. */
+/** A Kubernetes quantity without exponent. */
 const QUANTITY = "[0-9]{1,9}(\\.[0-9]{1,3})?(m|k|Ki|M|Mi|G|Gi)?";
 const PART = `(cpu|memory)=${QUANTITY}(/${QUANTITY})?`;
 
 export const managerResources: Codec<ResourcesChoice> = {
-  expects: "auto, or amounts as REQUEST/LIMIT such as cpu=10m/20m,memory=16Mi (one amount means both)",
+  expects: "auto, or REQUEST/LIMIT such as cpu=10m/20m,memory=16Mi (a single amount sets both)",
   shows: "requests/limits short form",
   schema: { type: "string", pattern: `^auto$|^${PART}(,${PART})?$` },
   parse: parseResources,

@@ -1,42 +1,40 @@
-/** Profiles that every cluster has: sets of values for kinds of work that need others than the defaults. */
+/** Built-in profiles: values for workloads that the defaults do not fit. */
 
 type ShippedProfile = {
   /** Completes "For …". */
   readonly purpose: string;
-  /** By the names that people write. */
   readonly values: Readonly<Record<string, string>>;
-  /** Why these, in one or two sentences. */
+  /** For the reference. */
   readonly reason: string;
 };
 
-/** A profile of the cluster's configuration with the same name takes its place as a whole. */
+/** A profile of the cluster configuration with the same name replaces all values. */
 export const SHIPPED_PROFILES: Readonly<Record<string, ShippedProfile>> = {
   spot: {
-    purpose: "nodes that are taken back at 30 s of notice, as GKE's and AKS's are",
+    purpose: "spot nodes with 30 s of notice, as on GKE and AKS",
     values: { "drain-delay": "5s", "drain-timeout": "10s" },
-    reason: "With an app that ends in 10 s, delay, timeout and 5 s of margin fit into the notice.",
+    reason: "Delay, timeout, 10 s for the app and a margin of 5 s fit into the notice.",
   },
   dev: {
-    purpose: "clusters of one machine and previews, where a rollout should be over at once",
+    purpose: "single-machine clusters and previews, where rollouts should be fast",
     values: { "drain-delay": "1s", "quiet-period": "500ms", "drain-timeout": "5s" },
-    reason: "One proxy learns of the endpoint within a second. A client that stays is not waited for.",
+    reason: "A single proxy applies endpoint changes within a second. Clients that stay are not waited for.",
   },
   singleton: {
-    purpose: "a single replica, whose successor starts when it is gone",
+    purpose: "a single replica, whose successor starts after its end",
     values: { "drain-delay": "0s", "quiet-period": "500ms", "drain-timeout": "30s" },
-    reason:
-      "No other Pod takes over while it waits, so each second of delay is one without service. Open work is still finished.",
+    reason: "No other Pod takes over during the delay, so it only extends the outage. Open work is still finished.",
   },
   edge: {
-    purpose: "Pods that a load balancer outside the cluster reaches directly",
+    purpose: "Pods that are direct targets of a load balancer outside the cluster",
     values: { "deregistration-delay": "30s", "drain-timeout": "120s" },
     reason:
-      "Load balancers of clouds go on sending for 10 to 30 s after a target is taken out, and their clients keep connections long.",
+      "Cloud load balancers send for another 10 to 30 s after a target is removed, and their clients keep connections for long.",
   },
   "long-work": {
     purpose: "uploads, exports, long polls and consumers with long jobs",
     values: { "drain-timeout": "530s" },
     reason:
-      "With 5 s of delay and an app that has 30 s to end, the grace period stays below the 600 s for which cluster-autoscaler waits.",
+      "With a delay of 5 s and 30 s for the app, the grace period stays below the 600 s that cluster-autoscaler waits.",
   },
 };

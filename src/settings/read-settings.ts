@@ -1,27 +1,25 @@
-/** Reads flags and environment variables by a table of settings to the end, and collects all mistakes. */
+/** Reads flags and environment variables by a table of settings, and collects all problems. */
 import { parseArgs } from "node:util";
 import { nearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
 import type { Setting, SettingTable, ValuesOf } from "./setting.ts";
 
-/** One bad flag or variable: `where` names it, `message` is a sentence. */
 export type SettingProblem = { readonly where: string; readonly message: string };
 
 export type ReadSettings<Table> = {
   readonly settings: ValuesOf<Table>;
   readonly problems: readonly SettingProblem[];
-  /** Names of the rows whose flag was given. */
-  readonly given: ReadonlySet<keyof Table>;
-  /** Only the help was asked for. */
+  /** Rows whose flag is set on the command line. */
+  readonly flagsSet: ReadonlySet<keyof Table>;
   readonly help: boolean;
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * A flag wins over its variable; both are checked. A setting with a problem keeps its default.
+ * A flag overrides its variable; both are checked. A setting with a problem keeps its default.
  *
- * @param environment empty for programs that read none
+ * @param environment empty for programs without variables
  */
 export function readByTable<const Table extends SettingTable>(
   table: Table,
@@ -48,7 +46,7 @@ export function readByTable<const Table extends SettingTable>(
   return {
     settings: Object.freeze(Object.fromEntries(settings)),
     problems,
-    given: new Set(rows.filter(([, { flag }]) => texts.has(flag)).map(([key]) => key)),
+    flagsSet: new Set(rows.filter(([, { flag }]) => texts.has(flag)).map(([key]) => key)),
     help,
   };
 }
@@ -59,7 +57,6 @@ export function problemText({ where, message }: SettingProblem): string {
 
 const HELP_WIDTH = 34;
 
-/** One row for each setting of the table. */
 export function helpRows(table: SettingTable): string {
   return Object.values(table).map(helpRow).join("");
 }
@@ -77,9 +74,13 @@ export function variableOf(flag: string): string {
   return `LASTCALL_${flag.toUpperCase().replaceAll("-", "_")}`;
 }
 
-type GivenFlags = { readonly texts: ReadonlyMap<string, string>; readonly help: boolean };
+type ParsedFlags = { readonly texts: ReadonlyMap<string, string>; readonly help: boolean };
 
-function readFlags(rows: readonly Setting<unknown>[], args: readonly string[], problems: SettingProblem[]): GivenFlags {
+function readFlags(
+  rows: readonly Setting<unknown>[],
+  args: readonly string[],
+  problems: SettingProblem[],
+): ParsedFlags {
   const texts = new Map<string, string>();
   let help = false;
   const options = Object.fromEntries(
@@ -88,11 +89,11 @@ function readFlags(rows: readonly Setting<unknown>[], args: readonly string[], p
       { type: shows === "" ? ("boolean" as const) : ("string" as const), ...(short === undefined ? {} : { short }) },
     ]),
   );
-  // Not strict: the parser would stop at the first mistake.
+  // In strict mode the parser stops at the first error.
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   for (const token of tokens) {
     if (token.kind === "positional") {
-      problems.push({ where: quote(token.value), message: "No word is expected here, only flags." });
+      problems.push({ where: quote(token.value), message: "Unexpected argument; only flags are allowed." });
     } else if (token.kind === "option" && (token.name === "help" || token.name === "h")) help = true;
     else if (token.kind === "option") readFlag(token, rows, texts, problems);
   }
@@ -114,13 +115,13 @@ function readFlag(
       rows.map(({ flag }) => flag),
     );
     const hint = guess === undefined ? "see --help" : `did you mean --${guess}?`;
-    problems.push({ where: quote(where), message: `There is no such flag; ${hint}` });
+    problems.push({ where: quote(where), message: `Unknown flag; ${hint}` });
   } else if (row.shows === "" && value !== undefined) {
-    problems.push({ where, message: "It takes no value." });
+    problems.push({ where, message: "Takes no value." });
   } else if (row.shows !== "" && (value === undefined || value.startsWith("--"))) {
-    problems.push({ where, message: "A value is missing." });
+    problems.push({ where, message: "Missing value." });
   } else if (texts.has(name)) {
-    problems.push({ where, message: "The flag is given twice." });
+    problems.push({ where, message: "Set more than once." });
   } else texts.set(name, value ?? "");
 }
 
@@ -137,15 +138,15 @@ function parseText<T>(
 }
 
 /**
- * Kubernetes describes every Service of the namespace in variables: one named `lastcall` gives each Pod
- * `LASTCALL_PORT=tcp://10.96.0.7:443`. Such a value was never meant for us.
+ * Ignores service links: Kubernetes sets variables for every Service of the namespace, so one named `lastcall` sets
+ * `LASTCALL_PORT=tcp://10.96.0.7:443` in each Pod.
  */
 function variableText({ flag }: Setting<unknown>, environment: Environment): string | undefined {
   const text = environment[variableOf(flag)];
   return text === undefined || /^(tcp|udp|sctp):\/\//.test(text) ? undefined : text;
 }
 
-/** A slip of the finger in a variable's name would otherwise be a silent default. */
+/** Reports misspelt variables, which would otherwise be ignored silently. */
 function reportNearVariables(flags: readonly string[], environment: Environment, problems: SettingProblem[]): void {
   const known = flags.map(variableOf);
   for (const [name, text] of Object.entries(environment)) {
@@ -153,7 +154,7 @@ function reportNearVariables(flags: readonly string[], environment: Environment,
     const word = name.slice("LASTCALL_".length).toLowerCase().replaceAll("_", "-");
     const guess = nearest(word, flags);
     if (guess === undefined) continue;
-    problems.push({ where: quote(name), message: `There is no such variable; did you mean ${variableOf(guess)}?` });
+    problems.push({ where: quote(name), message: `Unknown variable; did you mean ${variableOf(guess)}?` });
   }
 }
 

@@ -1,31 +1,31 @@
-/** A setting of a program as one row of a table, and the usual kinds of rows. Pure. */
+/** Declares settings of programs as table rows, with constructors for the usual kinds. Pure. */
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
 import { isDnsLabel } from "../contract/outside-text.ts";
 
 export type Setting<T> = {
-  /** Without the dashes; the environment variable is derived from it. */
+  /** Without dashes. The environment variable's name is derived from it. */
   readonly flag: string;
   /** One letter. */
   readonly short?: string;
-  /** What stands for the value in the help; empty: the flag takes none, and `parse` gets an empty text. */
+  /** Placeholder of the value in the help; empty: the flag takes no value. */
   readonly shows: string;
   readonly fallback: T;
   readonly fallbackShows: string;
   /** Completes the sentence "expected …". */
   readonly expects: string;
   readonly summary: string;
-  /** `undefined` when the text is not such a value. */
+  /** Returns `undefined` for an invalid text. */
   readonly parse: (text: string) => T | undefined;
 };
 
-/** Rows by the name under which the program reads the value. */
+/** Rows by the property name of their value. */
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;
 export type ValuesOf<Table> = { readonly [K in keyof Table]: ValueOf<Table[K]> };
 
 export const HOUR_MS = 3_600_000;
-/** A timer of more than 24 days would fire at once. */
+/** Node fires timers of more than 24 days at once. */
 const LONGEST_WAIT_MS = 24 * HOUR_MS;
 
 export function fileSetting(flag: string, fallbackShows: string, summary: string): Setting<string> {
@@ -101,7 +101,7 @@ export function waitSetting(
   return { ...setting, expects: `${setting.expects}, of at most ${formatDuration(limitMs)}`, parse };
 }
 
-/** @param zero what 0 means */
+/** @param zero meaning of 0 */
 export function portSetting(flag: string, fallback: number, zero: string, summary: string): Setting<number> {
   return {
     flag,
@@ -114,7 +114,7 @@ export function portSetting(flag: string, fallback: number, zero: string, summar
   };
 }
 
-/** `true` or `false` as text, which a chart can write either way. */
+/** Takes `true` or `false`, so that a chart can always set it. */
 export function booleanSetting(flag: string, summary: string): Setting<boolean> {
   const row = choiceSetting(flag, ["true", "false"], "false", summary);
   return {

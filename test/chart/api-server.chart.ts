@@ -192,7 +192,7 @@ describe("a release on a real API server", () => {
       };
       const answer = await ask("POST", "/apis/apps/v1/namespaces/typos/deployments", deployment);
       expect(textsOf(answer)).toEqual([
-        'lastcall: pod of Deployment/web: There is no "lastcall.dev/drian-delay"; did you mean lastcall.dev/drain-delay?',
+        'lastcall: pod of Deployment/web: "lastcall.dev/drian-delay" does not exist; did you mean lastcall.dev/drain-delay?',
       ]);
       expect(at(answer.body, "spec", "template", "metadata", "annotations")).toEqual(template.metadata.annotations);
     });

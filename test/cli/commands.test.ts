@@ -16,7 +16,7 @@ describe("inject reports on standard error", () => {
     expect(status).toBe(0);
     expect(err).toBe(
       "Pod shop/web: injected native, grace 30 → 100 s\n" +
-        "Job default/once: skipped (runs_to_completion): the Pod runs to completion and does not ask for injection itself\n",
+        "Job default/once: skipped (runs_to_completion): the Pod runs to completion and does not opt in itself\n",
     );
   });
 
@@ -27,8 +27,8 @@ describe("inject reports on standard error", () => {
     const { status, err } = await lastcall(["inject"], { "-": deployment });
     expect(status).toBe(0);
     expect(err).toBe(
-      'warning: standard input, document 1, line 5, column 17: "lastcall.dev/drain-timeout" has no effect on the workload; ' +
-        "set it on its Pod template.\nDeployment default/web: injected native, grace 30 → 100 s\n",
+      'warning: standard input, document 1, line 5, column 17: "lastcall.dev/drain-timeout" has no effect on the workload. ' +
+        "Set it on the Pod template.\nDeployment default/web: injected native, grace 30 → 100 s\n",
     );
   });
 
@@ -38,7 +38,7 @@ describe("inject reports on standard error", () => {
     const { status, err } = await lastcall(["inject"], { "-": namespace });
     expect(status).toBe(0);
     expect(err).toBe(
-      'warning: standard input, document 1, line 6, column 5: There is no label "lastcall.dev/injct"; ' +
+      'warning: standard input, document 1, line 6, column 5: Label "lastcall.dev/injct" does not exist; ' +
         "did you mean lastcall.dev/inject?\n",
     );
   });
@@ -91,7 +91,7 @@ describe("inject reports on standard error", () => {
     const { status, err } = await lastcall(["inject"], { "-": text });
     expect(status).toBe(0);
     expect(err).toContain(
-      "  pod web, lastcall.dev/drain-timeout: Got a number instead of text, expected a duration with a unit, such as 30s",
+      "  pod web, lastcall.dev/drain-timeout: Got a number instead of a string, expected a duration with a unit, such as 30s",
     );
     expect(err).toContain("did you mean lastcall.dev/drain-delay?");
   });
@@ -384,7 +384,7 @@ describe("explain", () => {
   });
 
   test("states the limit where nothing can send a client away, and only there", async () => {
-    const limit = "one racing request per such connection can be lost";
+    const limit = "one racing request per connection can be lost";
     const plain = await lastcall(["explain"], { "-": POD });
     expect(plain.out).toContain(limit);
     const driven = await lastcall(["explain", "--driver", "http", "--drain-url", "http://127.0.0.1:8080/drain"], {
@@ -401,11 +401,11 @@ describe("explain", () => {
   test("names the containers that load the library, and what it does not reach", async () => {
     const { out } = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.36"], { "-": POD });
     expect(out).toContain("  load /lastcall-preload/lastcall-preload.so: app\n");
-    expect(out).toContain("limit: Clients of HTTP/1.1 are sent away by the preloaded library");
+    expect(out).toContain("limit: The preloaded library adds Connection: close to the next HTTP/1.1 response");
     const old = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.35"], { "-": POD });
     expect(old.out).not.toContain("  load ");
-    expect(old.out).toContain("mount from Kubernetes 1.36 on");
-    expect(old.out).toContain("nothing can send a client away");
+    expect(old.out).toContain("Requires image volumes of Kubernetes 1.36");
+    expect(old.out).toContain("nothing can close a kept connection");
   });
 
   test("explains why a Pod is left alone", async () => {

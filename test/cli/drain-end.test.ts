@@ -1,7 +1,7 @@
 /** What `explain` says of the end of a drain is what the manager does with the flags that `inject` writes. */
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { isDriverOfUse, withoutDriver } from "../../src/contract/criterion.ts";
+import { isDriverUsed, withoutDriver } from "../../src/contract/criterion.ts";
 import type { DrainedWhen, DrainSettings } from "../../src/contract/drain-settings.ts";
 import { DRIVERS } from "../../src/contract/driver-table.ts";
 import { MANAGER_CONTAINER } from "../../src/contract/manager-environment.ts";
@@ -30,7 +30,7 @@ async function settingsOf(flags: readonly string[]): Promise<DrainSettings> {
   const manager = pod.spec.initContainers.find(({ name }: { name: string }) => name === MANAGER_CONTAINER);
   const { settings, problems } = parseServeFlags(manager.args.slice(1));
   expect(problems).toEqual([]);
-  return isDriverOfUse(settings) ? settings : withoutDriver(settings);
+  return isDriverUsed(settings) ? settings : withoutDriver(settings);
 }
 
 /** The worlds in which the manager ends the drain before its deadline. */

@@ -46,7 +46,7 @@ describe("a value that becomes another one", () => {
 describe("the limit", () => {
   test("applies to the driver http when nothing tells the app that it drains", async () => {
     const out = await explained(POD, "--driver=http", "--active-url=http://127.0.0.1:80/active");
-    expect(out).toContain("limit: drain-url is not set, so the app does not know that it drains");
+    expect(out).toContain("limit: drain-url is not set, so the app is not notified");
   });
 
   test("is gone once the app is told", async () => {
@@ -56,7 +56,7 @@ describe("the limit", () => {
   test("says when a driver only counts what was not asked for, and sockets end the drain", async () => {
     const out = await explained(POD, "--driver=linkerd");
     expect(out).toContain(
-      "limit: The driver linkerd only counts clients, which drained-when: connections asks for, so nothing can send a client away",
+      "limit: The driver linkerd only counts clients, which drained-when: connections asks for, so nothing can close a kept connection",
     );
     expect(out).toMatch(/^ {4}driver +linkerd → none +command line$/m);
     expect(out).toContain("when traffic has been absent for 2s");
@@ -64,7 +64,7 @@ describe("the limit", () => {
 
   test("of an Envoy are the sessions it cannot send away, and the driver's count ends the drain", async () => {
     const out = await explained(POD, "--driver=envoy");
-    expect(out).toContain("limit: Envoy can send away HTTP clients only");
+    expect(out).toContain("limit: Envoy drains HTTP connections only");
     expect(out).toMatch(/^ {4}driver +envoy +command line$/m);
     expect(out).toContain("when the driver has counted no active request for 2s");
   });
@@ -95,7 +95,7 @@ describe("a Pod that the webhook would not be called for is not injected, becaus
     [
       "labels: {}",
       "annotations: {lastcall.dev/inject: enabled}",
-      `lastcall.dev/inject: enabled is an annotation of the Pod, and selectors read labels; ${REMEDY}`,
+      `lastcall.dev/inject: enabled is an annotation of the Pod, which selectors do not match; ${REMEDY}`,
     ],
     [
       "labels: {lastcall.dev/inject: enabled}",

@@ -9,7 +9,7 @@ import { type GoldenCase, goldenCase, goldenNames, podWrittenDown } from "../gol
 import { lastcall, type Ran } from "./run-lastcall.ts";
 
 /** What only the webhook knows. A manifest's own pull secrets would keep the ServiceAccount's out of the Pod. */
-const FROM_CLUSTER = ["limitRanges", "managerPullPolicy", "pullSecrets", "imageTrouble"] as const;
+const FROM_CLUSTER = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
 
 /** A file that is given to the command line has opted in, and what only a cluster knows is the webhook's alone. */
 const cases = goldenNames()

@@ -66,7 +66,7 @@ test.for([
   { flag: "--address-scope=web-0", says: '--address-scope got "web-0", expected an IP address, such as 10.1.0.7' },
   { flag: "--address-scope=1.2.3", says: '--address-scope got "1.2.3", expected an IP address' },
   { flag: "--completes=yes", says: "--completes takes no value" },
-  { flag: "--drain-dealy=5s", says: "unknown flag --drain-dealy; known are --port" },
+  { flag: "--drain-dealy=5s", says: "unknown flag --drain-dealy; expected one of --port" },
 ])("says what is wrong with $flag", ({ flag, says }) => {
   const { problems } = parseServeFlags([flag]);
   expect(problems).toHaveLength(1);

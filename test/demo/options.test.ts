@@ -37,9 +37,7 @@ test("the relay is there unless it is left out", () => {
 });
 
 test("an unknown flag is a problem", () => {
-  expect(problemsOf("--propagatoin=2s")).toEqual([
-    '"--propagatoin": There is no such flag; did you mean --propagation?',
-  ]);
+  expect(problemsOf("--propagatoin=2s")).toEqual(['"--propagatoin": Unknown flag; did you mean --propagation?']);
 });
 
 test.for([
@@ -51,7 +49,7 @@ test.for([
 });
 
 test("a missing value, and a value that a switch does not take, are problems", () => {
-  expect(problemsOf("--json=yes", "--path")).toEqual(["--json: It takes no value.", "--path: A value is missing."]);
+  expect(problemsOf("--json=yes", "--path")).toEqual(["--json: Takes no value.", "--path: Missing value."]);
 });
 
 test("a flag of the sample beside one's own Deployment is refused instead of ignored, and the other way round", () => {

@@ -39,7 +39,7 @@ type Settings = {
     readonly limitRanges?: readonly RawObject[];
     readonly managerPullPolicy?: "Always" | "IfNotPresent" | "Never";
     readonly pullSecrets?: readonly string[];
-    readonly imageTrouble?: string;
+    readonly imagePullError?: string;
   };
 };
 

@@ -47,7 +47,7 @@ const record = fc.record(
       ),
       fc.constantFrom<unknown>(null, "", "8080", "app", 7),
     ),
-    blank: fc.dictionary(
+    empty: fc.dictionary(
       fc.constantFrom(
         ...["metadata", "annotations", "initContainers", "containers", "grace"],
         ...["lifecycle/app", "app/liveness", "lifecycle/worker", "worker/startup"],

@@ -52,8 +52,8 @@ test("one container more than 1 000 leaves the Pod alone, init containers counte
   const outcome = inject(pod);
   expect(outcome).toMatchObject({ kind: "unchanged", reason: "too_many_containers" });
   expect(warningsOf(outcome)).toEqual([
-    "lastcall: not injected: it has more than 1000 containers",
-    "lastcall: pod web-0, spec: It has 1001 containers; at most 1000 are planned.",
+    "lastcall: not injected: the Pod has more than 1000 containers",
+    "lastcall: pod web-0, spec: 1001 containers exceed the limit of 1000.",
   ]);
   // Without asking for injection its owner hears nothing.
   expect(inject(pod, { request: { optIn: "label" } })).toMatchObject({ reason: "not_enabled" });
@@ -68,7 +68,7 @@ test("a list of ports longer than one argument is not obeyed, and the next farth
     {
       code: "list_too_long",
       where: "pod web-0, lastcall.dev/drain-ports",
-      message: "It lists 30000 entries, and at most 20000 can be obeyed.",
+      message: "Got 30000 entries, expected at most 20000.",
     },
   ]);
   expect(outcome.explanation.policy.drainPorts).toEqual([8_080]);
@@ -83,7 +83,7 @@ test("of 36 000 names that do not exist 20 are named and the others counted", ()
   expect(problems.at(-1)).toEqual({
     code: "unknown_annotation",
     where: "pod web-0",
-    message: "There are 35980 more annotations under lastcall.dev/ that do not exist.",
+    message: "35980 more annotations with the prefix lastcall.dev/ do not exist.",
   });
 });
 
@@ -93,11 +93,11 @@ test("an answer names 50 problems at most, and warns 34 times at most, with a co
   expect(outcome.explanation.problems).toHaveLength(50);
   expect(outcome.explanation.problems.at(-1)).toMatchObject({
     code: "more_problems",
-    message: "There are 951 more problems than an answer names.",
+    message: "951 more problems are not shown.",
   });
   const warnings = warningsOf(outcome);
   expect(warnings).toHaveLength(34);
-  expect(warnings.at(-1)).toBe("lastcall: there are 17 more warnings");
+  expect(warnings.at(-1)).toBe("lastcall: 17 more warnings are not shown");
   // What the API server keeps of all warnings of a request.
   expect(warnings.join("").length).toBeLessThanOrEqual(4_096);
 });
@@ -126,7 +126,7 @@ test("a change longer than the API server stores is not made", () => {
   expect(outcome).toMatchObject({ kind: "unchanged", reason: "patch_too_large" });
   expect(warningsOf(outcome)).toEqual([
     expect.stringMatching(/^lastcall: not injected: /),
-    expect.stringMatching(/: The patch would have [0-9]{7} bytes; at most 1572864 are sent\.$/),
+    expect.stringMatching(/: The patch of [0-9]{7} bytes exceeds the limit of 1572864\.$/),
   ]);
   expect(inject(withLong(700_000))).toMatchObject({ kind: "patched" });
 });

@@ -179,7 +179,7 @@ export const SHAPES: readonly Shape[] = [
         probes: names.flatMap((name) => [`${name}/liveness`, `${name}/startup`]),
         preStop: Object.fromEntries(names.map((name) => [name, null])),
         annotations: Object.fromEntries(names.map((name) => [name, "x"])),
-        blank: Object.fromEntries(names.map((name) => [`lifecycle/${name}`, null])),
+        empty: Object.fromEntries(names.map((name) => [`lifecycle/${name}`, null])),
       };
       const manager = standing(record, names.map((name) => `${name}:app`).join());
       const held = containers(size, (at) => ({

@@ -67,7 +67,7 @@ describe("the pull policy", () => {
 });
 
 describe("an image that nodes cannot pull for the namespace", () => {
-  const TROUBLE = { facts: { imageTrouble: "Failed to pull image: not found" } };
+  const TROUBLE = { facts: { imagePullError: "Failed to pull image: not found" } };
 
   test("goes into no Pod, and its creator hears what a node said", () => {
     const outcome = inject(web(), TROUBLE);

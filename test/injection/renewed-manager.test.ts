@@ -113,7 +113,7 @@ test("an image whose path only ends alike is not a mirror's", () => {
 });
 
 test("a record that contradicts itself is settled in one pass", () => {
-  const original = '{"grace":45,"blank":{"grace":null,"initContainers":{},"lifecycle/app":[]}}';
+  const original = '{"grace":45,"empty":{"grace":null,"initContainers":{},"lifecycle/app":[]}}';
   const manager = {
     name: "lastcall",
     image: "x",

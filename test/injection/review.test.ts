@@ -42,7 +42,7 @@ test("a warning is one printable line of at most 120 characters per problem", ()
 
 test("a Pod left alone for a surprising reason says so, for an everyday one it does not", () => {
   const zero = { ...POD, spec: { ...POD.spec, terminationGracePeriodSeconds: 0 } };
-  expect(warningsOf(inject(zero)).join()).toContain("immediate kill");
+  expect(warningsOf(inject(zero)).join()).toContain("the kubelet kills the Pod at once");
   const job = { ...POD, spec: { ...POD.spec, restartPolicy: "Never" } };
   expect(warningsOf(inject(job))).toEqual([]);
 });

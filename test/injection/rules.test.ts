@@ -136,7 +136,7 @@ describe("a hook over HTTPS", () => {
 describe("the record of what was changed", () => {
   test("writes no dollar sign, which kubelet would take for a variable", () => {
     const preStop = { app: { exec: { command: ["echo", "$(POD_NAME) $$"] } } };
-    const record = { grace: 30, probes: [], pullSecrets: [], preStop, chain: {}, annotations: {}, blank: {} };
+    const record = { grace: 30, probes: [], pullSecrets: [], preStop, chain: {}, annotations: {}, empty: {} };
     const text = formatRecord(record);
     expect(text).not.toContain("$");
     expect(parseRecord(text)).toEqual(record);
@@ -160,7 +160,7 @@ describe("the record of what was changed", () => {
   });
 
   test("that is forged or broken stops nothing", () => {
-    for (const text of ["", "null", "[]", '{"grace":"x","probes":7,"preStop":[],"blank":{"a":5}}', '{"grace":-1}'])
+    for (const text of ["", "null", "[]", '{"grace":"x","probes":7,"preStop":[],"empty":{"a":5}}', '{"grace":-1}'])
       expect(() => parseRecord(text)).not.toThrow();
     const container = { name: "lastcall", image: "x", args: ["serve", "--port=17890"], restartPolicy: "Always" };
     const env = [{ name: "LASTCALL_ORIGINAL", value: "{" }];
@@ -240,8 +240,8 @@ describe("a Pod that is left alone says what decided", () => {
       { name: "proxy", image: "proxy", ports: portsOf(17_940, 50) },
     ];
     expect(messageOf({ spec: { containers } })).toBe(
-      "pod without name, lastcall.dev/port: Taken are 17890-17939 by container app, 17940-17989 by container proxy; " +
-        "any free port here would do.",
+      "pod without name, lastcall.dev/port: Ports 17890-17939 (container app), 17940-17989 (container proxy) are in use. " +
+        "Set a free port.",
     );
   });
 
@@ -252,19 +252,19 @@ describe("a Pod that is left alone says what decided", () => {
     ];
     const metadata = { annotations: { "lastcall.dev/port": "9000" } };
     const message = messageOf({ metadata, spec: { containers } });
-    expect(message).toContain(`Taken are 9000 by container ${"a".repeat(63)}, and more; any free port here would do.`);
+    expect(message).toContain(`Ports 9000 (container ${"a".repeat(63)}), and more are in use. Set a free port.`);
     expect(inject({ metadata, spec: { containers } }).explanation.problems[0]?.message.length).toBeLessThanOrEqual(200);
   });
 
   test("a patch that is too long says how long it is", () => {
     const limits = { containers: 1_000, patchBytes: 10 };
     const message = messageOf({ spec: { containers: [{ name: "app", image: "app" }] } }, { request: { limits } });
-    expect(message).toMatch(/^pod without name: The patch would have [1-9][0-9]+ bytes; at most 10 are sent\.$/);
+    expect(message).toMatch(/^pod without name: The patch of [1-9][0-9]+ bytes exceeds the limit of 10\.$/);
   });
 
   test("a Pod that nothing was asked for hears nothing", () => {
     const pod = { spec: { hostNetwork: true, containers: [{ name: "app", image: "app" }] } };
     expect(messageOf(pod, { request: { optIn: "label" } })).toBe("");
-    expect(messageOf(pod)).toContain("spec.hostNetwork: It is true;");
+    expect(messageOf(pod)).toContain("spec.hostNetwork: Is true.");
   });
 });

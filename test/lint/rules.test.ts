@@ -400,7 +400,7 @@ describe("a setting of lastcall is found", () => {
       {
         path: ["spec", "template", "metadata", "annotations", "lastcall.dev/drian-delay"],
         value: "5s",
-        message: 'There is no "lastcall.dev/drian-delay"; did you mean lastcall.dev/drain-delay?',
+        message: '"lastcall.dev/drian-delay" does not exist; did you mean lastcall.dev/drain-delay?',
       },
     ]);
   });

@@ -1,6 +1,6 @@
 /** What ends the draining phase, by settings, and to the millisecond. */
 import { describe, expect, test } from "vitest";
-import { type Criterion, criterionOf, watchesSockets } from "../../src/contract/criterion.ts";
+import { type Criterion, criterionOf, usesSockets } from "../../src/contract/criterion.ts";
 import type { DrainedWhen, DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DriverName } from "../../src/contract/driver-table.ts";
 import { isDrained } from "../../src/manager/drain/draining.ts";
@@ -38,7 +38,7 @@ describe("the criterion", () => {
 
   test("is judged by looks where sockets decide", () => {
     const all: readonly Criterion[] = ["quiet", "connections", "requests", "clients", "deadline"];
-    expect(all.filter(watchesSockets)).toEqual(["quiet", "connections"]);
+    expect(all.filter(usesSockets)).toEqual(["quiet", "connections"]);
   });
 
   test("of requests is counted before the drain where the driver sees what comes and goes", () => {

@@ -26,7 +26,7 @@ const ODD = [
   {
     file: "name-given-twice.yaml",
     says:
-      "Pod shop/cups: skipped (invalid_pod): the object is not a Pod the API server would accept: " +
+      "Pod shop/cups: skipped (invalid_pod): the object is not a valid Pod: " +
       'spec.initContainers[0].name is "cups" a second time, expected names that differ\n',
   },
 ];

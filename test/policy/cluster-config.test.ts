@@ -54,8 +54,12 @@ test.for([
 test("a name that cannot be set is a problem of its own kind, and null is no text", () => {
   const { problems } = readClusterConfig({ surprise: 1, defaults: { "drain-delay": null } });
   expect(problems.map(({ code, where, message }) => [code, where, message])).toEqual([
-    ["unknown_annotation", "configuration", '"surprise" cannot be set here; known are defaults, profiles, onInvalid'],
-    ["bad_value", "defaults.drain-delay", expect.stringMatching(/^Got a null instead of text, expected a duration/)],
+    [
+      "unknown_annotation",
+      "configuration",
+      '"surprise" cannot be set here; expected one of defaults, profiles, onInvalid',
+    ],
+    ["bad_value", "defaults.drain-delay", expect.stringMatching(/^Got null instead of a string, expected a duration/)],
   ]);
 });
 
@@ -69,8 +73,8 @@ test("every mistake is named at once", () => {
   expect(problems.map(({ where, message }) => `${where}: ${message}`)).toEqual([
     'configuration: "default" cannot be set here; did you mean defaults?',
     'defaults: "drain-dely" cannot be set here; did you mean drain-delay?',
-    expect.stringMatching(/^defaults: "inject" cannot be set here; known are mode, /),
-    "defaults.drain-delay: Got a number instead of text, expected a duration with a unit, such as 30s, 500ms, 2m or 1h.",
+    expect.stringMatching(/^defaults: "inject" cannot be set here; expected one of mode, /),
+    "defaults.drain-delay: Got a number instead of a string, expected a duration with a unit, such as 30s, 500ms, 2m or 1h.",
     "profiles.a: Expected a mapping from annotation names to text.",
     'onInvalid: Got "explode", expected one of warn, skip, deny.',
   ]);

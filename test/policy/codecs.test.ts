@@ -99,7 +99,7 @@ test("a list is as long as can be obeyed and not an entry longer, whatever the e
   const listed = (field: Field, entries: number, text: (at: number) => string) =>
     readValue(codecOf(field), Array.from({ length: entries }, (_, at) => text(at)).join());
   expect(listed("drainPorts", 20_000, (at) => String(at + 1))).toMatchObject({ ok: true });
-  const message = "It lists 20001 entries, and at most 20000 can be obeyed.";
+  const message = "Got 20001 entries, expected at most 20000.";
   expect(listed("drainPorts", 20_001, () => "80")).toEqual({ ok: false, code: "list_too_long", message });
   expect(listed("ignorePorts", 400_000, () => "")).toMatchObject({ code: "list_too_long" });
   expect(listed("containers", 1_000, (at) => `c${at}`)).toMatchObject({ ok: true });
@@ -137,7 +137,7 @@ test.for<[Field, string]>([
   ["drainDelayMs", "5s"],
   ["mode", "auto"],
   ["inject", "from the namespace"],
-  ["drainPorts", "all TCP ports listening on a non-loopback address, minus ours"],
+  ["drainPorts", "all TCP ports that listen on a non-loopback address, except the manager's"],
 ])("the default of %s is shown as %j", ([field, shown]) => {
   expect(fallbackText(field)).toBe(shown);
 });

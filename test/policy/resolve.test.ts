@@ -84,12 +84,12 @@ describe("mistakes", () => {
       {
         code: "unknown_annotation",
         where: "pod web-0",
-        message: 'There is no "lastcall.dev/drain-timout"; did you mean lastcall.dev/drain-timeout?',
+        message: '"lastcall.dev/drain-timout" does not exist; did you mean lastcall.dev/drain-timeout?',
       },
       {
         code: "wrong_scope",
         where: "cluster, lastcall.dev/inject",
-        message: "This has no effect on a cluster; set it on pod or namespace.",
+        message: "No effect on a cluster. Set it on a pod or namespace.",
       },
       {
         code: "bad_value",
@@ -104,7 +104,7 @@ describe("mistakes", () => {
       {
         code: "bad_value",
         where: "namespace shop, lastcall.dev/driver",
-        message: "Got a number instead of text, expected one of auto, none, envoy, istio, linkerd, http.",
+        message: "Got a number instead of a string, expected one of auto, none, envoy, istio, linkerd, http.",
       },
     ]);
   });
@@ -117,20 +117,20 @@ describe("mistakes", () => {
       {},
     );
     expect(problems.map(({ code }) => code)).toEqual(Array.from({ length: 22 }, () => "unknown_annotation"));
-    expect(problems.filter(({ message }) => message.startsWith("There is no ")).map(({ where }) => where)).toEqual([
+    expect(problems.filter(({ message }) => /^".*" does not exist/.test(message)).map(({ where }) => where)).toEqual([
       ...Array.from({ length: 15 }, () => "pod web-0"),
       ...Array.from({ length: 5 }, () => "namespace shop"),
     ]);
-    expect(problems.filter(({ message }) => message.startsWith("There are "))).toEqual([
+    expect(problems.filter(({ message }) => message.includes(" more annotation"))).toEqual([
       {
         code: "unknown_annotation",
         where: "namespace shop",
-        message: "There are 3 more annotations under lastcall.dev/ that do not exist.",
+        message: "3 more annotations with the prefix lastcall.dev/ do not exist.",
       },
       {
         code: "unknown_annotation",
         where: "cluster",
-        message: "There are 1 more annotations under lastcall.dev/ that do not exist.",
+        message: "1 more annotation with the prefix lastcall.dev/ does not exist.",
       },
     ]);
   });
@@ -138,7 +138,7 @@ describe("mistakes", () => {
   test("an unknown name that resembles none is told some that exist", () => {
     const [problem] = resolvePolicy([pod({ zzzzzzzz: "x" })], {}).problems;
     expect(problem?.message).toBe(
-      'There is no "lastcall.dev/zzzzzzzz"; known are inject, mode, port, drain-delay, deregistration-delay, …',
+      '"lastcall.dev/zzzzzzzz" does not exist; expected inject, mode, port, drain-delay, deregistration-delay, …',
     );
   });
 
@@ -148,7 +148,7 @@ describe("mistakes", () => {
       {
         code: "unknown_profile",
         where: "pod web-0, lastcall.dev/profile",
-        message: 'Got "slwo", but there are spot, dev, singleton, edge, long-work, slow, fast.',
+        message: 'Got "slwo", expected one of spot, dev, singleton, edge, long-work, slow, fast.',
       },
     ]);
   });
@@ -156,9 +156,9 @@ describe("mistakes", () => {
   test("an unknown profile names those that ship where the cluster has none, and of very many the first", () => {
     const told = (profiles: Readonly<Record<string, object>>) =>
       resolvePolicy([pod({ profile: "slow" })], profiles as Profiles).problems.map(({ message }) => message);
-    expect(told({})).toEqual(['Got "slow", but there are spot, dev, singleton, edge, long-work.']);
+    expect(told({})).toEqual(['Got "slow", expected one of spot, dev, singleton, edge, long-work.']);
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`p${at}`, {}]));
-    expect(told(many)).toEqual([expect.stringMatching(/^Got "slow", but there are spot, dev, .{89}\.$/)]);
+    expect(told(many)).toEqual([expect.stringMatching(/^Got "slow", expected one of spot, dev, .{89}\.$/)]);
   });
 
   test("a profile named like a property of every object does not exist", () => {

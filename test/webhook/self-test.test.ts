@@ -208,7 +208,7 @@ describe("its flags", () => {
         kubeconfigFile: "",
       },
       problems: [],
-      given: new Set(),
+      flagsSet: new Set(),
       help: false,
     });
   });
@@ -238,8 +238,8 @@ describe("its flags", () => {
 
   test("are all checked before anything is asked", () => {
     expect(problemsOf("--namespace=Shop", "--wait=60", "--wiat=1s", "now")).toEqual([
-      '"--wiat": There is no such flag; see --help',
-      '"now": No word is expected here, only flags.',
+      '"--wiat": Unknown flag; see --help',
+      '"now": Unexpected argument; only flags are allowed.',
       '--namespace: Got "Shop", expected a namespace name, lower-case letters, digits and -.',
       '--wait: Got "60", expected a duration with a unit, such as 5s or 500ms, of at most 24h.',
     ]);

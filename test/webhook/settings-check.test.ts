@@ -45,24 +45,30 @@ test.for<[string, Fields, readonly string[]]>([
   [
     "a namespace that opts in by annotation",
     namespace({ annotations: { "lastcall.dev/inject": "enabled" } }),
-    ["lastcall: namespace shop, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations."],
+    [
+      "lastcall: namespace shop, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations.",
+    ],
   ],
   [
     "a Pod template with a misspelt annotation",
     workload("Deployment", {}, { annotations: { "lastcall.dev/drian-delay": "5s" } }),
-    ['lastcall: pod of Deployment/web: There is no "lastcall.dev/drian-delay"; did you mean lastcall.dev/drain-delay?'],
+    [
+      'lastcall: pod of Deployment/web: "lastcall.dev/drian-delay" does not exist; did you mean lastcall.dev/drain-delay?',
+    ],
   ],
   [
     "an annotation beside the Pod template",
     workload("StatefulSet", { annotations: { "lastcall.dev/drain-delay": "5s" } }, {}),
     [
-      'lastcall: StatefulSet/web: "lastcall.dev/drain-delay" has no effect on the workload; set it on its Pod template.',
+      'lastcall: StatefulSet/web: "lastcall.dev/drain-delay" has no effect on the workload. Set it on the Pod template.',
     ],
   ],
   [
     "a Pod that opts in by annotation",
     { object: { ...POD, metadata: { ...POD.metadata, annotations: { "lastcall.dev/inject": "enabled" } } } },
-    ["lastcall: pod web-0, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations."],
+    [
+      "lastcall: pod web-0, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations.",
+    ],
   ],
   ["right settings", workload("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],
   ["the deletion of anything", { operation: "DELETE", object: null }, []],

@@ -65,14 +65,12 @@ test("every mistake is told, of flags and variables alike", () => {
 
 test("a flag without its value is told and does not swallow the next flag", () => {
   const { problems } = readSettings(["--image", "--port", "1"], {});
-  expect(problems).toContainEqual({ where: "--image", message: "A value is missing." });
+  expect(problems).toContainEqual({ where: "--image", message: "Missing value." });
 });
 
 test("a variable that is nearly one of ours is told", () => {
   const { problems } = readSettings([], { LASTCALL_OPTIN: "all" });
-  expect(problems).toEqual([
-    { where: '"LASTCALL_OPTIN"', message: "There is no such variable; did you mean LASTCALL_OPT_IN?" },
-  ]);
+  expect(problems).toEqual([{ where: '"LASTCALL_OPTIN"', message: "Unknown variable; did you mean LASTCALL_OPT_IN?" }]);
 });
 
 test("variables that describe a Service named lastcall are not settings", () => {

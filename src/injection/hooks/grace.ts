@@ -1,23 +1,23 @@
-/** The arithmetic of the grace period. */
+/** Computes the grace period, and reports where it is too long for autoscalers or spot nodes. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { requiredNodeTerms } from "../../kubernetes/pod.ts";
 import { isAbsent, listAt, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import type { Problem } from "../../policy/problem.ts";
 
-/** For signals, for hooks that start late, and for the containers' own exit after the deadline. */
+/** Covers signals, late hook starts, and the exit of containers after the deadline. */
 const MARGIN_SECONDS = 5;
 
-/** Kubelets and container runtimes keep it in 32 bits. */
+/** Kubelets and container runtimes use 32 bits. */
 export const GRACE_LIMIT_SECONDS = 2_147_483_647;
 
-/** cluster-autoscaler's default for how long it waits for a Pod. */
+/** Default of cluster-autoscaler's `--max-graceful-termination-sec`. */
 const AUTOSCALER_WAIT_SECONDS = 600;
 
 type Spans = Pick<DrainSettings, "drainDelayMs" | "deregistrationDelayMs" | "drainTimeoutMs">;
 
 /**
- * The app keeps what it had after SIGTERM; the drain comes on top.
+ * Adds the drain to the app's own time after SIGTERM.
  *
  * @returns whole seconds, rounded up, never less than the original
  */
@@ -28,8 +28,7 @@ export function gracePeriodSeconds(originalSeconds: number, spans: Spans, chainS
 }
 
 /**
- * Cuts the spans until the grace period holds them: first the timeout, then the deregistration delay, then the
- * drain delay.
+ * Cuts the spans to fit the maximum grace period: the timeout first, then the deregistration delay, then the drain delay.
  */
 export function fitSpans(originalSeconds: number, spans: Spans, chainSeconds: number): Spans {
   const roomMs = Math.max(0, GRACE_LIMIT_SECONDS - originalSeconds - chainSeconds - MARGIN_SECONDS) * 1_000;
@@ -39,7 +38,7 @@ export function fitSpans(originalSeconds: number, spans: Spans, chainSeconds: nu
   return { drainDelayMs, deregistrationDelayMs, drainTimeoutMs };
 }
 
-/** The longest span not above `spanMs` that a flag can say: durations have at most six digits. */
+/** Rounds down to a span that a flag can express, since durations have at most six digits. */
 export function writableMs(spanMs: number): number {
   if (spanMs >= 0 && spanMs < 1_000_000) return Math.floor(spanMs);
   for (const unitMs of UNITS_MS) {
@@ -58,31 +57,30 @@ export function graceProblems(pod: RawObject, seconds: number, where: string): r
 
 function longGraceProblems(seconds: number, where: string): readonly Problem[] {
   if (seconds <= AUTOSCALER_WAIT_SECONDS) return [];
-  const message = `The grace period is now ${seconds} s; cluster-autoscaler waits 600 s by default, spot nodes far less.`;
+  const message = `The grace period of ${seconds} s is longer than the 600 s that cluster-autoscaler waits by default. Shorten lastcall.dev/drain-timeout.`;
   return [{ code: "long_grace", where: `${where}, terminationGracePeriodSeconds`, message }];
 }
 
-/** The plan stays: most ends there are rollouts, which give all the time. */
+/** Only a warning: most Pods there end by rollouts, which allow the whole grace period. */
 function shortNoticeProblems(pod: RawObject, seconds: number, where: string): readonly Problem[] {
   const notice = shortNoticeOf(pod);
   if (notice === undefined || seconds <= notice.seconds) return [];
   const message =
-    `Such a node is gone ${notice.seconds} s after its notice, and the grace period is now ${seconds} s. ` +
-    "Choose the profile spot, a shorter drain-timeout, or a shorter grace period of the app.";
+    `Such a node ends ${notice.seconds} s after its notice, and the grace period is ${seconds} s. ` +
+    "Set lastcall.dev/profile: spot, or a shorter drain-timeout or grace period.";
   return [{ code: "short_notice", where: `${where}, ${notice.from}`, message }];
 }
 
-/** Nodes whose provider takes them back at short notice, and how a Pod says that it may run there. Pure. */
 type ShortNotice = {
-  /** From the notice until the machine is gone, at most. */
+  /** Shortest time from the notice to the end of the node. */
   readonly seconds: number;
-  /** What in the Pod says so, for example `nodeSelector cloud.google.com/gke-spot`. */
+  /** The field of the Pod, such as `nodeSelector cloud.google.com/gke-spot`. */
   readonly from: string;
 };
 
 type Capacity = { readonly label: string; readonly value: string; readonly noticeSeconds: number };
 
-/** The labels are those of nodes, and the keys of their taints as well. Karpenter's is of AWS here, where most of it runs. */
+/** Labels of spot nodes, which are also the keys of their taints. Karpenter's notice is that of AWS. */
 const CAPACITIES: readonly Capacity[] = [
   { label: "cloud.google.com/gke-spot", value: "true", noticeSeconds: 30 },
   { label: "cloud.google.com/gke-preemptible", value: "true", noticeSeconds: 30 },
@@ -91,7 +89,7 @@ const CAPACITIES: readonly Capacity[] = [
   { label: "karpenter.sh/capacity-type", value: "spot", noticeSeconds: 120 },
 ];
 
-/** The shortest of all that the Pod names: where it may run, it may end. A toleration of every taint names none. */
+/** The shortest notice of all spot nodes that the Pod selects or tolerates. A toleration of all taints does not count. */
 export function shortNoticeOf(pod: RawObject): ShortNotice | undefined {
   const found = CAPACITIES.flatMap((capacity) => {
     const place = placeNaming(pod, capacity);
@@ -104,13 +102,13 @@ function placeNaming(pod: RawObject, { label, value }: Capacity): string | undef
   const spec = objectAt(pod, "spec");
   if (textAt(objectAt(spec, "nodeSelector"), label) === value) return "nodeSelector";
   const expressions = requiredNodeTerms(pod).flatMap((term) => objectsAt(term, "matchExpressions"));
-  if (expressions.some((expression) => mayMean(expression, label, value))) return "affinity";
+  if (expressions.some((expression) => mayMatch(expression, label, value))) return "affinity";
   return objectsAt(spec, "tolerations").some((toleration) => tolerates(toleration, label, value))
     ? "toleration"
     : undefined;
 }
 
-function mayMean(expression: RawObject, label: string, value: string): boolean {
+function mayMatch(expression: RawObject, label: string, value: string): boolean {
   if (textAt(expression, "key") !== label) return false;
   const operator = textAt(expression, "operator");
   return operator === "Exists" || (operator === "In" && listAt(expression, "values").includes(value));

@@ -1,4 +1,4 @@
-/** What happens to the preStop hook of each container, and what its owner should know about it. */
+/** Plans the preStop hook of each container, and reports containers whose hooks are not held. */
 import type { HookRole } from "../../contract/drain-settings.ts";
 import { containersOf, nameOf } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
@@ -6,16 +6,16 @@ import type { PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
 import { isMeshProxy } from "../mesh/mesh.ts";
-import { type ChainedHook, chainable, isNoHook, kindOfHook, sleepSecondsOf } from "./own-hooks.ts";
+import { type ChainedHook, isNoHook, kindOfHook, sleepSecondsOf, toChainedHook } from "./own-hooks.ts";
 
 export type HookPlan =
   | {
       readonly kind: "hold";
       readonly container: string;
       readonly role: HookRole;
-      /** The container's own handler, which ours stands in for. */
+      /** The container's own handler. */
       readonly replaced: RawObject | undefined;
-      /** The replaced hook only slept: the drain delay must be at least this. */
+      /** Duration of a replaced sleep, a lower bound of the drain delay. */
       readonly sleptSeconds: number;
       readonly chained: ChainedHook | undefined;
     }
@@ -23,14 +23,14 @@ export type HookPlan =
       readonly kind: "keep";
       readonly container: string;
       readonly role: HookRole;
-      /** Words for the message; empty when the hook says "no hook here". */
+      /** Kind of the hook, for messages; empty for a sleep of 0 s. */
       readonly hook: string;
     }
   | { readonly kind: "leave"; readonly container: string; readonly role: HookRole };
 
 /**
- * One entry per regular container. A container that is not among the chosen ones is left alone, and so is every
- * native sidecar: its hook would run at the start of the termination.
+ * Returns one entry per regular container. Containers that are not chosen are not changed. Native sidecars have no entry: their
+ * hooks run at the start of the termination.
  */
 export function planHooks(pod: RawObject, policy: PodPolicy, chosen: ReadonlySet<string>): readonly HookPlan[] {
   return containersOf(pod).map((container) => {
@@ -50,7 +50,7 @@ export function planHooks(pod: RawObject, policy: PodPolicy, chosen: ReadonlySet
   });
 }
 
-/** Nothing in the Pod would wait for the drain. */
+/** Whether no container would wait for the drain. */
 export function hasOnlyOwnHooks(hooks: readonly HookPlan[]): boolean {
   return hooks.some((hook) => hook.kind === "keep") && !hooks.some((hook) => hook.kind === "hold");
 }
@@ -64,13 +64,13 @@ function planOwnHook(
   const keep = { kind: "keep", container: hold.container, role: hold.role } as const;
   if (isNoHook(handler)) return { ...keep, hook: "" };
   const seconds = sleepSecondsOf(handler);
-  // A proxy sleeps to outlive the app, which its hold does anyway; the app's own delay is not made of it.
+  // A mesh proxy sleeps to outlive the app, which its hold ensures, so its sleep does not extend the drain delay.
   const sleptSeconds = seconds !== undefined && hold.role === "mesh-proxy" ? 0 : seconds;
   switch (policy.preStop) {
     case "replace":
       return { ...hold, sleptSeconds: sleptSeconds ?? 0 };
     case "chain": {
-      const chained = chainable(container, handler, seconds);
+      const chained = toChainedHook(container, handler, seconds);
       return chained === undefined ? { ...keep, hook: kindOfHook(handler) } : { ...hold, chained };
     }
     case "auto":
@@ -82,30 +82,29 @@ function planOwnHook(
 
 type ChosenContainers = { readonly names: ReadonlySet<string>; readonly problems: readonly Problem[] };
 
-/** The regular containers that `containers` names; all of them when it names none that exists. */
+/** Regular containers named by `containers`; all of them when none of the names exists. */
 export function chosenContainers(pod: RawObject, policy: PodPolicy, where: string): ChosenContainers {
   const regular = new Set(containersOf(pod).map(nameOf));
   const known = new Set(policy.containers.filter((name) => regular.has(name)));
   const unknown = policy.containers.filter((name) => !regular.has(name));
   const existing = [...regular].join(", ").slice(0, 100);
   const problems = unknown.map((name): Problem => {
-    const message = `No regular container is named ${quote(name)}; there are ${existing}.`;
+    const message = `${quote(name)} is not a regular container of the Pod; expected one of ${existing}.`;
     return { code: "unknown_container", where: `${where}, lastcall.dev/containers`, message };
   });
   return { names: known.size > 0 ? known : regular, problems };
 }
 
-/** One problem per container that is not held because it keeps its hook. */
 export function keptHookProblems(hooks: readonly HookPlan[], policy: PodPolicy, where: string): readonly Problem[] {
   return hooks.flatMap((hook) => {
     if (hook.kind !== "keep" || hook.hook === "") return [];
-    const message = `It keeps its own ${hook.hook} preStop and is not held by the drain${alternatives(hook.hook, policy)}.`;
+    const message = `Keeps its own preStop ${hook.hook} hook, so the drain cannot delay its stop signal.${remedy(hook.hook, policy)}`;
     return [{ code: "own_hook_kept", where: `${where}, container ${hook.container}`, message } as const];
   });
 }
 
-function alternatives(hook: string, policy: PodPolicy): string {
+function remedy(hook: string, policy: PodPolicy): string {
   if (policy.preStop === "replace") return "";
   const canChain = (hook === "httpGet" || hook === "sleep") && policy.preStop !== "chain";
-  return `; lastcall.dev/prestop: ${canChain ? "chain or " : ""}replace would change that`;
+  return ` Set lastcall.dev/prestop: ${canChain ? "chain or " : ""}replace.`;
 }

@@ -1,4 +1,4 @@
-/** What a container's own preStop hook does: sleep, call Istio's agent, or something the manager can perform. */
+/** Classifies a container's own preStop hook: a sleep, a hook that Istio rewrote, or one that the manager can run. */
 import { containerNamed } from "../../kubernetes/pod.ts";
 import {
   isRawObject,
@@ -12,7 +12,7 @@ import {
 } from "../../kubernetes/raw-json.ts";
 import { portNumberOf } from "../mesh/ports.ts";
 
-/** Whole seconds the hook sleeps, rounded up; `undefined` when it does anything else. */
+/** Seconds that the hook sleeps, rounded up; `undefined` for any other hook. */
 export function sleepSecondsOf(handler: RawObject): number | undefined {
   if (Object.keys(handler).length !== 1) return undefined;
   const sleep = objectAt(handler, "sleep");
@@ -24,12 +24,11 @@ export function sleepSecondsOf(handler: RawObject): number | undefined {
   return command.every((word) => typeof word === "string") ? secondsOfCommand(command) : undefined;
 }
 
-/** `preStop: {sleep: {seconds: 0}}` is how people say: no hook here. */
+/** A sleep of 0 s is the usual way to write "no hook". */
 export function isNoHook(handler: RawObject): boolean {
   return valueAt(handler, "sleep") !== undefined && sleepSecondsOf(handler) === 0;
 }
 
-/** `lifecycle` as it would be written for a plain sleep. */
 export function sleepHandler(seconds: number): RawObject {
   return { sleep: { seconds } };
 }
@@ -48,7 +47,7 @@ function baseName(program: string): string {
   return /^(?:\/(?:usr\/)?bin\/)?([a-z]+)$/.exec(program)?.[1] ?? "";
 }
 
-/** GNU and busybox take a fraction and a unit. */
+/** GNU and busybox accept a fraction and a unit. */
 function secondsOfText(text: string): number | undefined {
   const match = /^([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)$/.exec(text);
   if (match === null) return undefined;
@@ -56,7 +55,7 @@ function secondsOfText(text: string): number | undefined {
   return Math.ceil(Number(match[1]) * unit);
 }
 
-/** For messages: which kind of hook this is. */
+/** For messages. */
 export function kindOfHook(handler: RawObject): string {
   for (const kind of ["exec", "httpGet", "tcpSocket", "sleep"]) if (objectAt(handler, kind) !== undefined) return kind;
   return "unknown";
@@ -68,17 +67,17 @@ export function isRewritten(handler: RawObject, container: string): boolean {
   return textAt(objectAt(handler, "httpGet"), "path") === pathOf(container);
 }
 
-/** Where Istio's agent sends the hook of a container; `undefined` when it does not say. */
+/** Returns the target to which Istio's agent forwards the hook of a container; `undefined` when unknown. */
 export type RewrittenTargets = (container: string) => HookTarget | undefined;
 
-/** As it stands in the proxy's environment, which is read once; before its own injection the proxy says nothing. */
+/** Reads the targets from the proxy's environment, once. Before Istio's injection there are none. */
 export function rewrittenTargets(pod: RawObject): RewrittenTargets {
   const variables = objectsAt(containerNamed(pod, "istio-proxy"), "env");
   const text = textAt(
     variables.find((variable) => textAt(variable, "name") === "ISTIO_KUBE_APP_PROBERS"),
     "value",
   );
-  // Most Pods have no such proxy, and a parse that fails takes a tenth of a small admission.
+  // Most Pods have no such proxy, and a failing JSON.parse takes a tenth of a small admission.
   const probers = text === undefined ? undefined : parsed(text);
   return (container) => {
     const action = objectAt(objectAt(probers, pathOf(container)), "httpGet");
@@ -99,7 +98,7 @@ function parsed(text: string): RawObject | undefined {
   }
 }
 
-/** A hook the manager performs after the drain and before it answers that container's hold. */
+/** A hook that the manager runs after the drain, before it answers the container's hold. */
 export type ChainedHook =
   | {
       readonly httpGet: {
@@ -110,22 +109,22 @@ export type ChainedHook =
     }
   | { readonly sleep: { readonly seconds: number } };
 
-/** Longest sleep the manager performs for a container; longer ones would not fit the grace period's 32 bits. */
+/** Longer sleeps would not fit the 32 bits of the grace period. */
 const LONGEST_CHAINED_SLEEP = 1_000_000;
 
-export function chainable(
+export function toChainedHook(
   container: RawObject,
   handler: RawObject,
   slept: number | undefined,
 ): ChainedHook | undefined {
   if (slept !== undefined) return slept <= LONGEST_CHAINED_SLEEP ? { sleep: { seconds: slept } } : undefined;
   const httpGet = objectAt(handler, "httpGet");
-  // With a host of its own the call leaves the Pod; the manager speaks to loopback only.
+  // A hook with a host leaves the Pod; the manager calls loopback only.
   if (httpGet === undefined || Object.keys(handler).length !== 1 || (textAt(httpGet, "host") ?? "") !== "")
     return undefined;
   const port = portNumberOf(container, httpGet["port"]);
   if (port === undefined) return undefined;
-  // The manager has no TLS of its own; a hook it could not perform is better kept.
+  // The manager has no HTTPS client, so such a hook is kept.
   if ((textAt(httpGet, "scheme") ?? "HTTP") !== "HTTP") return undefined;
   const path = textAt(httpGet, "path") ?? "/";
   const httpHeaders = listAt(httpGet, "httpHeaders");
@@ -138,7 +137,7 @@ export function chainable(
   };
 }
 
-/** Seconds the chained hooks may take in all; a GET gets 5 s. */
+/** Total time of the chained hooks; a GET has 5 s. */
 export function chainSeconds(chain: Readonly<Record<string, ChainedHook>>): number {
   return Object.values(chain).reduce(
     (sum, hook) => sum + ("sleep" in hook ? hook.sleep.seconds : CHAINED_GET_SECONDS),

@@ -1,4 +1,4 @@
-/** The manager's container: how it is made and recognised, and what its environment says. */
+/** Builds and recognises the manager's container, and reads its environment. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../contract/drain-settings.ts";
 import { MANAGER_BINARY, MANAGER_CONTAINER, VARIABLES } from "../../contract/manager-environment.ts";
 import type { GiveRelayAccess, RelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
@@ -7,7 +7,7 @@ import { nameOf, type PullPolicy } from "../../kubernetes/pod.ts";
 import { listAt, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { asWritten, withoutReferences } from "../../kubernetes/references.ts";
 
-export type ManagerMaking = {
+export type ManagerInput = {
   readonly native: boolean;
   readonly image: string;
   readonly pullPolicy: PullPolicy | undefined;
@@ -15,14 +15,14 @@ export type ManagerMaking = {
   readonly token: string;
   readonly recordText: string;
   readonly resources: RawObject | undefined;
-  /** A driver's socket folder, read-only. */
+  /** Mount of the directory with the driver's socket. */
   readonly mount: RawObject | undefined;
-  /** `undefined`: none is written. */
+  /** `undefined`: `runAsUser` is not set. */
   readonly user: number | undefined;
   readonly relay: RelayAccess | undefined;
 };
 
-export function makeManager(making: ManagerMaking): RawObject {
+export function makeManager(making: ManagerInput): RawObject {
   const { native, image, pullPolicy, settings, token, recordText, resources, mount, user, relay } = making;
   return {
     name: MANAGER_CONTAINER,
@@ -52,7 +52,7 @@ export function makeManager(making: ManagerMaking): RawObject {
   };
 }
 
-/** By name and arguments, never by an annotation: those can be forged, copied and lost. */
+/** Recognises the manager by name and arguments; annotations can be forged, copied and lost. */
 export function isManager(container: RawObject): boolean {
   const args = listAt(container, "args");
   return (
@@ -64,12 +64,12 @@ export function isManager(container: RawObject): boolean {
   );
 }
 
-/** Three times what `serve` has flags. */
+/** Three times the number of flags of `serve`. */
 const ARGUMENTS_LIMIT = 60;
-/** Other webhooks give some to every container, never hundreds. */
+/** Other webhooks add some variables to every container, but not hundreds. */
 const VARIABLES_LIMIT = 500;
 
-/** What the process sees of the flags of `serve`. */
+/** Flags of `serve` with the kubelet's escapes removed. */
 export function serveFlagsOf(container: RawObject | undefined): readonly string[] {
   const [command, ...flags] = listAt(container, "args").filter((arg) => typeof arg === "string");
   return command === "serve" ? flags.map(asWritten) : [];
@@ -79,24 +79,24 @@ function drainCommand(port: number): readonly string[] {
   return [MANAGER_BINARY, "drain", ...(port === DEFAULT_SETTINGS.port ? [] : [`--port=${port}`])];
 }
 
-/** A variable whose value is exactly this text, whatever references it seems to hold. */
+/** A variable with this literal value; references in it are escaped. */
 function literal(name: string, value: string): RawObject {
   return { name, value: withoutReferences(value) };
 }
 
-/** The text of a {@link literal} among the container's environment variables. */
+/** The value of a variable that {@link literal} wrote. */
 export function environmentValue(container: RawObject, name: string): string | undefined {
   const entry = objectsAt(container, "env").find((candidate) => candidate["name"] === name);
   const value = textAt(entry, "value");
   return value === undefined ? undefined : asWritten(value);
 }
 
-/** A variable whose value kubelet takes from a field of the Pod. */
+/** A variable from the downward API. */
 function fromField(name: string, fieldPath: string): RawObject {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }
 
-/** What the manager's container says; `undefined` when it carries no credential. */
+/** `undefined` without a credential. */
 function existingRelay(container: RawObject): RelayAccess | undefined {
   const credential = environmentValue(container, VARIABLES.relayCredential);
   if (credential === undefined) return undefined;
@@ -112,7 +112,7 @@ export function hasCredential(container: RawObject, credential: string): boolean
   return environmentValue(container, VARIABLES.relayCredential) === credential;
 }
 
-/** The addresses are asked about, so they come with the relay and not without it. */
+/** Includes the Pod's addresses, which only requests to the relay need. */
 function relayVariables(relay: RelayAccess | undefined): readonly RawObject[] {
   if (relay === undefined) return [];
   return [
@@ -127,14 +127,14 @@ function relayVariables(relay: RelayAccess | undefined): readonly RawObject[] {
 type RelayRequest = {
   readonly pod: RawObject;
   readonly namespace: string;
-  /** The manager's container as an earlier pass left it. */
+  /** The manager's container of an earlier pass. */
   readonly manager: RawObject | undefined;
-  /** Whether that container stays where it is, with every variable that is not replaced. */
+  /** Whether that container is kept, with every variable that is not replaced. */
   readonly staysInPlace: boolean;
   readonly giveRelayAccess: GiveRelayAccess | undefined;
 };
 
-/** To be asked once per injection: each answer may be a new credential. `undefined` leaves existing variables alone. */
+/** Call it once per injection: each call may issue a credential. `undefined` keeps existing variables. */
 export function relayAccessFor(request: RelayRequest): RelayAccess | undefined {
   const existing = request.manager === undefined ? undefined : existingRelay(request.manager);
   const given = request.giveRelayAccess?.({
@@ -147,7 +147,7 @@ export function relayAccessFor(request: RelayRequest): RelayAccess | undefined {
 
 type Owner = Pick<RelayAccessQuestion, "ownerKind" | "ownerName" | "ownerUid">;
 
-/** The one owner that controls the Pod, as far as its reference is text. */
+/** The Pod's controller; empty fields where the reference is malformed. */
 function ownerOf(pod: RawObject): Owner {
   const references = objectsAt(objectAt(pod, "metadata"), "ownerReferences");
   const owner = references.find((reference) => reference["controller"] === true);

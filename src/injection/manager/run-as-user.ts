@@ -1,35 +1,35 @@
-/** The user of the manager's container. */
+/** Chooses the user of the manager's container. */
 import { annotationsOf } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import type { RunAsUserChoice } from "../../policy/fields.ts";
 
 /**
- * Not root, and not 65532, as which most distroless images run: the kernel bounds some things by user, over all Pods of a
- * node. It is the number of the manager's port.
+ * Neither root nor 65532, the user of most distroless images, since the kernel has limits per user across all Pods of a node.
+ * Equals the default port.
  */
-const OUR_USER = 17_890;
+const MANAGER_USER = 17_890;
 
-/** OpenShift gives every project a range of users; a Pod with another is refused there. */
+/** OpenShift assigns each project a range of users, and refuses Pods with others. */
 export const OPENSHIFT_USER_RANGE = "openshift.io/sa.scc.uid-range";
-/** OpenShift writes it on a Pod before webhooks are called: the constraint under which the Pod was admitted. */
+/** The security context constraint that admitted the Pod; OpenShift sets it before webhooks are called. */
 const OPENSHIFT_CONSTRAINT = "openshift.io/scc";
 
-type UserQuestion = {
+type UserInput = {
   readonly pod: RawObject;
   readonly namespaceAnnotations: RawObject;
   readonly choice: RunAsUserChoice;
-  /** To whom a driver's socket belongs, where one is asked. */
+  /** Owner of the driver's Unix socket. */
   readonly socketUser: number | undefined;
 };
 
-/** @returns `undefined`: none is written, and the cluster's, the Pod's or else the image's user runs the manager */
-export function managerUser({ pod, namespaceAnnotations, choice, socketUser }: UserQuestion): number | undefined {
+/** @returns `undefined` to not set `runAsUser`: the cluster's, the Pod's or the image's user applies */
+export function managerUser({ pod, namespaceAnnotations, choice, socketUser }: UserInput): number | undefined {
   if (typeof choice === "number") return choice;
   if (socketUser !== undefined) return socketUser;
   const isAssigned =
     Object.hasOwn(namespaceAnnotations, OPENSHIFT_USER_RANGE) || OPENSHIFT_CONSTRAINT in annotationsOf(pod);
-  if (choice === "auto" && !isAssigned) return OUR_USER;
-  // The manager would inherit root, and runAsNonRoot would keep it from starting.
+  if (choice === "auto" && !isAssigned) return MANAGER_USER;
+  // The manager would inherit root, and runAsNonRoot would block its start.
   const ofPod = wholeNumberAt(objectAt(objectAt(pod, "spec"), "securityContext"), "runAsUser");
-  return ofPod === 0 ? OUR_USER : undefined;
+  return ofPod === 0 ? MANAGER_USER : undefined;
 }

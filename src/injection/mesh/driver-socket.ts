@@ -1,4 +1,4 @@
-/** The Unix socket of a driver: how the manager gets to see it, and as whom it may connect. */
+/** Finds the mount and the user with which the manager can connect to the Unix socket of a driver. */
 import type { DriverRow } from "../../contract/driver-table.ts";
 import { containersOf, initContainersOf, lastingContainersOf } from "../../kubernetes/pod.ts";
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
@@ -6,27 +6,26 @@ import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
 import { isManager } from "../manager/container.ts";
 
-/** Its volume is never writable, so no socket is made there. */
+/** Read-only volumes cannot contain a socket. */
 const READ_ONLY_VOLUMES: readonly string[] = ["configMap", "downwardAPI", "image", "projected", "secret"];
-/** Where the API server mounts the Pod's token in every container. */
+/** Mount path of the ServiceAccount token. */
 const TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
-/** Takes the right to run privileged, or a variable of the container it was made for. */
+/** They require a privileged container, or a variable of the original container. */
 const UNCOPIED: readonly string[] = ["mountPropagation", "subPathExpr"];
 
-/** A driver and the URL of its admin interface. */
 export type DriverAddress = { readonly driverUrl: string; readonly row: DriverRow };
 
 /**
- * The mount that lets the manager reach `unix:/folder/socket`: a copy of the one some container has, read-only unless the
- * runtime has to make the token's folder in it.
+ * Copies the mount of another container that contains the socket; read-only, unless the runtime has to create the token's
+ * mount point in it.
  *
- * @returns `undefined` when no container mounts the folder in a way that can be copied, and for URLs of another kind
+ * @returns `undefined` without such a mount, and for TCP URLs
  */
 export function socketMount(pod: RawObject, { driverUrl, row }: DriverAddress): RawObject | undefined {
   if (!driverUrl.startsWith("unix:")) return undefined;
   const all = [...containersOf(pod), ...initContainersOf(pod)];
   const socket = socketOf(pod, driverUrl);
-  // Each container may have a folder of that name for itself: the proxy's is the one.
+  // Other containers may mount another volume at the same path, so the proxy's mount comes first.
   const proxies = all.filter((container) => isProxy(container, row));
   const nearest = nearestMount(proxies, socket) ?? nearestMount(all, socket);
   if (nearest === undefined || (textAt(nearest, "subPathExpr") ?? "") !== "") return undefined;
@@ -36,15 +35,14 @@ export function socketMount(pod: RawObject, { driverUrl, row }: DriverAddress): 
 }
 
 /**
- * The user of the container that makes the socket. Connecting takes the right to write to it, and a proxy gives that to
- * its own user alone.
+ * User of the container that creates the socket. Connecting requires write permission, which only the proxy's user has.
  *
- * @returns `undefined` when the Pod does not say, or says root
+ * @returns `undefined` when the user is unknown or root
  */
 export function socketUser(pod: RawObject, { driverUrl, row }: DriverAddress): number | undefined {
   if (!driverUrl.startsWith("unix:")) return undefined;
   const socket = socketOf(pod, driverUrl);
-  // One that cannot write to the folder does not make the socket.
+  // A container with a read-only mount cannot create the socket.
   const makers = lastingContainersOf(pod).filter((container) => {
     const mount = nearestMount([container], socket);
     return mount !== undefined && mount["readOnly"] !== true && !isManager(container);
@@ -56,7 +54,6 @@ export function socketUser(pod: RawObject, { driverUrl, row }: DriverAddress): n
   return user > 0 ? user : undefined;
 }
 
-/** What is asked of every mount, found once for all of them. */
 type Socket = { readonly path: string; readonly readOnlyVolumes: ReadonlySet<unknown> };
 
 function socketOf(pod: RawObject, driverUrl: string): Socket {
@@ -73,7 +70,7 @@ function socketOf(pod: RawObject, driverUrl: string): Socket {
 
 function nearestMount(containers: readonly RawObject[], socket: Socket): RawObject | undefined {
   let nearest: RawObject | undefined;
-  // The nearest folder: a mount inside a mount hides what lies under it.
+  // The deepest mount hides those above it.
   let longest = -1;
   for (const mount of containers.flatMap((container) => objectsAt(container, "volumeMounts"))) {
     const folder = withoutEnd(textAt(mount, "mountPath") ?? "");
@@ -99,7 +96,7 @@ function plainPath(path: string): string {
   return path.replace(/\/(\.?\/)+/g, "/");
 }
 
-/** An Envoy beside the proxy of another driver has its own sockets. */
+/** An Envoy next to the proxy of another driver does not count. */
 function isProxy(container: RawObject, row: DriverRow): boolean {
   return row.envoy !== "none" && isEnvoy(container);
 }
@@ -117,7 +114,7 @@ export function socketProblems(pod: RawObject, address: DriverAddress, where: st
   const { driverUrl } = address;
   if (!driverUrl.startsWith("unix:") || socketMount(pod, address) !== undefined) return [];
   const message =
-    `No container mounts the folder of ${quote(driverUrl)} from a volume that can hold a socket and without ` +
-    "subPathExpr, so the driver cannot be reached.";
+    `No container mounts the directory of ${quote(driverUrl)} from a writable volume without subPathExpr, so the ` +
+    "manager cannot reach the driver.";
   return [{ code: "socket_unmounted", where: `${where}, lastcall.dev/driver-url`, message }];
 }

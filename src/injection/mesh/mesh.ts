@@ -1,4 +1,4 @@
-/** Service meshes: whether one is there or will be, and which containers are its proxies. */
+/** Recognises service meshes: whether a Pod is or will be in one, and its proxy containers. */
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import {
   annotationsOf,
@@ -15,13 +15,13 @@ type MeshName = "istio" | "linkerd";
 export type Mesh = {
   readonly name: MeshName;
   readonly proxy: string;
-  /** Renders the redirection when the Pod starts, from arguments fixed at its injection. */
+  /** Init container that sets up the redirection, with arguments fixed at the mesh's injection. */
   readonly init: string;
-  /** The annotation that keeps ports out of the redirection. */
+  /** Annotation with the ports that are excluded from redirection. */
   readonly exclusion: string;
-  /** What the mesh excludes without an annotation; an annotation takes its place. */
+  /** Default of the annotation, which an annotation replaces. */
   readonly usuallyExcluded: string;
-  /** Whether the Pod takes what it does not say itself from its namespace. */
+  /** Whether the annotation is inherited from the namespace. */
   readonly inheritsExclusion: boolean;
 };
 
@@ -44,19 +44,18 @@ export const MESHES: readonly Mesh[] = [
   },
 ];
 
-/** A regular container of a mesh that must outlive the app. Alone in the Pod it is a gateway, and that is an app. */
+/** Whether a regular container is a mesh proxy that has to outlive the app. As the only container it is a gateway, an app. */
 export function isMeshProxy(pod: RawObject, container: RawObject): boolean {
   const named = MESHES.some((mesh) => mesh.proxy === nameOf(container));
   return named && containersOf(pod).length > 1 && !isRouter(container);
 }
 
-/** The mesh whose sidecar is in the Pod. */
 export function meshProxyIn(pod: RawObject): MeshName | undefined {
   const names = lastingContainersOf(pod).map(nameOf);
   return MESHES.find((mesh) => names.includes(mesh.proxy))?.name;
 }
 
-/** A gateway of Istio: its proxy has the Pod's traffic to itself. */
+/** In a gateway of Istio the proxy handles all traffic of the Pod. */
 export function isIstioGateway(pod: RawObject): boolean {
   const proxy = containersOf(pod).find((container) => nameOf(container) === "istio-proxy");
   return proxy !== undefined && (containersOf(pod).length === 1 || isRouter(proxy));
@@ -70,14 +69,14 @@ function isRouter(container: RawObject): boolean {
 
 /** @param namespace annotations of the namespace, and the labels by which Istio injects */
 export function isInMesh(mesh: Mesh, pod: RawObject, namespace: RawObject): boolean {
-  // Nothing is redirected to a gateway: its proxy listens on the ports themselves.
+  // A gateway's proxy listens on its ports without redirection.
   if (mesh.name === "istio" && isIstioGateway(pod)) return false;
   if (containerNamed(pod, mesh.proxy) !== undefined || containerNamed(pod, mesh.init) !== undefined) return true;
-  return mesh.name === "istio" ? asksForIstio(pod, namespace) : asksForLinkerd(pod, namespace);
+  return mesh.name === "istio" ? isIstioEnabled(pod, namespace) : isLinkerdEnabled(pod, namespace);
 }
 
-/** The Pod's label, else its annotation, else the revision it names, else its namespace's labels. */
-function asksForIstio(pod: RawObject, namespace: RawObject): boolean {
+/** In Istio's order: label, annotation, namespace label, revision labels. */
+function isIstioEnabled(pod: RawObject, namespace: RawObject): boolean {
   const own = choiceOf(textAt(labelsOf(pod), ISTIO_INJECT)) ?? choiceOf(textAt(annotationsOf(pod), ISTIO_INJECT));
   if (own !== undefined) return own;
   const ofNamespace = textAt(namespace, "istio-injection");
@@ -96,17 +95,17 @@ function isNamed(value: string | undefined): value is string {
   return value !== undefined && value !== "";
 }
 
-/** Linkerd opts in by annotation, on the Pod or its namespace; the nearer one wins. */
-function asksForLinkerd(pod: RawObject, namespace: RawObject): boolean {
+/** The Pod's annotation overrides the namespace's. */
+function isLinkerdEnabled(pod: RawObject, namespace: RawObject): boolean {
   const key = "linkerd.io/inject";
   const value = textAt(annotationsOf(pod), key) ?? textAt(namespace, key);
   return value === "enabled" || value === "ingress";
 }
 
-/** Which container `kubectl logs` and `kubectl exec` mean when no container is named. */
+/** Default container of `kubectl logs` and `kubectl exec`. */
 export const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
-/** The first regular container that belongs to the app, by the names in order. */
+/** The first regular container of the app. */
 export function defaultContainerOf(names: readonly string[]): string {
   const own = names.filter((name) => name !== MANAGER_CONTAINER);
   return own.find((name) => !MESHES.some((mesh) => mesh.proxy === name)) ?? own[0] ?? "";

@@ -1,4 +1,4 @@
-/** The manager's port: one that is free, kept out of a mesh's redirection. */
+/** Chooses a free port for the manager, and excludes it from a mesh's redirection. */
 import { annotationsOf, containersOf, initContainersOf, nameOf } from "../../kubernetes/pod.ts";
 import { listAt, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import type { Problem } from "../../policy/problem.ts";
@@ -9,9 +9,10 @@ export const FIRST_PORT = 17_890;
 export const LAST_PORT = 17_989;
 
 /**
- * The wanted port, else the next free one of the range 17890–17989, the same for the same Pod.
+ * The wanted port, or the next one from 17890 to 17989 that is neither declared nor probed. Deterministic for a Pod. Undeclared
+ * ports of the app are unknown.
  *
- * @returns `undefined` when the whole range is taken. Ports an app opens without declaring them cannot be seen.
+ * @returns `undefined` when the whole range is in use
  */
 export function choosePort(pod: RawObject, wanted: number, alsoTaken: readonly number[]): number | undefined {
   const taken = declaredPorts(pod);
@@ -21,7 +22,7 @@ export function choosePort(pod: RawObject, wanted: number, alsoTaken: readonly n
   return [...range.filter((port) => port > wanted), ...range].find((port) => !taken.has(port));
 }
 
-/** The number behind a port field, which is a number or the name of one of the container's own ports. */
+/** Resolves a port field, which is a number or the name of a port of the container. */
 export function portNumberOf(container: RawObject, port: unknown): number | undefined {
   if (typeof port === "number") return Number.isSafeInteger(port) && port >= 1 && port <= 65_535 ? port : undefined;
   if (typeof port !== "string") return undefined;
@@ -38,7 +39,7 @@ function declaredPorts(pod: RawObject): Set<number> {
   return taken;
 }
 
-/** What the container declares, and what its probes and hooks call. */
+/** Ports that the container declares, and that its probes and hooks call. */
 export function portsOf(container: RawObject): ReadonlySet<number> {
   const ports = new Set<number>();
   addPorts(container, ports);
@@ -58,7 +59,7 @@ function addContainerPorts(container: RawObject, taken: Set<number>): void {
   }
 }
 
-/** Ports of probes and hooks: something listens there even when no one declared it. */
+/** Ports of probes and hooks are in use even if they are not declared. */
 function addUsedPorts(container: RawObject, taken: Set<number>): void {
   for (const probe of PROBES) addHandlerPorts(container, objectAt(container, probe), taken);
   const lifecycle = objectAt(container, "lifecycle");
@@ -75,7 +76,7 @@ function addHandlerPorts(container: RawObject, handler: RawObject | undefined, t
 const PROBES: readonly string[] = ["livenessProbe", "readinessProbe", "startupProbe"];
 const ACTIONS: readonly string[] = ["httpGet", "tcpSocket", "grpc"];
 
-/** Annotations that keep `port` out of each mesh's redirection, merged with what is there or would be inherited. */
+/** Annotations that exclude `port` from each mesh's redirection, merged with the present or inherited value. */
 export function meshExclusions(
   pod: RawObject,
   namespace: RawObject,
@@ -87,7 +88,7 @@ export function meshExclusions(
   });
 }
 
-/** What the mesh would exclude if the Pod stayed silent: a Pod that speaks must repeat it. */
+/** The value without an annotation on the Pod. An annotation replaces it, so it has to repeat it. */
 function inheritedBy(mesh: Mesh, namespace: RawObject): string {
   const ofNamespace = mesh.inheritsExclusion ? textAt(namespace, mesh.exclusion) : undefined;
   return ofNamespace ?? mesh.usuallyExcluded;
@@ -98,9 +99,9 @@ function withPort(before: string, port: number): string {
 }
 
 /**
- * Whether `value` is still what {@link meshExclusions} wrote.
+ * Whether {@link meshExclusions} wrote `value`.
  *
- * @param before what stood on the Pod itself, if anything; what it inherited then is not remembered
+ * @param before the Pod's own earlier value; an inherited value is not recorded
  */
 export function isOurExclusion(key: string, value: unknown, before: string | null, port: number): boolean {
   const mesh = MESHES.find(({ exclusion }) => exclusion === key);
@@ -110,9 +111,9 @@ export function isOurExclusion(key: string, value: unknown, before: string | nul
 }
 
 /**
- * The mesh init containers that redirect without knowing our port.
+ * Reports mesh init containers that redirect the manager's port.
  *
- * @param annotations the Pod's, as they will be
+ * @param annotations of the Pod after injection
  */
 export function captureProblems(
   pod: RawObject,
@@ -124,21 +125,21 @@ export function captureProblems(
     const mesh = MESHES.find(({ init }) => init === nameOf(container));
     if (mesh === undefined || !redirects(mesh, container, port)) return [];
     const message =
-      `Its redirection is rendered already without port ${port}; strict mTLS would block the hooks. ` +
-      `${mesh.exclusion}: ${quote(textAt(annotations, mesh.exclusion) ?? String(port))} on the Pod's template would keep it out.`;
+      `Redirects port ${port} of the manager, so strict mTLS would block its hooks. ` +
+      `Set ${mesh.exclusion}: ${quote(textAt(annotations, mesh.exclusion) ?? String(port))} on the Pod template.`;
     return [{ code: "mesh_captures_port", where: `${where}, init container ${mesh.init}`, message }];
   });
 }
 
 function redirects(mesh: Mesh, init: RawObject, port: number): boolean {
   if (mesh.name === "linkerd") return !includesPort(flagOf(init, ["--inbound-ports-to-ignore"]) ?? "", port);
-  // A list of ports to take in makes Istio ignore the list of ports to leave out.
+  // With a list of included ports Istio ignores the list of excluded ones.
   const included = flagOf(init, ["-b", "--istio-inbound-ports"]) ?? "*";
   if (included !== "*") return includesPort(included, port);
   return !includesPort(flagOf(init, ["-d", "--istio-local-exclude-ports"]) ?? "", port);
 }
 
-/** The value of a flag written as `--flag value` or `--flag=value`. */
+/** Reads `--flag value` or `--flag=value`. */
 function flagOf(container: RawObject, flags: readonly string[]): string | undefined {
   const args = listAt(container, "args").map((arg) => (typeof arg === "string" ? arg : ""));
   for (const [index, arg] of args.entries()) {
@@ -149,7 +150,7 @@ function flagOf(container: RawObject, flags: readonly string[]): string | undefi
   return undefined;
 }
 
-/** Lists hold ports and, for Linkerd, ranges. */
+/** Linkerd's lists may contain ranges. */
 function includesPort(list: string, port: number): boolean {
   return list.split(",").some((part) => {
     const [from = "", to = from] = part.trim().split("-");

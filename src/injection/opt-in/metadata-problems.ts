@@ -1,4 +1,4 @@
-/** Mistakes in the labels and annotations under our prefix, each with the key that holds it. */
+/** Reports problems in labels and annotations with the prefix lastcall.dev/, each with its key. */
 import { isAbsent, objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS, INJECT, PREFIX, REVISION, STATUS_ANNOTATION } from "../../policy/fields.ts";
 import { nearest } from "../../policy/nearest.ts";
@@ -15,12 +15,12 @@ export type MetadataProblem = {
 
 type Checked = {
   readonly scope: "pod" | "namespace";
-  /** For messages, such as `shop`. */
+  /** For messages. */
   readonly name: string;
   readonly object: RawObject;
 };
 
-/** Of a Pod, a Pod template or a Namespace. */
+/** Checks a Pod, a Pod template or a Namespace. */
 export function metadataProblems({ scope, name, object }: Checked, profiles: Profiles): readonly MetadataProblem[] {
   const { labels, annotations } = metadataOf(object);
   // One key at a time, so that each problem has its key.
@@ -35,7 +35,7 @@ export function metadataProblems({ scope, name, object }: Checked, profiles: Pro
   return [...labelProblems(labels, `${scope} ${name}`), ...ofAnnotations, ...ineffective({ scope, name, object })];
 }
 
-/** A namespace opts in by its label; the annotation of the same name alone changes nothing. */
+/** A namespace opts in by label; the annotation alone has no effect. */
 function ineffective({ scope, name, object }: Checked): readonly MetadataProblem[] {
   const { labels, annotations } = metadataOf(object);
   if (scope !== "namespace" || annotations[INJECT] !== "enabled" || labels[INJECT] === "enabled") return [];
@@ -44,7 +44,6 @@ function ineffective({ scope, name, object }: Checked): readonly MetadataProblem
   return [{ in: "annotations", key: INJECT, value: "enabled", problem: { code: "wrong_scope", where, message } }];
 }
 
-/** The reader of the annotations never sees these. */
 export function labelProblems(labels: RawObject, where: string): readonly MetadataProblem[] {
   return ownEntries(labels).flatMap(([key, value]) => {
     const problem = labelProblem(key, value, where);
@@ -71,11 +70,11 @@ function unknownLabel(key: string, where: string): Problem {
     key.slice(PREFIX.length),
     LABELS.map((label) => label.slice(PREFIX.length)),
   );
-  const hint = guess === undefined ? `known are ${LABELS.join(", ")}` : `did you mean ${PREFIX}${guess}?`;
-  return { code, where, message: `There is no label ${quote(key)}; ${hint}` };
+  const hint = guess === undefined ? `expected ${LABELS.join(" or ")}` : `did you mean ${PREFIX}${guess}?`;
+  return { code, where, message: `Label ${quote(key)} does not exist; ${hint}` };
 }
 
-/** Of an object around a Pod template, whose metadata no Pod inherits; keys that the template has as well are left out. */
+/** Reports keys of a workload, whose metadata Pods do not inherit, unless the Pod template has them too. */
 export function misplacedMetadata(object: RawObject, owner: string, template: RawObject): readonly MetadataProblem[] {
   const found = metadataOf(object);
   const inherited = metadataOf(template);
@@ -86,11 +85,11 @@ export function misplacedMetadata(object: RawObject, owner: string, template: Ra
   );
 }
 
-/** A misspelt key is reported as such, wherever it is. */
+/** Misspelt keys are reported as misspelt. */
 function misplaced(kind: "labels" | "annotations", key: string, owner: string): Problem {
   if (kind === "labels" && !LABELS.includes(key)) return unknownLabel(key, owner);
   if (kind === "annotations" && !ANNOTATION_KEYS.includes(key)) return unknownAnnotation(key, owner);
-  const message = `${quote(key)} has no effect on the workload; set it on its Pod template.`;
+  const message = `${quote(key)} has no effect on the workload. Set it on the Pod template.`;
   return { code: "wrong_scope", where: owner, message };
 }
 
@@ -101,7 +100,7 @@ function metadataOf(object: RawObject): Metadata {
   return { labels: objectAt(metadata, "labels") ?? {}, annotations: objectAt(metadata, "annotations") ?? {} };
 }
 
-/** Four times as many as there are names; finding what a name was meant to be takes thousands of steps. */
+/** Four times the number of annotations; each suggestion takes thousands of steps. */
 const ENTRIES_LIMIT = 100;
 
 function ownEntries(map: RawObject): readonly [string, unknown][] {

@@ -1,4 +1,4 @@
-/** Mistakes in the labels and annotations under our prefix on one object: a Namespace, a Pod, or anything with Pod templates. */
+/** Reports problems in labels and annotations of a Namespace, a Pod, or an object with Pod templates. */
 import type { ListedObject, Path } from "../../kubernetes/listed-objects.ts";
 import { podName } from "../../kubernetes/pod.ts";
 import type { PodPlace } from "../../kubernetes/pod-template.ts";
@@ -6,18 +6,20 @@ import { isRawObject, objectAt, type RawObject, textAt } from "../../kubernetes/
 import type { Profiles } from "../../policy/resolve.ts";
 import { type MetadataProblem, metadataProblems, misplacedMetadata } from "./metadata-problems.ts";
 
-/** An object, and the Pods and Pod templates in it. Paths are from the root. */
-export type Bearer = ListedObject & { readonly root: unknown; readonly pods: readonly PodPlace[] };
+/** An object with its Pods and Pod templates. Paths start at the root. */
+export type PodBearingObject = ListedObject & { readonly root: unknown; readonly pods: readonly PodPlace[] };
 
-/** `path` leads to the key. */
 export type PlacedProblem = MetadataProblem & { readonly path: Path };
 
 export function isNamespace({ kind, apiVersion }: ListedObject): boolean {
   return kind === "Namespace" && apiVersion === "v1";
 }
 
-/** Of a Namespace, and of a workload beside its Pod templates. */
-export function problemsAroundPods({ pods, ...listed }: Bearer, profiles: Profiles): readonly PlacedProblem[] {
+/** Problems of a Namespace, and of a workload outside of its Pod templates. */
+export function problemsAroundPods(
+  { pods, ...listed }: PodBearingObject,
+  profiles: Profiles,
+): readonly PlacedProblem[] {
   const { root, object, at } = listed;
   const name = textAt(objectAt(object, "metadata"), "name") ?? "";
   const ofNamespace = isNamespace(listed) ? metadataProblems({ scope: "namespace", name, object }, profiles) : [];
@@ -31,7 +33,7 @@ export function problemsAroundPods({ pods, ...listed }: Bearer, profiles: Profil
   ];
 }
 
-export function problemsOfPods({ pods, at }: Bearer, profiles: Profiles): readonly PlacedProblem[] {
+export function problemsOfPods({ pods, at }: PodBearingObject, profiles: Profiles): readonly PlacedProblem[] {
   return pods.flatMap(({ pod, path, owner }) => {
     const name = path.length === at.length ? podName(pod) : `of ${owner}`;
     return metadataProblems({ scope: "pod", name, object: pod }, profiles).map((found) => placed(found, path));
@@ -44,7 +46,7 @@ function placed(found: MetadataProblem, path: Path): PlacedProblem {
 
 type Around = { readonly path: Path; readonly object: RawObject };
 
-/** From the object to the Pod template in it: a Deployment, or a CronJob and the template of its Jobs. */
+/** Objects from the workload down to the Pod template: a Deployment, or a CronJob and its Job template. */
 function objectsAround(root: unknown, from: Path, to: Path): readonly Around[] {
   const found: Around[] = [];
   let value: unknown = root;

@@ -1,26 +1,26 @@
-/** Decides as the selectors of a release do (the chart's `_selectors.tpl`; a test compares both) whether a Pod is injected. */
+/** Evaluates the webhook selectors of a release (`_selectors.tpl` of the chart; a test compares both) for a Pod. */
 import { annotationsOf, labelsOf } from "../../kubernetes/pod.ts";
 import { type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { INJECT, REVISION } from "../../policy/fields.ts";
 import { quote } from "../../policy/quote.ts";
 
-/** The values of a release that decide about its selectors. */
+/** The chart values that determine the selectors. */
 export type Release = {
-  /** Empty for a release without a revision; `undefined` where every revision counts. */
+  /** Empty for a release without a revision; `undefined` matches every revision. */
   readonly revision: string | undefined;
   readonly injection: "opt-in" | "opt-out";
 };
 
-/** Where the releases of the cluster are unknown. */
+/** For clusters whose releases are unknown. */
 export const ANY_RELEASE: Release = { revision: undefined, injection: "opt-in" };
 
 export type Selection =
   | { readonly kind: "selected" }
-  /** The namespace decides, and its labels are unknown. */
+  /** Depends on the namespace, whose labels are unknown. */
   | { readonly kind: "by-namespace" }
   | { readonly kind: "not-selected"; readonly because: string };
 
-/** @param namespaceLabels `undefined` where the namespace is unknown */
+/** @param namespaceLabels `undefined` for an unknown namespace */
 export function selectionOf(pod: RawObject, namespaceLabels: RawObject | undefined, release: Release): Selection {
   const own = textAt(labelsOf(pod), INJECT);
   const wrongRevision = revisionProblem(pod, namespaceLabels, release);
@@ -35,12 +35,12 @@ export function selectionOf(pod: RawObject, namespaceLabels: RawObject | undefin
   return { kind: "not-selected", because: optInProblem(pod, own, inNamespace) };
 }
 
-/** Selectors read labels, so this Pod is injected only if its namespace opts in. */
+/** Such a Pod is injected only if its namespace opts in, because selectors do not match annotations. */
 export function optsInByAnnotation(pod: RawObject): boolean {
   return annotationsOf(pod)[INJECT] === "enabled" && !Object.hasOwn(labelsOf(pod), INJECT);
 }
 
-/** The Pod's revision counts, or else the namespace's; a release without one wants neither. */
+/** The Pod's revision overrides the namespace's; a release without a revision requires that neither has one. */
 function revisionProblem(pod: RawObject, namespace: RawObject | undefined, { revision }: Release): string | undefined {
   if (revision === undefined) return undefined;
   const labels = labelsOf(pod);
@@ -57,7 +57,7 @@ function optInProblem(pod: RawObject, own: string | undefined, inNamespace: stri
   const remedy = `set the label ${INJECT}: enabled on the Pod template or the namespace`;
   if (own !== undefined) return `label ${INJECT} of the Pod is ${quote(own)}; ${remedy}`;
   if (optsInByAnnotation(pod))
-    return `${INJECT}: enabled is an annotation of the Pod, and selectors read labels; ${remedy}`;
+    return `${INJECT}: enabled is an annotation of the Pod, which selectors do not match; ${remedy}`;
   if (inNamespace !== undefined) return `label ${INJECT} of the namespace is ${quote(inNamespace)}; ${remedy}`;
   return `neither the Pod nor its namespace has the label ${INJECT}: enabled`;
 }

@@ -1,4 +1,4 @@
-/** What native and classic mode change beside the container they add, and the record of it. */
+/** Plans the changes of native and classic mode besides the added container, and their record. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { RelayAccess } from "../../contract/relay-access.ts";
 import { VERSION } from "../../contract/version.ts";
@@ -27,7 +27,7 @@ import { type Edit, emptyParents, type ProbeName, probeEntry } from "../record/e
 import { type OriginalRecord, replacedAnnotations, replacedHandlers } from "../record/original-record.ts";
 import { atLeastExisting, type Omissions, originalGrace, type PlanRequest } from "./plan.ts";
 
-/** Where the hooks call, and the manager's own way out. */
+/** Target of the hooks, and the manager's access to the relay. */
 export type Address = { readonly port: number; readonly token: string; readonly relay: RelayAccess | undefined };
 
 type Changing = {
@@ -39,7 +39,7 @@ type Changing = {
   readonly preload: readonly Edit[];
 };
 
-/** Everything but the container. */
+/** All changes except the container. */
 export function changesOf({ request, omissions, hooks, settings, address, preload }: Changing): readonly Edit[] {
   const { pod } = request;
   const originalSeconds = originalGrace(request) ?? DEFAULT_GRACE_SECONDS;
@@ -66,7 +66,7 @@ function pullSecretEdits({ pod, pullSecrets }: PlanRequest): readonly Edit[] {
   return names.length === 0 ? [] : [{ kind: "add-pull-secrets", names }];
 }
 
-/** One hook per held container. An existing hook that means the same stays, with the API server's defaults in it. */
+/** One hook per held container. An equivalent existing hook is kept, with the defaults of the API server. */
 function holdEdits(
   request: PlanRequest,
   held: readonly string[],
@@ -76,13 +76,13 @@ function holdEdits(
   return held.map((container) => {
     const wanted = { httpGet: { path: `/${token}/prestop/${container}`, port } };
     const existing = request.existing?.handlers.get(container);
-    const stays = existing !== undefined && meansTheSame(targets, container, existing, wanted.httpGet);
+    const stays = existing !== undefined && isEquivalent(targets, container, existing, wanted.httpGet);
     const handler = stays ? existing : wanted;
     return { kind: "set-pre-stop", container, handler };
   });
 }
 
-/** The annotations injection sets. One whose present value is not text is not ours to repair. */
+/** Annotations that injection sets. A present value that is not a string is not changed. */
 function annotationValues(
   request: PlanRequest,
   hooks: readonly HookPlan[],
@@ -92,7 +92,7 @@ function annotationValues(
   const present = annotationsOf(pod);
   const kept = hooks.flatMap((hook) => (hook.kind === "keep" && hook.hook !== "" ? [hook.container] : []));
   const values: Record<string, string> = {};
-  if (isWritable(present, STATUS_ANNOTATION)) values[STATUS_ANNOTATION] = managerNote(mode, kept);
+  if (isWritable(present, STATUS_ANNOTATION)) values[STATUS_ANNOTATION] = statusText(mode, kept);
   if (!Object.hasOwn(present, DEFAULT_CONTAINER))
     values[DEFAULT_CONTAINER] = defaultContainerOf(containersOf(pod).map(nameOf));
   for (const [key, value] of meshExclusions(pod, namespaceAnnotations, port))
@@ -104,7 +104,7 @@ function isWritable(annotations: RawObject, key: string): boolean {
   return !Object.hasOwn(annotations, key) || typeof annotations[key] === "string";
 }
 
-/** The manager's place: where it stands already, else first among the init containers or last among the others. */
+/** Position of the manager: unchanged if it exists, otherwise first of the init containers or last of the containers. */
 export function placeOf(request: PlanRequest): Omit<Extract<Edit, { kind: "add-manager" }>, "container"> {
   const { pod, mode, existing } = request;
   const list = mode === "native" ? "initContainers" : "containers";
@@ -112,8 +112,8 @@ export function placeOf(request: PlanRequest): Omit<Extract<Edit, { kind: "add-m
   return { kind: "add-manager", list, at: mode === "native" ? 0 : listAt(objectAt(pod, "spec"), list).length };
 }
 
-/** A hook that Istio took over also ends at ours, unless its agent still goes by an older port or token. */
-function meansTheSame(targets: RewrittenTargets, container: string, handler: RawObject, wanted: HookTarget): boolean {
+/** A hook that Istio rewrote is equivalent, unless its agent still has an older port or token. */
+function isEquivalent(targets: RewrittenTargets, container: string, handler: RawObject, wanted: HookTarget): boolean {
   if (isRewritten(handler, container)) {
     const target = targets(container) ?? wanted;
     return target.path === wanted.path && target.port === wanted.port;
@@ -127,10 +127,10 @@ function meansTheSame(targets: RewrittenTargets, container: string, handler: Raw
   );
 }
 
-/** More names than this would make the note longer than anyone reads. */
+/** Names in the status annotation. */
 const KEPT_LIMIT = 10;
 
-function managerNote(mode: Mode, keptHooks: readonly string[]): string {
+function statusText(mode: Mode, keptHooks: readonly string[]): string {
   return JSON.stringify({
     version: VERSION,
     mode,
@@ -140,7 +140,7 @@ function managerNote(mode: Mode, keptHooks: readonly string[]): string {
 
 type ProbeEdit = Extract<Edit, { kind: "set-probe-grace" }>;
 
-/** Readiness probes restart nothing, and the API server refuses the field there. */
+/** The API server refuses the field for readiness probes, which restart nothing. */
 const PROBES: readonly ProbeName[] = ["livenessProbe", "startupProbe"];
 
 export function probeGraceEdits(pod: RawObject, originalSeconds: number): readonly ProbeEdit[] {
@@ -171,7 +171,7 @@ export function recordOf(request: PlanRequest, hooks: readonly HookPlan[], chang
     preStop: replacedHandlers(pod, held),
     chain: chainOf(hooks),
     annotations: replacedAnnotations(annotationsOf(pod), values),
-    blank: emptyParents(pod, [...changes, { ...placeOf(request), container: {} }], grace),
+    empty: emptyParents(pod, [...changes, { ...placeOf(request), container: {} }], grace),
   };
 }
 

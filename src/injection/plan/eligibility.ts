@@ -1,4 +1,4 @@
-/** Whether a Pod is injected, by the checks that need no plan, and in which mode. */
+/** Decides whether and in which mode a Pod is injected, by the checks that need no plan. */
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import {
   annotationsOf,
@@ -19,21 +19,21 @@ import { isManager } from "../manager/container.ts";
 import type { Mode, SkipReason } from "../outcome.ts";
 import type { ClusterFacts } from "../request.ts";
 
-type Question = {
+type SkipInput = {
   readonly pod: RawObject;
   readonly namespace: string;
   readonly optIn: "label" | "all";
-  /** After all layers. */
+  /** Resolved from all layers. */
   readonly inject: "enabled" | "disabled";
-  /** A layer nearer than the Pod says `enabled`. */
+  /** An override sets `enabled`. */
   readonly overridden: boolean;
   readonly systemNamespaces: readonly string[];
   readonly mode: Mode;
   readonly tooManyContainers: boolean;
 };
 
-export function reasonToSkip(question: Question): SkipReason | undefined {
-  return reasonOfPeople(question) ?? reasonOfPod(question);
+export function reasonToSkip(input: SkipInput): SkipReason | undefined {
+  return reasonOfOptIn(input) ?? reasonOfPod(input);
 }
 
 /**
@@ -45,27 +45,27 @@ export function reasonToSkip(question: Question): SkipReason | undefined {
  * | annotation enabled, or – | –           | label  | `not_enabled` |
  * | annotation enabled, or – | –           | all    | goes on |
  */
-function reasonOfPeople({ pod, inject, optIn }: Question): SkipReason | undefined {
+function reasonOfOptIn({ pod, inject, optIn }: SkipInput): SkipReason | undefined {
   const label = textAt(labelsOf(pod), INJECT);
   if (label === "disabled" || textAt(annotationsOf(pod), INJECT) === "disabled") return "disabled";
   if (inject === "disabled" && label !== "enabled") return "disabled";
   return optIn === "label" && label !== "enabled" ? "not_enabled" : undefined;
 }
 
-function reasonOfPod(question: Question): SkipReason | undefined {
-  const { pod, namespace, systemNamespaces } = question;
+function reasonOfPod(input: SkipInput): SkipReason | undefined {
+  const { pod, namespace, systemNamespaces } = input;
   const spec = objectAt(pod, "spec");
   if (systemNamespaces.includes(namespace)) return "system_namespace";
   if (Object.hasOwn(annotationsOf(pod), "kubernetes.io/config.mirror")) return "mirror_pod";
-  if (question.tooManyContainers) return "too_many_containers";
+  if (input.tooManyContainers) return "too_many_containers";
   if (isForWindows(pod)) return "windows";
   if (spec?.["hostNetwork"] === true) return "host_network";
   if (spec?.["terminationGracePeriodSeconds"] === 0) return "zero_grace";
-  if (runsToCompletion(pod)) return reasonOfCompletion(question);
+  if (runsToCompletion(pod)) return reasonOfCompletion(input);
   return foreignManager(pod);
 }
 
-function reasonOfCompletion({ pod, mode, overridden }: Question): SkipReason | undefined {
+function reasonOfCompletion({ pod, mode, overridden }: SkipInput): SkipReason | undefined {
   const asked = [textAt(labelsOf(pod), INJECT), textAt(annotationsOf(pod), INJECT)].includes("enabled");
   if (!asked && !overridden) return "runs_to_completion";
   return mode === "classic" ? "classic_would_block_completion" : foreignManager(pod);
@@ -80,8 +80,8 @@ function foreignManager(pod: RawObject): SkipReason | undefined {
 type ChosenMode = { readonly mode: Mode; readonly problems: readonly Problem[] };
 
 /**
- * `auto` and `sidecar` follow the cluster; a manager that stands already stays what it is, so that two replicas that
- * see the nodes differently do not undo each other's work.
+ * `auto` and `sidecar` depend on the cluster's versions. An existing manager keeps its mode, so that replicas with different
+ * caches do not undo each other's patches.
  */
 export function chooseMode(
   choice: ModeChoice,
@@ -92,15 +92,15 @@ export function chooseMode(
   const usual = existing !== undefined && isPossible(existing, facts) ? existing : sidecarMode(facts);
   const refusal = refusalOf(choice, facts);
   if (refusal !== undefined) {
-    return { mode: usual, problems: [{ code: "unsupported_mode", where, message: `${refusal}; used is ${usual}.` }] };
+    return { mode: usual, problems: [{ code: "unsupported_mode", where, message: `${refusal}; ${usual} is used.` }] };
   }
   const mode = choice === "native" || choice === "classic" || choice === "sleep" ? choice : usual;
   return { mode, problems: [] };
 }
 
 /**
- * An API server of 1.32 allows no kubelet older than 1.29, the first that orders sidecars at termination. Between
- * 1.29 and 1.31 the nodes decide, and nodes not seen lately do not count.
+ * Kubelets order sidecars at termination from 1.29 on, the oldest version that an API server of 1.32 supports. For API servers
+ * of 1.29 to 1.31 the nodes' versions decide.
  */
 function sidecarMode(facts: ClusterFacts): "native" | "classic" {
   const server = parseVersion(facts.apiServerVersion);
@@ -120,16 +120,16 @@ function refusalOf(choice: ModeChoice, facts: ClusterFacts): string | undefined 
     case "native": {
       const server = parseVersion(facts.apiServerVersion);
       const isTooOld = server !== undefined && !isAtLeast(server, 1, 29);
-      return isTooOld ? `Mode native needs Kubernetes 1.29 or later, this is ${versionsOf(facts)}` : undefined;
+      return isTooOld ? `Mode native requires Kubernetes 1.29 or later, found ${versionsOf(facts)}` : undefined;
     }
     case "sleep": {
       const server = parseVersion(facts.apiServerVersion);
       const kubelet = parseVersion(facts.lowestKubeletVersion ?? "");
-      const serverKnowsIt = server !== undefined && isAtLeast(server, 1, 30);
-      const nodesKnowIt = kubelet === undefined || isAtLeast(kubelet, 1, 30);
-      return serverKnowsIt && nodesKnowIt
+      const serverSupportsIt = server !== undefined && isAtLeast(server, 1, 30);
+      const nodesSupportIt = kubelet === undefined || isAtLeast(kubelet, 1, 30);
+      return serverSupportsIt && nodesSupportIt
         ? undefined
-        : `Mode sleep needs Kubernetes 1.30 or later, this is ${versionsOf(facts)}`;
+        : `Mode sleep requires Kubernetes 1.30 or later, found ${versionsOf(facts)}`;
     }
     default:
       return undefined;

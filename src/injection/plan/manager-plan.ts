@@ -1,4 +1,4 @@
-/** Native and classic mode: the manager in the Pod, its hooks, and the grace period that holds the drain. */
+/** Plans native and classic mode: the manager's container, hooks, and grace period. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
 import type { RelayAccess } from "../../contract/relay-access.ts";
@@ -9,10 +9,10 @@ import type { Problem } from "../../policy/problem.ts";
 import { graceProblems } from "../hooks/grace.ts";
 import { chosenContainers, type HookPlan, hasOnlyOwnHooks, keptHookProblems, planHooks } from "../hooks/hook-plan.ts";
 import { chainSeconds } from "../hooks/own-hooks.ts";
-import { hasCredential, type ManagerMaking, makeManager, relayAccessFor } from "../manager/container.ts";
-import { renewManager } from "../manager/renewed.ts";
+import { hasCredential, type ManagerInput, makeManager, relayAccessFor } from "../manager/container.ts";
+import { renewManager } from "../manager/renew-manager.ts";
 import { managerUser } from "../manager/run-as-user.ts";
-import { adminUrlOf, driverOf, isDriverAskedFor } from "../mesh/driver.ts";
+import { adminUrlOf, driverOf, isDriverRequested } from "../mesh/driver.ts";
 import { type DriverAddress, socketMount, socketProblems, socketUser } from "../mesh/driver-socket.ts";
 import { captureProblems, choosePort } from "../mesh/ports.ts";
 import type { Edit } from "../record/edit.ts";
@@ -33,9 +33,9 @@ import { conflictProblems, managerSettings, type SettingsRequest } from "./setti
 import { portConflict, unpullable } from "./skip-problems.ts";
 
 export function planManager(request: PlanRequest): Plan {
-  const { pod, policy, where, imageTrouble } = request;
-  if (imageTrouble !== undefined)
-    return { kind: "skip", reason: "image_unpullable", problems: [unpullable(request.image, imageTrouble, where)] };
+  const { pod, policy, where, imagePullError } = request;
+  if (imagePullError !== undefined)
+    return { kind: "skip", reason: "image_unpullable", problems: [unpullable(request.image, imagePullError, where)] };
   const port = choosePort(pod, policy.port, policy.drainPorts);
   if (port === undefined)
     return {
@@ -43,7 +43,7 @@ export function planManager(request: PlanRequest): Plan {
       reason: "port_conflict",
       problems: [portConflict(pod, policy.port, policy.drainPorts, where)],
     };
-  // One token and one credential for all drafts: only the last of them counts.
+  // All drafts share one token and one credential.
   const relay = relayOf(request);
   const token = keptToken(request, relay) ?? request.newToken();
   return planWithinSizeBudget(where, (omissions) => draftManager(request, omissions, { port, token, relay }));
@@ -56,8 +56,8 @@ function relayOf(request: PlanRequest): RelayAccess | undefined {
 }
 
 /**
- * Keeps the token of an earlier admission. A manager whose credential is replaced comes from a manifest or a copied Pod,
- * and more people than the readers of this Pod may have its token.
+ * Keeps the token of an earlier admission. A manager whose credential is replaced comes from a manifest or a copied Pod, so its
+ * token may be known to others and is replaced too.
  */
 function keptToken({ existing }: PlanRequest, relay: RelayAccess | undefined): string | undefined {
   const manager = existing?.manager;
@@ -73,7 +73,7 @@ type Parts = {
   readonly changes: readonly Edit[];
   readonly recordText: string;
   readonly address: Address;
-  /** About the hooks, with the policy as it was given. */
+  /** Problems of hooks and preload, with the requested policy. */
   readonly problems: readonly Problem[];
 };
 
@@ -97,7 +97,7 @@ function draftManager(given: PlanRequest, omissions: Omissions, address: Address
 function planParts(parts: Parts): Plan {
   const { request, hooks, settingsRequest, settings, changes, recordText, address, problems } = parts;
   const { pod, policy, where } = request;
-  if (hasOnlyOwnHooks(hooks) && !isDriverAskedFor(policy)) return { kind: "skip", reason: "own_hooks", problems };
+  if (hasOnlyOwnHooks(hooks) && !isDriverRequested(policy)) return { kind: "skip", reason: "own_hooks", problems };
   const resources = planResources(pod, policy.resources);
   const fit = fitNamespace(request, resources.resources);
   if (fit.kind === "conflict")
@@ -120,7 +120,6 @@ function planParts(parts: Parts): Plan {
   };
 }
 
-/** Most namespaces have no LimitRange. */
 function fitNamespace({ pod, limitRanges, where }: PlanRequest, planned: RawObject | undefined): Fit {
   if (limitRanges.length === 0) return { kind: "fits", resources: planned, changes: [] };
   return fitLimitRanges({
@@ -160,7 +159,7 @@ function settingsRequestOf(
 
 function managerOf(
   request: PlanRequest,
-  parts: Pick<ManagerMaking, "settings" | "token" | "recordText" | "resources" | "relay">,
+  parts: Pick<ManagerInput, "settings" | "token" | "recordText" | "resources" | "relay">,
 ): RawObject {
   const { pod, policy, mode, image, pullPolicy, existing, namespaceAnnotations } = request;
   const address = driverAddress(parts.settings);
@@ -184,7 +183,7 @@ function staysInPlace(request: PlanRequest): boolean {
   return request.existing?.manager?.list === placeOf(request).list;
 }
 
-/** Only where kubelet calls our port itself: a hook that Istio took over goes through a port of its agent. */
+/** Only for hooks that the kubelet sends to the manager's port; hooks that Istio rewrote go to a port of its agent. */
 function meshProblems(pod: RawObject, changes: readonly Edit[], port: number, where: string): readonly Problem[] {
   const isCalled = changes.some(
     (edit) => edit.kind === "set-pre-stop" && objectAt(edit.handler, "httpGet")?.["port"] === port,
@@ -194,11 +193,11 @@ function meshProblems(pod: RawObject, changes: readonly Edit[], port: number, wh
   return captureProblems(pod, port, { ...annotationsOf(pod), ...set?.values }, where);
 }
 
-/** An existing native manager that another webhook stripped would be an init container that never ends. */
+/** Without restartPolicy: Always a native manager would be an init container that never completes. */
 function repairProblems({ existing, mode, where }: PlanRequest): readonly Problem[] {
   const manager = existing?.manager;
   if (mode !== "native" || manager?.list !== "initContainers") return [];
   if (manager.container["restartPolicy"] === "Always") return [];
-  const message = "Its restartPolicy: Always was gone, which would block the Pod's start; it is back.";
+  const message = "Another webhook removed restartPolicy: Always; restored it, or the Pod would never start.";
   return [{ code: "manager_repaired", where: `${where}, container lastcall`, message }];
 }

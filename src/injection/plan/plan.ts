@@ -1,4 +1,4 @@
-/** What a plan starts from and what comes out, within the size its record may have. */
+/** Types of a plan, and the choice of a draft whose record fits the size limit. */
 import type { GiveRelayAccess } from "../../contract/relay-access.ts";
 import type { LimitRange } from "../../kubernetes/limit-range.ts";
 import type { PullPolicy } from "../../kubernetes/pod.ts";
@@ -11,9 +11,9 @@ import type { ExistingInjection } from "../record/existing-injection.ts";
 import { fitsLimit, type OriginalRecord } from "../record/original-record.ts";
 
 export type PlanRequest = {
-  /** The Pod without anything of ours. */
+  /** The Pod before injection. */
   readonly pod: RawObject;
-  /** What an earlier pass had left in it. */
+  /** An earlier injection. */
   readonly existing: ExistingInjection | undefined;
   readonly policy: PodPolicy;
   readonly mode: Mode;
@@ -23,9 +23,8 @@ export type PlanRequest = {
   readonly apiServerVersion: string;
   readonly lowestKubeletVersion: string | undefined;
   readonly oldRuntime: string | undefined;
-  readonly imageTrouble: string | undefined;
+  readonly imagePullError: string | undefined;
   readonly namespaceAnnotations: RawObject;
-  /** Of the namespace, as far as they are known. */
   readonly limitRanges: readonly LimitRange[];
   /** For messages, such as `pod web-0`. */
   readonly where: string;
@@ -38,14 +37,14 @@ export type Plan =
   | { readonly kind: "edits"; readonly edits: readonly Edit[]; readonly problems: readonly Problem[] }
   | { readonly kind: "skip"; readonly reason: SkipReason; readonly problems: readonly Problem[] };
 
-/** The Pod's own grace period as it was written, or null. A later pass goes by what the first one noted. */
+/** The Pod's own grace period as written, or null; after an earlier pass, the recorded one. */
 export function originalGrace({ pod, existing }: PlanRequest): OriginalRecord["grace"] {
   if (existing !== undefined) return existing.record.grace;
   const seconds = objectAt(pod, "spec")?.["terminationGracePeriodSeconds"];
   return typeof seconds === "number" ? seconds : null;
 }
 
-/** Never lowered: another program may have raised it further since. */
+/** Never lowers it, because another program may have raised it. */
 export function atLeastExisting(pod: RawObject, seconds: number): number {
   const existing = objectAt(pod, "spec")?.["terminationGracePeriodSeconds"];
   return typeof existing === "number" ? Math.max(existing, seconds) : seconds;
@@ -59,9 +58,9 @@ export type Omissions = {
 };
 
 export type Draft = {
-  /** The record as it is written, in full. */
+  /** The complete record. */
   readonly recordText: string;
-  /** The rest, which is only made of the draft that is taken. */
+  /** Called only for the chosen draft. */
   readonly plan: () => Plan;
 };
 
@@ -72,7 +71,7 @@ const OMISSIONS: readonly Omissions[] = [
   { keepsHooks: true, leavesAnnotations: true, leavesProbes: true },
 ];
 
-/** The first draft whose record fits. What cannot be remembered is not replaced, and a problem says so. */
+/** Takes the first draft whose record fits. Parts that cannot be recorded are not replaced, which is reported. */
 export function planWithinSizeBudget(where: string, draftFor: (omissions: Omissions) => Draft): Plan {
   for (const [index, omissions] of OMISSIONS.entries()) {
     const draft = draftFor(omissions);
@@ -80,7 +79,7 @@ export function planWithinSizeBudget(where: string, draftFor: (omissions: Omissi
     const plan = draft.plan();
     if (index === 0) return plan;
     const kept = omissions.leavesProbes ? "hooks, annotations and probes" : "hooks";
-    const message = `What would have to be remembered exceeds 4 KiB, so its ${kept} stay as they are.`;
+    const message = `The record of the original values exceeds 4 KiB, so ${kept} are not changed.`;
     const problem: Problem = { code: "original_too_large", where, message };
     return { ...plan, problems: [...plan.problems, problem] };
   }

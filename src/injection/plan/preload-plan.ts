@@ -1,4 +1,4 @@
-/** Which containers load the library that sends kept clients away, and why the others do not. Pure. */
+/** Plans which containers load the preloaded library, and reports why others cannot. Pure. */
 import {
   PRELOAD_FOLDER,
   PRELOAD_LIBRARY,
@@ -25,8 +25,8 @@ const NONE: PreloadPlan = { edits: [], problems: [] };
 export function planPreload(request: PlanRequest): PreloadPlan {
   const { pod, policy, where } = request;
   if (policy.preload === "disabled") return NONE;
-  const wholePod = whyNowhere(request);
-  if (wholePod !== undefined) return { edits: [], problems: [leftOut(where, wholePod)] };
+  const wholePod = podError(request);
+  if (wholePod !== undefined) return { edits: [], problems: [notPreloaded(where, wholePod)] };
   const names = containersOf(pod).map(nameOf);
   const edits: Edit[] = [];
   const problems: Problem[] = [];
@@ -34,52 +34,52 @@ export function planPreload(request: PlanRequest): PreloadPlan {
     if (isMeshProxy(pod, container)) continue;
     const name = nameOf(container);
     const isTwice = names.indexOf(name) !== names.lastIndexOf(name);
-    const why = isTwice ? "Its name stands twice in the Pod." : whyNotIn(container);
-    if (why === undefined) edits.push(loading(request, container));
-    else problems.push(leftOut(`${where}, container ${name}`, why));
+    const why = isTwice ? "Another container of the Pod has the same name." : containerError(container);
+    if (why === undefined) edits.push(loadLibrary(request, container));
+    else problems.push(notPreloaded(`${where}, container ${name}`, why));
   }
   return { edits: edits.length === 0 ? [] : [volumeOf(request), ...edits], problems };
 }
 
-export function leftOut(where: string, message: string): Problem {
+export function notPreloaded(where: string, message: string): Problem {
   return { code: "preload_left_out", where, message };
 }
 
-/** API servers and kubelets of 1.36 mount images without being told to. */
-function whyNowhere({ pod, apiServerVersion, lowestKubeletVersion, oldRuntime }: PlanRequest): string | undefined {
+/** Image volumes are enabled by default from Kubernetes 1.36 on. */
+function podError({ pod, apiServerVersion, lowestKubeletVersion, oldRuntime }: PlanRequest): string | undefined {
   const isNewEnough = (text: string | undefined): boolean => {
     const version = parseVersion(text ?? "");
     return version !== undefined && isAtLeast(version, 1, 36);
   };
   if (!isNewEnough(apiServerVersion) || !isNewEnough(lowestKubeletVersion)) {
     const kubelets = lowestKubeletVersion === undefined ? "unknown" : quote(lowestKubeletVersion);
-    const found = `this is ${quote(apiServerVersion)}, kubelets ${kubelets}`;
-    return `Its volume is an image, which API server and kubelets mount from Kubernetes 1.36 on; ${found}.`;
+    const found = `found API server ${quote(apiServerVersion)}, kubelets ${kubelets}`;
+    return `Requires image volumes of Kubernetes 1.36 or later; ${found}.`;
   }
   if (oldRuntime !== undefined)
-    return `Its volume is an image, which containerd mounts from 2.1 on and CRI-O from 1.33 on; a node has ${quote(oldRuntime)}.`;
+    return `Requires image volumes of containerd 2.1 or CRI-O 1.33; a node has ${quote(oldRuntime)}.`;
   const taken = objectsAt(objectAt(pod, "spec"), "volumes").some((volume) => volume["name"] === PRELOAD_VOLUME);
-  return taken ? `The Pod has a volume ${PRELOAD_VOLUME} of its own.` : undefined;
+  return taken ? `The Pod has another volume named ${PRELOAD_VOLUME}. Rename it.` : undefined;
 }
 
-/** What cannot be seen here may hide a library that the app needs. */
-function whyNotIn(container: RawObject): string | undefined {
+/** Refuses containers in which an existing value of LD_PRELOAD is unknown, because the app may need that library. */
+function containerError(container: RawObject): string | undefined {
   const set = objectsAt(container, "env").filter((variable) => variable["name"] === PRELOAD_VARIABLE);
   const [first] = set;
-  if (set.length > 1) return `It sets ${PRELOAD_VARIABLE} more than once.`;
+  if (set.length > 1) return `Sets ${PRELOAD_VARIABLE} more than once. Set it once.`;
   if (first !== undefined && !isAbsent(valueAt(first, "valueFrom")))
-    return `Its ${PRELOAD_VARIABLE} comes from elsewhere; a value that is written there could be added to.`;
+    return `Sets ${PRELOAD_VARIABLE} by valueFrom. Set it by value.`;
   const value = textAt(first, "value");
   if (first !== undefined && (value === undefined || value === ""))
-    return `Its ${PRELOAD_VARIABLE} is empty; without it, or with a value, it could be added to.`;
-  if (value?.includes(PRELOAD_FOLDER) === true) return `Its ${PRELOAD_VARIABLE} names ${PRELOAD_FOLDER} already.`;
+    return `Sets ${PRELOAD_VARIABLE} to an empty value. Remove it, or set a value.`;
+  if (value?.includes(PRELOAD_FOLDER) === true) return `${PRELOAD_VARIABLE} contains ${PRELOAD_FOLDER} already.`;
   if (first === undefined && listAt(container, "envFrom").length > 0)
-    return `Its envFrom may set ${PRELOAD_VARIABLE}; an env entry with that value could be added to.`;
+    return `envFrom may set ${PRELOAD_VARIABLE}. Set it by an env entry.`;
   const taken = objectsAt(container, "volumeMounts").some((mount) => mount["mountPath"] === PRELOAD_FOLDER);
-  return taken ? `It mounts something at ${PRELOAD_FOLDER}.` : undefined;
+  return taken ? `Mounts another volume at ${PRELOAD_FOLDER}. Change its mountPath.` : undefined;
 }
 
-/** An existing volume of the same image stays as the API server completed it. */
+/** An existing volume of the same image is kept, with the defaults of the API server. */
 function volumeOf({ pod, image, pullPolicy, existing }: PlanRequest): Edit {
   const preload = existing?.preload;
   const before = objectAt(preload?.volume, "image");
@@ -89,7 +89,7 @@ function volumeOf({ pod, image, pullPolicy, existing }: PlanRequest): Edit {
   return { kind: "add-volume", at, volume: { name: PRELOAD_VOLUME, image: source } };
 }
 
-function loading({ existing }: PlanRequest, container: RawObject): Edit {
+function loadLibrary({ existing }: PlanRequest, container: RawObject): Edit {
   const env = listAt(container, "env");
   const places = existing?.preload?.places.get(nameOf(container));
   const own = objectsAt(container, "env").find((variable) => variable["name"] === PRELOAD_VARIABLE);

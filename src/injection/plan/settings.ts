@@ -1,4 +1,4 @@
-/** Policy and Pod to the settings the manager gets as flags. */
+/** Derives the manager's settings from policy and Pod, and reports conflicting values. */
 import { countsRequests } from "../../contract/criterion.ts";
 import {
   DEFAULT_SETTINGS,
@@ -34,7 +34,7 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
   const drained = new Set(policy.drainPorts);
   const wanted = { drainDelayMs: drainDelayMs(policy, hooks), deregistrationDelayMs, drainTimeoutMs };
   return {
-    ...passedOn(policy),
+    ...managerFields(policy),
     port,
     ...fitSpans(originalSeconds, wanted, request.chainSeconds),
     appGraceMs: writableMs(originalSeconds * 1_000),
@@ -50,51 +50,51 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
   };
 }
 
-const PASSED_ON = FIELDS.filter((field) => ANNOTATIONS[field].manager !== undefined);
+const MANAGER_FIELDS = FIELDS.filter((field) => ANNOTATIONS[field].manager !== undefined);
 
-/** Settings of the manager as the policy has them, and the defaults of the others. */
-function passedOn(
+/** The manager's settings from the policy, with defaults for the derived ones. */
+function managerFields(
   policy: PodPolicy,
 ): Pick<PodPolicy, Extract<Field, keyof DrainSettings>> & Omit<DrainSettings, Field> {
   const settings: Partial<Record<keyof DrainSettings | Field, unknown>> = { ...DEFAULT_SETTINGS };
-  for (const field of PASSED_ON) settings[field] = policy[field];
+  for (const field of MANAGER_FIELDS) settings[field] = policy[field];
   return settings as never;
 }
 
-/** A hook that only slept is replaced by a wait that is at least as long. */
+/** At least as long as the longest replaced sleep hook. */
 export function drainDelayMs(policy: PodPolicy, hooks: readonly HookPlan[]): number {
   const slept = hooks.map((hook) => (hook.kind === "hold" ? hook.sleptSeconds * 1_000 : 0));
   return Math.max(policy.drainDelayMs, ...slept);
 }
 
-/** Values that are each fine but not together; the message says which one yields. */
+/** Reports values that exclude each other, and which one is ignored. */
 export function conflictProblems(request: SettingsRequest, settings: DrainSettings, where: string): readonly Problem[] {
   const { policy, driver } = request;
   const messages: string[] = [];
-  const { asksApp, reachesUnixSockets, usualUrls } = driverRow(driver);
+  const { callsApp: asksApp, reachesUnixSockets, usualUrls } = driverRow(driver);
   const [usualUrl] = usualUrls;
   const drained = new Set(policy.drainPorts);
   const both = policy.ignorePorts.filter((port) => drained.has(port));
   if (both.length > 0) messages.push(`drain-ports and ignore-ports both name ${listed(both)}; drain-ports wins.`);
-  if (countsNothing(policy, driver)) messages.push("drained-when: requests needs a driver that counts; auto is used.");
+  if (countsNothing(policy, driver))
+    messages.push("drained-when: requests requires a driver that counts requests; auto is used.");
   if (asksApp && policy.drainUrl === "" && policy.activeUrl === "")
-    messages.push(`Driver ${driver} has neither drain-url nor active-url, so it has nothing to call.`);
+    messages.push(`Driver ${driver} has no effect. Set drain-url or active-url.`);
   if (usualUrl !== undefined && !reachesUnixSockets && settings.driverUrl.startsWith("unix:"))
     messages.push(
-      `Driver ${driver} reads metrics over HTTP on a port, never from a Unix socket: driver-url reaches nothing, and sockets ` +
-        `decide. ${usualUrl} would be usual.`,
+      `Driver ${driver} does not support Unix sockets, so driver-url has no effect and samples of sockets decide. ` +
+        `Set an address such as ${usualUrl}.`,
     );
   if (settings.drainTimeoutMs < policy.drainTimeoutMs)
-    messages.push("The grace period would exceed 2147483647 s; the drain timeout is cut until it fits.");
+    messages.push("The grace period would exceed 2147483647 s; the drain timeout is reduced.");
   return messages.map((message) => ({ code: "conflicting_values", where, message }));
 }
 
-/** Messages stay short however long the list. */
 function listed(ports: readonly number[]): string {
-  return ports.length > PORTS_TOLD ? `${ports.slice(0, PORTS_TOLD).join(", ")}, and more` : ports.join(", ");
+  return ports.length > PORTS_SHOWN ? `${ports.slice(0, PORTS_SHOWN).join(", ")}, and more` : ports.join(", ");
 }
 
-const PORTS_TOLD = 8;
+const PORTS_SHOWN = 8;
 
 function countsNothing(policy: PodPolicy, driver: DriverName): boolean {
   return policy.drainedWhen === "requests" && !countsRequests(driver, policy.activeUrl);
@@ -102,7 +102,7 @@ function countsNothing(policy: PodPolicy, driver: DriverName): boolean {
 
 const DEFAULT_PERIOD_SECONDS = 10;
 
-/** One entry per probe and port, in the order of the Pod: two probes of one port connect twice as often. */
+/** One entry per probe, because two probes of a port connect twice as often. */
 export function kubeletProbesOf(pod: RawObject): readonly KubeletProbe[] {
   return lastingContainersOf(pod).flatMap((container) =>
     ["livenessProbe", "readinessProbe", "startupProbe"].flatMap((name) =>
@@ -113,7 +113,7 @@ export function kubeletProbesOf(pod: RawObject): readonly KubeletProbe[] {
 
 function probeOf(container: RawObject, probe: RawObject | undefined): readonly KubeletProbe[] {
   const action = objectAt(probe, "httpGet") ?? objectAt(probe, "tcpSocket") ?? objectAt(probe, "grpc");
-  // A probe with a host of its own goes somewhere else than this Pod.
+  // A probe with a host does not connect to this Pod.
   if (action === undefined || (textAt(action, "host") ?? "") !== "") return [];
   const port = portNumberOf(container, action["port"]);
   if (port === undefined) return [];

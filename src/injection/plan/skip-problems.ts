@@ -1,4 +1,4 @@
-/** What decided that a Pod is left alone: the place, its value, and what would be right. */
+/** Reports why a Pod is not injected: place, value, and remedy. */
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { containerNamed, containersOf, countContainers, initContainersOf, nameOf } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
@@ -8,7 +8,7 @@ import { quote } from "../../policy/quote.ts";
 import { FIRST_PORT, LAST_PORT, portsOf } from "../mesh/ports.ts";
 import type { SkipReason } from "../outcome.ts";
 
-/** For the reasons that need no plan; nothing for those that surprise no one. */
+/** For skips before planning; none for expected skips. */
 export function skipProblems(reason: SkipReason, pod: RawObject, where: string): readonly Problem[] {
   const found = factOf(reason, pod);
   return found === undefined
@@ -21,25 +21,25 @@ function factOf(reason: SkipReason, pod: RawObject): { readonly place: string; r
     case "too_many_containers":
       return {
         place: "spec",
-        message: `It has ${countContainers(pod)} containers; at most ${LONGEST_NAME_LIST} are planned.`,
+        message: `${countContainers(pod)} containers exceed the limit of ${LONGEST_NAME_LIST}.`,
       };
     case "host_network":
       return {
         place: "spec.hostNetwork",
-        message: "It is true; a Pod with a network of its own, false, would be injected.",
+        message: "Is true. Set it to false to inject the Pod.",
       };
     case "zero_grace":
-      return { place: "spec.terminationGracePeriodSeconds", message: "It is 0; 1 or more would be injected." };
+      return { place: "spec.terminationGracePeriodSeconds", message: "Is 0. Set 1 or more to inject the Pod." };
     case "classic_would_block_completion": {
       const policy = textAt(objectAt(pod, "spec"), "restartPolicy");
-      const message = `It is ${policy}, and the mode is classic; mode native, from Kubernetes 1.29, would be injected.`;
+      const message = `Is ${policy} in mode classic. Use mode native, which requires Kubernetes 1.29.`;
       return { place: "spec.restartPolicy", message };
     }
     case "name_taken": {
       const image = quote(textAt(containerNamed(pod, MANAGER_CONTAINER), "image") ?? "");
       return {
         place: `container ${MANAGER_CONTAINER}`,
-        message: `Its image is ${image}; with another name it would not be in the way.`,
+        message: `Has the image ${image} and the name that lastcall uses. Rename the container.`,
       };
     }
     default:
@@ -47,15 +47,15 @@ function factOf(reason: SkipReason, pod: RawObject): { readonly place: string; r
   }
 }
 
-/** @param said by a node, in an Event of the namespace */
-export function unpullable(image: string, said: string, where: string): Problem {
+/** @param nodeError from an Event of the namespace */
+export function unpullable(image: string, nodeError: string, where: string): Problem {
   const message =
-    `Nodes could not pull ${quote(image)} for Pods of this namespace (${quote(said)}); with the image and its pull ` +
-    "secrets in place new Pods are injected again within ten minutes.";
+    `Nodes cannot pull ${quote(image)} in this namespace (${quote(nodeError)}). Provide the image and its pull secrets; ` +
+    "new Pods are then injected within ten minutes.";
   return { code: "not_injected", where: `${where}, container ${MANAGER_CONTAINER}`, message };
 }
 
-/** Which of the range is taken by what, such as `17890-17939 by container app`; told when nothing is free. */
+/** Lists the ports in use, such as `17890-17939 (container app)`. */
 export function portConflict(pod: RawObject, wanted: number, drainPorts: readonly number[], where: string): Problem {
   const holders = new Map<number, string>(drainPorts.map((port) => [port, "lastcall.dev/drain-ports"]));
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
@@ -68,24 +68,24 @@ export function portConflict(pod: RawObject, wanted: number, drainPorts: readonl
     if (run?.holder === holder) run.last = port;
     else runs.push({ first: port, last: port, holder });
   }
-  const texts = runs.map(({ first, last, holder }) => `${first === last ? first : `${first}-${last}`} by ${holder}`);
+  const texts = runs.map(({ first, last, holder }) => `${first === last ? first : `${first}-${last}`} (${holder})`);
   const isInRange = FIRST_PORT <= wanted && wanted <= LAST_PORT;
-  const taken = isInRange ? texts : [`${wanted} by ${holders.get(wanted)}`, ...texts];
-  const message = `Taken are ${withinLength(taken, TAKEN_LENGTH)}; any free port here would do.`;
+  const taken = isInRange ? texts : [`${wanted} (${holders.get(wanted)})`, ...texts];
+  const message = `Ports ${withinLength(taken, PORTS_TEXT_LENGTH)} are in use. Set a free port.`;
   return { code: "not_injected", where: `${where}, lastcall.dev/port`, message };
 }
 
-/** Characters that leave room for the rest of a message of 200. */
-const TAKEN_LENGTH = 140;
+/** In characters; leaves room for the rest of the message. */
+const PORTS_TEXT_LENGTH = 140;
 
-/** The first texts, as many as fit the length; always one. */
+/** Joins as many texts as fit the length, at least one. */
 function withinLength(texts: readonly string[], length: number): string {
-  let told = texts[0] ?? "";
+  let shown = texts[0] ?? "";
   for (const text of texts.slice(1)) {
-    if (told.length + text.length + 2 > length) return `${told}, and more`;
-    told += `, ${text}`;
+    if (shown.length + text.length + 2 > length) return `${shown}, and more`;
+    shown += `, ${text}`;
   }
-  return told;
+  return shown;
 }
 
 export function patchProblem(patchText: string, patchBytes: number, where: string): Problem {
@@ -93,6 +93,6 @@ export function patchProblem(patchText: string, patchBytes: number, where: strin
   return {
     code: "not_injected",
     where,
-    message: `The patch would have ${bytes} bytes; at most ${patchBytes} are sent.`,
+    message: `The patch of ${bytes} bytes exceeds the limit of ${patchBytes}.`,
   };
 }

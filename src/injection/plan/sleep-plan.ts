@@ -1,4 +1,4 @@
-/** Sleep mode: kubelet's own sleep holds every container for the delays; nothing of ours runs in the Pod. */
+/** Plans sleep mode: the kubelet's sleep action delays every container; no manager runs in the Pod. */
 import { annotationsOf, DEFAULT_GRACE_SECONDS } from "../../kubernetes/pod.ts";
 import { isAbsent } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/fields.ts";
@@ -8,7 +8,7 @@ import { chosenContainers, type HookPlan, keptHookProblems, planHooks } from "..
 import { sleepHandler } from "../hooks/own-hooks.ts";
 import { type Edit, emptyParents, probeEntry } from "../record/edit.ts";
 import { formatRecord, type OriginalRecord, replacedAnnotations, replacedHandlers } from "../record/original-record.ts";
-import { sleepNote } from "../record/sleep-note.ts";
+import { formatSleepStatus } from "../record/sleep-status.ts";
 import { probeGraceEdits } from "./changes.ts";
 import {
   atLeastExisting,
@@ -19,12 +19,12 @@ import {
   type PlanRequest,
   planWithinSizeBudget,
 } from "./plan.ts";
-import { leftOut } from "./preload-plan.ts";
+import { notPreloaded } from "./preload-plan.ts";
 import { drainDelayMs } from "./settings.ts";
 
 export function planSleep(request: PlanRequest): Plan {
   const note = annotationsOf(request.pod)[STATUS_ANNOTATION];
-  // Without the note our sleep could not be told from the user's, and the next pass would add another.
+  // Without the status annotation the next pass could not distinguish the sleep from a user's own.
   if (!isAbsent(note) && typeof note !== "string") return { kind: "skip", reason: "invalid_pod", problems: [] };
   return planWithinSizeBudget(request.where, (omissions) => draftSleep(request, omissions));
 }
@@ -52,33 +52,32 @@ function draftSleep(given: PlanRequest, omissions: Omissions): Draft {
     preStop: replacedHandlers(pod, held),
     chain: {},
     annotations: replacedAnnotations(annotationsOf(pod), [STATUS_ANNOTATION]),
-    blank: emptyParents(pod, [...changes, { kind: "annotate", values: {} }], original),
+    empty: emptyParents(pod, [...changes, { kind: "annotate", values: {} }], original),
   };
   const recordText = formatRecord(record);
   const plan = (): Plan => {
     const problems = [...chosen.problems, ...keptHookProblems(hooks, policy, where), ...preloadProblems(given)];
     if (held.length === 0) return { kind: "skip", reason: "own_hooks", problems };
     if (seconds === 0) return { kind: "skip", reason: "up_to_date", problems };
-    const values = { [STATUS_ANNOTATION]: sleepNote({ seconds, hooks: held, recordText }) };
+    const values = { [STATUS_ANNOTATION]: formatSleepStatus({ seconds, hooks: held, recordText }) };
     const edits: readonly Edit[] = [...changes, { kind: "annotate", values }];
     return { kind: "edits", edits, problems: [...problems, ...graceProblems(pod, grace, where)] };
   };
   return { recordText, plan };
 }
 
-/** No manager is there to tell processes when to send clients away. */
 function preloadProblems({ policy, where }: PlanRequest): readonly Problem[] {
   if (policy.preload === "disabled") return [];
-  return [leftOut(where, "Mode sleep has no manager that could tell its processes; modes native and classic have.")];
+  return [notPreloaded(where, "Mode sleep has no manager, which the library requires. Use mode native or classic.")];
 }
 
-/** There is no manager to perform a chained hook, so it stays; one that only sleeps is as good as ours. */
+/** Without a manager hooks cannot be chained: sleep hooks are replaced, others kept. */
 function preStopChoice({ policy }: PlanRequest, omissions: Omissions): PlanRequest["policy"]["preStop"] {
   if (omissions.keepsHooks) return "keep";
   return policy.preStop === "chain" ? "auto" : policy.preStop;
 }
 
-/** Drain delay plus deregistration delay in whole seconds; what the API server allows is below the grace period. */
+/** Drain delay plus deregistration delay; the API server requires that it is below the grace period. */
 function sleepSeconds({ policy }: PlanRequest, hooks: readonly HookPlan[], originalSeconds: number): number {
   const wanted = Math.ceil((drainDelayMs(policy, hooks) + policy.deregistrationDelayMs) / 1_000);
   return Math.min(wanted, Math.max(0, GRACE_LIMIT_SECONDS - originalSeconds));

@@ -1,11 +1,10 @@
-/** Changes to a Pod as data, so that a plan can be printed, compared and applied; and which parents they fill. */
+/** Defines changes to a Pod as data, applies them, and records the empty parents that they fill. */
 import { type ContainerList, containersByName, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject, without } from "../../kubernetes/raw-json.ts";
 import type { EmptyParent, OriginalRecord } from "./original-record.ts";
 
 export type ProbeName = "livenessProbe" | "startupProbe";
 
-/** An entry and its place in a list. */
 type Placed = { readonly at: number; readonly entry: RawObject };
 
 export type Edit =
@@ -30,18 +29,18 @@ export type Edit =
       readonly variable: Placed & { readonly replaces: boolean };
       readonly mount: Placed;
     }
-  /** None of the names is in the Pod. */
+  /** The Pod has none of these names. */
   | { readonly kind: "add-pull-secrets"; readonly names: readonly string[] }
   | { readonly kind: "annotate"; readonly values: Readonly<Record<string, string>> };
 
 type ContainerEdit = Extract<Edit, { readonly container: string }>;
 
-/** Ours alone until it is handed out. */
+/** A copy that may be mutated. */
 type Copy = { [key: string]: unknown };
 
 /**
- * A changed copy; every part that does not change keeps its identity, so that the diff can pass it over. However many
- * the edits are, each list of containers is gone through once.
+ * Returns a changed copy. Unchanged parts keep their identity, so that the diff skips them. Traverses each list of containers
+ * once.
  */
 export function applyEdits(pod: RawObject, edits: readonly Edit[]): RawObject {
   const byContainer = new Map<string, ContainerEdit[]>();
@@ -87,7 +86,7 @@ function edited(container: RawObject, edit: ContainerEdit): RawObject {
   return { ...container, [edit.probe]: probe };
 }
 
-/** The Pod with every container, of either list, replaced by what `change` makes of it. */
+/** Applies `change` to every container of both lists. */
 export function changeContainers(pod: RawObject, change: (container: RawObject) => RawObject): RawObject {
   return changeSpec(pod, (spec) => {
     const changed: Copy = { ...spec };
@@ -95,7 +94,7 @@ export function changeContainers(pod: RawObject, change: (container: RawObject) 
   });
 }
 
-/** @returns whether anything changed; a list in which nothing did stays the same list. */
+/** @returns whether anything changed; an unchanged list keeps its identity */
 function changeLists(spec: Copy, change: (container: RawObject) => RawObject): boolean {
   let isChanged = false;
   for (const list of ["containers", "initContainers"] as const) {
@@ -118,12 +117,12 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** By the names of `OriginalRecord.blank`. A grace period that is remembered was not blank, whatever stands there now. */
+/** By the keys of `OriginalRecord.empty`. A recorded grace period was not empty. */
 export function emptyParents(
   pod: RawObject,
   edits: readonly Edit[],
   grace: OriginalRecord["grace"],
-): OriginalRecord["blank"] {
+): OriginalRecord["empty"] {
   const containers = containersByName(pod);
   const noted = grace === null ? edits : edits.filter(({ kind }) => kind !== "set-grace");
   return Object.fromEntries(noted.flatMap((edit) => emptyParentsOf(pod, containers, edit)));
@@ -164,12 +163,12 @@ function emptyParentsOf(
   }
 }
 
-/** `app/liveness`: how the record names a probe. */
+/** Key of a probe in the record, such as `app/liveness`. */
 export function probeEntry(edit: Extract<Edit, { kind: "set-probe-grace" }>): string {
   return `${edit.container}/${edit.probe === "livenessProbe" ? "liveness" : "startup"}`;
 }
 
-/** What the record notes of a parent that injection is about to fill. */
+/** The record's entry for a parent that injection fills, if it is empty. */
 export function emptyParentAt(
   name: string,
   parent: RawObject | undefined,
@@ -182,8 +181,8 @@ export function emptyParentAt(
   return isRawObject(value) && Object.keys(value).length === 0 ? [[name, {}]] : [];
 }
 
-/** Removes the key, or puts back the nothing that was written there. */
+/** Removes the key, or restores its recorded empty value. */
 export function restoreEmptyParent(parent: RawObject, key: string, record: OriginalRecord, name: string): RawObject {
-  if (!Object.hasOwn(record.blank, name)) return without(parent, key);
-  return { ...parent, [key]: record.blank[name] };
+  if (!Object.hasOwn(record.empty, name)) return without(parent, key);
+  return { ...parent, [key]: record.empty[name] };
 }

@@ -1,4 +1,4 @@
-/** Finds what an earlier injection left in a Pod, no matter which program made it. */
+/** Finds an earlier injection in a Pod, by webhook or command line. */
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import { parseServeFlags } from "../../contract/serve-flags.ts";
 import { type ContainerList, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
@@ -8,9 +8,8 @@ import { chainSeconds, isRewritten, sleepHandler } from "../hooks/own-hooks.ts";
 import { environmentValue, isManager, serveFlagsOf } from "../manager/container.ts";
 import { type OriginalRecord, parseRecord } from "./original-record.ts";
 import { type ExistingPreload, findPreload } from "./preload-in-pod.ts";
-import { readSleepNote } from "./sleep-note.ts";
+import { readSleepStatus } from "./sleep-status.ts";
 
-/** The manager as it stands in the Pod. */
 type ExistingManager = {
   readonly list: ContainerList;
   readonly at: number;
@@ -23,11 +22,11 @@ export type ExistingInjection = {
   /** `undefined` in sleep mode. */
   readonly manager: ExistingManager | undefined;
   readonly record: OriginalRecord;
-  /** The grace period that injection gave the Pod; any other value came from elsewhere. */
+  /** The grace period that injection set; any other value was set by another program. */
   readonly grace: number;
-  /** Our handlers as they stand, by container, with whatever the API server added to them. */
+  /** lastcall's handlers by container, including defaults of the API server. */
   readonly handlers: ReadonlyMap<string, RawObject>;
-  /** `undefined` where no process of the Pod loads the library. */
+  /** `undefined` without a preloaded library. */
   readonly preload: ExistingPreload | undefined;
 };
 
@@ -58,7 +57,7 @@ function describe(pod: RawObject, list: ContainerList, at: number, container: Ra
     preStop: {},
     chain: {},
     annotations: {},
-    blank: {},
+    empty: {},
   };
   const held = new Set(settings.hooks.map((hook) => hook.container));
   const handlers = containersOf(pod).flatMap((candidate) => {
@@ -82,13 +81,13 @@ function describe(pod: RawObject, list: ContainerList, at: number, container: Ra
   };
 }
 
-/** A pass before this one wrote the others too, but nothing of the Pod depends on them. */
+/** Other flags have no effect on the reverted Pod. */
 const READ_BACK: readonly string[] = [
   ...["--port", "--hooks", "--app-grace", "--drain-delay", "--deregistration-delay", "--drain-timeout"],
   "--preload",
 ];
 
-/** Linux gives no program a longer argument, so this one was never started with it. */
+/** Linux limits an argument to this length, so a longer one was never used. */
 const ARGUMENT_LIMIT = 131_072;
 
 function isReadBack(flag: string): boolean {
@@ -97,7 +96,7 @@ function isReadBack(flag: string): boolean {
 
 const TOKEN = /^[0-9A-Za-z_-]{8,128}$/;
 
-/** Istio rewrites hooks so that its agent makes the call for kubelet; such a hook still ends at ours. */
+/** Includes hooks that Istio rewrote: its agent forwards them to the manager. */
 function isOurHold(handler: RawObject, container: string, port: number, held: boolean): boolean {
   const httpGet = objectAt(handler, "httpGet");
   const path = textAt(httpGet, "path") ?? "";
@@ -108,7 +107,7 @@ function isOurHold(handler: RawObject, container: string, port: number, held: bo
 }
 
 function findSleep(pod: RawObject): ExistingInjection | undefined {
-  const note = readSleepNote(pod);
+  const note = readSleepStatus(pod);
   if (note === undefined) return undefined;
   const wanted = sleepHandler(note.seconds);
   const held = new Set(note.hooks);

@@ -1,40 +1,38 @@
 /**
- * What injection changed, so that a second pass and uninject can take it back: the content of LASTCALL_ORIGINAL.
- *
- * The manager reads `chain` and nothing else of it.
+ * The record of original values in LASTCALL_ORIGINAL, by which a second pass and uninject revert an injection. The manager reads
+ * only `chain`.
  */
 import { containersOf, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { type ChainedHook, isChainedHook } from "../hooks/own-hooks.ts";
 
-/** Something that was there but empty: what absent would not give back. */
+/** An empty value, recorded to distinguish it from an absent one. */
 export type EmptyParent = null | Readonly<Record<string, never>> | readonly never[];
 
 export type OriginalRecord = {
   /** `terminationGracePeriodSeconds`; null when the Pod had none. */
   readonly grace: number | null;
-  /** `app/liveness`, `app/startup`: probes that got the Pod's original grace period. */
+  /** Probes whose grace period was set, such as `app/liveness`. */
   readonly probes: readonly string[];
-  /** Names that were added. */
+  /** Added names. */
   readonly pullSecrets: readonly string[];
   /** Replaced handlers by container. */
   readonly preStop: Readonly<Record<string, unknown>>;
   readonly chain: Readonly<Record<string, ChainedHook>>;
-  /** Annotations set or changed; null when there was none. */
+  /** Earlier values of annotations; null where there was none. */
   readonly annotations: Readonly<Record<string, string | null>>;
   /** By `metadata`, `annotations`, `initContainers`, `imagePullSecrets`, `volumes`, `grace`, `lifecycle/<container>`, `env/<container>`, `volumeMounts/<container>`, `<container>/liveness`. */
-  readonly blank: Readonly<Record<string, EmptyParent>>;
+  readonly empty: Readonly<Record<string, EmptyParent>>;
 };
 
-/** Longest record, in UTF-8 bytes. It sits in every Pod and in every watch of it. */
+/** The record is part of every Pod and of every watch event. */
 const RECORD_LIMIT_BYTES = 4_096;
 
 /**
- * The same text for the same record, without the parts that hold nothing. Kubelet replaces `$(NAME)` in variables, so
- * no dollar sign is written as itself.
+ * Deterministic; empty parts are omitted. Dollar signs are escaped, because the kubelet expands `$(NAME)` in variables.
  */
 export function formatRecord(record: OriginalRecord): string {
-  const { grace, probes, pullSecrets, preStop, chain, annotations, blank } = record;
+  const { grace, probes, pullSecrets, preStop, chain, annotations, empty } = record;
   const text = JSON.stringify({
     grace,
     ...(probes.length > 0 ? { probes } : {}),
@@ -42,21 +40,20 @@ export function formatRecord(record: OriginalRecord): string {
     ...(isEmpty(preStop) ? {} : { preStop }),
     ...(isEmpty(chain) ? {} : { chain }),
     ...(isEmpty(annotations) ? {} : { annotations }),
-    ...(isEmpty(blank) ? {} : { blank }),
+    ...(isEmpty(empty) ? {} : { empty }),
   });
   return text.replaceAll("$", "\\u0024");
 }
 
-/** Whether the text of a record stays within its limit. */
 export function fitsLimit(text: string): boolean {
-  // A UTF-16 unit takes three bytes of UTF-8 at most, so a short text need not be encoded.
+  // A UTF-16 unit takes at most three bytes, so a short text is not encoded.
   return text.length * 3 <= RECORD_LIMIT_BYTES || new TextEncoder().encode(text).length <= RECORD_LIMIT_BYTES;
 }
 
-/** Linux gives no program a longer variable, in bytes, so no injection has written it. */
+/** Linux limits a variable to this many bytes, so a longer text is not a record. */
 const VARIABLE_LIMIT = 131_072;
 
-/** `undefined` when the text is no record; parts of it that make no sense are dropped. */
+/** `undefined` when the text is not a record; invalid parts are dropped. */
 export function parseRecord(text: string): OriginalRecord | undefined {
   if (text.length >= VARIABLE_LIMIT) return undefined;
   try {
@@ -77,7 +74,7 @@ export function readRecord(value: unknown): OriginalRecord | undefined {
     preStop: entriesWhere(objectAt(value, "preStop"), (handler): handler is unknown => isHandler(handler)),
     chain: entriesWhere(objectAt(value, "chain"), isChainedHook),
     annotations: entriesWhere(objectAt(value, "annotations"), isTextOrNull),
-    blank: entriesWhere(objectAt(value, "blank"), isEmptyParent),
+    empty: entriesWhere(objectAt(value, "empty"), isEmptyParent),
   };
 }
 
@@ -107,7 +104,7 @@ function isTextOrNull(value: unknown): value is string | null {
   return value === null || typeof value === "string";
 }
 
-/** Of the kind that may stand there: put back, it must not make a Pod the API server refuses. */
+/** Only values of the right type, so that restoring them does not make the Pod invalid. */
 function isEmptyParent(value: unknown, name: string): value is EmptyParent {
   if (value === null) return true;
   if (
@@ -119,7 +116,7 @@ function isEmptyParent(value: unknown, name: string): value is EmptyParent {
   return holdsObject && isRawObject(value) && isEmpty(value);
 }
 
-/** By container; null where `preStop: null` was written. Containers without the key are left out. */
+/** By container; null for `preStop: null`. Containers without the key are omitted. */
 export function replacedHandlers(pod: RawObject, containers: readonly string[]): Readonly<Record<string, unknown>> {
   const held = new Set(containers);
   const entries = containersOf(pod).flatMap((container) => {
@@ -130,7 +127,7 @@ export function replacedHandlers(pod: RawObject, containers: readonly string[]):
   return Object.fromEntries(entries);
 }
 
-/** What the annotations said before; null where there was none. */
+/** Earlier values; null where there was none. */
 export function replacedAnnotations(
   annotations: RawObject,
   keys: readonly string[],

@@ -1,4 +1,4 @@
-/** The library of `native/preload` as it stands in a Pod: a volume of the manager's image, a mount, a variable. */
+/** Finds the preloaded library in a Pod: a volume of the manager's image, a mount, a variable. */
 import {
   PRELOAD_FOLDER,
   PRELOAD_LIBRARY,
@@ -8,7 +8,7 @@ import {
 import { containersOf, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, listAt, objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 
-/** Where in its lists a container holds what an earlier pass gave it. */
+/** Positions in the container's lists. */
 type Places = { readonly variable: number; readonly mount: number };
 
 export type ExistingPreload = {

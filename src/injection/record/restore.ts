@@ -1,4 +1,4 @@
-/** Takes an injection back, as far as what it wrote still stands. */
+/** Reverts an injection, as far as its values are unchanged. */
 import { PRELOAD_LIBRARY } from "../../contract/manager-environment.ts";
 import { annotationsOf, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, listAt, objectAt, type RawObject, textAt, valueAt, without } from "../../kubernetes/raw-json.ts";
@@ -10,7 +10,7 @@ import type { ExistingInjection } from "./existing-injection.ts";
 import type { OriginalRecord } from "./original-record.ts";
 import { isOurMount, isOurVolume, loadsOurs } from "./preload-in-pod.ts";
 
-/** The Pod as it was before; whatever others changed since then stays. */
+/** Keeps later changes of other programs. */
 export function restorePod(pod: RawObject, existing: ExistingInjection): RawObject {
   const steps: readonly ((pod: RawObject) => RawObject)[] = [
     (p) => restoreProbes(p, existing.record),
@@ -104,7 +104,7 @@ function restoreAnnotations(pod: RawObject, existing: ExistingInjection): RawObj
   return restoreEmptyParent(pod, "metadata", existing.record, "metadata");
 }
 
-/** Whether the annotation still says what injection wrote, which follows from the Pod and the record. */
+/** Whether the annotation has the value that injection wrote, which follows from the Pod and the record. */
 function isStillOurs(pod: RawObject, { manager }: ExistingInjection, key: string, old: string | null): boolean {
   const value = annotationsOf(pod)[key];
   if (key === STATUS_ANNOTATION) return value !== undefined;
@@ -112,7 +112,6 @@ function isStillOurs(pod: RawObject, { manager }: ExistingInjection, key: string
   return manager !== undefined && isOurExclusion(key, value, old, manager.port);
 }
 
-/** Takes the library out of a Pod again, as far as it stands there as injection wrote it. */
 function restorePreload(pod: RawObject, { preload, record }: ExistingInjection): RawObject {
   if (preload === undefined) return pod;
   const unloaded = changeContainers(pod, (container) =>

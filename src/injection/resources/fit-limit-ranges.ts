@@ -1,6 +1,6 @@
 /**
- * The manager's resources inside the LimitRanges of its namespace. Without this a Pod that was fine before injection
- * could be refused because of the container we add.
+ * Fits the manager's resources into the LimitRanges of the namespace, which could otherwise refuse a Pod because of the added
+ * container.
  *
  * @see https://kubernetes.io/docs/concepts/policy/limit-range/
  */
@@ -21,12 +21,12 @@ import {
 } from "./limit-ranges.ts";
 
 type FitRequest = {
-  /** What the manager would get; `undefined` leaves all to the API server's defaults. */
+  /** Planned resources; `undefined` leaves them to the defaults of the API server. */
   readonly planned: RawObject | undefined;
   readonly ranges: readonly LimitRange[];
-  /** What the Pod's own containers ask for together, in cores or bytes. */
+  /** Sum over the Pod's own containers, in cores or bytes. */
   readonly others: (name: ComputeResource, list: "requests" | "limits") => number;
-  /** Whether the resources of the Pod as a whole have room for these. */
+  /** Whether pod-level resources have room for these. */
   readonly fitsPodLevel: (changed: RawObject) => boolean;
   readonly where: string;
 };
@@ -37,7 +37,7 @@ export type Fit =
 
 const NAMES: readonly ComputeResource[] = ["cpu", "memory"];
 
-/** Requests and limits stay equal where they were, so the Pod's quality-of-service class stays too. */
+/** Keeps equal requests and limits equal, and with them the Pod's QoS class. */
 export function fitLimitRanges(request: FitRequest): Fit {
   const { planned, ranges, fitsPodLevel, where } = request;
   const isAdmitted = (asked: RawObject): boolean => {
@@ -48,7 +48,7 @@ export function fitLimitRanges(request: FitRequest): Fit {
   if (planned === undefined) return isAdmitted({}) ? { kind: "fits", resources: planned, changes: [] } : conflict;
   const fit = fitContainers(request, planned, false);
   if (fit.kind === "conflict" || isAdmitted(fit.resources)) return fit;
-  // What was left to defaults may be too much for the Pod as a whole, and little enough once it is named.
+  // Defaults may exceed the pod-level resources where explicit values fit.
   const named = fitContainers(request, planned, true);
   return named.kind === "conflict" || isAdmitted(named.resources) ? named : conflict;
 }
@@ -93,25 +93,24 @@ function boundProblem(
   where: string,
   { conflict, needs }: { readonly conflict: Bound; readonly needs: string },
 ): Problem {
-  const message = `It is ${conflict.text}, and the manager needs ${needs}; such a Pod would be refused.`;
+  const message = `Is ${conflict.text}, and the manager needs ${needs}; the Pod would be refused.`;
   return { code: "limit_range", where: `${where}, ${conflict.from}`, message };
 }
 
 function podLevelProblem(where: string): Problem {
-  const message = "The Pod's own resources leave no room for what the LimitRanges ask of the manager.";
+  const message = "Pod-level resources leave no room for the manager's resources that the LimitRanges require.";
   return { code: "limit_range", where: `${where}, spec.resources`, message };
 }
 
 type Change = { readonly name: ComputeResource; readonly before: Share; readonly after: Share };
 
-/** Amounts are written as request/limit. */
 function changeProblem(where: string, { name, before, after }: Change, perContainer: Bounds, perPod: Bounds): Problem {
   const bounds = [perContainer.min, perContainer.max, perContainer.ratio, perPod.max, perPod.ratio];
   const from = [...new Set(bounds.flatMap((bound) => (bound === undefined ? [] : [bound.from])))].join(" and ");
   return {
     code: "limit_range",
     where: `${where}, lastcall.dev/resources`,
-    message: `The ${name} ${shareText(name, before)} becomes ${shareText(name, after)} to fit ${from === "" ? "the Pod's own resources" : from}.`,
+    message: `Changed ${name} (request/limit) from ${shareText(name, before)} to ${shareText(name, after)} to fit ${from === "" ? "the pod-level resources" : from}.`,
   };
 }
 

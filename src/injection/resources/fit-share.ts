@@ -1,10 +1,10 @@
 /**
- * One resource of the manager within the bounds of the LimitRanges. The steps, in this order:
+ * Fits one resource of the manager into the bounds of the LimitRanges, in these steps:
  *
- * 1. Name what no default would say rightly (`ownShare`).
- * 2. Request and limit between a container's min and max, and the limit not below the request (`inOrder`).
- * 3. The limit at most `maxLimitRequestRatio` times the request (`fitRatio`).
- * 4. With the Pod's other containers at most the Pod's max (`lowerLimit`) and within its ratio (`fitPodRatio`).
+ * 1. Set values for which no default fits (`ownShare`).
+ * 2. Clamp request and limit to min and max, with the limit not below the request (`inOrder`).
+ * 3. Keep the limit within `maxLimitRequestRatio` times the request (`fitRatio`).
+ * 4. Keep the sum of all containers within the Pod's max (`lowerLimit`) and ratio (`fitPodRatio`).
  */
 import type { ComputeResource } from "../../kubernetes/qos.ts";
 import { type Bound, type Bounds, roundDown, roundUp, type Share, written } from "./limit-ranges.ts";
@@ -13,13 +13,13 @@ type Fitted = Share | { readonly conflict: Bound; readonly needs: string };
 
 const MEBIBYTE = 2 ** 20;
 
-/** What the manager gets where a limit must be named, and the least it works with. */
+/** The limit where one has to be set, and the minimum with which the manager works. */
 export const USUAL_LIMIT: Readonly<Record<ComputeResource, number>> = { cpu: 0.01, memory: 16 * MEBIBYTE };
 const LEAST_LIMIT: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, memory: 12 * MEBIBYTE };
 
 export const LEAST_REQUEST: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, memory: 2 * MEBIBYTE };
 
-/** Within min and max first, then the ratio: a limit that only a default would set is lowered before a request is raised. */
+/** Applies min and max, then the ratio: lowers a default limit before it raises a request. */
 export function fitContainer(name: ComputeResource, share: Share, bounds: Bounds): Fitted {
   const { min, max, ratio } = bounds;
   if (min !== undefined && max !== undefined && min.value > max.value) return { conflict: max, needs: min.text };
@@ -27,15 +27,17 @@ export function fitContainer(name: ComputeResource, share: Share, bounds: Bounds
     return { conflict: max, needs: written(name, LEAST_LIMIT[name]) };
   const clamp = (value: number): number =>
     Math.min(max?.value ?? Number.POSITIVE_INFINITY, Math.max(min?.value ?? 0, value));
-  const isOurs = share.limit !== undefined;
+  const isExplicit = share.limit !== undefined;
   const own = ownShare(name, share, bounds);
   const request = own.request === undefined ? undefined : clamp(own.request);
   const limit = own.limit === undefined ? undefined : Math.max(clamp(own.limit), request ?? 0);
   const ordered = inOrder({ request, limit }, bounds);
-  return ratio === undefined ? ordered : fitRatio({ name, share: ordered, bounds, ratio: ratio.value, isOurs });
+  return ratio === undefined
+    ? ordered
+    : fitRatio({ name, share: ordered, bounds, ratio: ratio.value, isOurs: isExplicit });
 }
 
-/** What must be said because no default would say it rightly. */
+/** Sets values for which no default exists or fits. */
 function ownShare(name: ComputeResource, share: Share, bounds: Bounds): Share {
   const { min, max, ratio, defaultLimit, defaultRequest } = bounds;
   const limitIsMissing = defaultLimit.value === undefined && (max !== undefined || ratio !== undefined);
@@ -47,7 +49,7 @@ function ownShare(name: ComputeResource, share: Share, bounds: Bounds): Share {
   };
 }
 
-/** A request above the limit is refused, whichever of them is a default. */
+/** API servers refuse a request above the limit, even if one of them is a default. */
 function inOrder(share: Share, { defaultLimit, defaultRequest }: Bounds): Share {
   const request = share.request ?? defaultRequest.value;
   const limit = share.limit ?? defaultLimit.value;
@@ -79,12 +81,12 @@ type PodFit = {
   readonly share: Share;
   readonly perContainer: Bounds;
   readonly perPod: Bounds;
-  /** What the Pod's other containers have together. */
+  /** Sums over the Pod's other containers. */
   readonly othersRequest: number;
   readonly othersLimit: number;
 };
 
-/** The sum of all containers has bounds of its own; only a maximum and a ratio can be hurt by one container more. */
+/** Applies the bounds of the sum of all containers. One more container can violate only the maximum and the ratio. */
 export function fitPod(fit: PodFit): Fitted {
   const { perPod, perContainer, share } = fit;
   const max = perPod.max;
@@ -108,8 +110,8 @@ function lowerLimit({ name, share, perContainer }: PodFit, room: number, max: Bo
 }
 
 /**
- * With request and limit equal the ratio of the whole comes nearer to 1, so what was right stays right. Where the Pod's maximum
- * has no room for that, the request is as large as the ratio asks for.
+ * Equal request and limit bring the Pod's ratio closer to 1. Where the Pod's maximum has no room for that, the request is raised
+ * just as far as the ratio requires.
  */
 function fitPodRatio(
   { name, perPod, perContainer, othersRequest, othersLimit }: PodFit,

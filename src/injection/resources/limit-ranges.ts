@@ -1,27 +1,27 @@
-/** Several LimitRanges as one set of bounds per resource, each with the name of the one it comes from. */
+/** Combines LimitRanges to one set of bounds per resource, each with its origin. */
 import type { LimitAmounts, LimitRange, LimitRangeItem } from "../../kubernetes/limit-range.ts";
 import type { ComputeResource } from "../../kubernetes/qos.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
 import { objectAt, type RawObject, valueAt } from "../../kubernetes/raw-json.ts";
 
 export type Bound = {
-  /** Cores or bytes; for a ratio its number. */
+  /** Cores, bytes, or a ratio. */
   readonly value: number;
-  /** As the LimitRange writes it. */
+  /** As written in the LimitRange. */
   readonly text: string;
   /** Such as `LimitRange small, min memory per Container`. */
   readonly from: string;
 };
 
-/** Where several differ, which one comes is not said; and one may break the bounds of another LimitRange. */
+/** Not usable when several LimitRanges differ, or when one violates the bounds of another: the result is then undefined. */
 type Default = { readonly value: number | undefined; readonly isUsable: boolean };
 
-/** All must be met at once, so the narrowest of each counts. */
+/** The narrowest bound of each kind, since all LimitRanges apply. */
 export type Bounds = {
   readonly min: Bound | undefined;
   readonly max: Bound | undefined;
   readonly ratio: Bound | undefined;
-  /** What the API server gives a container that asks for nothing. */
+  /** Defaults that the API server sets. */
   readonly defaultLimit: Default;
   readonly defaultRequest: Default;
 };
@@ -58,7 +58,7 @@ function boundIn(
   const amounts: LimitAmounts = item[kind];
   const text = amounts[name];
   const value = parseQuantity(text);
-  // Anyone who keeps a zero means "no bound"; as a maximum it would allow no Pod at all.
+  // A zero means "no bound": as a maximum it would refuse every Pod.
   if (text === undefined || value === undefined || value <= 0) return [];
   return [{ value, text, from: `LimitRange ${range}, ${kind} ${name} per ${item.type}` }];
 }
@@ -69,7 +69,7 @@ function narrowest(bounds: readonly Bound[], order: (left: number, right: number
   return first;
 }
 
-/** A limit alone is the request too, so only what names neither gets a default request. */
+/** A limit alone sets the request too, so the default request applies only without both. */
 export function withRangeDefaults(resources: RawObject, ranges: readonly LimitRange[]): RawObject {
   let filled = resources;
   for (const name of ["cpu", "memory"] as const) {
@@ -81,7 +81,7 @@ export function withRangeDefaults(resources: RawObject, ranges: readonly LimitRa
   return filled;
 }
 
-/** Cores or bytes; `undefined`: not said, so the API server's default counts. */
+/** Cores or bytes; `undefined`: the API server's default applies. */
 export type Share = { readonly request: number | undefined; readonly limit: number | undefined };
 
 export function shareOf(resources: RawObject, name: ComputeResource): Share {
@@ -91,7 +91,7 @@ export function shareOf(resources: RawObject, name: ComputeResource): Share {
 
 type Writing = { readonly name: ComputeResource; readonly before: Share; readonly after: Share };
 
-/** The same object when nothing changed. */
+/** @returns the same object when nothing changed */
 export function writeShare(resources: RawObject, { name, before, after }: Writing): RawObject {
   const withRequest =
     before.request === after.request ? resources : putAmount(resources, ["requests", name], after.request);
@@ -100,14 +100,13 @@ export function writeShare(resources: RawObject, { name, before, after }: Writin
 
 type Place = readonly [list: "requests" | "limits", name: ComputeResource];
 
-/** The same object when there is no amount. */
 function putAmount(into: RawObject, [list, name]: Place, value: number | undefined): RawObject {
   return value === undefined ? into : { ...into, [list]: { ...objectAt(into, list), [name]: written(name, value) } };
 }
 
 const MEBIBYTE = 2 ** 20;
 
-/** In the units people use; exact for whole millicores and bytes. */
+/** As a Kubernetes quantity, exact for whole millicores and bytes. */
 export function written(name: ComputeResource, value: number): string {
   if (name === "cpu") {
     const millicores = Math.ceil(value * 1_000 - 1e-6);

@@ -1,4 +1,4 @@
-/** Requests and limits of the manager that leave the Pod's quality-of-service class as it is. */
+/** Plans requests and limits of the manager that keep the Pod's QoS class. */
 import { containersOf, initContainersOf, isNativeSidecar } from "../../kubernetes/pod.ts";
 import {
   type ComputeResource,
@@ -14,18 +14,18 @@ import type { PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import type { ResourcesChoice } from "../../policy/resources-codec.ts";
 
-/** CRI-O refuses limits below 12 MiB; starting takes up to 4.3 MB. */
+/** CRI-O refuses limits below 12 MiB; the start takes up to 4.3 MB. */
 const MEMORY_LIMIT = "16Mi";
 const MEMORY_REQUEST = "2Mi";
 const GUARANTEED_CPU = "10m";
 const SMALLEST_CPU = "1m";
-/** Ample for what the manager does, and little of a quota. */
+/** Ample for the manager, and a small part of a quota. */
 const BURSTABLE_CPU_LIMIT = "100m";
 
 type ManagerResourcesPlan = {
-  /** `undefined`: say nothing about resources. */
+  /** `undefined`: resources are not set. */
   readonly resources: RawObject | undefined;
-  /** Pod-level resources have no room for what would have been asked. */
+  /** Resources that do not fit the pod-level ones. */
   readonly noHeadroomFor: RawObject | undefined;
 };
 
@@ -47,13 +47,13 @@ function resourcesFor(pod: RawObject, qos: QosClass): RawObject | undefined {
     const amounts = { cpu: GUARANTEED_CPU, memory: MEMORY_LIMIT };
     return { requests: amounts, limits: { ...amounts } };
   }
-  // An HPA on CPU fails for a Pod with a container that requests none, and needs none where no container does.
+  // An HPA on CPU fails if one container has no CPU request while others do.
   const siblingsAskCpu = containersOf(pod).some((container) => requestOf(objectAt(container, "resources"), "cpu") > 0);
   const requests = siblingsAskCpu ? { cpu: SMALLEST_CPU, memory: MEMORY_REQUEST } : { memory: MEMORY_REQUEST };
   return { requests, limits: { memory: MEMORY_LIMIT } };
 }
 
-/** Where a quota counts CPU limits, a Pod with a container that has none is refused; then all its own have one. */
+/** Adds a CPU limit where all other containers have one: a quota on CPU limits would refuse the Pod otherwise. */
 function withCpuLimit(pod: RawObject, resources: RawObject | undefined): RawObject | undefined {
   const limits = objectAt(resources, "limits");
   if (limits === undefined || Object.hasOwn(limits, "cpu")) return resources;
@@ -61,13 +61,13 @@ function withCpuLimit(pod: RawObject, resources: RawObject | undefined): RawObje
   return allLimitCpu ? { ...resources, limits: { cpu: BURSTABLE_CPU_LIMIT, ...limits } } : resources;
 }
 
-/** Whether these resources fit what the Pod as a whole was given, if it was. */
+/** Whether these resources fit the pod-level resources, if they are set. */
 export function fitsPodLevel(pod: RawObject, wanted: RawObject): boolean {
   const podLevel = podLevelResources(pod);
   return podLevel === undefined || fits(pod, podLevel, wanted);
 }
 
-/** The API server refuses containers that together request more than the Pod, or alone limit more. */
+/** API servers refuse a sum of requests above the Pod's, or a single limit above the Pod's. */
 function fits(pod: RawObject, podLevel: RawObject, wanted: RawObject | undefined): boolean {
   return (["cpu", "memory"] as const).every((name) => {
     const request = requestOf(wanted, name);
@@ -78,7 +78,7 @@ function fits(pod: RawObject, podLevel: RawObject, wanted: RawObject | undefined
   });
 }
 
-/** Regular containers and native sidecars run together; an init container runs beside the sidecars before it. */
+/** Regular containers run with all native sidecars, an init container with the sidecars before it. */
 export function totalOf(pod: RawObject, name: ComputeResource, amountOf: typeof requestOf): number {
   let sidecars = 0;
   let initPeak = 0;
@@ -91,7 +91,7 @@ export function totalOf(pod: RawObject, name: ComputeResource, amountOf: typeof 
   return Math.max(sidecars + regular, initPeak);
 }
 
-/** Whether resources that a user chose change the class; only possible when a user chose. */
+/** Whether resources from the settings change the QoS class. */
 function changesQos(before: QosClass, resources: RawObject | undefined): boolean {
   const asks = (list: string) =>
     (["cpu", "memory"] as const).some((name) => (parseQuantity(valueAt(objectAt(resources, list), name)) ?? 0) > 0);
@@ -108,12 +108,12 @@ export function resourceProblems(
 ): readonly Problem[] {
   const { resources, noHeadroomFor } = planned;
   if (noHeadroomFor !== undefined) {
-    const message = `They leave no room for ${JSON.stringify(noHeadroomFor)}, which the manager would ask for; it gets none.`;
+    const message = `No room for ${JSON.stringify(noHeadroomFor)} of the manager; its resources are not set.`;
     return [{ code: "no_headroom", where: `${where}, spec.resources`, message }];
   }
   if (policy.resources === "auto" || podLevelResources(pod) !== undefined) return [];
   const before = qosClass(pod);
   if (!changesQos(before, resources)) return [];
-  const message = `These resources of the manager end the Pod's class ${before}; auto would keep it.`;
+  const message = `These resources change the Pod's QoS class ${before}. Set auto to keep it.`;
   return [{ code: "conflicting_values", where: `${where}, lastcall.dev/resources`, message }];
 }

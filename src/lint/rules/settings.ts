@@ -1,7 +1,7 @@
 /** Labels and annotations of lastcall that do nothing, or not what they say. */
 import {
-  type Bearer,
   type PlacedProblem,
+  type PodBearingObject,
   problemsAroundPods,
   problemsOfPods,
 } from "../../injection/opt-in/object-problems.ts";
@@ -28,7 +28,7 @@ export function settingsAroundPods(at: Located, profiles: Profiles): readonly Vi
   return problemsAroundPods(bearerOf(at), profiles).map((found) => violation(at, found));
 }
 
-function bearerOf(at: Located): Bearer {
+function bearerOf(at: Located): PodBearingObject {
   return { ...at, root: at.document.value, pods: podsOf(at) };
 }
 

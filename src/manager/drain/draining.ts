@@ -2,7 +2,7 @@
  * The Pod is out of rotation: the drain waits until its traffic has ended, until the deadline, or ends as `blind` where
  * waiting longer would show nothing. Pure.
  */
-import { criterionOf, isCounted, watchesSockets } from "../../contract/criterion.ts";
+import { criterionOf, isCounted, usesSockets } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { NOT_ANSWERED } from "../ports.ts";
 import { quietDueMs, unknownWaitMs } from "../traffic/quiet.ts";
@@ -91,7 +91,7 @@ export function isDrained(settings: DrainSettings, state: DrainState, phase: Dra
 export function isUnseen(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
   const criterion = criterionOf(settings);
   // A driver counts by itself, and the deadline needs no observation.
-  if (!watchesSockets(criterion)) return false;
+  if (!usesSockets(criterion)) return false;
   const { sample } = state;
   if (isBlind(sample)) return true;
   // Whether a connection is open is known without ages.

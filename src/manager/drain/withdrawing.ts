@@ -1,5 +1,5 @@
 /** The Pod serves while it is taken out of its Services, and for the deregistration delay after that. Pure. */
-import { criterionOf, watchesSockets } from "../../contract/criterion.ts";
+import { criterionOf, usesSockets } from "../../contract/criterion.ts";
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { DrainAction, Wake } from "./drain-event.ts";
@@ -97,7 +97,7 @@ export function wakeWithdrawing(
     const counted = wakeToCount(state, drain.deadlineMs, Math.min(countMs, endMs));
     return at(earliest(timerMs, counted.wakeAtMs), atEndOrBefore(counted.sampleAtMs));
   }
-  if (!watchesSockets(criterionOf(settings))) return at(timerMs, drain.deadlineMs);
+  if (!usesSockets(criterionOf(settings))) return at(timerMs, drain.deadlineMs);
   const floorMs = floorEndMs(settings, drain.triggeredAtMs) + settings.deregistrationDelayMs;
   const denseFromMs = floorMs - settings.quietPeriodMs - SAMPLE_MS;
   return at(timerMs, atEndOrBefore(Math.max(denseFromMs, sample.atMs + paceMs(settings, sample, SAMPLE_MS))));

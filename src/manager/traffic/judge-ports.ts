@@ -47,7 +47,7 @@ export function createDrainPorts(settings: DrainSettings): DrainPorts {
   const isListener = (socket: TcpSocket): boolean =>
     socket.state === LISTEN && allowed(socket.localPort) && reachable(socket.localAddress);
 
-  const counts = driverRow(settings.driver).asksApp && criterionOf(settings) === "requests";
+  const counts = driverRow(settings.driver).callsApp && criterionOf(settings) === "requests";
   const count = counts ? parseHttpTarget(settings.activeUrl) : undefined;
   const countHost = count === undefined ? undefined : parseAddress(count.host);
   const countPort = count === undefined ? -1 : count.port;

@@ -3,7 +3,7 @@ import { type EventSpec, isOwner, MESSAGE_LIMIT, type Owner } from "../../api-se
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { plainText } from "../../contract/outside-text.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/outcome.ts";
-import { isSurprising } from "../../injection/review.ts";
+import { isUnexpected } from "../../injection/review.ts";
 import { podName } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import type { Problem, ProblemCode } from "../../policy/problem.ts";
@@ -41,7 +41,7 @@ export function outcomeEvents(pod: object, namespace: string, outcome: Outcome):
   const raw: RawObject = isRawObject(pod) ? pod : {};
   if (outcome.kind === "refused" || (outcome.kind === "unchanged" && OPTED_OUT.includes(outcome.reason))) return [];
   const problems = outcome.explanation.problems.filter(({ code }) => !WITHOUT_EVENT.includes(code));
-  const skipped = outcome.kind === "unchanged" && isSurprising(outcome.reason) ? outcome.reason : undefined;
+  const skipped = outcome.kind === "unchanged" && isUnexpected(outcome.reason) ? outcome.reason : undefined;
   if (problems.length === 0 && skipped === undefined) return [];
   const owner = controllerOf(raw);
   if (owner === undefined) return [];

@@ -83,7 +83,7 @@ export function factsOf(base: ClusterFacts, namespace: string, known: CachedFact
     lowestKubeletVersion: known.nodesAreStale ? undefined : known.lowestKubeletVersion,
     oldRuntime: known.oldRuntime,
     limitRanges: known.limitRanges ?? [],
-    imageTrouble: known.imagePullError,
+    imagePullError: known.imagePullError,
     problems: known.namespaceIsUnknown ? [unknownNamespace(namespace)] : [],
   };
 }

@@ -67,8 +67,8 @@ test("a namespace for which nodes cannot pull the manager's image is known, and 
     });
     try {
       await cluster.firstRead(60_000);
-      expect(cluster.factsOf("shop").imageTrouble).toBe(watchesPulls ? message : undefined);
-      expect(cluster.factsOf("other").imageTrouble).toBeUndefined();
+      expect(cluster.factsOf("shop").imagePullError).toBe(watchesPulls ? message : undefined);
+      expect(cluster.factsOf("other").imagePullError).toBeUndefined();
     } finally {
       await cluster.stop();
     }

@@ -1,10 +1,9 @@
-/** A manager's container as an earlier pass left it, brought up to date, or replaced when it is not only what that made. */
+/** Updates the manager's container of an earlier pass, or replaces it when it has foreign parts. */
 import { covers, isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 
 /**
- * The container as it stands with our parts renewed where they differ. What the API server and other webhooks are known to
- * add (defaults, mounts, variables, limits) stays, or every pass would undo theirs. With any other part it is no longer
- * the container we made, and nothing of it stays.
+ * Keeps the defaults of the API server and the usual additions of other webhooks (mounts, variables, limits), or the passes
+ * would undo each other. With any other part the container is replaced completely.
  */
 export function renewManager(existing: RawObject, wanted: RawObject): RawObject {
   if (hasForeignParts(existing, wanted)) return wanted;
@@ -13,8 +12,8 @@ export function renewManager(existing: RawObject, wanted: RawObject): RawObject 
   return Object.keys(renewed).every((key) => renewed[key] === existing[key]) ? existing : renewed;
 }
 
-/** Beside our own: defaults of the API server, and what webhooks give to every container. */
-const WELCOME: Readonly<Record<string, readonly string[]>> = {
+/** Fields that the API server and other webhooks may add, by path. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "": [
     ...["imagePullPolicy", "terminationMessagePath", "terminationMessagePolicy", "resizePolicy"],
     ...["resources", "env", "envFrom", "volumeMounts", "volumeDevices"],
@@ -25,31 +24,31 @@ const WELCOME: Readonly<Record<string, readonly string[]>> = {
 };
 
 function hasForeignParts(existing: RawObject, wanted: RawObject): boolean {
-  const isForeign = Object.entries(WELCOME).some(([path, welcome]) => {
+  const isForeign = Object.entries(ALLOWED).some(([path, welcome]) => {
     const keys = path === "" ? [] : path.split("/");
     const ours = keys.reduce<RawObject | undefined>(objectAt, wanted) ?? {};
     const theirs = keys.reduce<RawObject | undefined>(objectAt, existing) ?? {};
     return Object.keys(theirs).some((key) => !Object.hasOwn(ours, key) && !welcome.includes(key));
   });
-  return isForeign || hasTwins(existing);
+  return isForeign || hasDuplicates(existing);
 }
 
-/** Of two variables with one name kubelet takes the last, and a person reads the first. */
-function hasTwins(existing: RawObject): boolean {
+/** The kubelet uses the last variable of a name, while readers and `environmentValue` find the first. */
+function hasDuplicates(existing: RawObject): boolean {
   const names = objectsAt(existing, "env").map((entry) => textAt(entry, "name"));
   return new Set(names).size !== names.length;
 }
 
 function renewPart(key: string, existing: unknown, wanted: unknown): unknown {
   if (key === "image") return isSameImage(existing, wanted) ? existing : wanted;
-  // AlwaysPullImages sets it in every container, and refuses a Pod in which it was changed back.
+  // The admission plugin AlwaysPullImages sets it, and refuses a Pod with another value.
   if (key === "imagePullPolicy") return existing ?? wanted;
   if (key === "env") return mergedBy("name", existing, wanted);
   if (key === "volumeMounts") return mergedBy("mountPath", existing, wanted);
   return covers(existing, wanted) ? existing : wanted;
 }
 
-/** A mirror changes the registry in front; the path with its tag or digest stays. */
+/** Ignores the registry, which a mirror may have replaced. */
 function isSameImage(existing: unknown, wanted: unknown): boolean {
   if (typeof existing !== "string" || typeof wanted !== "string") return false;
   const path = wanted.replace(/^[^/]*[.:][^/]*\//, "");

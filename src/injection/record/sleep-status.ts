@@ -1,18 +1,20 @@
-/** The status annotation of sleep mode, which adds no container: its record must stand there. */
+/** Formats and parses the status annotation of sleep mode, which contains its record because there is no container. */
 import { VERSION } from "../../contract/version.ts";
 import { ANNOTATIONS_LIMIT_BYTES, annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, listAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 import { type OriginalRecord, readRecord } from "./original-record.ts";
 
-type SleepNote = {
+type SleepStatus = {
   readonly seconds: number;
-  /** Containers whose hook is our sleep. */
+  /** Containers with lastcall's sleep hook. */
   readonly hooks: readonly string[];
   readonly record: OriginalRecord;
 };
 
-export function sleepNote(note: Pick<SleepNote, "seconds" | "hooks"> & { readonly recordText: string }): string {
+export function formatSleepStatus(
+  note: Pick<SleepStatus, "seconds" | "hooks"> & { readonly recordText: string },
+): string {
   const { seconds, hooks, recordText } = note;
   return JSON.stringify({
     version: VERSION,
@@ -23,8 +25,8 @@ export function sleepNote(note: Pick<SleepNote, "seconds" | "hooks"> & { readonl
   });
 }
 
-/** What the annotation says about itself. The caller believes it only as far as the Pod agrees. */
-export function readSleepNote(pod: RawObject): SleepNote | undefined {
+/** Parses the annotation, which may be forged; the caller compares it with the Pod. */
+export function readSleepStatus(pod: RawObject): SleepStatus | undefined {
   const text = textAt(annotationsOf(pod), STATUS_ANNOTATION);
   if (text?.startsWith("{") !== true || text.length > ANNOTATIONS_LIMIT_BYTES) return undefined;
   let note: unknown;
