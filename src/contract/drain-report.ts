@@ -57,7 +57,7 @@ export type DrainReport = {
   /**
    * What the relay knew when the withdrawing phase ended: `none` (there is none, or it was not asked), `withdrawn`,
    * `offered` (slices still offered the ending Pod at the deadline), `still_in_rotation` (slices never said that the Pod
-   * ends: its kubelet stopped it by itself), or `unknown: ` and why, at most 200 characters in all. Managers that know
+   * ends: its kubelet stopped it alone), or `unknown: ` and why, at most 200 characters in all. Managers that know
    * no relay leave it out, like the next one.
    */
   readonly relay?: string;

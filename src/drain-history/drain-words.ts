@@ -31,7 +31,7 @@ const RELAY_WORDS: ReadonlyMap<string, string> = new Map([
   ["none", "none, or it was not asked"],
   ["withdrawn", "no EndpointSlice offered the Pod any more"],
   ["offered", "EndpointSlices still offered the Pod"],
-  ["still_in_rotation", "no EndpointSlice said that the Pod ends: its kubelet stopped it by itself"],
+  ["still_in_rotation", "no EndpointSlice said that the Pod ends: its kubelet stopped it alone"],
 ]);
 
 /** What the relay knew when the withdrawing ended; words that are not ours pass as they are. */

@@ -5,7 +5,7 @@ import { CLIENT, someDrain, someReport } from "./some-drain.ts";
 
 test("a drain is told with its end, its time, who asked and why", () => {
   expect(drainSentence(someDrain())).toBe(
-    "Pod web-7d9f-abcde drained 7.3s after it was told by the manager's preStop hook: no traffic was seen since the trigger.",
+    "Pod web-7d9f-abcde drained 7.3s after it was told by the manager's preStop hook: no traffic since the trigger.",
   );
 });
 

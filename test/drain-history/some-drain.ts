@@ -14,7 +14,7 @@ export function someReport(changes: Partial<DrainReport> = {}): DrainReport {
     left: [],
     leftTotal: 0,
     witness: "netlink",
-    why: "Released 7.3s after the trigger: no traffic was seen since the trigger.",
+    why: "Released 7.3s after the trigger: no traffic since the trigger.",
     ...changes,
   };
 }

@@ -14,7 +14,7 @@ describe("the picture of a drain", () => {
       [
         "The drain of Pod shop/web-7d9f-abcde of ReplicaSet web-7d9f",
         "Pod web-7d9f-abcde drained 7.5s after it was told by the manager's preStop hook:",
-        "no traffic was seen since the trigger.",
+        "no traffic since the trigger.",
         "2026-11-18 11:06:40 UTC, drain 0123456789abcdef, witness netlink",
         "",
       ].join("\n"),

@@ -74,7 +74,7 @@ describeOnClock("a manager", (build) => {
       expect(said).toBe(1);
       expect(sight).toMatchObject({ level: "warn", detail: expect.stringMatching(/^nothing: /) });
       expect(report).toMatchObject({ outcome: "blind", witness: "none", leftTotal: 0 });
-      expect(report.why).toContain("could not be read, so the Pod got its delays and no more");
+      expect(report.why).toContain("could not be read, so only the delays were waited for");
       expect(report.milliseconds).toMatchObject({ withdrawing: 5_000, draining: 0 });
     }),
   );

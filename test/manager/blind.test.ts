@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
-import { isUnseen } from "../../src/manager/drain/draining.ts";
+import { endsBlind } from "../../src/manager/drain/draining.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, relaySaid, UNKNOWN } from "./drain-script.ts";
 import { draining, drainingPhase } from "./drain-states.ts";
@@ -86,12 +86,12 @@ describe("a drain that sees nothing", () => {
 
   test("says why, and that nothing was its witness", () => {
     const played = whole({ pod: () => BLIND });
-    expect(played.state.why).toBe(`Released 5s after the trigger: ${WHY}, so the Pod got its delays and no more.`);
+    expect(played.state.why).toBe(`Released 5s after the trigger: ${WHY}, so only the delays were waited for.`);
   });
 
   test("goes on for nine failed looks after it has seen work, and not for ten", () => {
     const unseen = (blindInARow: number) =>
-      isUnseen(ONE_APP, draining({ sample: { observation: BLIND, blindInARow } }), drainingPhase(), 6_000);
+      endsBlind(ONE_APP, draining({ sample: { observation: BLIND, blindInARow } }), drainingPhase(), 6_000);
     expect([unseen(9), unseen(10)]).toEqual([false, true]);
     const [outcome, atMs] = afterOf({ pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND) });
     expect(outcome).toBe("blind");
@@ -150,7 +150,9 @@ describe("a drain that sees connections and not who is at work", () => {
     expect(why).toMatch(
       /^Released 15(\.\d)?s after the trigger with 1 connection still open: 10\.0\.0\.9:40000 to port 8080; /,
     );
-    expect(why).toContain("no traffic was seen for 10s, and whether these are idle cannot be told here.");
+    expect(why).toContain(
+      "no traffic was observed for 10s, but this kernel interface does not show whether they are idle.",
+    );
   });
 });
 

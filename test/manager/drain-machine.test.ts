@@ -248,7 +248,7 @@ describe("with a driver that counts requests", () => {
   test("a driver that does not know is not taken for zero", () => {
     const played = play({ settings, events: END, active: () => -1 });
     expect(played.state.outcome).toBe("timeout");
-    expect(played.state.why).toContain("could not tell how many requests");
+    expect(played.state.why).toContain("could not count active requests");
   });
 
   test("it is told once, and not before the delays are over", () => {
@@ -474,7 +474,7 @@ describe("what people read", () => {
   test("a timeout names the clients that stayed and what would send them away", () => {
     const played = play({ events: END, pod: busyUntil(999_999) });
     expect(played.state.why).toBe(
-      "Released 65s after the trigger: the deadline came with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. To send clients on kept connections away, set lastcall.dev/preload: http1 (for HTTP/1.1) or the driver http or envoy; to wait less for them, shorten lastcall.dev/drain-timeout.",
+      "Released 65s after the trigger: the deadline was reached with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. To close kept connections earlier, set lastcall.dev/preload: http1 (for HTTP/1.1) or the driver http or envoy, or shorten lastcall.dev/drain-timeout.",
     );
   });
 

@@ -42,25 +42,22 @@ const stays =
   () =>
     open(count, unfollowed);
 
-const CAME = "Released 65s after the trigger: the deadline came";
+const CAME = "Released 65s after the trigger: the deadline was reached";
 const PRELOAD = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";
-const ADVICE =
-  ` To send clients on kept connections away, set ${PRELOAD}the driver http or envoy; ` +
-  "to wait less for them, shorten lastcall.dev/drain-timeout.";
+const ADVICE = ` To close kept connections earlier, set ${PRELOAD}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
 const ONE = "10.0.0.1:40000 to port 8080 for 1.5s";
 const TWO = `${ONE}, 10.0.0.2:40000 to port 8080`;
-const TOO_MANY =
-  " Of more than 131072 connections at once it cannot be told whether they are quiet: the Pod had 7 more.";
+const TOO_MANY = " The manager tracks 131072 connections at once, and the Pod had 7 more, which never count as quiet.";
 const SILENT = { reason: "no answer within 2000 ms" };
 const OFFERED = { reason: "Service web still offers the Pod" };
-const QUIET_END = "Released 5s after the trigger: no traffic was seen since the trigger.";
+const QUIET_END = "Released 5s after the trigger: no traffic since the trigger.";
 
 const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly why: string })[] = [
   { says: "no traffic", why: QUIET_END },
   {
     says: "traffic that ended",
     pod: busyUntil(9_320),
-    why: "Released 11.2s after the trigger: the last traffic came 9.2s after the trigger, then it was quiet for at least 2s.",
+    why: "Released 11.2s after the trigger: the last traffic was 9.2s after the trigger, followed by at least 2s of quiet.",
   },
   {
     says: "the last connection closed",
@@ -71,7 +68,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
   {
     says: "a deadline as planned",
     settings: { ...ONE_APP, drainedWhen: "deadline" },
-    why: "Released 65s after the trigger: the deadline came and nothing was open.",
+    why: "Released 65s after the trigger: the deadline was reached with no connection open.",
   },
   {
     says: "the last request answered",
@@ -85,22 +82,22 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
     settings: LINKERD,
     pod: () => ({ ...QUIET, openConnections: 1 }),
     active: (nowMs) => (nowMs < 9_000 ? 2 : 0),
-    why: "Released 11s after the trigger: no client was connected to the mesh's proxy for 2s.",
+    why: "Released 11s after the trigger: no client was connected to the proxy for 2s.",
   },
   {
     says: "datagrams",
     pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true }),
-    why: "Released 5s after the trigger: the Pod only takes datagrams, which have no quiet, so it got its delays.",
+    why: "Released 5s after the trigger: the Pod has only UDP ports, which are never quiet, so only the delays were waited for.",
   },
   {
     says: "nothing that listens",
     pod: () => ({ ...QUIET, hasTcpListener: false }),
-    why: "Nothing in the Pod listens on an outside address, so there was nothing to drain.",
+    why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain.",
   },
   {
     says: "an app that is gone",
     pod: (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 2_000, lastEvidenceMs: 1_000 }),
-    why: "Released 2.9s after the trigger: nothing listens any more and no client is connected.",
+    why: "Released 2.9s after the trigger: the app closed its listeners, and no client is connected.",
   },
   {
     says: "a Pod at which every look is disturbed",
@@ -178,21 +175,21 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
     settings: HTTP,
     pod: stays(1),
     active: () => -1,
-    why: `${CAME} and the driver could not tell how many requests were active.`,
+    why: `${CAME} and the driver could not count active requests.`,
   },
   {
     says: "a client of the mesh that stays",
     settings: LINKERD,
     pod: stays(1),
     active: () => 1,
-    why: `${CAME} with 1 connection of clients to the mesh's proxy still open.`,
+    why: `${CAME} with 1 connection of clients to the proxy still open.`,
   },
   {
     says: "clients of the mesh that stay",
     settings: LINKERD,
     pod: stays(1),
     active: () => 2,
-    why: `${CAME} with 2 connections of clients to the mesh's proxy still open.`,
+    why: `${CAME} with 2 connections of clients to the proxy still open.`,
   },
   {
     says: "a withdrawal",
@@ -207,17 +204,17 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
   {
     says: "a Pod that its kubelet stops",
     events: [...END, relaySaid(200, "in", false)],
-    why: `${QUIET_END} The Pod was still in rotation: its kubelet stopped it by itself.`,
+    why: `${QUIET_END} The Pod was still in rotation: its kubelet stopped it alone.`,
   },
   {
     says: "a relay that does not answer",
     events: [...END, relaySaid(200, "unknown", false, SILENT)],
-    why: `${QUIET_END} Whether the Pod was out of rotation is not known (no answer within 2000 ms), so the delay alone counted.`,
+    why: `${QUIET_END} Whether the Pod was out of rotation is unknown (no answer within 2000 ms), so only the drain delay counted.`,
   },
   {
     says: "a relay that falls silent",
     events: [...END, relaySaid(2_110, "out", true), relaySaid(3_000, "unknown", false, SILENT)],
-    why: `${QUIET_END} The Pod was out of rotation after 2s, and nothing more was heard of it (no answer within 2000 ms).`,
+    why: `${QUIET_END} The Pod was out of rotation after 2s; later updates were lost (no answer within 2000 ms).`,
   },
   {
     says: "a withdrawal and a client that stays",
@@ -241,12 +238,12 @@ const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly w
     settings: { ...ONE_APP, quietPeriodMs: 500 },
     events: [sigterm(50)],
     pod: (nowMs) => (nowMs < 200 ? open(1) : QUIET),
-    why: `Released 1.8s after the trigger: the deadline, shortened from 65s, came before the end of the delays, with 1 connection still open: ${ONE}.`,
+    why: `Released 1.8s after the trigger: the deadline, shortened from 65s, was reached before the end of the delays, with 1 connection still open: ${ONE}.`,
   },
   {
     says: "a second SIGTERM",
     events: [...END, sigterm(2_000)],
-    why: "The manager was told to stop while the drain was running: the grace period was over.",
+    why: "The manager received SIGTERM during the drain: the grace period was over.",
   },
 ];
 
@@ -285,7 +282,7 @@ const RUNNING: readonly (Partial<Script> & { readonly says: string; readonly atM
   {
     says: "clients of the mesh",
     ...{ atMs: 20_110, settings: LINKERD, pod: stays(1), active: () => 2 },
-    now: `${MORE} with 2 connections of clients to the mesh's proxy still open.`,
+    now: `${MORE} with 2 connections of clients to the proxy still open.`,
   },
   {
     says: "the deadline",

@@ -108,14 +108,14 @@ describe("what a report says once the drain is over", () => {
     const pod: PodAt = (nowMs) => (nowMs < 8_000 ? busyUntil(99_999)(nowMs) : { ...QUIET, hasTcpListener: false });
     const played = play({ events: END, pod });
     expect(played.state.outcome).toBe("drained");
-    expect(played.state.why).toContain("nothing listens any more");
+    expect(played.state.why).toContain("the app closed its listeners");
   });
 
   test("is that the delays were cut, where SIGTERM left no time for them", () => {
     const pod: PodAt = (nowMs) => ({ ...QUIET, openConnections: nowMs < 200 ? 1 : 0 });
     const played = play({ settings: { ...ONE_APP, quietPeriodMs: 500 }, events: [sigterm(50)], pod });
     expect(played.state.why).toBe(
-      "Released 1.8s after the trigger: the deadline, shortened from 65s, came before the end of the delays.",
+      "Released 1.8s after the trigger: the deadline, shortened from 65s, was reached before the end of the delays.",
     );
   });
 
@@ -136,7 +136,7 @@ describe("what a report says once the drain is over", () => {
 
   test("is how long it was quiet at least", () => {
     const played = play({ events: END, pod: busyUntil(1_000) });
-    expect(played.state.why).toContain("then it was quiet for at least 2s");
+    expect(played.state.why).toContain("followed by at least 2s of quiet");
   });
 
   test("is that the count had not stayed at zero for long enough", () => {
@@ -224,6 +224,6 @@ describe("a proxy that is gone in its drain", () => {
     });
     expect(played.answered.get(1)).toBe(8_100);
     expect(played.state.outcome).toBe("drained");
-    expect(played.state.why).toContain("nothing listens any more and no client is connected");
+    expect(played.state.why).toContain("the app closed its listeners, and no client is connected");
   });
 });

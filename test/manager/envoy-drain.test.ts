@@ -115,7 +115,7 @@ describe("a proxy that is gone for a moment", () => {
     });
     expect(played.state).toMatchObject({
       outcome: "drained",
-      why: expect.stringContaining("nothing listens any more"),
+      why: expect.stringContaining("the app closed its listeners"),
     });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(13_700);
     expect(played.answered.get(1)).toBeLessThanOrEqual(14_250);
@@ -160,7 +160,7 @@ describe("a proxy that is not there when its Pod is told to end", () => {
     const played = play({ ...never, settings: { ...ENVOY, drainedWhen } });
     expect(played.state).toMatchObject({
       outcome: "not-needed",
-      why: "Nothing in the Pod listens on an outside address, so there was nothing to drain; its proxy was waited for and did not come within 5s.",
+      why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain; its proxy did not answer within 5s.",
     });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(TRIGGER_MS + WAIT_MS);
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);

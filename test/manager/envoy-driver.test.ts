@@ -257,7 +257,7 @@ describeOnClock("an Envoy that drains", (build) => {
       const end = await drained(pod);
       expect(end).toMatchObject({
         outcome: "not-needed",
-        why: expect.stringMatching(/did not come within 5(\.[0-9])?s/),
+        why: expect.stringMatching(/did not answer within 5(\.[0-9])?s/),
       });
       expect(end.ms).toBe(5_000);
     }),
@@ -270,7 +270,7 @@ describeOnClock("an Envoy that drains", (build) => {
       pod.envoy.always = "hang";
       const end = await drained(pod);
       expect(end.outcome).toBe("timeout");
-      expect(end.why).toContain("the driver could not tell");
+      expect(end.why).toContain("the driver could not count");
     }),
   );
 

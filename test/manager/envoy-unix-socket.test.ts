@@ -154,7 +154,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
       const manager = await managerAt(clock, path, {}, "4s");
       const end = await drained(manager);
       expect(end.outcome).toBe("timeout");
-      expect(end.why).toContain("the driver could not tell");
+      expect(end.why).toContain("the driver could not count");
     }),
   );
 

@@ -93,7 +93,7 @@ describeOnClock("a drain beside Linkerd's proxy", (build) => {
       const leftMs = clock.nowMs();
       expect(await ending).toMatchObject({
         outcome: "drained",
-        why: expect.stringContaining("no client was connected to the mesh's proxy for 500ms"),
+        why: expect.stringContaining("no client was connected to the proxy for 500ms"),
       });
       expect(clock.nowMs() - leftMs).toBeGreaterThanOrEqual(500);
       expect([...new Set(proxy.calls)]).toEqual(["GET /metrics"]);
@@ -107,7 +107,7 @@ describeOnClock("a drain beside Linkerd's proxy", (build) => {
       proxy.clients = 1;
       const end = await drained(await podOf(clock, proxy, "8s"));
       expect(end).toMatchObject({ outcome: "timeout" });
-      expect(end["why"]).toContain("with 1 connection of clients to the mesh's proxy still open");
+      expect(end["why"]).toContain("with 1 connection of clients to the proxy still open");
     }),
   );
 

@@ -42,7 +42,7 @@ describeOnClock("a drain whose relay is none", (build) => {
       expect(with_.ms, both).toBeGreaterThanOrEqual(3_000);
       expect(with_.report).toMatchObject({ outcome: "drained", trigger: "hook", witness: "netlink" });
       expect(with_.report.relay, both).toMatch(/^unknown: ./);
-      expect(with_.report.why).toContain("is not known (");
+      expect(with_.report.why).toContain("is unknown (");
       expect(JSON.stringify(with_).length).toBeLessThan(16_384);
       expect(with_.code).toBe(0);
       expect(without.report).toMatchObject({ outcome: "drained", relay: "none" });

@@ -90,7 +90,7 @@ describeOnClock("a drain with a relay", (build) => {
       const report = await drain(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "still_in_rotation" });
       expect(report.milliseconds.withdrawing).toBe(5_000);
-      expect(report.why).toContain("its kubelet stopped it by itself");
+      expect(report.why).toContain("its kubelet stopped it alone");
     },
   );
 

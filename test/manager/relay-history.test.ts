@@ -46,7 +46,7 @@ describe("a relay that is lost and comes back", () => {
     const played = play({ settings: SETTINGS, events: [...END, said(2_100, "out"), said(10_000, "unknown")] });
     const report = drainReportOf(played.full, 90_000, -1, 0);
     expect(report).toMatchObject({ relay: "unknown: words", withdrawnAfterMs: 2_000 });
-    expect(report.why).toContain("The Pod was out of rotation after 2s, and nothing more was heard of it (words).");
+    expect(report.why).toContain("The Pod was out of rotation after 2s; later updates were lost (words).");
   });
 });
 

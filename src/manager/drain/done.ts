@@ -1,12 +1,12 @@
-/** After the drain: kubelet ends the Pod, or the Pod lives on and the machine gets ready for the next trigger. Pure. */
+/** The phase after the drain: the kubelet ends the Pod, or the Pod stays and the machine rearms for the next trigger. Pure. */
 import type { DrainAction, Wake } from "./drain-event.ts";
 import { type Done, type Drain, type DrainResult, type DrainState, idleState } from "./drain-state.ts";
 import { isWaitingHook, releaseRole } from "./hook-calls.ts";
 import { canBeReached } from "./sample-facts.ts";
 
-/** A Pod whose ports are still open after that has not ended: the next trigger finds the machine ready. */
+/** A Pod whose ports are still open after this time has not ended, so the machine rearms. */
 const REARM_MS = 60_000;
-/** Calls from outside cause at most one sample in this time. */
+/** Unauthenticated calls cause at most one sample in this time. */
 const RESAMPLE_MS = 5_000;
 
 export function enterDone(state: DrainState, drain: Drain | undefined, result: DrainResult, nowMs: number): DrainState {
@@ -21,7 +21,7 @@ export function stepDone(state: DrainState, phase: Done, nowMs: number, actions:
   const { observation } = state.sample;
   if (observation.known && !canBeReached(observation)) return releaseAll(rearmAt(state, phase, -1), actions);
   if (!observation.known && !waits) return releaseAll(rearmAt(state, phase, nowMs + REARM_MS), actions);
-  // Where nothing can be seen, a call from outside changes nothing at the driver.
+  // Without an observation, an unauthenticated call must not change the driver's state.
   if (observation.known && phase.result.wasDraining) actions.push({ kind: "cancel-driver-drain" });
   return rearmed(state, phase, nowMs);
 }
@@ -30,7 +30,7 @@ export function wakeDone(phase: Done): Wake {
   return { wakeAtMs: phase.rearmAtMs, sampleAtMs: phase.rearmAtMs };
 }
 
-/** The manager's own preStop runs again long after its drain: that was not the Pod's end, even if its app was not up by then. */
+/** The manager's own preStop hook ran again long after its drain, which proves that the Pod had not ended. */
 export function rearmIfReused(state: DrainState, phase: Done, nowMs: number, actions: DrainAction[]): DrainState {
   if (!canRearm(state, phase, nowMs)) return state;
   const ready = rearmed(state, phase, nowMs);
@@ -39,7 +39,7 @@ export function rearmIfReused(state: DrainState, phase: Done, nowMs: number, act
   return ready;
 }
 
-/** A hook long after the drain does not prove that the Pod lives on: the next sample decides, and the hook waits for it. */
+/** A container's hook long after the drain proves nothing, so it waits for the next sample. */
 export function resample(state: DrainState, phase: Done, nowMs: number): DrainState {
   if (!canRearm(state, phase, nowMs)) return state;
   const sampleMs = Math.max(nowMs, state.sample.atMs + RESAMPLE_MS);
@@ -54,7 +54,7 @@ function rearmAt(state: DrainState, phase: Done, rearmAtMs: number): DrainState 
   return { ...state, phase: { ...phase, rearmAtMs } };
 }
 
-/** Chained hooks that still run go on, and so do their callers; the last report stays readable. */
+/** Running chained hooks and their calls are kept, and so is the last report. */
 function rearmed(state: DrainState, phase: Done, nowMs: number): DrainState {
   const { holds, chained, running, runningBefore } = state.hooks;
   const { outcome, why } = phase.result;

@@ -1,9 +1,9 @@
-/** The events of the drain machine and the actions it returns. Plain data both ways; the runner carries them out. */
+/** Events of the drain machine, and the actions that the runner executes. */
 import type { Neighbours } from "../traffic/neighbours.ts";
 import type { Observation } from "../traffic/observation.ts";
 import type { DrainState, Offered } from "./drain-state.ts";
 
-/** One sample of the Pod's sockets. `sockets`: how many were read, -1 if the reading failed. */
+/** One sample of the Pod's sockets. `sockets`: number of sockets read, -1 on failure. */
 export type Sample = { readonly observation: Observation; readonly neighbours: Neighbours; readonly sockets: number };
 
 export type HookCalled = {
@@ -11,7 +11,7 @@ export type HookCalled = {
   readonly nowMs: number;
   readonly holdId: number;
   readonly container: string;
-  /** The caller's address: the kubelet's, unless it is an address of the Pod. */
+  /** Client address: the kubelet's, unless it is an address of the Pod. */
   readonly peer: string;
 };
 
@@ -31,26 +31,26 @@ export type RelayReported = {
 export type DrainEvent =
   | HookCalled
   | RelayReported
-  /** The manager's own preStop: the Pod is terminating. */
+  /** The manager's own preStop hook: the Pod is terminating. */
   | { readonly kind: "drain-requested"; readonly nowMs: number; readonly holdId: number }
-  /** The connection of a hold is gone. The drain goes on. */
+  /** The connection of a hold was closed. The drain continues. */
   | { readonly kind: "caller-left"; readonly nowMs: number; readonly holdId: number }
   | { readonly kind: "chained-hook-finished"; readonly nowMs: number; readonly container: string }
   | { readonly kind: "tick"; readonly nowMs: number; readonly sample: Sample | undefined }
-  /** Below 0 if the driver could not count, `NOT_ANSWERED` included. `moved`: there was traffic since the last count, whatever is active now. */
+  /** `active`: negative if the driver could not count, `NOT_ANSWERED` included. `moved`: there was traffic since the last count. */
   | { readonly kind: "active-counted"; readonly nowMs: number; readonly active: number; readonly moved: boolean }
   | { readonly kind: "sigterm"; readonly nowMs: number };
 
 export type DrainAction =
-  /** For the log. A drain can pass several phases in one step: `at` is the state when this one was entered. */
+  /** For the log. One step can pass several phases; `at` is the state on entering this one. */
   | { readonly kind: "entered"; readonly at: DrainState }
   | { readonly kind: "answer"; readonly holdId: number }
   /** Run the container's own preStop hook, then report `chained-hook-finished`. */
   | { readonly kind: "run-chained-hook"; readonly container: string }
   | { readonly kind: "start-driver-drain" }
-  /** The Pod lives on after its drain. */
+  /** The Pod stayed after its drain. */
   | { readonly kind: "cancel-driver-drain" }
-  /** Ask the driver, then report `active-counted`. */
+  /** Query the driver, then report `active-counted`. */
   | { readonly kind: "count-active" }
   | { readonly kind: "learn-kubelet"; readonly address: string }
   | { readonly kind: "exit"; readonly code: number };

@@ -1,11 +1,11 @@
 /**
- * The drain: `idle → withdrawing → draining → holding → done`, as a pure function of events that carry their time.
+ * The drain's state machine: `idle → withdrawing → draining → holding → done`. Pure; events carry their time.
  *
- * One rule decides what starts it: a hook is held and starts nothing; only the Pod itself (its manager's own preStop,
- * SIGTERM) or the relay confirms that the Pod ends. See docs/who-may-speak.md.
+ * A container's hook is held and starts nothing. A drain starts only when the Pod's end is confirmed, by the manager's own
+ * preStop hook, SIGTERM, or the relay. See docs/who-may-speak.md.
  *
- * `apply` records an event, `advance` passes as many phases as the moment allows. No order of events loses a hold, and
- * no late tick moves a deadline.
+ * `apply` records an event, `advance` passes all phases that are due. No order of events loses a hold, and no late tick moves a
+ * deadline.
  */
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
@@ -88,7 +88,7 @@ function advanceOnce(settings: DrainSettings, state: DrainState, nowMs: number, 
   }
 }
 
-/** When the machine wants to be woken: never while idle, seldom in a drain, often only where the end is near. */
+/** The next wake-up: never while idle, rarely in a drain, frequently only near its end. */
 export function nextWake(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
   const { phase } = state;
   switch (phase.name) {
@@ -107,7 +107,7 @@ export function nextWake(settings: DrainSettings, state: DrainState, nowMs: numb
   }
 }
 
-/** Everyone who can read the Pod can make this call, from anywhere: it is held, and starts nothing. */
+/** Everyone who can read the Pod has the token of this call, so it is held and starts nothing. */
 function applyHook(settings: DrainSettings, state: DrainState, event: HookCalled, actions: DrainAction[]): DrainState {
   const { container, peer, nowMs } = event;
   const role: HookRole = settings.hooks.find((hook) => hook.container === container)?.role ?? "app";
@@ -118,7 +118,7 @@ function applyHook(settings: DrainSettings, state: DrainState, event: HookCalled
   return held;
 }
 
-/** The Pod ends: by its manager's own preStop, the relay, or SIGTERM. None of them can be forged from outside. */
+/** Starts the drain. None of the triggers can be forged by a client. */
 function confirmEnd(
   settings: DrainSettings,
   state: DrainState,
@@ -144,14 +144,14 @@ function countOf(last: LastCount, active: number, moved: boolean, nowMs: number)
 function applySample(state: DrainState, sample: Sample, nowMs: number): DrainState {
   const { observation, neighbours } = sample;
   const last = state.sample;
-  // Once seen, it stays: the app's listener closes long before its last outgoing call.
+  // Sticky, because the app's listener closes long before its last outgoing call.
   const sharedUser = last.sharedUser || (neighbours.known && neighbours.sharedUser);
   const next: DrainState = {
     ...state,
     sample: {
       observation,
       atMs: nowMs,
-      // A reading that failed cost no less than the last one.
+      // A failed reading costs as much as the last one.
       sockets: sample.sockets < 0 ? last.sockets : sample.sockets,
       blindInARow: !observation.known && observation.blind ? last.blindInARow + 1 : 0,
       wasReachable: last.wasReachable || canBeReached(observation),
@@ -165,7 +165,7 @@ function applySample(state: DrainState, sample: Sample, nowMs: number): DrainSta
   return { ...next, phase: { ...phase, othersGoneSinceMs: gone ? goneSinceMs : -1 } };
 }
 
-/** The relay may confirm that the Pod ends and shorten the drain; its silence or denial changes nothing. */
+/** The relay can confirm the Pod's end and shorten the drain; its silence or denial changes nothing. */
 function applyRelay(
   settings: DrainSettings,
   state: DrainState,
@@ -183,7 +183,7 @@ function shortened(settings: DrainSettings, phase: Phase, graceSeconds: number):
     ...drain,
     deadlineMs: shortenedDeadlineMs(settings, drain, graceSeconds),
   });
-  // A case each: the compiler does not read a field that several phases share.
+  // One case each: the native compiler cannot read a field that several phases share.
   switch (phase.name) {
     case "withdrawing":
       return { ...phase, drain: cut(phase.drain) };
@@ -197,9 +197,9 @@ function shortened(settings: DrainSettings, phase: Phase, graceSeconds: number):
 }
 
 /**
- * SIGTERM. A native sidecar is signalled when the other containers have ended or the grace period is over: nothing is
- * left to protect. In classic mode it may also mean that our own hook failed to start, so a running drain goes on until
- * the second signal.
+ * Handles SIGTERM. A native sidecar receives it when the other containers have ended or the grace period is over, so nothing is
+ * left to protect. In classic mode the manager's own hook may have failed to start, so a running drain continues until the
+ * second signal.
  */
 function applyStop(settings: DrainSettings, state: DrainState, actions: DrainAction[], nowMs: number): DrainState {
   const requested: DrainState = { ...state, stopRequested: true };
@@ -214,7 +214,7 @@ function applyStop(settings: DrainSettings, state: DrainState, actions: DrainAct
   return answered;
 }
 
-/** In the holding phase the drain itself is over, and its result stands. */
+/** In the holding phase the drain is over and keeps its result. */
 function forcedEnd(state: DrainState, nowMs: number): Phase {
   const { phase } = state;
   switch (phase.name) {

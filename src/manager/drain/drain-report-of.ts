@@ -1,10 +1,10 @@
-/** The report of a drain at any moment of it: for `status`, the log, and the answer of `drain`. Pure. */
+/** Builds the report of a drain at any time: for `status`, the log, and the response to `drain`. Pure. */
 import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../../contract/drain-report.ts";
 import { type DrainState, drainOf, type Phase, type RelayStatus, resultOf } from "./drain-state.ts";
 
 /**
- * @param processes that have the flag page; -1 where there is none
- * @param missed those that asked for it and could not be given it
+ * @param processes number of processes with the flag page; -1 without preload
+ * @param missed number of processes that requested it in vain
  */
 export function drainReportOf(state: DrainState, nowMs: number, processes: number, missed: number): DrainReport {
   const { phase, relay } = state;
@@ -39,7 +39,7 @@ function openAtDraining(phase: Phase): number {
   return resultOf(phase)?.openAtDraining ?? (phase.name === "draining" ? phase.openAtDraining : -1);
 }
 
-/** One of `none`, `withdrawn`, `offered`, `still_in_rotation`, or `unknown: ` and why. */
+/** One of `none`, `withdrawn`, `offered`, `still_in_rotation`, or `unknown: REASON`. */
 export function relayText(relay: RelayStatus, phase: Phase): string {
   if (relay.offered === "out") return "withdrawn";
   if (relay.offered === "in") return isStillInRotation(phase) ? "still_in_rotation" : "offered";
@@ -57,7 +57,7 @@ export function withdrawnAfterMs(relay: RelayStatus, phase: Phase): number {
   return Math.max(0, Math.round(relay.withdrawnAtMs - drain.triggeredAtMs));
 }
 
-/** A phase that was not reached took no time; the one that runs has taken the time until now. */
+/** Phases that were not reached have the duration 0; the current one ends now. */
 function durations(phase: Phase, nowMs: number): PhaseDurations {
   const drain = drainOf(phase);
   if (drain === undefined) return { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };

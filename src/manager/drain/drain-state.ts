@@ -1,4 +1,4 @@
-/** The state of a drain: one type per phase, and what all phases share. Times are monotonic milliseconds; -1 is "not yet". */
+/** The state of a drain: one type per phase, and the fields of all phases. Times are monotonic milliseconds; -1 is "not yet". */
 import type { DrainOutcome, DrainTrigger } from "../../contract/drain-report.ts";
 import type { HookRole } from "../../contract/drain-settings.ts";
 import type { Observation } from "../traffic/observation.ts";
@@ -15,7 +15,6 @@ export type DrainState = {
 
 export type Phase = Idle | Withdrawing | Draining | Holding | Done;
 
-/** No drain runs. */
 export type Idle = {
   readonly name: "idle";
   /** Of the last drain or restart. */
@@ -27,7 +26,7 @@ export type Idle = {
 export type Withdrawing = {
   readonly name: "withdrawing";
   readonly drain: Drain;
-  /** When the Pod was out of its Services, so that only the deregistration delay is left. */
+  /** Time of the withdrawal, after which only the deregistration delay is left. */
   readonly deregistrationFromMs: number;
 };
 
@@ -37,7 +36,7 @@ export type Draining = {
   readonly drain: Drain;
   readonly deregistrationFromMs: number;
   readonly drainingFromMs: number;
-  /** Connections that were open at that time; -1 if the sockets could not be read. */
+  /** Open connections at that time; -1 if the sockets could not be read. */
   readonly openAtDraining: number;
   /** EndpointSlices still listed the Pod as serving. */
   readonly stillInRotation: boolean;
@@ -59,7 +58,7 @@ export type Done = {
   readonly drain: Drain | undefined;
   readonly result: DrainResult;
   readonly doneAtMs: number;
-  /** When a sample is due that shows whether the Pod lives on. */
+  /** Time of the sample that shows whether the Pod stays. */
   readonly rearmAtMs: number;
 };
 
@@ -74,13 +73,13 @@ export type Drain = {
 export type DrainResult = {
   readonly outcome: DrainOutcome;
   readonly why: string;
-  /** The last sample before the end of the drain; later samples only serve the calls that are still held. */
+  /** The last sample before the end of the drain; later samples only serve calls that are still held. */
   readonly observation: Observation;
-  /** A phase that was skipped starts with the next one. */
+  /** A skipped phase starts at the time of the next one. */
   readonly deregistrationFromMs: number;
   readonly drainingFromMs: number;
   readonly holdingFromMs: number;
-  /** The draining phase was reached, so the driver was told to drain. */
+  /** The draining phase was reached, so the driver's drain was started. */
   readonly wasDraining: boolean;
   readonly openAtDraining: number;
   readonly stillInRotation: boolean;
@@ -94,36 +93,35 @@ export type Hold = {
   readonly role: HookRole | "drain";
   readonly peer: string;
   readonly atMs: number;
-  /** From then on, an unconfirmed call counts as a restart; see `holdDueMs`. -1 for the manager's own preStop. */
+  /** From then on, an unconfirmed call counts as a restart; see `holdDueMs`. -1 for the manager's own preStop hook. */
   readonly dueMs: number;
-  /** `hook-running`: the container's own hook runs before the answer. */
+  /** `hook-running`: the container's chained hook runs before the answer. */
   readonly stage: "held" | "hook-running";
 };
 
 /**
- * A container whose hook was called; kept even if the connection is lost. Further calls do not extend it beyond
- * `endDueMs`, and one restart is reported for all of them.
+ * A container whose hook was called; kept even if the connection is closed. Further calls do not extend it beyond `endDueMs`,
+ * and count as one restart.
  */
 export type EndingContainer = {
   readonly container: string;
   readonly role: HookRole;
   readonly fromMs: number;
-  /** The latest of its hooks. */
+  /** Time of the last call. */
   readonly atMs: number;
   readonly dueMs: number;
 };
 
-/** Containers are named by their name. */
 export type HookCalls = {
   readonly holds: readonly Hold[];
   readonly ending: readonly EndingContainer[];
-  /** Their own hook runs before their hold is answered. */
+  /** Containers with a chained hook. */
   readonly chained: readonly string[];
-  /** Their own hook runs now, whether or not a hold still waits for it. */
+  /** Containers whose chained hook is running, with or without a hold. */
   readonly running: readonly string[];
-  /** Their own hook has run in this drain. */
+  /** Containers whose chained hook has run in this drain. */
   readonly finished: readonly string[];
-  /** Their own hook was running for a restart when the drain started: its end does not count for this drain. */
+  /** Containers whose chained hook was running for a restart when the drain started: its end does not count. */
   readonly runningBefore: readonly string[];
 };
 
@@ -137,13 +135,13 @@ export type RelayStatus = {
   readonly reason: string;
   /** The first request for this drain or restart. */
   readonly askedAtMs: number;
-  /** How long the first answer took, whatever the relay client reported on the way. */
+  /** Latency of the first answer of the relay. */
   readonly answerMs: number;
-  /** When the relay reported the Pod out of rotation. */
+  /** Time of the report that the Pod is out of rotation. */
   readonly withdrawnAtMs: number;
-  /** When the Pod counts as out: then, or when a silence started after which the relay reported it. */
+  /** The same, or the start of a silence before that report. */
   readonly outFromMs: number;
-  /** When a relay that had reported the Pod in rotation became silent. */
+  /** Start of a silence while the Pod was in rotation. */
   readonly silentFromMs: number;
 };
 
@@ -158,22 +156,22 @@ export const NO_STATUS: RelayStatus = {
   silentFromMs: -1,
 };
 
-/** The last sample of the Pod's sockets, and what earlier samples of this drain add to it. */
+/** The last sample of the Pod's sockets, and facts from earlier samples of this drain. */
 export type LastSample = {
   readonly observation: Observation;
   readonly atMs: number;
-  /** How many sockets were read. */
+  /** Number of sockets read. */
   readonly sockets: number;
-  /** Samples in a row, up to the last one, for which no source could be read. */
+  /** Consecutive samples for which no source could be read. */
   readonly blindInARow: number;
-  /** Something in the Pod was reachable in some sample. */
+  /** A listener was reachable in some sample. */
   readonly wasReachable: boolean;
-  /** The app runs as the proxy's user, so their sockets cannot be told apart. */
+  /** The app has the proxy's user, so their sockets cannot be distinguished. */
   readonly sharedUser: boolean;
 };
 
 export const NO_SAMPLE: LastSample = {
-  observation: { known: false, why: "nothing was looked at yet", blind: false },
+  observation: { known: false, why: "no sample was taken yet", blind: false },
   atMs: -1,
   sockets: 0,
   blindInARow: 0,
@@ -183,13 +181,13 @@ export const NO_SAMPLE: LastSample = {
 
 /** The driver's last count of active requests or clients. */
 export type LastCount = {
-  /** Below 0 if the driver could not count. */
+  /** Negative if the driver could not count. */
   readonly active: number;
   readonly zeroSinceMs: number;
   readonly atMs: number;
-  /** The last count with a number: a proxy was there at that time. */
+  /** Time of the last successful count, which proves that a proxy was running. */
   readonly knownAtMs: number;
-  /** The next count is under way. */
+  /** A count is in progress. */
   readonly pending: boolean;
 };
 
@@ -206,7 +204,7 @@ export function idleState(chained: readonly string[]): DrainState {
   };
 }
 
-/** The drain that runs or has run; undefined if there is none. */
+/** The current or last drain; undefined if there is none. */
 export function drainOf(phase: Phase): Drain | undefined {
   switch (phase.name) {
     case "withdrawing":

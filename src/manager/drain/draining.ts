@@ -1,6 +1,6 @@
 /**
- * The Pod is out of rotation: the drain waits until its traffic has ended, until the deadline, or ends as `blind` where
- * waiting longer would show nothing. Pure.
+ * The draining phase: waits until the traffic has ended or until the deadline, or ends as `blind` if the traffic cannot be
+ * observed. Pure.
  */
 import { criterionOf, isCounted, usesSockets } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
@@ -20,7 +20,7 @@ import {
   proxyAwaitedUntilMs,
 } from "./sample-facts.ts";
 
-/** A drain that has lasted long ends with a connection whose last byte the kernel dates exactly. */
+/** After this time samples become rarer: the remaining connections are old, and the kernel dates their last byte exactly. */
 const PATIENT_AFTER_MS = 60_000;
 const PATIENT_SAMPLE_MS = 1_000;
 
@@ -58,7 +58,7 @@ export function stepDraining(
   if (isDrained(settings, state, phase, nowMs)) {
     return enterHolding(state, phase, "drained", whyDrained(settings, state, nowMs), nowMs);
   }
-  if (isUnseen(settings, state, phase, nowMs)) {
+  if (endsBlind(settings, state, phase, nowMs)) {
     return enterHolding(state, phase, "blind", whyBlind(settings, state, nowMs), nowMs);
   }
   if (nowMs >= drain.deadlineMs) return enterHoldingAtDeadline(settings, state, phase, nowMs);
@@ -67,7 +67,7 @@ export function stepDraining(
   return startCount(state, actions);
 }
 
-/** Whether the traffic has ended at `nowMs`, by a sample or a count of that very moment. Unknown never counts as ended. */
+/** Whether the traffic has ended, by a sample or a count at `nowMs`. Unknown traffic has not ended. */
 export function isDrained(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
   const { sample, count } = state;
   const { observation } = sample;
@@ -76,25 +76,25 @@ export function isDrained(settings: DrainSettings, state: DrainState, phase: Dra
   if (isCounted(criterion)) {
     if (count.atMs !== nowMs || count.active !== 0 || count.zeroSinceMs < 0) return false;
     if (nowMs - count.zeroSinceMs < settings.quietPeriodMs) return false;
-    // Connected clients are told to leave when this phase starts, and get one quiet period to do so.
+    // Connected clients are asked to leave at the start of this phase, and have one quiet period to do so.
     return hasNoConnection(observation) || nowMs - phase.drainingFromMs >= settings.quietPeriodMs;
   }
   if (sample.atMs !== nowMs || !observation.known) return false;
   if (onlyDatagrams(observation)) return true;
-  // While the proxy is gone, its silence proves nothing about its clients.
+  // Quiet proves nothing while the proxy is down.
   if (!isQuietNow(sample) || isProxyAwaited(settings, state, phase.drain)) return false;
   if (criterion === "connections") return observation.openConnections === 0;
   return nowMs >= quietDueMs(settings.quietPeriodMs, observation.lastEvidenceMs, phase.drain.triggeredAtMs);
 }
 
-/** Whether waiting longer would be waiting for nothing that can be seen. */
-export function isUnseen(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
+/** Whether the drain ends as `blind`. */
+export function endsBlind(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
   const criterion = criterionOf(settings);
-  // A driver counts by itself, and the deadline needs no observation.
+  // Drivers count on their own, and the deadline needs no observation.
   if (!usesSockets(criterion)) return false;
   const { sample } = state;
   if (isBlind(sample)) return true;
-  // Whether a connection is open is known without ages.
+  // Open connections are known even where their activity is not.
   if (criterion === "connections" || sample.atMs !== nowMs) return false;
   const { observation } = sample;
   if (!observation.known || observation.activity !== "unknown") return false;
@@ -114,7 +114,7 @@ export function wakeDraining(settings: DrainSettings, state: DrainState, phase: 
   return { wakeAtMs: Math.min(wake.wakeAtMs, sampleAtMs), sampleAtMs };
 }
 
-/** The next sample while a proxy may come back; -1 if none is awaited. An answer of the driver is followed by a sample. */
+/** Time of the next sample while a restarting proxy is awaited, otherwise -1. An answer of the driver causes a sample. */
 export function proxySampleMs(settings: DrainSettings, state: DrainState, drain: Drain, nowMs: number): number {
   if (!isProxyAwaited(settings, state, drain)) return -1;
   const { sample, count } = state;
@@ -144,7 +144,7 @@ function wakeForTraffic(settings: DrainSettings, state: DrainState, phase: Drain
   return { wakeAtMs: sampleAtMs, sampleAtMs };
 }
 
-/** A count comes with a sample, so that the report names the clients of that moment, unless samples are dear. */
+/** A count comes with a sample, so that the report names the clients of that time, unless samples are expensive. */
 export function wakeToCount(state: DrainState, deadlineMs: number, countMs: number): Wake {
   const sampleMs = Math.max(countMs, state.sample.atMs + crowdPaceMs(state.sample));
   const wakeAtMs = Math.min(countMs, deadlineMs);

@@ -1,4 +1,4 @@
-/** The drain is over: hooks of apps are answered at once; a mesh proxy, and a classic manager, outlast the app. Pure. */
+/** The holding phase after the drain: hooks of apps are answered; a mesh proxy and a classic manager outlast the app. Pure. */
 import { criterionOf } from "../../contract/criterion.ts";
 import type { DrainOutcome } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
@@ -13,10 +13,9 @@ import { earliest, paceMs } from "./pace.ts";
 import { isBlind, isProxyAwaited } from "./sample-facts.ts";
 
 const SAMPLE_WHILE_HOLDING_MS = 250;
-/** A held proxy is released when no other process has had a socket for this long. */
+/** A held mesh proxy is released after this time without sockets of other processes. */
 const OTHERS_GONE_MS = 1_000;
 
-/** The drain ends with this outcome; the holding phase decides which calls are released when. */
 export function enterHolding(
   state: DrainState,
   phase: Withdrawing | Draining,
@@ -45,7 +44,7 @@ export function drainResult(
   return { ...ended, wasDraining: true, openAtDraining, stillInRotation, deregistrationFromMs, drainingFromMs };
 }
 
-/** Nothing can be reached: either nothing ever could, or the app has gone by itself and its work with it. */
+/** Nothing is reachable: either nothing ever was, or the app has exited and its work with it. */
 export function enterHoldingEmpty(state: DrainState, phase: Withdrawing | Draining, nowMs: number): DrainState {
   if (!state.sample.wasReachable) {
     return enterHolding(state, phase, "not-needed", whyNothing(state, phase.drain, nowMs), nowMs);
@@ -53,7 +52,7 @@ export function enterHoldingEmpty(state: DrainState, phase: Withdrawing | Draini
   return enterHolding(state, phase, "drained", whyGone(state, nowMs), nowMs);
 }
 
-/** The deadline is the planned end of the criterion `deadline`, and only there an empty Pod makes it a success. */
+/** For the criterion `deadline` the deadline is the planned end, and a success if no connection is open. */
 export function enterHoldingAtDeadline(
   settings: DrainSettings,
   state: DrainState,
@@ -81,7 +80,7 @@ export function stepHolding(
   if (overdue || alone) hooks = releaseRole(hooks, "mesh-proxy", actions);
   if (overdue) hooks = answerAll(hooks, actions);
   if (hooks.holds.some((hold) => hold.role !== "drain")) return { ...state, hooks };
-  // A classic manager is a container like the app: its own end must come after the app's ports have closed.
+  // A classic manager is a regular container, and has to exit after the app's ports have closed.
   const { observation } = state.sample;
   const portsClosed = observation.known && !observation.hasTcpListener;
   const waits = settings.classic && !portsClosed && hooks.holds.length > 0;
@@ -103,7 +102,7 @@ export function wakeHolding(settings: DrainSettings, state: DrainState, phase: H
   return { wakeAtMs: earliest(boundMs, sampleAtMs), sampleAtMs };
 }
 
-/** When everything is released. A manager that cannot see the app's end gives it its own grace and no more. */
+/** Upper bound of the phase. Without an observation of the app's end, the app's grace period from the start of the phase. */
 function endMs(settings: DrainSettings, state: DrainState, phase: Holding): number {
   return holdingBoundMs(settings, isBlind(state.sample) ? phase.result.holdingFromMs : phase.drain.deadlineMs);
 }

@@ -1,4 +1,4 @@
-/** No drain runs: hooks that nothing confirms count as restarts of their containers. Pure. */
+/** The idle phase: unconfirmed hooks count as restarts of their containers. Pure. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { EXIT_OK } from "../../contract/exit-codes.ts";
 import { enterDone } from "./done.ts";
@@ -30,14 +30,14 @@ export function stepIdle(
       phase: { name: "idle", outcome: "restarted", why: RESTARTED },
       hooks: { ...next.hooks, ending },
     };
-    // A restart changes no phase, and is logged all the same.
+    // A restart does not change the phase, but is logged.
     actions.push({ kind: "entered", at: next });
   }
-  // The relay's status of one restart does not carry over to the next.
+  // The relay's status is not kept from one restart to the next.
   return isEndUnconfirmed(next.hooks) ? next : { ...next, relay: NO_STATUS };
 }
 
-/** SIGTERM without a hook: exits if nothing is open, and drains for the last seconds otherwise. */
+/** SIGTERM without a hook: exits if no connection is open, otherwise drains for the last seconds. */
 function stopIdle(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
   const { observation } = state.sample;
   if (!hasNoConnection(observation)) return startDrain(settings, state, "sigterm", nowMs);

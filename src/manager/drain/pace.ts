@@ -1,59 +1,58 @@
-/** How often a drain samples the sockets and asks its driver: seldom while it must wait, often where the end is near. Pure. */
+/** Computes the intervals of samples and counts: rare during delays, frequent near the end of a drain. Pure. */
 import { criterionOf, isCounted } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
 import { floorEndMs } from "./drain-plan.ts";
 import type { LastCount, LastSample } from "./drain-state.ts";
 
-/** New connections are dated by the sample that finds them, so this is also the over-wait they can cause. */
+/** New connections are dated by the sample that finds them, so they can lengthen a drain by this much. */
 export const SAMPLE_MS = 150;
-/** How often a driver is asked. */
 export const COUNT_MS = 200;
 /**
- * Samples of thousands take 1 % of a core, so that it stays with the app. By number and not by the clock: a busy node
- * makes a sample long, and must not make a drain long.
+ * Limits samples of thousands of sockets to 1 % of a core. By number, not by duration: a busy node makes samples slow, and must not
+ * make drains longer.
  */
 const BUSY_MS_PER_SOCKET = 0.5;
-/** 5 % in a quiet Pod: a connection that comes and goes without a trace is dated by the sample that misses it. */
+/** 5 % in a quiet Pod, where the end of the drain depends on frequent samples. */
 const QUIET_MS_PER_SOCKET = 0.1;
 /**
- * A socket of a crowd costs up to 6 µs, since nothing of it is in a cache any more. A drain that is over at its second
- * sample has paid for two samples in the time of one pace: 5 % of a core then, and half of it in a drain that goes on.
+ * With very many sockets each costs up to 6 µs, because they no longer fit the CPU caches. A drain that ends at its second sample
+ * takes two samples in one interval: 5 % of a core; a longer one takes half of it.
  */
 const CROWD_MS_PER_SOCKET = 0.25;
 
-/** The driver's counts are differences, so they start before it is told to drain. */
+/** Cumulative counts need an earlier one, so they start before the drain of the driver. */
 export function countsBeforeDraining(settings: DrainSettings): boolean {
   return driverRow(settings.driver).isCumulative && isCounted(criterionOf(settings));
 }
 
-/** When such counts have to start to be of use at the earliest end of the delays; the first of them only sets the mark. */
+/** Start of early counts, so that a quiet period can be over at the end of the delays; the first count is the baseline. */
 export function earlyCountMs(settings: DrainSettings, triggeredAtMs: number): number {
   const floorMs = floorEndMs(settings, triggeredAtMs) + settings.deregistrationDelayMs;
   return floorMs - settings.quietPeriodMs - 2 * COUNT_MS;
 }
 
-/** The count that ends the drain comes when the quiet period is over, and not with the regular one after that. */
+/** The count at the end of the quiet period is not delayed to the next regular one. */
 export function nextCountMs(settings: DrainSettings, count: LastCount, nowMs: number): number {
   const regularMs = count.atMs + COUNT_MS;
   const dueMs = count.zeroSinceMs + settings.quietPeriodMs;
   return count.zeroSinceMs >= 0 && dueMs > nowMs ? Math.min(dueMs, regularMs) : regularMs;
 }
 
-/** How long after a sample the next one is early enough. */
+/** Time from a sample to the next one. */
 export function paceMs(settings: DrainSettings, sample: LastSample, leastMs: number): number {
   if (!isExact(settings, sample)) return Math.max(leastMs, crowdPaceMs(sample));
   const spacedMs = sample.sockets * (isQuietNow(sample) ? QUIET_MS_PER_SOCKET : BUSY_MS_PER_SOCKET);
-  // Traffic is dated by the kernel, so a sample within the quiet period is early enough.
+  // The kernel dates traffic, so one sample per quiet period is enough.
   return Math.max(leastMs, Math.min(settings.quietPeriodMs, spacedMs));
 }
 
-/** Samples closer together than this would cost more than the app can spare. */
+/** Minimum interval for the cost limit of large samples. */
 export function crowdPaceMs(sample: LastSample): number {
   return sample.sockets * CROWD_MS_PER_SOCKET;
 }
 
-/** Whether the moments that matter have a sample of their own. Where samples are dear, they wait for the next one. */
+/** Whether samples are cheap enough to take one at each planned time. */
 export function isExact(settings: DrainSettings, sample: LastSample): boolean {
   return crowdPaceMs(sample) <= settings.quietPeriodMs;
 }
@@ -62,7 +61,7 @@ export function isQuietNow(sample: LastSample): boolean {
   return sample.observation.known && sample.observation.activity === "quiet";
 }
 
-/** The smaller of two moments, of which -1 is "never". */
+/** The smaller of two times, where -1 is "never". */
 export function earliest(oneMs: number, otherMs: number): number {
   if (oneMs < 0) return otherMs;
   return otherMs < 0 ? oneMs : Math.min(oneMs, otherMs);

@@ -1,4 +1,4 @@
-/** The Pod serves while it is taken out of its Services, and for the deregistration delay after that. Pure. */
+/** The withdrawing phase: the Pod serves until it is withdrawn from its Services, and for the deregistration delay. Pure. */
 import { criterionOf, usesSockets } from "../../contract/criterion.ts";
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
@@ -8,11 +8,11 @@ import { type DrainState, NO_COUNT, NO_SAMPLE, type Withdrawing } from "./drain-
 import { APPS_FINISHED } from "./drain-words.ts";
 import { enterDraining, proxySampleMs, startCount, wakeToCount } from "./draining.ts";
 import { enterHolding, enterHoldingAtDeadline, enterHoldingEmpty } from "./holding.ts";
-import { answerAll, completionDueMs, holdAgain } from "./hook-calls.ts";
+import { answerAll, completionDueMs, reholdAll } from "./hook-calls.ts";
 import { COUNT_MS, countsBeforeDraining, earliest, earlyCountMs, isExact, paceMs, SAMPLE_MS } from "./pace.ts";
 import { isEmptied, isProxyAwaited } from "./sample-facts.ts";
 
-/** Fixes the deadline and clears the state of an earlier drain, but for the calls that wait. */
+/** Sets the deadline and resets the state of an earlier drain, except waiting calls. */
 export function startDrain(
   settings: DrainSettings,
   state: DrainState,
@@ -23,7 +23,7 @@ export function startDrain(
   const drain = { trigger, triggeredAtMs: nowMs, deadlineMs };
   return {
     phase: { name: "withdrawing", drain, deregistrationFromMs: -1 },
-    hooks: holdAgain(state.hooks),
+    hooks: reholdAll(state.hooks),
     relay: { ...state.relay, silentFromMs: -1 },
     sample: NO_SAMPLE,
     count: NO_COUNT,
@@ -42,21 +42,21 @@ export function stepWithdrawing(
   const { drain } = phase;
   const completedMs = completionDueMs(settings, state.hooks, drain);
   if (completedMs >= 0 && nowMs >= completedMs) {
-    // Proxies too: no app is left that they could serve.
+    // Includes proxies, which have no app left to serve.
     const finished = enterHolding(state, phase, "not-needed", APPS_FINISHED, nowMs);
     return { ...finished, hooks: answerAll(state.hooks, actions) };
   }
   if (isEmptied(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
   const withdrawnMs = withdrawnByMs(settings, relay, drain.triggeredAtMs);
-  // What a silent relay has delayed already was part of the withdrawal; the plan is made without it.
+  // A delay by a silent relay counts as part of the withdrawing phase, not of the deregistration delay.
   const isWithdrawn = withdrawnMs >= 0 && nowMs >= withdrawnMs;
   const deregistrationFromMs = isWithdrawn ? Math.max(withdrawnMs, relay.silentFromMs) : -1;
   const current: Withdrawing = { ...phase, deregistrationFromMs };
   const endMs = withdrawalEndMs(settings, relay, drain);
-  // Where both are due at once, or a tick was late, the traffic still decides.
+  // If both are due at once, or a tick was late, the traffic decides.
   const cut = withdrawnMs < 0 || endMs > drain.deadlineMs;
   if (cut && nowMs >= drain.deadlineMs) return enterHoldingAtDeadline(settings, state, current, nowMs);
-  // The planned end, so that a late tick lengthens no phase.
+  // Uses the planned end, so that a late tick does not lengthen the phase.
   if (nowMs >= endMs) {
     return enterDraining(state, drain, deregistrationFromMs, Math.max(endMs, relay.silentFromMs), actions);
   }
@@ -64,7 +64,7 @@ export function stepWithdrawing(
   return isCountDue(settings, state, phase, nowMs) ? startCount(waiting, actions) : waiting;
 }
 
-/** A proxy without a client is quiet at the end of the delays only if it was so for a quiet period before. */
+/** Early counts allow an idle proxy to be quiet at the end of the delays. */
 function isCountDue(settings: DrainSettings, state: DrainState, { drain }: Withdrawing, nowMs: number): boolean {
   const { count } = state;
   if (count.pending) return false;
@@ -80,14 +80,14 @@ export function wakeWithdrawing(
   nowMs: number,
 ): Wake {
   const { sample, count } = state;
-  // The runtimes' timers may fire a fraction of a millisecond early: the sample still belongs to the end itself.
+  // Timers may fire a fraction of a millisecond early.
   const plannedMs = withdrawalEndMs(settings, state.relay, drain);
   const endMs = plannedMs > nowMs ? plannedMs : nowMs + 1;
   const timerMs = earliest(Math.min(drain.deadlineMs, endMs), completionDueMs(settings, state.hooks, drain));
   const at = (wakeAtMs: number, sampleAtMs: number): Wake => ({ wakeAtMs: earliest(wakeAtMs, sampleAtMs), sampleAtMs });
   const atEndOrBefore = (sampleMs: number): number =>
     isExact(settings, sample) ? Math.min(endMs, sampleMs) : sampleMs;
-  // The first sample shows whether there is anything to drain; the next ones only serve the end of the delays.
+  // The first sample shows whether there is anything to drain; the next ones are needed near the end of the delays.
   if (sample.atMs < 0) return at(timerMs, nowMs);
   const awaitedMs = proxySampleMs(settings, state, drain, nowMs);
   if (awaitedMs >= 0) return at(timerMs, awaitedMs);

@@ -51,7 +51,7 @@ describe("the table", () => {
     const table = tableFor({ drains: [], width: 120, when: WHEN, grows: true });
     const at = table.header.indexOf("WHY");
     const row = table.row(someDrain({ pod: "checkout-service-7d4b9c6f5d-x2k9q" }));
-    expect(row.slice(at)).toBe("no traffic was seen since the trigger.");
+    expect(row.slice(at)).toBe("no traffic since the trigger.");
   });
 });
 
