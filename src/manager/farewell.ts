@@ -1,6 +1,6 @@
 /** Tells the app's own processes, where they loaded the library of `native/preload`, to send their clients away. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
-import type { DriverNote, FlagPage } from "./ports.ts";
+import type { DriverWarning, FlagPage } from "./ports.ts";
 
 /** `native/preload/flag.h`. */
 export const FLAG_SOCKET = "lastcall/preload/1";
@@ -17,7 +17,7 @@ export type Farewell = {
 /** For Pods that did not ask for it: their network has no such socket. */
 export const NO_FAREWELL: Farewell = { say: () => {}, processes: () => -1, missed: () => 0 };
 
-export function createFarewell(settings: DrainSettings, page: FlagPage, warn: DriverNote): Farewell {
+export function createFarewell(settings: DrainSettings, page: FlagPage, warn: DriverWarning): Farewell {
   if (settings.preload === "disabled") return NO_FAREWELL;
   const failure = page.open(socketOf(settings));
   if (failure !== 0) warn("processes cannot be told to send clients away", `the system's error ${failure}`);

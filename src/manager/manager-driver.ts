@@ -7,34 +7,34 @@ import { createLinkerdDriver } from "./drivers/linkerd/linkerd-driver.ts";
 import { type HttpStream, streamHttp } from "./http/http-client.ts";
 import { isUnixTarget } from "./http/http-target.ts";
 import { streamUnix } from "./http/http-unix.ts";
-import type { Driver, DriverNote, Libc } from "./ports.ts";
+import type { Driver, DriverWarning, Libc } from "./ports.ts";
 
 /** Everything is judged from the sockets. */
 const NO_DRIVER: Driver = {
   name: "none",
-  tellDraining: (done) => done(""),
+  startDrain: (done) => done(""),
   countActive: (done) => done(-1, false),
   counts: () => true,
-  tellStaying: (done) => done(""),
+  cancelDrain: (done) => done(""),
   dials: () => 0,
 };
 
 /** @param libc for admin interfaces on Unix sockets */
-export function driverOf(settings: DrainSettings, libc: Libc, note: DriverNote): Driver {
+export function driverOf(settings: DrainSettings, libc: Libc, warn: DriverWarning): Driver {
   switch (settings.driver) {
     case "http":
       return createHttpDriver(settings);
     case "linkerd":
-      return createLinkerdDriver(settings, reachedBy(libc), note);
+      return createLinkerdDriver(settings, httpStreamOver(libc), warn);
     case "envoy":
     case "istio":
-      return createEnvoyDriver(settings, reachedBy(libc), note);
+      return createEnvoyDriver(settings, httpStreamOver(libc), warn);
     case "none":
       return NO_DRIVER;
   }
 }
 
-export function reachedBy(libc: Libc): HttpStream {
+export function httpStreamOver(libc: Libc): HttpStream {
   return (call, onChunk, done) => {
     if (isUnixTarget(call.target)) streamUnix(libc, call, onChunk, done);
     else streamHttp(call, onChunk, done);
@@ -42,7 +42,7 @@ export function reachedBy(libc: Libc): HttpStream {
 }
 
 /** The rules of the moment: a driver that turns out to see nothing leaves `auto` to the sockets. */
-export function rulesWith(driver: Driver, settings: DrainSettings): DrainSettings {
+export function effectiveSettings(driver: Driver, settings: DrainSettings): DrainSettings {
   if (driver.counts()) return settings;
   if (criterionOf(settings) === "clients") return withoutDriver(settings);
   if (settings.drainedWhen !== "auto") return settings;

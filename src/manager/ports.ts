@@ -74,7 +74,7 @@ export const NOT_ANSWERED = -2;
 export type Driver = {
   readonly name: string;
   /** Told once, when draining starts. `failure` is empty on success, else a sentence for the log. */
-  readonly tellDraining: (done: (failure: string) => void) => void;
+  readonly startDrain: (done: (failure: string) => void) => void;
   /**
    * Active requests now; below 0 when unknown (unknown is never zero): -1 or {@link NOT_ANSWERED}. `moved`: others came and went since the last count,
    * as far as the driver can tell.
@@ -83,13 +83,13 @@ export type Driver = {
   /** False while it does not count: the sockets decide then. Only a proxy that comes back after all changes it again. */
   readonly counts: () => boolean;
   /** The drain is over and the Pod stays after all: takes back what can be taken back. `failure` as above. */
-  readonly tellStaying: (done: (failure: string) => void) => void;
+  readonly cancelDrain: (done: (failure: string) => void) => void;
   /** Connections opened since the start, a running total: they are not to be taken for traffic. */
   readonly dials: () => number;
 };
 
 /** What a driver has to say besides: a constant sentence, and what it is about. */
-export type DriverNote = (message: string, detail: string) => void;
+export type DriverWarning = (message: string, detail: string) => void;
 
 export type RelayEndpoint = {
   /** An IP address as the kernel's tables show it; empty where there is no relay. */

@@ -1,7 +1,7 @@
 /** Feeds the drain machine with events and time, and carries out what it asks for. Decides nothing. */
 import type { DrainReport } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
-import { performChainedHook } from "./calls/chained-hook-call.ts";
+import { runChainedHook } from "./calls/chained-hook-call.ts";
 import type { ChainedHook } from "./calls/original-hooks.ts";
 import type { DrainAction, DrainEvent, Sample } from "./drain/drain-event.ts";
 import { step } from "./drain/drain-machine.ts";
@@ -10,7 +10,7 @@ import { type DrainState, drainOf, idleState } from "./drain/drain-state.ts";
 import { whyNow } from "./drain/drain-words.ts";
 import type { Farewell } from "./farewell.ts";
 import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
-import { rulesWith } from "./manager-driver.ts";
+import { effectiveSettings } from "./manager-driver.ts";
 import type { Driver, NowMs } from "./ports.ts";
 import { type RelayClient, relayDemandOf } from "./relay/relay-client.ts";
 import type { SocketVisitor } from "./sockets/reading.ts";
@@ -118,12 +118,12 @@ export function createRunner(parts: RunnerParts): Runner {
     };
     if (hook !== undefined && hook.kind === "http-get") chainDials = chainDials + 1;
     if (hook === undefined) performed("");
-    else performChainedHook(hook, performed);
+    else runChainedHook(hook, performed);
   };
 
   const status = (): string => {
     const atMs = nowMs();
-    const why = whyNow(rulesWith(parts.driver, settings), state, atMs);
+    const why = whyNow(effectiveSettings(parts.driver, settings), state, atMs);
     const report: DrainReport = {
       ...drainReportOf(state, atMs, parts.farewell.processes(), parts.farewell.missed()),
       why,
@@ -159,11 +159,11 @@ export function createRunner(parts: RunnerParts): Runner {
         performChain(action.container);
         return;
       case "start-driver-drain":
-        parts.driver.tellDraining((failure) => warn("driver could not be told", failure));
+        parts.driver.startDrain((failure) => warn("driver could not be told", failure));
         parts.farewell.say(judge.ports());
         return;
       case "cancel-driver-drain":
-        parts.driver.tellStaying((failure) => warn("driver could not be told", failure));
+        parts.driver.cancelDrain((failure) => warn("driver could not be told", failure));
         return;
       case "count-active":
         parts.driver.countActive((active, moved) => hear({ kind: "active-counted", nowMs: nowMs(), active, moved }));
@@ -182,7 +182,7 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 
   const hear = (event: DrainEvent): void => {
-    const next = step(rulesWith(parts.driver, settings), state, event);
+    const next = step(effectiveSettings(parts.driver, settings), state, event);
     state = next.state;
     sampleAtMs = next.sampleAtMs;
     plan(next.wakeAtMs);

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createConnectionTable, whoGoesFirst } from "../../src/manager/calls/connection-table.ts";
+import { createConnectionTable, evictionOrder } from "../../src/manager/calls/connection-table.ts";
 
 const STRANGER = "10.0.0.66";
 const KUBELET = "10.0.0.1";
@@ -35,7 +35,7 @@ function admitted(count: number, address = STRANGER) {
     return nowMs;
   });
   const crowd = Array.from({ length: count }, newSocket);
-  for (const socket of crowd) table.admit(socket, address);
+  for (const socket of crowd) table.add(socket, address);
   return { table, crowd };
 }
 
@@ -73,7 +73,7 @@ describe("the connection table", () => {
   test("closes connections of the address that holds most, and not the older ones of others", () => {
     const { crowd, table } = admitted(10, "10.0.0.7");
     for (let index = 0; index < 1_000; index += 1) {
-      table.admit(newSocket(), STRANGER);
+      table.add(newSocket(), STRANGER);
       if (index % 100 === 0) turn();
     }
     turn();
@@ -87,9 +87,9 @@ describe("the connection table", () => {
     table.keep(first);
     const own = newSocket();
     const kubelet = newSocket();
-    table.admit(own, "127.0.0.1");
-    table.admit(kubelet, KUBELET);
-    for (let index = 0; index < 400; index += 1) table.admit(newSocket(), `10.1.${index % 200}.1`);
+    table.add(own, "127.0.0.1");
+    table.add(kubelet, KUBELET);
+    for (let index = 0; index < 400; index += 1) table.add(newSocket(), `10.1.${index % 200}.1`);
     turn();
     expect([first, own, kubelet].map((socket) => socket.destroyed)).toEqual([false, false, false]);
     expect(standing(sockets)).toBe(256);
@@ -99,7 +99,7 @@ describe("the connection table", () => {
     const { crowd, table } = admitted(10);
     const kept = crowd.slice(0, 4);
     for (const socket of kept) table.keep(socket);
-    for (let index = 0; index < 1_000; index += 1) table.admit(newSocket(), STRANGER);
+    for (let index = 0; index < 1_000; index += 1) table.add(newSocket(), STRANGER);
     turn();
     expect(standing(kept)).toBe(4);
     expect(standing(sockets)).toBe(256);
@@ -109,7 +109,7 @@ describe("the connection table", () => {
     const { crowd, table } = admitted(256);
     for (const socket of crowd) table.keep(socket);
     const newcomer = newSocket();
-    table.admit(newcomer, STRANGER);
+    table.add(newcomer, STRANGER);
     expect(newcomer.destroyed).toBe(false);
     turn();
     expect(standing(crowd)).toBe(256);
@@ -119,8 +119,8 @@ describe("the connection table", () => {
     const { crowd, table } = admitted(1);
     const answered = crowd[0] ?? newSocket();
     table.keep(answered);
-    table.dismiss(answered);
-    for (let index = 0; index < 256; index += 1) table.admit(newSocket(), STRANGER);
+    table.release(answered);
+    for (let index = 0; index < 256; index += 1) table.add(newSocket(), STRANGER);
     turn();
     expect(answered.destroyed).toBe(true);
   });
@@ -133,7 +133,7 @@ describe("the connection table", () => {
       gone.on("close", () => resolve());
       gone.destroy();
     });
-    table.admit(newSocket(), STRANGER);
+    table.add(newSocket(), STRANGER);
     expect(crowd.filter((socket) => socket.destroyed)).toEqual([gone]);
   });
 });
@@ -148,7 +148,7 @@ describe("who goes first", () => {
   test("is as many as wanted, each once, and favoured ones only after all others", () => {
     fc.assert(
       fc.property(strangers, fc.nat(70), (all, count) => {
-        const leaving = whoGoesFirst(all, count, isFavoured);
+        const leaving = evictionOrder(all, count, isFavoured);
         expect(leaving.length).toBe(Math.min(count, all.length));
         expect(new Set(leaving).size).toBe(leaving.length);
         const staying = all.filter((one) => !leaving.includes(one.id));
@@ -161,7 +161,7 @@ describe("who goes first", () => {
   test("takes from no address that keeps fewer than another, and of one address the oldest", () => {
     fc.assert(
       fc.property(strangers, fc.nat(70), (all, count) => {
-        const leaving = new Set(whoGoesFirst(all, count, () => false));
+        const leaving = new Set(evictionOrder(all, count, () => false));
         const left = (address: string) => all.filter((one) => one.address === address && !leaving.has(one.id));
         for (const one of all.filter(({ id }) => leaving.has(id))) {
           for (const other of all) expect(left(other.address).length).toBeLessThanOrEqual(left(one.address).length + 1);

@@ -9,7 +9,7 @@ import { pause } from "../time/pause.ts";
 import { startFakeEnvoy } from "./fake-envoy.ts";
 
 const GONE: HttpEnd = { status: 0, failure: "refused", timedOut: false };
-const HANGS: HttpEnd = { status: 0, failure: "no whole answer within 2000 ms", timedOut: true };
+const HANGS: HttpEnd = { status: 0, failure: "no complete response within 2000 ms", timedOut: true };
 /** Longer than an absence is borne with by both drivers. */
 const LONG_MS = 2_300;
 
@@ -58,7 +58,7 @@ test.concurrent("an Envoy that comes back after it was given up counts again, an
   envoy.always = undefined;
   expect(await ask()).toBe(0);
   expect(driver.counts()).toBe(true);
-  expect(notes).toEqual(["driver cannot count, sockets decide instead", "driver counts again"]);
+  expect(notes).toEqual(["driver cannot count, using samples of sockets", "driver counts again"]);
   await envoy.stop();
 });
 

@@ -5,7 +5,7 @@ import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import { COUNT_MS } from "../../src/manager/drain/pace.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
 import { streamHttp } from "../../src/manager/http/http-client.ts";
-import { rulesWith } from "../../src/manager/manager-driver.ts";
+import { effectiveSettings } from "../../src/manager/manager-driver.ts";
 import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
 import { eventually } from "../time/eventually.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, type Script, sigterm } from "./drain-script.ts";
@@ -262,17 +262,17 @@ describe("the rules of the moment", () => {
   const blind = (sees: boolean): Driver => ({
     name: "envoy",
     counts: () => sees,
-    tellDraining: (done) => done(""),
-    tellStaying: (done) => done(""),
+    startDrain: (done) => done(""),
+    cancelDrain: (done) => done(""),
     countActive: (done) => done(-1, false),
     dials: () => 0,
   });
 
   test("leave auto to the sockets where the driver sees nothing, and obey what was asked for", () => {
-    expect(rulesWith(blind(true), ENVOY).drainedWhen).toBe("auto");
-    expect(rulesWith(blind(false), ENVOY).drainedWhen).toBe("quiet");
+    expect(effectiveSettings(blind(true), ENVOY).drainedWhen).toBe("auto");
+    expect(effectiveSettings(blind(false), ENVOY).drainedWhen).toBe("quiet");
     const asked: DrainSettings = { ...ENVOY, drainedWhen: "requests" };
-    expect(rulesWith(blind(false), asked).drainedWhen).toBe("requests");
+    expect(effectiveSettings(blind(false), asked).drainedWhen).toBe("requests");
   });
 });
 
@@ -286,7 +286,7 @@ describe("an Envoy that is another process than it was", () => {
     const driver = drainOf(envoy);
     await counted(driver);
     envoy.faults.push(503);
-    const told = new Promise<string>((done) => driver.tellDraining(done));
+    const told = new Promise<string>((done) => driver.startDrain(done));
     // Refused once, the call is made again after 200 ms.
     await eventually(() => expect(envoy.calls).toHaveLength(1));
     envoy.restart();
@@ -303,7 +303,7 @@ describe("an Envoy that is another process than it was", () => {
     const envoy = await startFakeEnvoy();
     const driver = drainOf(envoy);
     await counted(driver);
-    expect(await new Promise((done) => driver.tellDraining(done))).toBe("");
+    expect(await new Promise((done) => driver.startDrain(done))).toBe("");
     await counted(driver);
     expect(envoy.calls).toHaveLength(2);
     envoy.takeOver();
@@ -318,7 +318,7 @@ describe("an Envoy that is another process than it was", () => {
     const envoy = await startFakeEnvoy();
     const driver = drainOf(envoy);
     await counted(driver);
-    expect(await new Promise((done) => driver.tellDraining(done))).toBe("");
+    expect(await new Promise((done) => driver.startDrain(done))).toBe("");
     envoy.always = "refuse";
     expect(await counted(driver)).toBe(NOT_ANSWERED);
     envoy.always = undefined;
@@ -331,8 +331,8 @@ describe("an Envoy that is another process than it was", () => {
 });
 
 describe("an Envoy whose Pod stays", () => {
-  const told = (driver: Driver) => new Promise<string>((done) => driver.tellDraining(done));
-  const undone = (driver: Driver) => new Promise<string>((done) => driver.tellStaying(done));
+  const told = (driver: Driver) => new Promise<string>((done) => driver.startDrain(done));
+  const undone = (driver: Driver) => new Promise<string>((done) => driver.cancelDrain(done));
 
   test("passes its health checks again, and what cannot be taken back is said", async () => {
     const envoy = await startFakeEnvoy();
@@ -342,7 +342,7 @@ describe("an Envoy whose Pod stays", () => {
     expect(envoy.health).toBe("failed");
     expect(await undone(driver)).toBe("");
     expect(envoy.health).toBe("ok");
-    expect(notes).toEqual(["driver cannot take everything back"]);
+    expect(notes).toEqual(["driver cannot revert the drain completely"]);
     await envoy.stop();
   });
 

@@ -227,7 +227,7 @@ describeOnClock("an Envoy that drains", (build) => {
       await pod.envoy.stop();
       const end = await drained(pod);
       expect(end.outcome).toBe("drained");
-      expect(notes(pod).join("\n")).toContain("sockets decide instead: Envoy's admin interface cannot be reached");
+      expect(notes(pod).join("\n")).toContain("using samples of sockets: Envoy's admin interface is unreachable");
     }),
   );
 
@@ -307,7 +307,7 @@ describeOnClock("an Envoy that drains", (build) => {
       await slow;
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(4_000);
-      expect(notes(pod).join("\n")).toContain("driver cannot count, sockets decide instead");
+      expect(notes(pod).join("\n")).toContain("driver cannot count, using samples of sockets");
     }),
   );
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
-import { reachedBy } from "../../src/manager/manager-driver.ts";
+import { httpStreamOver } from "../../src/manager/manager-driver.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
 import type { TestClock } from "../clock/test-clock.ts";
 import { ONE_APP } from "./drain-script.ts";
@@ -109,7 +109,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
       const end = await drained(manager);
       expect(end.outcome).toBe("drained");
       expect(notes(manager).join("\n")).toContain(
-        `sockets decide instead: Envoy's admin interface cannot be reached: there is no ${path}, or its folder`,
+        `using samples of sockets: Envoy's admin interface is unreachable: ${path} does not exist, or its directory`,
       );
     }),
   );
@@ -137,9 +137,9 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
       const manager = await managerAt(clock, path, { wrapper: AS_NOBODY });
       const end = await drained(manager);
       expect(end.outcome).toBe("drained");
-      const said = `${path} may not be written to by the manager's user, which connecting takes`;
+      const said = `${path} is not writable for the manager's user, which connecting requires`;
       expect(notes(manager).join("\n")).toContain(
-        `sockets decide instead: Envoy's admin interface cannot be reached: ${said}`,
+        `using samples of sockets: Envoy's admin interface is unreachable: ${said}`,
       );
       expect(envoy.calls).toEqual([]);
     }),
@@ -214,11 +214,11 @@ describe("calls over a Unix socket", () => {
     const envoy = await envoyForUnit();
     const driver = createEnvoyDriver(
       { ...ONE_APP, driver: "envoy", driverUrl: envoy.url },
-      reachedBy(loadNodeLibc()),
+      httpStreamOver(loadNodeLibc()),
       () => {},
     );
     expect(await new Promise((done) => driver.countActive(done))).toBe(0);
-    expect(await new Promise((done) => driver.tellDraining(done))).toBe("");
+    expect(await new Promise((done) => driver.startDrain(done))).toBe("");
     expect(driver.dials()).toBe(0);
     expect(envoy.calls).toEqual([FAIL, DRAIN]);
   });
@@ -226,8 +226,12 @@ describe("calls over a Unix socket", () => {
   test("fail with a sentence where the C library cannot be had", async () => {
     const envoy = await envoyForUnit();
     const libc = { ...loadNodeLibc(), available: false };
-    const driver = createEnvoyDriver({ ...ONE_APP, driver: "envoy", driverUrl: envoy.url }, reachedBy(libc), () => {});
-    expect(await new Promise((done) => driver.tellDraining(done))).toContain("Unix sockets cannot be opened here");
+    const driver = createEnvoyDriver(
+      { ...ONE_APP, driver: "envoy", driverUrl: envoy.url },
+      httpStreamOver(libc),
+      () => {},
+    );
+    expect(await new Promise((done) => driver.startDrain(done))).toContain("Unix sockets are not available");
   });
 
   async function envoyForUnit(): Promise<FakeEnvoy> {

@@ -35,7 +35,7 @@ function answer(body: string, status = "200 OK"): string {
 const driverOf = (over: Partial<DrainSettings>) => createHttpDriver({ ...DEFAULT_SETTINGS, driver: "http", ...over });
 
 function tell(over: Partial<DrainSettings>): Promise<string> {
-  return new Promise((done) => driverOf(over).tellDraining(done));
+  return new Promise((done) => driverOf(over).startDrain(done));
 }
 
 function count(over: Partial<DrainSettings>): Promise<number> {
@@ -65,7 +65,7 @@ describe("telling the app", () => {
 
   test("gives up when no one answers, and says why", async () => {
     const { port } = await answering([undefined]);
-    expect(await tell({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("no whole answer within");
+    expect(await tell({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("no complete response within");
   });
 
   test("has nothing to do without a URL", async () => {
@@ -73,7 +73,7 @@ describe("telling the app", () => {
   });
 
   test("does not dial what is no address", async () => {
-    expect(await tell({ drainUrl: "http://app.local/" })).toContain("no http URL");
+    expect(await tell({ drainUrl: "http://app.local/" })).toContain("is not an http URL");
   });
 });
 

@@ -49,7 +49,7 @@ test("of which only a part is taken is broken off: no program answers half a req
   const { end, calls } = await asked({ send: (_fd, bytes) => bytes.length - 1 });
   expect(end).toMatchObject({
     status: 0,
-    failure: "the connection closed before a whole answer came",
+    failure: "the connection closed before a complete response",
     timedOut: false,
   });
   expect(calls).toEqual([`connect ${FD}`, `close ${FD}`]);
@@ -57,12 +57,12 @@ test("of which only a part is taken is broken off: no program answers half a req
 
 test("where the C library cannot be called says so, and calls nothing", async () => {
   const { end, calls } = await asked({ available: false });
-  expect(end).toMatchObject({ status: 0, failure: "Unix sockets cannot be opened here", timedOut: false });
+  expect(end).toMatchObject({ status: 0, failure: "Unix sockets are not available", timedOut: false });
   expect(calls).toEqual([]);
 });
 
 test("that is never answered ends at its limit and closes its socket", async () => {
   const { end, calls } = await asked({});
-  expect(end).toMatchObject({ status: 0, failure: "no whole answer within 20 ms", timedOut: true });
+  expect(end).toMatchObject({ status: 0, failure: "no complete response within 20 ms", timedOut: true });
   expect(calls).toEqual([`connect ${FD}`, `close ${FD}`]);
 });

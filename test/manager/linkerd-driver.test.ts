@@ -165,7 +165,7 @@ describe("the driver of Linkerd", () => {
     const { driver } = counted({ url }, notes);
     expect(driver.counts()).toBe(false);
     expect(notes).toEqual([
-      `driver cannot count, sockets decide instead: ${url} is no http URL with an IP, such as http://127.0.0.1:4191`,
+      `driver cannot count, using samples of sockets: ${url} is not an http URL with an IP, such as http://127.0.0.1:4191`,
     ]);
   });
 

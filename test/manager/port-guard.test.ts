@@ -59,6 +59,6 @@ describe("guarding the port", () => {
   });
 
   test("says why there is none", () => {
-    expect(guardPort(guard(false, []), "t0ken")).toContain("first bytes");
+    expect(guardPort(guard(false, []), "t0ken")).toContain("TCP_DEFER_ACCEPT");
   });
 });

@@ -38,7 +38,7 @@ test("a socket that takes no more callers is someone who does not answer, and a 
   const ends: HttpEnd[] = [];
   for (let asked = 0; asked < 5; asked += 1) ends.push(await ask());
   expect(ends.map((end) => end.timedOut)).toEqual([true, true, true, true, true]);
-  expect(ends.at(-1)?.failure).toBe("a program listens on the socket and takes no more connections");
+  expect(ends.at(-1)?.failure).toBe("a program listens on the socket, and its backlog is full");
   await worker.terminate();
   const gone = await ask();
   expect(gone).toMatchObject({ status: 0, timedOut: false });

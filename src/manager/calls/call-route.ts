@@ -1,4 +1,4 @@
-/** What a request asks for. Pure; whatever is not exactly right is `nothing`, and answered alike. */
+/** Routes a request by method, path and token. Pure; all invalid requests get the same answer. */
 import { canonicalAddress, isLoopbackAddress } from "../sockets/address-text.ts";
 
 type Route =
@@ -10,22 +10,22 @@ type Route =
 type Request = {
   readonly method: string;
   readonly url: string;
-  /** The caller is in the Pod itself. */
+  /** The client is in the Pod. */
   readonly local: boolean;
 };
 
 const NOTHING: Route = { kind: "nothing" };
-/** Longer than any container name behind any token. */
+/** Longer than any token with any container name. */
 const LONGEST_URL = 512;
 
-/** @param containers names that have our hook; no other name is known */
+/** @param containers names of the held containers */
 export function routeOf(request: Request, token: string, containers: readonly string[]): Route {
   if (request.url.length > LONGEST_URL) return NOTHING;
   const parts = (request.url.split("?")[0] ?? "").split("/");
   if (parts[0] !== "" || !sameText(parts[1] ?? "", token)) return NOTHING;
   const what = parts[2] ?? "";
   if (request.method === "GET" && what === "status" && parts.length === 3) return { kind: "status" };
-  // Ending the Pod's service is for the Pod itself: anyone who may read Pods can read the token.
+  // Only the Pod itself may start a drain, since everyone who can read the Pod has the token.
   if (request.method === "POST" && what === "drain" && parts.length === 3 && request.local) return { kind: "drain" };
   const container = parts[3] ?? "";
   if (request.method === "GET" && what === "prestop" && parts.length === 4 && containers.includes(container)) {
@@ -35,21 +35,21 @@ export function routeOf(request: Request, token: string, containers: readonly st
 }
 
 /**
- * Compares secrets in a time that does not depend on how much of them is right.
+ * Compares secrets in constant time.
  *
  * @returns false for an empty `expected`
  */
 export function sameText(given: string, expected: string): boolean {
   let difference = given.length === expected.length && expected !== "" ? 0 : 1;
   for (let at = 0; at < expected.length; at += 1) {
-    // Always as many steps as the secret is long, whatever was given.
+    // The number of steps depends on the secret only.
     const code = at < given.length ? given.charCodeAt(at) : 0;
     difference = difference | (code ^ expected.charCodeAt(at));
   }
   return difference === 0;
 }
 
-/** The caller is in the Pod itself. A Pod that shares its network namespace calls from the one address that is its own. */
+/** Whether the client is in the Pod. With a shared network namespace the Pod's own address counts as local. */
 export function isLocalCaller(address: string, addressScope: string): boolean {
   const caller = canonicalAddress(address);
   return isLoopbackAddress(caller) || (addressScope !== "" && caller === canonicalAddress(addressScope));

@@ -1,13 +1,13 @@
-/** Performs a container's own preStop hook as the kubelet would have done, as far as that works from inside the Pod. */
-import { BROKEN_OFF, exchangeOverTcp } from "../http/http-client.ts";
+/** Runs a container's own preStop hook as the kubelet would, as far as that is possible from inside the Pod. */
+import { exchangeOverTcp, INCOMPLETE } from "../http/http-client.ts";
 import type { ChainedHook } from "./original-hooks.ts";
 
-/** The app's budget runs; a hook that takes longer goes on without us. */
+/** The app's grace period is running, so a longer hook is not waited for. */
 const HTTP_LIMIT_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 
-/** Calls `done` exactly once, with an empty text or a sentence about what went wrong. */
-export function performChainedHook(hook: ChainedHook, done: (failure: string) => void): void {
+/** @param done called exactly once, with "" or an error */
+export function runChainedHook(hook: ChainedHook, done: (failure: string) => void): void {
   if (hook.kind === "sleep") {
     setTimeout(() => done(""), hook.seconds * MS_PER_SECOND);
     return;
@@ -25,12 +25,12 @@ export function performChainedHook(hook: ChainedHook, done: (failure: string) =>
     onBytes: () => "",
     onEnd: (failure) => {
       clearTimeout(timer);
-      const isPerformed = failure === "" || (answered && failure === BROKEN_OFF);
+      const isPerformed = failure === "" || (answered && failure === INCOMPLETE);
       done(isPerformed ? "" : `${where}: ${failure}`);
     },
   });
   const timer = setTimeout(() => {
     drop();
-    done(`${where}: no whole answer within 5s`);
+    done(`${where}: no complete response within 5s`);
   }, HTTP_LIMIT_MS);
 }

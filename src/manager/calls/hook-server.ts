@@ -1,4 +1,4 @@
-/** The manager's HTTP side: answers at once, or holds a call until told. Decides nothing about the drain. */
+/** The manager's HTTP server: answers requests at once, or holds them until `answer` is called. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
@@ -7,32 +7,31 @@ import { canonicalAddress } from "../sockets/address-text.ts";
 import { isLocalCaller, routeOf } from "./call-route.ts";
 import { createConnectionTable } from "./connection-table.ts";
 
-/** Whom the server tells about calls. */
-type HookCalls = {
+type HookHandlers = {
   readonly onHook: (holdId: number, container: string, peer: string) => void;
   readonly onDrain: (holdId: number) => void;
-  /** The caller of a hold has gone without its answer. */
+  /** The connection of a hold was closed before its answer. */
   readonly onLeft: (holdId: number) => void;
   readonly status: () => string;
   readonly onListening: () => void;
-  /** The address cannot be had now; the server tries again by itself. */
+  /** The port is not available; the server retries. */
   readonly onRefused: (message: string) => void;
 };
 
 type HookServer = {
-  readonly open: (calls: HookCalls) => void;
-  /** Answers one hold; unknown numbers are ignored, since callers may leave at any time. */
+  readonly open: (calls: HookHandlers) => void;
+  /** Answers one hold; ignores unknown IDs, since connections can close at any time. */
   readonly answer: (holdId: number, body: string) => void;
   /** Connections accepted since the start; a running total. */
   readonly accepted: () => number;
 };
 
-/** A sidecar that exits makes its Pod NotReady, so a taken port is waited for. */
+/** An exit would make the Pod NotReady, so the manager retries while its port is in use. */
 const RETRY_MS = 5_000;
 
 type Waiting = { readonly id: number; readonly res: ServerResponse; readonly socket: Socket };
 
-/** @param guard what keeps strangers from the port, if anything does */
+/** @param guard closes unauthenticated connections before they are read */
 export function createHookServer(settings: DrainSettings, token: string, guard: PortGuard, nowMs: NowMs): HookServer {
   const table = createConnectionTable(nowMs);
   const containers = settings.hooks.map((hook) => hook.container);
@@ -42,7 +41,7 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
 
   const send = (socket: Socket, res: ServerResponse, status: number, body: string): void => {
     res.on("finish", () => {
-      table.dismiss(socket);
+      table.release(socket);
     });
     res.writeHead(status, {
       "content-type": "application/json",
@@ -65,12 +64,12 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
     return id;
   };
 
-  const handle = (req: IncomingMessage, res: ServerResponse, calls: HookCalls): void => {
+  const handle = (req: IncomingMessage, res: ServerResponse, calls: HookHandlers): void => {
     const socket = req.socket;
     const peer = canonicalAddress(socket.remoteAddress ?? "");
     const local = isLocalCaller(peer, settings.addressScope);
     const route = routeOf({ method: req.method ?? "", url: req.url ?? "", local }, token, containers);
-    // A body is of no interest, but unread it would keep the request open.
+    // An unread body would keep the request open.
     req.on("data", () => {});
     switch (route.kind) {
       case "status":
@@ -83,21 +82,21 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
         calls.onDrain(hold(socket, res, calls.onLeft));
         return;
       default:
-        // Not every runtime leaves out the body of an answer to HEAD by itself.
+        // The native runtime does not omit the body of a response to HEAD.
         send(socket, res, 404, req.method === "HEAD" ? "" : NOT_FOUND);
     }
   };
 
-  const open = (calls: HookCalls): void => {
+  const open = (calls: HookHandlers): void => {
     const server: Server = createServer((req, res) => {
       try {
         handle(req, res, calls);
       } catch {
-        // One broken call must not take the others' holds with it.
+        // One failing call must not affect the holds of others.
         req.socket.destroy();
       }
     });
-    // No time limit of the runtime's: after a stall it would cut callers whose request is there and was not yet read.
+    // No timeout of the runtime: after a stall it would close connections whose request has arrived unread.
     server.on("connection", (socket: Socket) => {
       if (!guard.admits(socket)) {
         refused = refused + 1;
@@ -105,11 +104,11 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
         socket.destroy();
         return;
       }
-      table.admit(socket, canonicalAddress(socket.remoteAddress ?? ""));
+      table.add(socket, canonicalAddress(socket.remoteAddress ?? ""));
     });
     let listening = false;
     server.on("error", (error) => {
-      // One connection that could not be accepted; the next ones can.
+      // A failed accept affects one connection only.
       if (listening) return;
       calls.onRefused(error.message);
       setTimeout(() => open(calls), RETRY_MS);

@@ -1,16 +1,16 @@
-/** One call from the command line to the manager in the same Pod, over a plain socket so that every stage shows. */
+/** Calls the manager in the same Pod, over a plain socket to distinguish the stages of failure. */
 import { connect } from "node:net";
-import { createHttpAnswerReader } from "../http/http-answer.ts";
+import { createHttpResponseReader } from "../http/http-response.ts";
 
 export type ManagerCall = {
   readonly host: string;
   readonly port: number;
   readonly method: "GET" | "POST";
-  /** With the token in it, which is why it never appears in a message. */
+  /** Contains the token, so it must not appear in messages. */
   readonly path: string;
-  /** For the connection and, unless it waits, the answer. A port that refuses connections is given 2 s of it at most. */
+  /** For the connection and, unless `waits`, the response. A refused connection is retried for at most 2 s. */
   readonly withinMs: number;
-  /** Once connected, the answer is waited for without a limit. */
+  /** Waits for the response without a limit. */
   readonly waits: boolean;
 };
 
@@ -19,13 +19,13 @@ export type CallEnd =
   | { readonly kind: "unreachable"; readonly message: string }
   | { readonly kind: "left"; readonly message: string };
 
-/** How long a refused connection is tried again: a manager that starts listens within this time. */
+/** A starting manager listens within this time. */
 const REFUSED_MS = 2_000;
 const RETRY_MS = 100;
-/** A report is at most a few kilobytes. */
+/** A report has a few kilobytes. */
 const LONGEST_ANSWER = 65_536;
 
-/** Calls `done` exactly once. */
+/** @param done called exactly once */
 export function callManager(call: ManagerCall, nowMs: () => number, done: (end: CallEnd) => void): void {
   const giveUpAtMs = nowMs() + call.withinMs;
   const refusedAtMs = nowMs() + Math.min(REFUSED_MS, call.withinMs);
@@ -38,9 +38,9 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
   const attempt = (): void => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const answer = createHttpAnswerReader((chunk) => {
+    const answer = createHttpResponseReader((chunk) => {
       size = size + chunk.length;
-      if (size > LONGEST_ANSWER) return "its answer is too long to be the manager's";
+      if (size > LONGEST_ANSWER) return "the response is too long for a manager";
       chunks.push(Buffer.from(chunk));
       return "";
     });
@@ -49,7 +49,7 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
     const socket = connect({ host: call.host, port: call.port });
     const patience = setTimeout(
       () => {
-        lose(connected ? "it accepted the call and said nothing" : "nothing accepts connections there");
+        lose(connected ? "no response after the request" : "connection timed out");
       },
       Math.max(1, giveUpAtMs - nowMs()),
     );
@@ -66,7 +66,7 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
       if (over) return;
       answer.takeEnd();
       if (!answer.isWhole()) {
-        lose("it left before answering");
+        lose("the connection closed before the response");
         return;
       }
       over = true;

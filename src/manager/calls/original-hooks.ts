@@ -1,4 +1,4 @@
-/** The containers' own preStop hooks that injection put behind ours. Pure. */
+/** Reads the containers' own preStop hooks that the manager runs, from LASTCALL_ORIGINAL. Pure. */
 import { depthOf, isRecord } from "../json-reader.ts";
 
 export type ChainedHook =
@@ -13,13 +13,13 @@ export type ChainedHook =
 
 type ChainedHooks = {
   readonly hooks: readonly ChainedHook[];
-  /** Empty, or a sentence about what could not be read. */
+  /** Empty, or an error. */
   readonly problem: string;
 };
 
 type Header = { readonly name: string; readonly value: string };
 
-/** Injection writes at most 4 KiB; more is not from there. */
+/** Injection writes at most 4 KiB. */
 const LONGEST = 16_384;
 const DEEPEST = 16;
 
@@ -27,25 +27,25 @@ const DEEPEST = 16;
 export function readChainedHooks(text: string): ChainedHooks {
   if (text === "") return NOTHING_CHAINED;
   if (text.length > LONGEST || depthOf(text) > DEEPEST)
-    return { hooks: [], problem: "it is longer or deeper than injection writes" };
+    return { hooks: [], problem: "the record is longer or deeper than injection writes it" };
   let original: unknown;
   try {
     original = JSON.parse(text);
   } catch {
-    return NOT_OURS;
+    return NOT_A_RECORD;
   }
-  if (!isRecord(original)) return NOT_OURS;
+  if (!isRecord(original)) return NOT_A_RECORD;
   const chain = original["chain"];
   if (isAbsent(chain)) return NOTHING_CHAINED;
   return hooksOf(chain);
 }
 
 const NOTHING_CHAINED: ChainedHooks = { hooks: [], problem: "" };
-const NOT_OURS: ChainedHooks = { hooks: [], problem: "it is not the JSON that injection writes" };
+const NOT_A_RECORD: ChainedHooks = { hooks: [], problem: "the record is not the JSON that injection writes" };
 
-/** One hook that cannot be read costs the others nothing. */
+/** An invalid hook does not affect the others. */
 function hooksOf(chain: unknown): ChainedHooks {
-  if (!isRecord(chain)) return NOT_OURS;
+  if (!isRecord(chain)) return NOT_A_RECORD;
   const hooks: ChainedHook[] = [];
   const unread: string[] = [];
   for (const container of Object.keys(chain)) {
@@ -55,7 +55,7 @@ function hooksOf(chain: unknown): ChainedHooks {
   }
   return {
     hooks,
-    problem: unread.length === 0 ? "" : `the hook of ${unread.join(", ")} is neither a plain httpGet nor a sleep`,
+    problem: unread.length === 0 ? "" : `the hook of ${unread.join(", ")} is neither an HTTP httpGet nor a sleep`,
   };
 }
 
@@ -68,7 +68,7 @@ function hookOf(container: string, handler: unknown): ChainedHook | undefined {
   return seconds >= 0 && seconds <= LONGEST_SLEEP ? { kind: "sleep", container, seconds } : undefined;
 }
 
-/** Longer timers overflow in the runtimes, and injection chains none. */
+/** Longer timers overflow; injection does not write them. */
 const LONGEST_SLEEP = 1_000_000;
 
 function getOf(container: string, get: unknown): ChainedHook | undefined {
@@ -77,9 +77,9 @@ function getOf(container: string, get: unknown): ChainedHook | undefined {
   const path = textOf(get["path"], "/");
   const headers = headersOf(get["httpHeaders"]);
   if (port < 1 || port > 65_535 || path === undefined || headers === undefined) return undefined;
-  // Not every build of the manager can speak TLS to an address.
+  // The native build has no TLS client for IP addresses.
   if (textOf(get["scheme"], "HTTP") !== "HTTP") return undefined;
-  // What would break the request is none.
+  // Other characters would break the request line.
   if (!/^[\x21-\x7e]*$/.test(path)) return undefined;
   return { kind: "http-get", container, port, path: path.startsWith("/") ? path : `/${path}`, headers };
 }
@@ -103,13 +103,13 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** @returns undefined for what is given and no text */
+/** @returns undefined for a value that is not a string */
 function textOf(value: unknown, fallback: string): string | undefined {
   if (isAbsent(value)) return fallback;
   return typeof value === "string" ? value : undefined;
 }
 
-/** @returns -1 for what is no whole number */
+/** @returns -1 for a value that is not an integer */
 function wholeNumber(value: unknown): number {
   return typeof value === "number" && Number.isInteger(value) ? value : -1;
 }

@@ -1,30 +1,30 @@
 /**
- * Keeps strangers from the manager. The kernel hands a connection on when its first bytes are there or its caller is gone,
- * and one that does not begin with the Pod's token is closed unread, before the HTTP server hears of it. Pure.
+ * Closes connections that do not start with the Pod's token, before the HTTP server reads them. The kernel defers accept until the
+ * first bytes arrive (TCP_DEFER_ACCEPT). Pure.
  */
 import type { PortGuard } from "../ports.ts";
 
-/** @returns why nothing guards the port; empty when it is guarded */
+/** @returns "" when the port is guarded, otherwise the reason why not */
 export function guardPort(guard: PortGuard, token: string): string {
-  return guard.prepare(`/${token}/`) ? "" : "the system does not let a listener wait for a caller's first bytes";
+  return guard.prepare(`/${token}/`) ? "" : "the kernel does not support TCP_DEFER_ACCEPT";
 }
 
 /**
- * Whether a request begins as the kubelet's and `lastcall drain` do, with the method and the token in one piece. The native
- * runtime decides the same (`native/runtime.patch`).
+ * Whether the first bytes are a method and the token, as sent by the kubelet and `lastcall drain` in one segment. The native
+ * runtime implements the same check (`native/runtime.patch`).
  *
- * A beginning that is right but short is refused too, and the comparison always takes as many steps: otherwise a caller
- * could find the token letter by letter.
+ * Refuses a correct but shorter start too, and compares in constant time: otherwise a client could find the token one character at a
+ * time.
  */
-export function beginsWithToken(begun: Uint8Array, path: string): boolean {
-  return isBegun(begun, `GET ${path}`) || isBegun(begun, `POST ${path}`);
+export function beginsWithToken(firstBytes: Uint8Array, path: string): boolean {
+  return startsWithSecret(firstBytes, `GET ${path}`) || startsWithSecret(firstBytes, `POST ${path}`);
 }
 
-function isBegun(begun: Uint8Array, expected: string): boolean {
-  if (begun.length < expected.length) return false;
+function startsWithSecret(firstBytes: Uint8Array, expected: string): boolean {
+  if (firstBytes.length < expected.length) return false;
   let difference = 0;
   for (let at = 0; at < expected.length; at = at + 1) {
-    difference = difference | ((begun[at] ?? 0) ^ expected.charCodeAt(at));
+    difference = difference | ((firstBytes[at] ?? 0) ^ expected.charCodeAt(at));
   }
   return difference === 0;
 }

@@ -1,11 +1,11 @@
-/** Finds samples in the text format of Prometheus by name and labels. Pure. */
+/** Sums samples of a Prometheus text page by name and labels. Pure. */
 
 type Label = { readonly name: string; readonly value: string };
 type Series = { readonly name: string; readonly labels: readonly Label[]; readonly end: number };
 
 /**
- * @param selector a metric name, with labels that must all be there: `name{label="x"}`
- * @returns the sum of all that fit; NaN when none fits, or one that fits is no number
+ * @param selector a metric name, with labels that all have to match: `name{label="x"}`
+ * @returns the sum of matching samples; NaN without one, or if one is not a number
  */
 export function sumOfSamples(text: string, selector: string): number {
   const wanted = readSeries(selector);
@@ -16,7 +16,7 @@ export function sumOfSamples(text: string, selector: string): number {
   while (start < text.length) {
     const stop = text.indexOf("\n", start);
     const end = stop < 0 ? text.length : stop;
-    // Most lines are another metric: look at the name before anything is taken apart.
+    // Most lines are of other metrics, so the name is compared before parsing.
     if (text.startsWith(wanted.name, start)) {
       const line = text.slice(start, end).trim();
       const series = readSeries(line);
@@ -44,7 +44,7 @@ function sampleValue(rest: string): number {
   return Number(value);
 }
 
-/** @returns the name and labels at the start of a line, and where they end */
+/** @returns name and labels at the start of a line, and the index of their end */
 function readSeries(line: string): Series | undefined {
   const nameEnd = endOfName(line, 0);
   if (nameEnd === 0) return undefined;

@@ -1,4 +1,4 @@
-/** One HTTP exchange on a connection of its own, over TCP or TLS; the answer is handed on as it comes. */
+/** Sends one HTTP request on its own connection, over TCP or TLS, and streams the response. */
 import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
 import { connect } from "node:tls";
 import type { HttpTarget } from "./http-target.ts";
@@ -6,40 +6,39 @@ import type { HttpTarget } from "./http-target.ts";
 export type HttpCall = {
   readonly target: HttpTarget;
   readonly method: "GET" | "POST";
-  /** From dialling to the last byte. */
+  /** From connecting to the last byte. */
   readonly limitMs: number;
 };
 
 export type HttpEnd = {
-  /** 0 when no whole answer came; `failure` then says why. */
+  /** 0 without a complete response; `failure` is then set. */
   readonly status: number;
   readonly failure: string;
-  /** The limit came first: a program may well be there, and does not answer. */
+  /** The limit was reached: a program may be running without answering. */
   readonly timedOut: boolean;
 };
 
 /**
- * @param onChunk gets the body, whatever the status. @returns empty to go on, or a sentence that ends the call
+ * @param onChunk receives the body of any status; returns "" to continue, or an error that ends the call
  * @param done called exactly once
  */
 export type HttpStream = (call: HttpCall, onChunk: (chunk: Buffer) => string, done: (end: HttpEnd) => void) => void;
 
 export type ExchangeCallbacks = {
-  /** The head of the answer is here. */
   readonly onStatus: (status: number) => void;
-  /** @returns empty to go on, or a sentence that ends the exchange */
+  /** @returns "" to continue, or an error that ends the exchange */
   readonly onBytes: (chunk: Buffer) => string;
-  /** Called exactly once, unless the exchange was dropped; empty where the answer came to its end. */
+  /** Called exactly once unless the exchange was dropped; "" for a complete response. */
   readonly onEnd: (failure: string) => void;
 };
 
-export const BROKEN_OFF = "the connection closed before a whole answer came";
+export const INCOMPLETE = "the connection closed before a complete response";
 
-export function tooLate({ limitMs }: { readonly limitMs: number }): string {
-  return `no whole answer within ${limitMs} ms`;
+export function timeoutMessage({ limitMs }: { readonly limitMs: number }): string {
+  return `no complete response within ${limitMs} ms`;
 }
 
-/** Over TCP. @returns a function that drops the exchange without a further callback */
+/** @returns a function that drops the exchange without a further callback */
 export function exchangeOverTcp(
   target: HttpTarget,
   method: "GET" | "POST",
@@ -118,13 +117,13 @@ function exchange(
       const refusal = callbacks.onBytes(chunk);
       if (refusal !== "") end(refusal);
     });
-    // Whole only when the parser says so: a connection that breaks off ends the stream too.
+    // Only the parser's "end" proves a complete response; a broken connection causes "close".
     incoming.on("end", () => end(""));
     incoming.on("error", (error) => end(error.message));
-    incoming.on("close", () => end(BROKEN_OFF));
+    incoming.on("close", () => end(INCOMPLETE));
   });
   outgoing.on("error", (error) => end(error.message));
-  outgoing.on("close", () => end(BROKEN_OFF));
+  outgoing.on("close", () => end(INCOMPLETE));
   outgoing.end(body);
   return () => {
     open = false;
@@ -132,7 +131,7 @@ function exchange(
   };
 }
 
-/** Over TCP, with one limit for all of it; see {@link HttpStream}. */
+/** Over TCP, with one limit for the whole exchange; see {@link HttpStream}. */
 export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, done: (end: HttpEnd) => void): void {
   const headers: Record<string, string> = { connection: "close", accept: "*/*", "content-length": "0" };
   let status = 0;
@@ -148,28 +147,27 @@ export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, d
   });
   const timer = setTimeout(() => {
     drop();
-    done({ status: 0, failure: tooLate(call), timedOut: true });
+    done({ status: 0, failure: timeoutMessage(call), timedOut: true });
   }, call.limitMs);
 }
 
-/** An answer that is small and kept as a text. */
-type HttpAnswer = {
-  /** 0 when no whole answer came; `failure` then says why. */
+type HttpResponse = {
+  /** 0 without a complete response; `failure` is then set. */
   readonly status: number;
   readonly body: string;
   readonly failure: string;
 };
 
-/** More than any number needs, and a metrics page fits. */
+/** Enough for a metrics page. */
 const ANSWER_LIMIT_BYTES = 65_536;
 
 /** Over TCP. @param done called exactly once */
-export function callHttp(call: HttpCall, done: (answer: HttpAnswer) => void): void {
+export function callHttp(call: HttpCall, done: (answer: HttpResponse) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
   const keep = (chunk: Buffer): string => {
     size = size + chunk.length;
-    if (size > ANSWER_LIMIT_BYTES) return `the answer is longer than ${ANSWER_LIMIT_BYTES} bytes`;
+    if (size > ANSWER_LIMIT_BYTES) return `response longer than ${ANSWER_LIMIT_BYTES} bytes`;
     chunks.push(chunk);
     return "";
   };

@@ -1,18 +1,18 @@
-/** Takes a URL of the settings apart. Only IP literals: the manager asks no resolver. Pure. */
+/** Parses URLs of the settings. Only IP literals, because the manager has no resolver. Pure. */
 
 export type HttpTarget = {
-  /** An IP literal, or the absolute path of a Unix socket; the port is then 0. */
+  /** An IP literal, or the absolute path of a Unix socket with port 0. */
   readonly host: string;
   readonly port: number;
   /** Path and query. */
   readonly path: string;
-  /** What stood after `#`, percent-decoded; empty when nothing did. */
+  /** The percent-decoded fragment. */
   readonly selector: string;
 };
 
 const PATTERN = /^http:\/\/([0-9.]{7,15}|\[[0-9a-fA-F:.]{2,45}\])(:[0-9]{1,5})?([/?][^#]*)?(#.*)?$/;
 
-/** @returns undefined for anything that could not be dialled as written, control characters and spaces included */
+/** @returns undefined for an invalid URL, including control characters and spaces */
 export function parseHttpTarget(url: string): HttpTarget | undefined {
   if (/[^\x21-\x7e]/.test(url)) return undefined;
   const match = PATTERN.exec(url);
@@ -31,7 +31,7 @@ export function parseHttpTarget(url: string): HttpTarget | undefined {
 }
 
 const SOCKET_SCHEME = "unix:";
-/** A Unix socket address holds 108 bytes with its final zero. */
+/** `sun_path` has 108 bytes including the terminating zero. */
 const SOCKET_PATH = /^\/[\x21-\x7e]{1,106}$/;
 
 /** As {@link parseHttpTarget}, or `unix:/PATH` of at most 107 bytes. */
@@ -45,7 +45,7 @@ export function isUnixTarget(target: HttpTarget): boolean {
   return target.host.startsWith("/");
 }
 
-/** @param admin the URL of the settings; what stands in its path is kept, for a proxy in front of the interface */
+/** @param admin the URL of the settings; its path is a prefix, for a proxy in front of the interface */
 export function adminCall(admin: HttpTarget, pathAndQuery: string): HttpTarget {
   const base = admin.path.endsWith("/") ? admin.path.slice(0, admin.path.length - 1) : admin.path;
   return { host: admin.host, port: admin.port, path: `${base}${pathAndQuery}`, selector: "" };

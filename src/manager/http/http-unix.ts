@@ -1,12 +1,12 @@
 /**
- * One HTTP exchange over a Unix socket, by the C library: the native runtime has no such sockets. No call blocks; bytes that
- * have not arrived are read after a pause.
+ * Sends one HTTP request over a Unix socket through libc, because the native runtime does not support such sockets. Non-blocking:
+ * the socket is polled.
  */
 import { accessSync } from "node:fs";
 import type { Libc } from "../ports.ts";
 import { readTextFile } from "../read-text.ts";
-import { createHttpAnswerReader, type HttpAnswerReader } from "./http-answer.ts";
-import { BROKEN_OFF, type HttpCall, type HttpEnd, tooLate } from "./http-client.ts";
+import { type HttpCall, type HttpEnd, INCOMPLETE, timeoutMessage } from "./http-client.ts";
+import { createHttpResponseReader, type HttpResponseReader } from "./http-response.ts";
 
 const AF_UNIX = 1;
 /** SOCK_STREAM, SOCK_NONBLOCK, SOCK_CLOEXEC. */
@@ -14,11 +14,11 @@ const STREAM_AT_ONCE = 1 + 0x800 + 0x80000;
 /** MSG_DONTWAIT, MSG_NOSIGNAL. */
 const AT_ONCE = 0x40 + 0x4000;
 const READ_BYTES = 65_536;
-/** Then others have their turn. */
+/** Reads per turn of the event loop. */
 const READS_AT_ONCE = 8;
 const LONGEST_PAUSE_MS = 10;
 
-/** See `HttpStream`. @param call its host is the path of the socket. @param done never called before this returns */
+/** See `HttpStream`. @param call with the path of the socket as host. @param done never called synchronously */
 export function streamUnix(
   libc: Libc,
   call: HttpCall,
@@ -32,7 +32,7 @@ export function streamUnix(
     setTimeout(() => done({ status: 0, failure, timedOut }), 0);
     return;
   }
-  const answer = createHttpAnswerReader(onChunk);
+  const answer = createHttpResponseReader(onChunk);
   const bytes = Buffer.alloc(READ_BYTES);
   const readLater = (pauseMs: number): void => {
     const { state, why } = readAvailable(libc, fd, bytes, answer);
@@ -43,7 +43,7 @@ export function streamUnix(
       return;
     }
     libc.close(fd);
-    if (state === "open") done({ status: 0, failure: tooLate(call), timedOut: true });
+    if (state === "open") done({ status: 0, failure: timeoutMessage(call), timedOut: true });
     else done({ status: why === "" ? answer.status() : 0, failure: why, timedOut: false });
   };
   setTimeout(() => readLater(1), 0);
@@ -55,20 +55,20 @@ function dial(libc: Libc, { target, method }: HttpCall): Dialled {
   const path = target.host;
   const head = `${method} ${target.path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\naccept: */*\r\n`;
   const bytes = Buffer.from(`${head}content-length: 0\r\n\r\n`);
-  if (!libc.available) return { fd: -1, failure: "Unix sockets cannot be opened here" };
+  if (!libc.available) return { fd: -1, failure: "Unix sockets are not available" };
   const fd = libc.socket(AF_UNIX, STREAM_AT_ONCE, 0);
   if (fd < 0) return { fd, failure: "no more sockets can be opened" };
-  // The listener need not have accepted: what is sent waits there for it.
+  // Works before the listener accepts: the request waits in the socket's buffer.
   if (libc.connect(fd, addressOf(path)) < 0) {
     libc.close(fd);
-    return { fd: -1, failure: whyNot(path) };
+    return { fd: -1, failure: connectError(path) };
   }
   if (libc.send(fd, bytes, AT_ONCE) === bytes.length) return { fd, failure: "" };
   libc.close(fd);
-  return { fd: -1, failure: BROKEN_OFF };
+  return { fd: -1, failure: INCOMPLETE };
 }
 
-/** `sockaddr_un`: the family, then the path with its final zero. */
+/** `sockaddr_un`: the family, then the zero-terminated path. */
 function addressOf(path: string): Buffer {
   const text = Buffer.from(path);
   const address = Buffer.alloc(text.length + 3);
@@ -77,19 +77,19 @@ function addressOf(path: string): Buffer {
   return address;
 }
 
-/** The C library's error number cannot be had in the native build, so the file is asked. */
-function whyNot(path: string): string {
-  if (!isAllowed(path, F_OK)) return `there is no ${path}, or its folder may not be entered`;
-  if (!isAllowed(path, W_OK)) return `${path} may not be written to by the manager's user, which connecting takes`;
+/** The native build cannot read errno, so the reason is derived from the file. */
+function connectError(path: string): string {
+  if (!isAllowed(path, F_OK)) return `${path} does not exist, or its directory is not accessible`;
+  if (!isAllowed(path, W_OK)) return `${path} is not writable for the manager's user, which connecting requires`;
   return isListening(path) ? FULL : `no program listens on ${path}`;
 }
 
-/** As an answer that never comes: a program listens, and has not accepted the earlier connections either. */
-const FULL = "a program listens on the socket and takes no more connections";
+/** Treated as a timeout: a program listens, but does not accept. */
+const FULL = "a program listens on the socket, and its backlog is full";
 /** SO_ACCEPTCON, in the fourth column. */
 const LISTENS = " 00010000 ";
 
-/** By the kernel's list; where that is missing, no program listens. */
+/** False if the kernel's list is not readable. */
 function isListening(path: string): boolean {
   const lines = (readTextFile("/proc/net/unix") ?? "").split("\n");
   return lines.some((line) => line.includes(LISTENS) && line.endsWith(` ${path}`));
@@ -107,19 +107,19 @@ function isAllowed(path: string, mode: number): boolean {
   }
 }
 
-/** `open` with `NOTHING` where no byte came, or empty where there may be more at once. */
+/** `open` with `NOTHING` when no byte was available, or with "" when more may be. */
 type Read = { readonly state: "open" | "whole" | "failed"; readonly why: string };
 
-const NOTHING = "nothing came";
+const NOTHING = "no data";
 
-function readAvailable(libc: Libc, fd: number, bytes: Buffer, answer: HttpAnswerReader): Read {
+function readAvailable(libc: Libc, fd: number, bytes: Buffer, answer: HttpResponseReader): Read {
   for (let count = 0; count < READS_AT_ONCE; count = count + 1) {
     const length = libc.recv(fd, bytes, AT_ONCE);
-    // An error shows as the end at the next read.
+    // An error appears as the end of the stream at the next read.
     if (length < 0) return { state: "open", why: count === 0 ? NOTHING : "" };
     if (length === 0) {
       answer.takeEnd();
-      return answer.isWhole() ? { state: "whole", why: "" } : { state: "failed", why: BROKEN_OFF };
+      return answer.isWhole() ? { state: "whole", why: "" } : { state: "failed", why: INCOMPLETE };
     }
     const refusal = answer.take(bytes.subarray(0, length));
     if (refusal !== "") return { state: "failed", why: refusal };

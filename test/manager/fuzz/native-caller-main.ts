@@ -3,7 +3,7 @@
  * on Node and compiles natively; under the sanitizers the end shows every value that is still held. Arguments: port,
  * first number, count.
  */
-import { performChainedHook } from "../../../src/manager/calls/chained-hook-call.ts";
+import { runChainedHook } from "../../../src/manager/calls/chained-hook-call.ts";
 import { callManager } from "../../../src/manager/calls/manager-call.ts";
 import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
 import { parseActiveCount } from "../../../src/manager/drivers/http/http-driver.ts";
@@ -35,7 +35,7 @@ function call(n: number): void {
   if (n % 4 === 1) {
     const { hooks } = readChainedHooks(`{"chain":{"app":{"httpGet":{"port":${port},"path":"${path}"}}}}`);
     for (const hook of hooks) {
-      performChainedHook(hook, (failure) => next(failure === "" ? "hook performed" : "hook failed"));
+      runChainedHook(hook, (failure) => next(failure === "" ? "hook performed" : "hook failed"));
     }
   } else if (n % 4 === 3) {
     callManager(

@@ -179,7 +179,7 @@ describe("chained hooks that injection never wrote", () => {
     const text = `{"chain":{"bad":{"httpGet":{"port":80,"httpHeaders":[${header}]}},"good":{"sleep":{"seconds":3}}}}`;
     expect(readChainedHooks(text)).toEqual({
       hooks: [{ kind: "sleep", container: "good", seconds: 3 }],
-      problem: "the hook of bad is neither a plain httpGet nor a sleep",
+      problem: "the hook of bad is neither an HTTP httpGet nor a sleep",
     });
   });
 });

@@ -1,10 +1,10 @@
-/** Where Envoy's admin interface is, and the commands of a drain that are sent there. */
+/** Finds Envoy's admin interface, and sends it the commands of a drain. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { driverRow } from "../../../contract/driver-table.ts";
 import type { HttpStream } from "../../http/http-client.ts";
 import { adminCall, type HttpTarget, parseAdminTarget } from "../../http/http-target.ts";
 
-/** Where to look for it; empty where the URL of the settings cannot be dialled. */
+/** Candidate addresses; empty for an invalid URL in the settings. */
 export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
   const urls = settings.driverUrl === "" ? driverRow(settings.driver).usualUrls : [settings.driverUrl];
   const admins: HttpTarget[] = [];
@@ -15,19 +15,19 @@ export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
   return admins;
 }
 
-/** A sidecar's outgoing side has to work until the app is gone, so only what comes in is told. */
+/** The outbound side of a sidecar has to work until the app's end, so only inbound listeners drain. */
 export function drainPathsOf(settings: DrainSettings): readonly string[] {
   return settings.driver === "istio" ? [DRAIN_INBOUND] : [FAIL_HEALTH, DRAIN_ALL];
 }
 
-/** Puts `connection: close` on every answer at once, whatever the drain strategy. The only call that can be taken back. */
+/** Adds `connection: close` to every response at once, independent of the drain strategy. The only revertible command. */
 export const FAIL_HEALTH = "/healthcheck/fail";
 export const PASS_HEALTH = "/healthcheck/ok";
-/** Reaches HTTP/3 as well. Without `skip_exit` the sockets would close; without `graceful` old versions refuse that. */
+/** Covers HTTP/3 too. `skip_exit` keeps listeners open; older versions accept it only with `graceful`. */
 const DRAIN_ALL = "/drain_listeners?graceful&skip_exit";
 const DRAIN_INBOUND = "/drain_listeners?inboundonly&graceful&skip_exit";
 
-/** As lines of text, `name: value`; the pattern is in Envoy's dialect and percent-encoded. */
+/** Returns lines `name: value`; the filter is a percent-encoded RE2 pattern. */
 export const STATS = `/stats?filter=${encodeURIComponent(
   "^(listener\\..*\\.downstream_cx_(active|total)" +
     "|listener\\..*\\.http\\..*\\.downstream_rq_completed" +
@@ -36,19 +36,19 @@ export const STATS = `/stats?filter=${encodeURIComponent(
     "|server\\.hot_restart_epoch)$",
 )}`;
 
-/** POSTs to Envoy's admin interface, one after the other, each again until it is heard or refused. */
-export type Told = {
+/** Result of one command. */
+export type CommandResult = {
   readonly path: string;
-  /** Empty when Envoy did it. */
+  /** Empty on success. */
   readonly failure: string;
-  /** Envoy refused; asking again changes nothing. */
+  /** Envoy refused it, so a retry is pointless. */
   readonly refused: boolean;
 };
 
-type Telling = {
+type Commands = {
   readonly admin: HttpTarget;
   readonly paths: readonly string[];
-  /** For all calls and repetitions together. */
+  /** For all commands and retries together. */
   readonly limitMs: number;
   readonly stream: HttpStream;
 };
@@ -57,29 +57,33 @@ const CALL_LIMIT_MS = 2_000;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** @param done called exactly once, with an entry for every path that was tried */
-export function tellEnvoy(telling: Telling, done: (told: readonly Told[]) => void): void {
-  const told: Told[] = [];
+/** POSTs the commands in sequence, with retries. @param done called exactly once, with one result per command */
+export function postCommands(commands: Commands, done: (results: readonly CommandResult[]) => void): void {
+  const results: CommandResult[] = [];
   const startedMs = performance.now();
-  const leftMs = (): number => Math.floor(telling.limitMs - (performance.now() - startedMs));
+  const leftMs = (): number => Math.floor(commands.limitMs - (performance.now() - startedMs));
 
   const next = (index: number): void => {
-    const path = telling.paths[index];
-    if (path === undefined) done(told);
+    const path = commands.paths[index];
+    if (path === undefined) done(results);
     else attempt(path, index, FIRST_PAUSE_MS);
   };
 
   const attempt = (path: string, index: number, pauseMs: number): void => {
     const limitMs = Math.max(1, Math.min(CALL_LIMIT_MS, leftMs()));
-    telling.stream({ target: adminCall(telling.admin, path), method: "POST", limitMs }, ignored, (end) => {
-      const heard = end.status >= 200 && end.status < 300;
-      const again = !heard && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
+    commands.stream({ target: adminCall(commands.admin, path), method: "POST", limitMs }, ignored, (end) => {
+      const succeeded = end.status >= 200 && end.status < 300;
+      const again = !succeeded && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
       if (again) {
         setTimeout(() => attempt(path, index, Math.min(LONGEST_PAUSE_MS, pauseMs * 2)), pauseMs);
         return;
       }
       const why = end.status === 0 ? end.failure : `status ${end.status}`;
-      told.push({ path, failure: heard ? "" : `POST ${path}: ${why}`, refused: end.status >= 400 && end.status < 500 });
+      results.push({
+        path,
+        failure: succeeded ? "" : `POST ${path}: ${why}`,
+        refused: end.status >= 400 && end.status < 500,
+      });
       next(index + 1);
     });
   };

@@ -1,4 +1,4 @@
-/** Asks Envoy's admin interface for its statistics once, and tells apart why that fails. */
+/** Reads Envoy's statistics once and classifies failures; compares counts for traffic in between. */
 import type { DrainSettings, KubeletProbe } from "../../../contract/drain-settings.ts";
 import type { HttpEnd, HttpStream } from "../../http/http-client.ts";
 import { adminCall, type HttpTarget } from "../../http/http-target.ts";
@@ -6,15 +6,15 @@ import { createAllowance } from "../../traffic/judge-allowance.ts";
 import { STATS } from "./envoy-admin.ts";
 import { createEnvoyStats, type EnvoyCount } from "./envoy-stats.ts";
 
-/** A large configuration on a busy node is some megabytes. */
+/** The statistics of a large configuration have some megabytes. */
 const LIMIT_MS = 2_000;
 
 type AnswerKind = "counted" | "hung" | "absent" | "useless";
 
 export type EnvoyAnswer = {
   /**
-   * `counted`: it can be believed. `hung`: a program is there and does not answer, so traffic may still flow.
-   * `absent`: no program answers, or not yet. `useless`: what is there will never tell.
+   * `counted`: valid. `hung`: a program runs but does not answer, so traffic may still flow. `absent`: no program answers, or not
+   * yet. `useless`: the statistics will never be sufficient.
    */
   readonly kind: AnswerKind;
   readonly why: string;
@@ -22,7 +22,7 @@ export type EnvoyAnswer = {
 };
 
 /** @param done called exactly once */
-export function askEnvoy(
+export function countRequests(
   stream: HttpStream,
   admin: HttpTarget,
   settings: DrainSettings,
@@ -36,17 +36,17 @@ export function askEnvoy(
   };
   stream({ target: adminCall(admin, STATS), method: "GET", limitMs: LIMIT_MS }, take, (end) => {
     const count = stats.count();
-    const { kind, why } = verdictOn(end, refusal, count);
+    const { kind, why } = classify(end, refusal, count);
     done({ kind, why, count });
   });
 }
 
-type Verdict = { readonly kind: AnswerKind; readonly why: string };
+type Classification = { readonly kind: AnswerKind; readonly why: string };
 
-function verdictOn(end: HttpEnd, refusal: string, count: EnvoyCount): Verdict {
-  if (end.timedOut) return { kind: "hung", why: `Envoy's admin interface does not answer: ${end.failure}` };
+function classify(end: HttpEnd, refusal: string, count: EnvoyCount): Classification {
+  if (end.timedOut) return { kind: "hung", why: `Envoy's admin interface did not answer: ${end.failure}` };
   if (refusal !== "") return { kind: "useless", why: refusal };
-  if (end.status === 0) return { kind: "absent", why: `Envoy's admin interface cannot be reached: ${end.failure}` };
+  if (end.status === 0) return { kind: "absent", why: `Envoy's admin interface is unreachable: ${end.failure}` };
   if (end.status !== 200) {
     const why = `Envoy's admin interface answered status ${end.status}`;
     return { kind: end.status >= 500 ? "absent" : "useless", why };
@@ -55,15 +55,15 @@ function verdictOn(end: HttpEnd, refusal: string, count: EnvoyCount): Verdict {
   return { kind: "counted", why: "" };
 }
 
-/** What two counts of Envoy's statistics say together: what came and went in between is traffic too. Pure. */
+/** Compares two counts, since requests that came and went in between are traffic too. */
 type EnvoyEvidence = {
   readonly take: (count: EnvoyCount, nowMs: number) => Evidence;
 };
 
 type Evidence = {
-  /** The proxy is another process than it was. */
+  /** The proxy is a new process. */
   readonly restarted: boolean;
-  /** Something came or was answered since the last count. */
+  /** There was traffic since the last count. */
   readonly moved: boolean;
 };
 
@@ -72,8 +72,8 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
   let arrivals = createAllowance([]);
   let answers = createAllowance([]);
 
-  const begin = (count: EnvoyCount): void => {
-    // A probe of a listener is a connection with at most one request.
+  const start = (count: EnvoyCount): void => {
+    // A probe is a connection with at most one request.
     const probed = probes.filter((probe) => count.probedPorts.includes(probe.port));
     arrivals = createAllowance(probed);
     answers = createAllowance(probed);
@@ -84,11 +84,11 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
       const before = last;
       last = count;
       const isNew = before !== undefined && isAnother(before, count);
-      if (before === undefined || isNew) begin(count);
+      if (before === undefined || isNew) start(count);
       arrivals.fill(nowMs);
       answers.fill(nowMs);
       if (before === undefined || isNew) return { restarted: isNew, moved: true };
-      // What is or was active is traffic in any case; its answers need no other explanation.
+      // Active requests are traffic, and account for the totals.
       if (before.active > 0 || count.active > 0) return { restarted: false, moved: true };
       const arrived = moved(before.arrivedTotal, count.arrivedTotal, arrivals.takeAll);
       const answered = moved(before.answeredTotal, count.answeredTotal, answers.takeAll);
@@ -98,16 +98,16 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
 }
 
 /**
- * Every question of ours is counted, so a proxy that lives on shows more each time. One that took over from another
- * goes on with its counts, and with nothing that it was told.
+ * Each request of the manager increments the admin total, so a smaller or equal total means a new process. After a hot restart
+ * (epoch) the totals continue, but the drain state is lost.
  */
 function isAnother(before: EnvoyCount, now: EnvoyCount): boolean {
   return now.adminTotal <= before.adminTotal || now.epoch !== before.epoch;
 }
 
 /**
- * A total that fell belonged to a listener that is gone: something happened, whatever it was. Traffic leaves the probes'
- * allowance alone: else the first probe after it would count as traffic, and the drain would last a quiet period longer.
+ * A lower total means that a listener was removed, which counts as traffic. Traffic does not use up the allowance for probes, or
+ * the next probe would count as traffic and lengthen the drain by a quiet period.
  */
 function moved(before: number, now: number, allow: (wanted: number) => boolean): boolean {
   const more = now - before;

@@ -1,16 +1,16 @@
-/** What the HTTP side of Envoy's statistics says: one prefix can stand on several listeners, and a listener can have many. Pure. */
+/** Combines HTTP statistics by stat prefix: a prefix can belong to several listeners, and a listener can have several. Pure. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { isAnyAddress, isLoopbackAddress } from "../../sockets/address-text.ts";
 import { isMeshPort } from "../../traffic/neighbours.ts";
 
-/** Numbers are -1 where the statistics do not have them. */
+/** Missing numbers are -1. */
 export type Prefix = {
   requests: number;
   connections: number;
   upgrades: number;
-  /** It stands on a listener that counts. */
+  /** It belongs to a counted listener. */
   counted: boolean;
-  /** The names of others it stands on. */
+  /** Names of ignored listeners with this prefix. */
   ignoredBy: string[];
 };
 
@@ -22,12 +22,12 @@ export function prefixNamed(prefixes: Map<string, Prefix>, name: string): Prefix
   return fresh;
 }
 
-/** A prefix that stands on no listener we know of is waited for: nothing proves that it does not matter. */
+/** A prefix without a known listener counts, since nothing proves that it is irrelevant. */
 function isCounted(prefix: Prefix): boolean {
   return prefix.counted || prefix.ignoredBy.length === 0;
 }
 
-/** An upgraded connection is one active request until it ends; where the two differ the larger is right. */
+/** An upgraded connection is one active request until its end; if the gauges differ, the larger counts. */
 export function activeRequests(prefixes: Map<string, Prefix>): number {
   let active = 0;
   for (const prefix of prefixes.values()) {
@@ -37,10 +37,10 @@ export function activeRequests(prefixes: Map<string, Prefix>): number {
 }
 
 /**
- * Connections of counted listeners that speak no HTTP: Envoy has no gauge for those. Both gauges are read while
- * connections come and go, so a difference below zero only says that there is none.
+ * Non-HTTP connections of counted listeners, for which Envoy has no gauge. The gauges are not read atomically, so a negative
+ * difference means zero.
  *
- * @param ignored connections of listeners that do not count: where a prefix is on both kinds, these are not ours
+ * @param ignored connections of ignored listeners, which are subtracted from prefixes on both kinds
  */
 export function tcpSessions(connections: number, prefixes: Map<string, Prefix>, ignored: Map<string, number>): number {
   let rest = connections;
@@ -53,31 +53,31 @@ export function tcpSessions(connections: number, prefixes: Map<string, Prefix>, 
   return Math.max(0, rest);
 }
 
-/** `admin`: Envoy's own interface, where our questions show up. */
+/** `admin`: Envoy's own interface, whose statistics include the manager's requests. */
 type ListenerKind = "counted" | "ignored" | "admin";
 
 type Listener = {
   readonly kind: ListenerKind;
-  /** -1 where the name does not tell. */
+  /** -1 if the name does not contain it. */
   readonly port: number;
 };
 
-/** Where Istio's sidecar takes everything that comes in. */
+/** Istio's virtualInbound listener. */
 const ISTIO_INBOUND_PORT = 15_006;
-/** Metrics and readiness of Envoy Gateway's proxies. */
+/** Metrics and readiness listeners of Envoy Gateway. */
 const GATEWAY_OWN_PORTS: readonly number[] = [19_001, 19_003];
 
 export function listenerOf(name: string, settings: DrainSettings): Listener {
   if (name === "admin") return { kind: "admin", port: -1 };
-  // Internal listeners have no socket, and a path can only be reached from inside.
+  // Internal listeners have no socket; paths are Unix sockets.
   if (name.startsWith("envoy_internal_") || name.startsWith("/")) return { kind: "ignored", port: -1 };
   const cut = name.lastIndexOf("_");
   const address = addressIn(name.slice(0, Math.max(0, cut)));
   const port = cut < 0 ? "" : name.slice(cut + 1);
-  // A name that was given by hand: whatever it is, waiting for it is the safe mistake.
+  // A custom name: counting it is the safe choice.
   if (address === "" || !/^[0-9]{1,5}$/.test(port))
     return { kind: settings.driver === "istio" ? "ignored" : "counted", port: -1 };
-  const counted = isOutside(address, settings.addressScope) && isDrained(Number(port), settings);
+  const counted = isReachable(address, settings.addressScope) && isDrained(Number(port), settings);
   return { kind: counted ? "counted" : "ignored", port: Number(port) };
 }
 
@@ -88,12 +88,12 @@ function isDrained(port: number, settings: DrainSettings): boolean {
   return !GATEWAY_OWN_PORTS.includes(port);
 }
 
-function isOutside(address: string, scope: string): boolean {
+function isReachable(address: string, scope: string): boolean {
   if (scope !== "") return address === scope || isAnyAddress(address);
   return !isLoopbackAddress(address);
 }
 
-/** Statistics write `_` for `:`: `0.0.0.0`, or `[__1]` for `[::1]`. @returns empty for what is no address */
+/** Statistics write `_` for `:`, such as `[__1]` for `[::1]`. @returns "" for a text that is not an address */
 function addressIn(text: string): string {
   if (/^[0-9]{1,3}(\.[0-9]{1,3}){3}$/.test(text)) return text;
   if (!/^\[[0-9a-fA-F_.]+\]$/.test(text)) return "";

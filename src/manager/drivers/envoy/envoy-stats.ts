@@ -1,39 +1,40 @@
 /**
- * Reads Envoy's statistics as they come, line by line: what is kept grows with the number of HTTP prefixes, not with the
- * answer. Pure. A number is only taken where it is certain; what is missing is said, because unknown is never zero.
+ * Parses Envoy's statistics as a stream, in memory proportional to the number of prefixes. Missing statistics are reported, because
+ * unknown is not zero. Pure.
  */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { createLineBuffer } from "../../line-buffer.ts";
 import { activeRequests, listenerOf, type Prefix, prefixNamed, tcpSessions } from "./envoy-prefixes.ts";
 
 export type EnvoyCount = {
-  /** At least one line was one of Envoy's. */
+  /** At least one line is a statistic of Envoy. */
   readonly isEnvoy: boolean;
-  /** Empty where the rest can be believed. */
+  /** Empty if the counts are complete. */
   readonly problem: string;
-  /** The problem may pass by itself: a proxy that starts has no listener yet. */
+  /** The problem may be temporary: a starting proxy has no listener yet. */
   readonly passing: boolean;
-  /** HTTP requests with upgraded ones, TCP sessions and UDP sessions. */
+  /** HTTP requests, upgraded connections, TCP sessions and UDP sessions. */
   readonly active: number;
-  /** Connections and UDP sessions, and answered requests, since the proxy started. */
+  /** Connections and UDP sessions since the start of the proxy. */
   readonly arrivedTotal: number;
+  /** Completed requests since the start of the proxy. */
   readonly answeredTotal: number;
-  /** Requests to the admin interface, ours among them: it only grows, unless the proxy was restarted. */
+  /** Requests to the admin interface, including the manager's; decreases only by a restart. */
   readonly adminTotal: number;
-  /** How many processes took over from each other before this one, their counts among the rest; -1 where it is not said. */
+  /** `hot_restart_epoch`; -1 if missing. */
   readonly epoch: number;
-  /** Of the kubelet's probed ports, those on which the proxy listens. */
+  /** Ports probed by the kubelet on which the proxy listens. */
   readonly probedPorts: readonly number[];
 };
 
 type EnvoyStats = {
-  /** @returns empty, or why the rest is not worth reading */
+  /** @returns "" to continue, or an error that ends the reading */
   readonly take: (chunk: Buffer) => string;
   readonly count: () => EnvoyCount;
 };
 
 const LINE_LIMIT_BYTES = 4_096;
-/** Of prefixes; the largest gateways have hundreds. */
+/** The largest gateways have hundreds. */
 const NAMES_LIMIT = 8_192;
 const VALUE = /^[0-9]{1,15}$/;
 
@@ -42,7 +43,7 @@ type AdminSums = { connections: number; arrived: number; answered: number; total
 type Sums = {
   lines: number;
   prefixes: Map<string, Prefix>;
-  /** Listeners that are not counted, by name, with their connections. */
+  /** Connections of ignored listeners by name. */
   ignored: Map<string, number>;
   listeners: number;
   totals: number;
@@ -109,7 +110,7 @@ function takeListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
   const cut = isAnswers ? whole.indexOf(".http.") : whole.length;
   if (cut < 0) return;
   const name = whole.slice(0, cut);
-  // Every thread repeats the numbers under a name of its own.
+  // Per-thread statistics repeat the listener's.
   if (/\.(worker_[0-9]+|main_thread)$/.test(name)) return;
   const listener = listenerOf(name, settings);
   if (listener.kind === "admin") takeAdmin(sums, stat);
@@ -174,7 +175,7 @@ function countOf(sums: Sums): EnvoyCount {
 
 const NO_LISTENER = "Envoy has no listener whose traffic counts";
 
-/** Our own question is a request on a listener: statistics that do not show it do not show others either. */
+/** The manager's own request has to appear in the statistics; otherwise others are missing too. */
 function problemOf(sums: Sums): string {
   const { connections, arrived, answered, total } = sums.admin;
   if (sums.broken !== "") return sums.broken;

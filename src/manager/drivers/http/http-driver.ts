@@ -1,4 +1,4 @@
-/** Tells an app over HTTP that it drains, and asks how many requests it still works on. */
+/** Notifies an app of the drain by HTTP, and reads its number of active requests. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { callHttp } from "../../http/http-client.ts";
 import { type HttpTarget, parseHttpTarget } from "../../http/http-target.ts";
@@ -6,9 +6,9 @@ import { depthOf, isRecord } from "../../json-reader.ts";
 import type { Driver } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
-/** For all attempts to tell the app together. */
-const TELL_LIMIT_MS = 2_000;
-const TELL_PAUSE_MS = 250;
+/** For all attempts together. */
+const NOTIFY_LIMIT_MS = 2_000;
+const NOTIFY_PAUSE_MS = 250;
 const COUNT_LIMIT_MS = 1_000;
 
 export function createHttpDriver(settings: DrainSettings): Driver {
@@ -16,8 +16,8 @@ export function createHttpDriver(settings: DrainSettings): Driver {
   const active = parseHttpTarget(settings.activeUrl);
   let dials = 0;
 
-  /** Again only where no answer came or the app asks for it: an answer of any other kind is final. */
-  const tell = (target: HttpTarget, leftMs: number, done: (failure: string) => void): void => {
+  /** Retries without an answer and after 5xx; other answers are final. */
+  const notify = (target: HttpTarget, leftMs: number, done: (failure: string) => void): void => {
     dials = dials + 1;
     const startedMs = performance.now();
     callHttp({ target, method: "POST", limitMs: leftMs }, (answer) => {
@@ -25,10 +25,10 @@ export function createHttpDriver(settings: DrainSettings): Driver {
         done("");
         return;
       }
-      const restMs = Math.floor(leftMs - (performance.now() - startedMs) - TELL_PAUSE_MS);
+      const restMs = Math.floor(leftMs - (performance.now() - startedMs) - NOTIFY_PAUSE_MS);
       const again = answer.status === 0 || answer.status >= 500;
-      if (again && restMs > 0) setTimeout(() => tell(target, restMs, done), TELL_PAUSE_MS);
-      else done(`the app was not told to drain: ${answer.status === 0 ? answer.failure : `status ${answer.status}`}`);
+      if (again && restMs > 0) setTimeout(() => notify(target, restMs, done), NOTIFY_PAUSE_MS);
+      else done(`the app was not notified: ${answer.status === 0 ? answer.failure : `status ${answer.status}`}`);
     });
   };
 
@@ -36,13 +36,13 @@ export function createHttpDriver(settings: DrainSettings): Driver {
     name: "http",
     dials: () => dials,
     counts: () => true,
-    // An app that was told to drain has no word for the opposite.
-    tellStaying: (done) => done(""),
-    tellDraining: (done) => {
+    // Drains of apps cannot be reverted.
+    cancelDrain: (done) => done(""),
+    startDrain: (done) => {
       if (settings.drainUrl === "") done("");
       else if (drain === undefined)
-        done(`the app was not told to drain: ${settings.drainUrl} is no http URL with an IP`);
-      else tell(drain, TELL_LIMIT_MS, done);
+        done(`the app was not notified: ${settings.drainUrl} is not an http URL with an IP`);
+      else notify(drain, NOTIFY_LIMIT_MS, done);
     },
     countActive: (done) => {
       if (active === undefined) {
@@ -58,10 +58,10 @@ export function createHttpDriver(settings: DrainSettings): Driver {
 }
 
 /**
- * Reads how many requests are active from an app's answer. What is not certainly a count is -1, because unknown is never zero.
+ * Parses the number of active requests from an app's response.
  *
- * @param selector what stood after `#`: empty for a plain number, `/a/b` for a JSON pointer (RFC 6901), otherwise the
- * name of a Prometheus sample, with labels if wanted: `name{label="x"}`. Several samples that fit are added up.
+ * @param selector fragment of the URL: empty for a plain number, `/a/b` for a JSON pointer (RFC 6901), otherwise the name of a
+ * Prometheus sample, optionally with labels: `name{label="x"}`. Matching samples are added up.
  * @returns whole requests, rounded up, or -1 when unknown
  */
 export function parseActiveCount(body: string, selector: string): number {
@@ -80,7 +80,7 @@ function wholeCount(value: number): number {
   return Number.isFinite(value) && value >= 0 ? Math.ceil(value) : -1;
 }
 
-/** Deeper than any report of a server. */
+/** Bounds the parser's stack. */
 const DEPTH_LIMIT = 64;
 
 function numberAt(body: string, pointer: string): number {

@@ -1,57 +1,57 @@
 /**
- * Counts the clients that are connected to Linkerd's proxy, by its metrics. Nothing is told to it: all it knows is
- * `/shutdown`, which most installations switch off and which refuses what the app calls out as well.
+ * Counts clients connected to Linkerd's proxy by its metrics. Sends no command: its only one is `/shutdown`, which most installations
+ * disable and which refuses the app's outbound calls too.
  */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { driverRow } from "../../../contract/driver-table.ts";
 import type { HttpEnd, HttpStream } from "../../http/http-client.ts";
 import { adminCall, parseHttpTarget } from "../../http/http-target.ts";
 import { createLineBuffer } from "../../line-buffer.ts";
-import type { Driver, DriverNote } from "../../ports.ts";
+import type { Driver, DriverWarning } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
 const [USUAL_URL = ""] = driverRow("linkerd").usualUrls;
-const CANNOT_COUNT = "driver cannot count, sockets decide instead";
+const CANNOT_COUNT = "driver cannot count, using samples of sockets";
 const OPEN = 'tcp_open_connections{direction="inbound",peer="src"}';
 const FAMILY = "tcp_open_connections{";
-/** A page of a busy proxy is some megabytes of such lines. */
+/** The page of a busy proxy has some megabytes. */
 const LINE_LIMIT_BYTES = 16_384;
 const LIMIT_MS = 2_000;
 const GONE_AFTER_MS = 2_000;
-/** More than a machine has ports and addresses for: a larger figure counts something else. */
+/** A larger number cannot be a count of connections. */
 const MOST_CONNECTIONS = 1_000_000_000;
 
-export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream, note: DriverNote): Driver {
+export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream, warn: DriverWarning): Driver {
   const admin = parseHttpTarget(settings.driverUrl === "" ? USUAL_URL : settings.driverUrl);
   let dials = 0;
   let blind = admin === undefined;
   let absentSinceMs = -1;
 
   const giveUp = (why: string): void => {
-    if (!blind) note(CANNOT_COUNT, why);
+    if (!blind) warn(CANNOT_COUNT, why);
     blind = true;
   };
-  if (blind) note(CANNOT_COUNT, `${settings.driverUrl} is no http URL with an IP, such as ${USUAL_URL}`);
+  if (blind) warn(CANNOT_COUNT, `${settings.driverUrl} is not an http URL with an IP, such as ${USUAL_URL}`);
 
-  const noteAbsence = (why: string): void => {
+  const recordAbsence = (why: string): void => {
     const nowMs = performance.now();
     if (absentSinceMs < 0) absentSinceMs = nowMs;
     if (nowMs - absentSinceMs >= GONE_AFTER_MS) giveUp(`Linkerd's metrics cannot be read: ${why}`);
   };
 
   const takeFailure = (end: HttpEnd): void => {
-    // A proxy that is there and does not answer may still have clients.
+    // A proxy that does not answer may still have clients.
     if (end.timedOut) absentSinceMs = -1;
     else if (end.status === 200) giveUp("Linkerd's metrics do not show the connections of clients");
-    else noteAbsence(end.status === 0 ? end.failure : `status ${end.status}`);
+    else recordAbsence(end.status === 0 ? end.failure : `status ${end.status}`);
   };
 
   return {
     name: "linkerd",
     dials: () => dials,
     counts: () => !blind,
-    tellDraining: (done) => done(""),
-    tellStaying: (done) => {
+    startDrain: (done) => done(""),
+    cancelDrain: (done) => {
       blind = admin === undefined;
       absentSinceMs = -1;
       done("");
@@ -75,7 +75,7 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
 
 type OpenSum = {
   readonly take: (chunk: Buffer) => string;
-  /** -1 where no line said it, or one said no number that connections can have. */
+  /** -1 without a matching line, or with an invalid number. */
   readonly open: () => number;
 };
 
@@ -86,7 +86,7 @@ function createOpenSum(): OpenSum {
   const takeLine = (line: string): void => {
     if (!line.startsWith(FAMILY) || !line.includes('direction="inbound"') || !line.includes('peer="src"')) return;
     const value = sumOfSamples(line, OPEN);
-    // What is no number is not at least 0 either.
+    // False for NaN too.
     if (value >= 0) sum = Math.max(0, sum) + value;
     else broken = true;
   };

@@ -1,7 +1,7 @@
 /** Answers over Unix sockets, which no library reads for the manager. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createHttpAnswerReader } from "../../src/manager/http/http-answer.ts";
+import { createHttpResponseReader } from "../../src/manager/http/http-response.ts";
 
 type Read = { readonly status: number; readonly body: string; readonly failure: string; readonly whole: boolean };
 
@@ -9,7 +9,7 @@ type Read = { readonly status: number; readonly body: string; readonly failure: 
 function readAnswer(text: string, { cuts = [] as readonly number[], ends = true } = {}): Read {
   const bytes = Buffer.from(text);
   const body: Buffer[] = [];
-  const reader = createHttpAnswerReader((chunk) => {
+  const reader = createHttpResponseReader((chunk) => {
     body.push(Buffer.from(chunk));
     return "";
   });
@@ -66,21 +66,21 @@ describe("an answer", () => {
   });
 
   test.for([
-    { says: "no HTTP", text: "SSH-2.0-OpenSSH\r\n", failure: "this is no HTTP answer" },
-    { says: "a status that is no number", text: "HTTP/1.1 2x0 OK\r\n", failure: "this is no HTTP answer" },
+    { says: "no HTTP", text: "SSH-2.0-OpenSSH\r\n", failure: "not an HTTP response" },
+    { says: "a status that is no number", text: "HTTP/1.1 2x0 OK\r\n", failure: "not an HTTP response" },
     {
       says: "a negative length",
       text: "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n",
-      failure: "length is not one number",
+      failure: "invalid Content-Length",
     },
     {
       says: "two lengths",
       text: "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n",
-      failure: "length is not one number",
+      failure: "invalid Content-Length",
     },
-    { says: "compression", text: "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n", failure: "transfer encoding" },
+    { says: "compression", text: "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n", failure: "Transfer-Encoding" },
     { says: "a header without a name", text: "HTTP/1.1 200 OK\r\n: x\r\n", failure: "header without a name" },
-    { says: "a chunk without a size", text: `${CHUNKED}\r\n`, failure: "has no size" },
+    { says: "a chunk without a size", text: `${CHUNKED}\r\n`, failure: "invalid chunk size" },
     { says: "a chunk longer than its size", text: `${CHUNKED}1\r\nab\r\n`, failure: "longer than its size" },
     { says: "an endless line", text: `HTTP/1.1 200 ${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
     { says: "endless headers", text: `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(5_000)}`, failure: "longer than 16384" },
@@ -105,7 +105,7 @@ describe("an answer", () => {
   });
 
   test("ends where anyone who reads it has enough", () => {
-    const reader = createHttpAnswerReader(() => "enough");
+    const reader = createHttpResponseReader(() => "enough");
     expect(reader.take(Buffer.from(framed("a", "b")))).toBe("enough");
     expect(reader.isWhole()).toBe(false);
   });

@@ -1,23 +1,23 @@
-/** Reads one HTTP/1.1 answer as its bytes come, where no library does. Pure. Strict: what is not certain is a failure. */
+/** Parses one HTTP/1.1 response incrementally, for sockets without an HTTP library. Strict: ambiguous input is an error. Pure. */
 
-export type HttpAnswerReader = {
-  /** @returns empty to go on, or why this is no answer that can be used */
+export type HttpResponseReader = {
+  /** @returns "" to continue, or an error */
   readonly take: (bytes: Buffer) => string;
-  /** The other side has closed: only an answer without a length ends like that. */
+  /** End of the stream; completes a response without a length. */
   readonly takeEnd: () => void;
   readonly isWhole: () => boolean;
-  /** Of an answer that is whole; 0 before. */
+  /** 0 until the response is complete. */
   readonly status: () => number;
 };
 
-/** Status line and headers together; also one line of the framing of chunks. */
+/** For status line and headers together, and for one line of chunked framing. */
 const HEAD_LIMIT_BYTES = 16_384;
 const NEWLINE = 10;
 
 type Part = "status" | "headers" | "body" | "to-end" | "chunk-size" | "chunk" | "chunk-end" | "trailers" | "whole";
 
-/** @param onBody gets the body, its frames taken off. @returns empty to go on, or a sentence that ends the reading */
-export function createHttpAnswerReader(onBody: (chunk: Buffer) => string): HttpAnswerReader {
+/** @param onBody receives the decoded body; returns "" to continue, or an error that ends the reading */
+export function createHttpResponseReader(onBody: (chunk: Buffer) => string): HttpResponseReader {
   let part: Part = "status";
   let status = 0;
   let length = -1;
@@ -28,7 +28,7 @@ export function createHttpAnswerReader(onBody: (chunk: Buffer) => string): HttpA
   let failure = "";
 
   const startBody = (): void => {
-    // Interim answers announce the real one.
+    // An interim response precedes the final one.
     if (status < 200) part = "status";
     else if (status === 204 || status === 304) part = "whole";
     else if (chunked) part = "chunk-size";
@@ -39,7 +39,7 @@ export function createHttpAnswerReader(onBody: (chunk: Buffer) => string): HttpA
 
   const takeLength = (value: string): void => {
     const isNumber = /^[0-9]{1,15}$/.test(value);
-    if (!isNumber || (length >= 0 && length !== Number(value))) failure = "the answer's length is not one number";
+    if (!isNumber || (length >= 0 && length !== Number(value))) failure = "invalid Content-Length";
     length = Number(value);
   };
 
@@ -48,17 +48,17 @@ export function createHttpAnswerReader(onBody: (chunk: Buffer) => string): HttpA
     const name = text.slice(0, Math.max(0, cut)).toLowerCase();
     const value = text.slice(cut + 1).trim();
     if (text === "") startBody();
-    else if (cut <= 0) failure = "the answer has a header without a name";
+    else if (cut <= 0) failure = "header without a name";
     else if (name === "content-length") takeLength(value);
     else if (name === "transfer-encoding") {
       chunked = true;
-      if (value.toLowerCase() !== "chunked") failure = "the answer has another transfer encoding than chunked";
+      if (value.toLowerCase() !== "chunked") failure = "unsupported Transfer-Encoding";
     }
   };
 
   const takeStatus = (text: string): void => {
     const match = /^HTTP\/1\.[01] ([1-5][0-9]{2})( |$)/.exec(text);
-    if (match === null) failure = "this is no HTTP answer";
+    if (match === null) failure = "not an HTTP response";
     else {
       status = Number(match[1] ?? "0");
       length = -1;
@@ -69,13 +69,13 @@ export function createHttpAnswerReader(onBody: (chunk: Buffer) => string): HttpA
 
   const takeChunkSize = (text: string): void => {
     const match = /^([0-9a-fA-F]{1,8})[ \t]*(;.*)?$/.exec(text);
-    if (match === null) failure = "a chunk of the answer has no size";
+    if (match === null) failure = "invalid chunk size";
     left = match === null ? 0 : Number(`0x${match[1] ?? "0"}`);
     part = left === 0 ? "trailers" : "chunk";
   };
 
   const takeChunkEnd = (text: string): void => {
-    if (text !== "") failure = "a chunk of the answer is longer than its size";
+    if (text !== "") failure = "chunk longer than its size";
     part = "chunk-size";
   };
 
@@ -87,13 +87,13 @@ export function createHttpAnswerReader(onBody: (chunk: Buffer) => string): HttpA
     else if (text === "") part = "whole";
   };
 
-  /** @returns where the next byte to read is */
+  /** @returns index of the next byte */
   const readLine = (bytes: Buffer, from: number): number => {
     const newline = bytes.indexOf(NEWLINE, from);
     const end = newline < 0 ? bytes.length : newline;
     headBytes = headBytes + end - from;
     if (headBytes > HEAD_LIMIT_BYTES) {
-      failure = `the head of the answer is longer than ${HEAD_LIMIT_BYTES} bytes`;
+      failure = `response headers longer than ${HEAD_LIMIT_BYTES} bytes`;
       return bytes.length;
     }
     line = `${line}${bytes.subarray(from, end).toString("utf8")}`;
