@@ -131,7 +131,7 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
 }
 
 function withRelay(meters: Meters, relay: RelayThread | undefined): Meters {
-  return relay === undefined ? meters : withMore(meters, relay.figures);
+  return relay === undefined ? meters : withMore(meters, relay.metrics);
 }
 
 async function readClusterFile(path: string): Promise<{ config: ClusterConfig; problems: readonly SettingProblem[] }> {

@@ -66,10 +66,10 @@ export async function relayFor(
       adminPort: settings.adminPort,
       adminListen: settings.adminListen,
       instance: hostname(),
-      lookMs: settings.certificateCheckMs,
+      reconcileMs: settings.certificateCheckMs,
     },
     address: settings.relayAddress,
-    tellDrain: cluster.tellDrain,
+    recordDrainEvent: cluster.tellDrain,
     wallMs: () => Date.now(),
   });
 }
