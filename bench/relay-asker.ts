@@ -6,9 +6,9 @@
 import { connect } from "node:tls";
 import {
   CREDENTIAL_SCHEME,
+  WITHDRAWAL_HEARTBEAT_QUERY,
   WITHDRAWAL_PATH,
-  WITHDRAWAL_PULSE_QUERY,
-  type WithdrawalQuestion,
+  type WithdrawalRequest,
 } from "../src/contract/relay-wire.ts";
 import { type Asked, type AskOrder, machineMs } from "./relay-messages.ts";
 
@@ -24,7 +24,7 @@ const KNOWN_LIMIT_MS = 60_000;
 const AGAIN_MS = 1_000;
 
 /** Resolves when the first line came that tells something, or none is expected any more. */
-function askUntilKnown(order: AskOrder, question: WithdrawalQuestion): Promise<void> {
+function askUntilKnown(order: AskOrder, question: WithdrawalRequest): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, KNOWN_LIMIT_MS).unref();
     const begin = (): void => {
@@ -38,11 +38,11 @@ function askUntilKnown(order: AskOrder, question: WithdrawalQuestion): Promise<v
 }
 
 /** `broken` is said when the stream ended before it said `out`. */
-function askOnce(order: AskOrder, question: WithdrawalQuestion, heard: (state: "in" | "out" | "broken") => void): void {
+function askOnce(order: AskOrder, question: WithdrawalRequest, heard: (state: "in" | "out" | "broken") => void): void {
   const { port, serverName, ca, credentials } = order;
   const socket = connect({ host: "127.0.0.1", port, ca, servername: serverName });
   const body = JSON.stringify(question);
-  const path = order.pulses ? `${WITHDRAWAL_PATH}${WITHDRAWAL_PULSE_QUERY}` : WITHDRAWAL_PATH;
+  const path = order.pulses ? `${WITHDRAWAL_PATH}${WITHDRAWAL_HEARTBEAT_QUERY}` : WITHDRAWAL_PATH;
   socket.write(
     `POST ${path} HTTP/1.1\r\nhost: ${serverName}\r\ncontent-type: application/json\r\n` +
       `authorization: ${CREDENTIAL_SCHEME} ${credentials[question.namespace]}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,

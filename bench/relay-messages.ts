@@ -1,7 +1,7 @@
 /** What the benchmark of the relay and its child processes say to each other. Times are of the machine's one clock. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { WithdrawalQuestion } from "../src/contract/relay-wire.ts";
+import type { WithdrawalRequest } from "../src/contract/relay-wire.ts";
 
 export type AskOrder = {
   readonly port: number;
@@ -10,7 +10,7 @@ export type AskOrder = {
   readonly ca: string;
   /** By namespace. */
   readonly credentials: Readonly<Record<string, string>>;
-  readonly questions: readonly WithdrawalQuestion[];
+  readonly questions: readonly WithdrawalRequest[];
   /** How many begin to ask in a second. */
   readonly perSecond: number;
   /** As managers do that wait for nothing but this word. */

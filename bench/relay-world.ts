@@ -1,5 +1,5 @@
 /** The cluster of the relay's benchmark: who exists, by number, so that every process knows it without being told. */
-import type { WithdrawalQuestion } from "../src/contract/relay-wire.ts";
+import type { WithdrawalRequest } from "../src/contract/relay-wire.ts";
 
 export const NAMESPACES = 10;
 export const SLICES = 1_500;
@@ -30,7 +30,7 @@ export function sliceOf(pod: number): number {
 }
 
 /** The Pod of that number, as its manager asks about it. */
-export function podAt(pod: number): WithdrawalQuestion {
+export function podAt(pod: number): WithdrawalRequest {
   const { namespace, service } = slicePlace(sliceOf(pod));
   return { namespace, pod: `${service}-7d9c5b8f64-${hex(pod, 5)}`, uid: uidAt(pod), addresses: [addressAt(pod)] };
 }

@@ -73,4 +73,4 @@ export async function lose(namespace: CaseNamespace): Promise<void> {
 }
 
 /** Of a replica's log. */
-const LOST = "lost CAs that Pods were given";
+const LOST = "lost CAs that Pods pin";

@@ -1,12 +1,10 @@
-/** Reads certificates and PEM bundles: CAs that this product made, and pairs for TLS servers. Times are wall-clock milliseconds. */
+/** Reads PEM: lastcall's own CAs, bundles, and key pairs of TLS servers. Times are wall-clock milliseconds. */
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 
-/** A CA certificate that this product made. */
 export type Ca = {
   /** The DER in base64: equal certificates have equal ids, however their PEM is formatted. */
   readonly id: string;
-  /** PEM. */
   readonly cert: string;
   readonly validFromMs: number;
   readonly validUntilMs: number;
@@ -14,7 +12,6 @@ export type Ca = {
 
 export type SigningCa = Ca & { readonly key: string };
 
-/** PEM text, as TLS takes it. */
 export type ServerCertificate = {
   readonly cert: string;
   readonly key: string;
@@ -22,9 +19,8 @@ export type ServerCertificate = {
   readonly validUntilMs: number;
 };
 
-/** The real one is `caReader`. */
 export type CaReader = {
-  /** `why` continues a sentence that starts with the certificate's place. */
+  /** `why` completes a sentence whose subject is the certificate's file or entry. */
   readonly readCa: (cert: string) => { readonly ca: Ca } | { readonly why: string };
   readonly keyFits: (ca: Ca, key: string) => boolean;
 };
@@ -35,12 +31,11 @@ export function isValidAt(ca: Pick<Ca, "validFromMs" | "validUntilMs">, wallMs: 
   return ca.validFromMs <= wallMs && wallMs < ca.validUntilMs;
 }
 
-/** The first 16 hexadecimal characters of the certificate's SHA-256 fingerprint. */
+/** The first 16 hexadecimal characters of the SHA-256 fingerprint. */
 export function fingerprintOf({ id }: Pick<Ca, "id">): string {
   return createHash("sha256").update(Buffer.from(id, "base64")).digest("hex").slice(0, FINGERPRINT_CHARACTERS);
 }
 
-/** @param name of the product's CAs; a random number follows it in each subject */
 export function caReader(name: string): CaReader {
   const subject = new RegExp(`^CN=${name} [0-9a-f]{16}$`);
   return {
@@ -51,8 +46,8 @@ export function caReader(name: string): CaReader {
       if (read === undefined) return { why: "cannot be decoded" };
       if (!read.ca) return { why: "is not a CA" };
       if (!subject.test(read.subject))
-        return { why: `has the subject "${read.subject.slice(0, 80)}" and was not made here` };
-      if (!read.verify(read.publicKey)) return { why: "is not signed by itself" };
+        return { why: `has the subject "${read.subject.slice(0, 80)}" and was not made by lastcall` };
+      if (!read.verify(read.publicKey)) return { why: "is not self-signed" };
       return { ca: { id, cert, validFromMs: Date.parse(read.validFrom), validUntilMs: Date.parse(read.validTo) } };
     },
     keyFits: (ca, key) => {
@@ -65,11 +60,11 @@ export function caReader(name: string): CaReader {
   };
 }
 
-/** @throws Error when TLS cannot use the texts: not PEM, a broken chain, or the key of another certificate. */
+/** @throws Error for texts that are not PEM, a broken chain, or the key of another certificate. */
 export function readPair(cert: string, key: string): ServerCertificate {
   const leaf = new X509Certificate(cert);
   if (!leaf.checkPrivateKey(createPrivateKey(key))) throw new Error("the key belongs to another certificate");
-  // Checks the rest of the chain, which X509Certificate does not read.
+  // Checks the rest of the chain; X509Certificate reads the first certificate only.
   createSecureContext({ cert, key });
   return { cert, key, validFromMs: Date.parse(leaf.validFrom), validUntilMs: Date.parse(leaf.validTo) };
 }
@@ -82,12 +77,10 @@ function parsed(cert: string): X509Certificate | undefined {
   }
 }
 
-/** `id` is the DER in base64, `cert` is PEM. */
 export type PemBlock = { readonly id: string; readonly cert: string };
 
 type PemBlocks = {
   readonly blocks: readonly PemBlock[];
-  /** Something that is neither a certificate nor white space. */
   readonly hasJunk: boolean;
 };
 
@@ -105,7 +98,6 @@ export function pemId(text: string): string | undefined {
   return hasJunk || more.length > 0 || only?.id === "" ? undefined : only?.id;
 }
 
-/** Whether the text consists of these certificates, in any order. */
 export function holdsExactly(text: string, wanted: readonly Pick<PemBlock, "id">[]): boolean {
   const { blocks, hasJunk } = pemBlocks(text);
   const found = new Set(blocks.map((block) => block.id));

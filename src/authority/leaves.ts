@@ -1,19 +1,16 @@
-/** Keeps one serving certificate per CA in memory: makes missing ones, renews due ones, and drops those of other CAs. */
+/** Keeps one serving certificate per CA in memory: adds missing ones, renews old ones, drops those of removed CAs. */
 import { isValidAt, type ServerCertificate, type SigningCa } from "./certificate.ts";
 import { makeLeaf, type ServerNames } from "./signing.ts";
 
 export type LeafParts<T> = {
   readonly lifeMs: number;
-  /** The share of its life after which a leaf is renewed. */
   readonly renewAfter: number;
   readonly namesOf: (ca: SigningCa) => ServerNames;
-  /** Makes the value that is kept of each pair. */
   readonly prepare: (pair: ServerCertificate) => T;
 };
 
 type Leaves<T> = {
   readonly update: (cas: readonly SigningCa[], wallMs: number) => Promise<void>;
-  /** By the first of its names. */
   readonly leafOf: (name: string) => T | undefined;
 };
 
@@ -35,7 +32,7 @@ export function createLeaves<T>({ lifeMs, renewAfter, namesOf, prepare }: LeafPa
         const names = namesOf(ca);
         const [name = ""] = names.dns;
         const existing = leaves.get(name);
-        // A clock that went back to before it was made would keep it for too long.
+        // After a clock that went backwards, a leaf from the future would be kept too long.
         const isGood = existing !== undefined && wallMs >= existing.madeMs && wallMs < existing.renewMs;
         kept.set(name, isGood ? existing : await newLeaf(ca, names, wallMs));
       }

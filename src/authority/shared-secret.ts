@@ -1,17 +1,15 @@
-/** Reads and writes the Secret in which replicas share CAs. Entries that cannot be used are reported and left out. */
+/** Reads and writes the Secret in which replicas share CAs. Invalid entries are reported and ignored. */
 import type { SecretStore, StoredSecret } from "../api-server/secret-store.ts";
 import type { Ca, CaReader, SigningCa } from "./certificate.ts";
 
 export type Entries = Readonly<Record<string, string>>;
 
-/** `undefined` removes an entry; entries that are not named stay. */
+/** `undefined` removes an entry; other entries stay. */
 export type EntryChanges = Readonly<Record<string, string | undefined>>;
 
-/** `R` is why it was written. */
 export type SecretEvent<R> =
   | { readonly kind: "secret-written"; readonly reason: R }
   | { readonly kind: "conflict"; readonly on: "Secret" }
-  /** One sentence per entry. */
   | { readonly kind: "secret-errors"; readonly errors: readonly string[] };
 
 export type SecretPorts<R> = {
@@ -19,16 +17,13 @@ export type SecretPorts<R> = {
   readonly recordEvent: (event: SecretEvent<R>) => void;
 };
 
-/** The state before a write; `stored` is `undefined` when there was no Secret. */
 export type ReadSecret = { readonly stored: StoredSecret | undefined; readonly secretErrors: readonly string[] };
 
 type ReadCaEntries =
   | { readonly kind: "missing" }
   | { readonly kind: "signing"; readonly ca: SigningCa }
-  /** The certificate may be good all the same. */
   | { readonly kind: "unusable"; readonly error: string; readonly ca?: Ca };
 
-/** Reads `NAME.crt` and `NAME.key`. */
 export function readCaEntries(entries: Entries, name: string, reader: CaReader): ReadCaEntries {
   const cert = entries[`${name}.crt`];
   const key = entries[`${name}.key`];
@@ -41,7 +36,6 @@ export function readCaEntries(entries: Entries, name: string, reader: CaReader):
   return { kind: "signing", ca: { ...ca, key } };
 }
 
-/** @returns `undefined` for text that is not JSON */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

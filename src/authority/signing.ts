@@ -1,20 +1,18 @@
-/** Makes certificates: EC P-256 with SHA-256, because the API server refuses SHA-1, the package's default. */
+/** Makes certificates with EC P-256 and SHA-256: the API server refuses SHA-1, the package's default. */
 import { randomBytes } from "node:crypto";
 import { generate } from "selfsigned";
 import { type CaReader, caReader, readPair, type ServerCertificate, type SigningCa } from "./certificate.ts";
 
 export type Issuer = { readonly cert: string; readonly key: string };
 
-/** Wall-clock milliseconds. */
 export type Validity = { readonly fromMs: number; readonly untilMs: number };
 
-/** Who a server is: DNS names, and addresses where clients use them. */
 export type ServerNames = { readonly dns: readonly string[]; readonly ip?: readonly string[] };
 
 export type NewCa = {
   readonly nowMs: number;
   readonly lifeMs: number;
-  /** Of the CA it follows. The new one starts as early, so a clock that was ahead when that one was made has no effect. */
+  /** Of the predecessor. The new CA starts as early, so a clock that was ahead at that time has no effect. */
   readonly validFromMs?: number | undefined;
 };
 
@@ -26,10 +24,9 @@ export type CertificateTools = CaReader & {
   }) => Promise<ServerCertificate>;
 };
 
-/** Clocks of nodes differ, and clients refuse a certificate that starts in the future. */
+/** Against clock skew: clients refuse a certificate that starts in the future. */
 const BACKDATE_MS = 3_600_000;
 
-/** @param name of the CAs: they are recognised by their subject, which is different for each */
 export function certificateTools(name: string, names: ServerNames): CertificateTools {
   const reader = caReader(name);
   return {
@@ -46,17 +43,14 @@ export function certificateTools(name: string, names: ServerNames): CertificateT
   };
 }
 
-/** Starts with its CA, for clients whose clocks are behind. */
+/** Valid from the start of its CA, for clients whose clocks are behind. */
 export function makeLeaf(signer: SigningCa, names: ServerNames, validUntilMs: number): Promise<ServerCertificate> {
   return makeServerPair(signer, names, { fromMs: signer.validFromMs, untilMs: validUntilMs });
 }
 
 const KEY = { keyType: "ec", curve: "P-256", algorithm: "sha256" } as const;
 
-/**
- * A CA that may sign servers and nothing else. `name` must differ between CAs: without key identifiers a client tells
- * them apart by their subject only.
- */
+/** `name` must differ between CAs: without key identifiers a client distinguishes them by their subject only. */
 export async function makeCaPair(name: string, validity: Validity): Promise<Issuer> {
   const made = await generate([{ name: "commonName", value: name }], {
     ...KEY,
@@ -69,7 +63,7 @@ export async function makeCaPair(name: string, validity: Validity): Promise<Issu
   return { cert: made.cert, key: made.private };
 }
 
-/** The first DNS name is also the subject, which X.509 limits to 64 characters. */
+/** The first DNS name that fits is also the subject, which X.509 limits to 64 characters. */
 export async function makeServerPair(
   issuer: Issuer,
   names: ServerNames,
@@ -98,7 +92,6 @@ export async function makeServerPair(
 
 const SUBJECT_LIMIT = 64;
 
-/** Every name by which something in a cluster may call a Service. */
 export function serviceNames(service: string, namespace: string): readonly string[] {
   const full = `${service}.${namespace}.svc`;
   return [full, `${full}.cluster.local`, `${service}.${namespace}`, service];

@@ -1,8 +1,6 @@
-/** What a Pod gets at injection to reach the relay. Anyone who may read the Pod can read all of it. */
+/** Types of the relay variables that injection writes into a Pod. Everyone who may read the Pod can read them. */
 
-/** The values of the relay's variables in `manager-environment.ts`. */
 export type RelayAccess = {
-  /** `ADDRESS:PORT`. */
   readonly address: string;
   readonly serverName: string;
   /** Base64 of the DER. */
@@ -10,14 +8,14 @@ export type RelayAccess = {
   readonly credential: string;
 };
 
-export type RelayAccessQuestion = {
+export type RelayAccessRequest = {
   readonly namespace: string;
   readonly ownerKind: string;
   readonly ownerName: string;
   readonly ownerUid: string;
-  /** The variables the Pod carries already; a credential that is good for its namespace is kept. */
-  readonly standing: RelayAccess | undefined;
+  /** Variables of an earlier admission; a credential that is valid for the namespace is kept. */
+  readonly existing: RelayAccess | undefined;
 };
 
-/** `undefined` where there is no relay. Answers at once: it stands in the path of admissions. */
-export type GiveRelayAccess = (question: RelayAccessQuestion) => RelayAccess | undefined;
+/** `undefined` without a relay. Must return at once: every admission waits for it. */
+export type GiveRelayAccess = (request: RelayAccessRequest) => RelayAccess | undefined;

@@ -1,65 +1,61 @@
-/** What the manager and the relay say to each other: HTTP/1.1 with JSON, over TLS with a pinned CA. */
+/** Protocol between manager and relay: HTTP/1.1 with JSON, over TLS with a pinned CA. */
 import type { DrainReport } from "./drain-report.ts";
 
 /**
- * POST; the answer streams one {@link WithdrawalLine} per change, the first at once, until the caller leaves. It goes on
- * after `out`: readiness that comes back, or an entry that moves, can bring the Pod in again. The relay ends it when its
- * program stops, and after {@link RELAY_STREAM_LIMIT_MS}; a caller that still wants to know asks again.
+ * POST of a {@link WithdrawalRequest}; the response streams one {@link WithdrawalStatusLine} per change, the first at
+ * once, until the client closes it. It continues after `out`: a Pod can become ready again. The relay ends it when it
+ * shuts down and after {@link RELAY_STREAM_LIMIT_MS}; the client then connects again.
  */
 export const WITHDRAWAL_PATH = "/v1/withdrawal";
-/** POST of a {@link DrainNotice}; answered 204 without a body. */
 export const DRAINS_PATH = "/v1/drains";
 
-/** The scheme of the `authorization` header; a credential follows. */
 export const CREDENTIAL_SCHEME = "Lastcall";
 
 /** Larger bodies are refused with 413. A report with 20 connections takes about 3 KiB. */
 export const RELAY_BODY_LIMIT_BYTES = 16 * 1024;
-/** No line of a streamed answer is longer; a client gives up on one that is. */
+/** Longest line of a streamed response; a client closes a stream with a longer one. */
 export const RELAY_LINE_LIMIT_BYTES = 4 * 1024;
-/** Nothing is open for ever. Longer than a sensible drain, which then asks again. */
+/** Longer than a sensible drain, which would connect again. */
 export const RELAY_STREAM_LIMIT_MS = 24 * 60 * 60_000;
-/** While nothing changes the last line is repeated this often, so that either side notices that the other is gone. */
-export const RELAY_HEARTBEAT_MS = 10_000;
+/** Interval at which an unchanged line is repeated, so that each side detects that the other is gone. */
+export const RELAY_KEEPALIVE_MS = 10_000;
 
 /**
- * Added to {@link WITHDRAWAL_PATH} by a manager whose drain waits for nothing but this word: the last line is then
- * repeated every {@link RELAY_PULSE_MS}, so that a relay that fell silent holds up no drain. A relay that does not know
- * it answers as always, and is asked again from time to time.
+ * Appended to {@link WITHDRAWAL_PATH} by a manager whose drain waits only for the withdrawal: the last line is repeated
+ * every {@link RELAY_HEARTBEAT_MS}, so that a hanging relay does not delay the drain. A relay may ignore it.
  */
-export const WITHDRAWAL_PULSE_QUERY = "?pulse";
-export const RELAY_PULSE_MS = 200;
+export const WITHDRAWAL_HEARTBEAT_QUERY = "?heartbeat";
+export const RELAY_HEARTBEAT_MS = 200;
 
-/** Who asks. The namespace must be the credential's. */
+/** The client's Pod. The namespace must be the credential's. */
 export type RelayedPod = { readonly namespace: string; readonly pod: string; readonly uid: string };
 
-export type WithdrawalQuestion = RelayedPod & {
+export type WithdrawalRequest = RelayedPod & {
   /** The Pod's IP addresses, at most one per family. */
   readonly addresses: readonly string[];
 };
 
-/** Whether any EndpointSlice still offers the Pod. `unknown` is never taken for `out`. */
+/** Whether any EndpointSlice still offers the Pod. `unknown` never counts as `out`. */
 export type WithdrawalState = "in" | "out" | "unknown";
 
-export type WithdrawalLine = {
+export type WithdrawalStatusLine = {
   readonly state: WithdrawalState;
-  /** The slices, or the Pod itself where the relay may read it, say that it is being deleted. */
+  /** The Pod is being deleted, by the slices or, where the relay may read Pods, by its deletionTimestamp. */
   readonly terminating: boolean;
-  /** A few words for the report: which Service, or why it is unknown. */
+  /** For the report: the Service that offers the Pod, or why the state is unknown. */
   readonly reason: string;
-  /** The grace period this deletion really gives, where the relay may read Pods. */
+  /** The Pod's deletionGracePeriodSeconds, where the relay may read Pods. */
   readonly graceSeconds?: number;
 };
 
 export type DrainNotice = RelayedPod & { readonly report: DrainReport };
 
-/** Whom a credential speaks for; the owner is whom Events are told to. */
+/** Content of a credential. Events are recorded on the owner. */
 export type CredentialClaims = {
   readonly namespace: string;
-  /** Kind, name and uid of the controller owner; empty where there is none. */
+  /** Of the controller owner; empty without one. */
   readonly ownerKind: string;
   readonly ownerName: string;
   readonly ownerUid: string;
-  /** Tells two credentials apart; random. */
   readonly nonce: string;
 };

@@ -8,7 +8,7 @@ import { buildProgram } from "../cli/program.ts";
 import { DEMO_HELP } from "../demo/options.ts";
 import { ROWS } from "../policy/fields.ts";
 import { identityRecorder } from "../relay/identity/identity-runner.ts";
-import { addGauge, drainMeters, sliceMeters, threadMeters } from "../relay/metrics.ts";
+import { addGauge, drainMetrics, sliceMetrics, threadMetrics } from "../relay/metrics.ts";
 import { refusalCounter } from "../relay/server/guard.ts";
 import { variableOf } from "../settings/read-settings.ts";
 import { addAuthorityGauges, eventRecorder } from "../webhook/certificates/event-recorder.ts";
@@ -103,13 +103,13 @@ export function webhookMetricReference(): string {
 
 export function relayMetricReference(): string {
   const registry = new Registry();
-  threadMeters(registry);
+  threadMetrics(registry);
   addGauge("heapUsed", registry, () => 0);
   identityRecorder(SILENT, registry, () => false);
-  sliceMeters(registry, () => 0);
+  sliceMetrics(registry, () => 0);
   addGauge("streams", registry, () => 0);
   refusalCounter(registry, "refused");
-  drainMeters(registry);
+  drainMetrics(registry);
   refusalCounter(registry, "drainReportsRefused");
   return metricTable(registry);
 }

@@ -41,9 +41,9 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
       : createRelayClient({
           start: clientStarter(outside.self, environment),
           nowMs,
-          onWord: (word, answered) => {
-            if (word.reason !== NO_ANSWER_YET) note("info", "relay", relayWords(word));
-            const { offered, terminating, graceSeconds, reason } = word;
+          onStatus: (status, answered) => {
+            if (status.reason !== NO_ANSWER_YET) note("info", "relay", statusText(status));
+            const { offered, terminating, graceSeconds, reason } = status;
             runner.hear({
               kind: "relay-reported",
               nowMs: nowMs(),
@@ -99,9 +99,9 @@ export function serve(asked: DrainSettings, outside: Outside): Served {
   return { onStopSignal: () => runner.hear({ kind: "sigterm", nowMs: nowMs() }) };
 }
 
-function relayWords(word: WithdrawalStatus): string {
-  const state = word.terminating ? `${word.offered}, terminating` : word.offered;
-  return word.reason === "" ? state : `${state}: ${word.reason}`;
+function statusText(status: WithdrawalStatus): string {
+  const state = status.terminating ? `${status.offered}, terminating` : status.offered;
+  return status.reason === "" ? state : `${state}: ${status.reason}`;
 }
 
 /** What the manager can see of its Pod's sockets, and what follows for its drains. Told once, at its start. */

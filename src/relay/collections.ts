@@ -1,4 +1,4 @@
-/** Maps of sets and of counts that keep nothing for an empty key. Pure. */
+/** Maps of sets and of counts that drop empty keys. Pure. */
 
 export function addTo<T>(map: Map<string, Set<T>>, key: string, value: T): void {
   const set = map.get(key);

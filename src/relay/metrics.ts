@@ -1,4 +1,4 @@
-/** Every metric of the relay, except those that identity/ and the guard set themselves. */
+/** Defines the relay's metrics and creates them, except those that identity/ and the guard create. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { PhaseDurations } from "../contract/drain-report.ts";
 import type { DrainRecord, RecordedOutcome } from "../drain-history/drain-record.ts";
@@ -8,11 +8,11 @@ import { RECORDED_OUTCOMES } from "../drain-history/read-notice.ts";
 export const METRICS = {
   identityFailures: {
     name: "lastcall_relay_identity_failures_total",
-    help: "Looks at the relay's Secret that failed: it could not be read or written.",
+    help: "Failed reconciliations of the relay's Secret: it could not be read or written.",
   },
   identityReady: {
     name: "lastcall_relay_identity_ready",
-    help: "1 while this replica has a CA and a key, so that Pods can be given the relay.",
+    help: "1 while this replica has a CA and a signing key, so that injection can add the relay to Pods.",
   },
   watchedNamespaces: {
     name: "lastcall_relay_watched_namespaces",
@@ -28,7 +28,7 @@ export const METRICS = {
   },
   drains: {
     name: "lastcall_drains_total",
-    help: "Drains reported by managers, and drains found lost, by how they ended.",
+    help: "Drains reported by managers, and drains found lost, by outcome.",
     labelNames: ["outcome"],
   },
   incompleteDrains: {
@@ -38,7 +38,7 @@ export const METRICS = {
   },
   drainPhase: {
     name: "lastcall_drain_phase_seconds",
-    help: "How long reported drains stayed in each phase, in seconds.",
+    help: "Duration of the phases of reported drains, in seconds.",
     labelNames: ["phase"],
   },
   drainConnectionsLeft: {
@@ -47,16 +47,16 @@ export const METRICS = {
   },
   drainReportsRefused: {
     name: "lastcall_drain_reports_refused_total",
-    help: "Reports of drains that were not taken, by reason.",
+    help: "Reports of drains that were refused, by reason.",
     labelNames: ["reason"],
   },
   threadStarts: {
     name: "lastcall_relay_thread_starts_total",
-    help: "How often the relay's thread was begun; each after the first follows one that ended by itself.",
+    help: "Starts of the relay's worker thread; each after the first follows an unexpected exit.",
   },
   answering: {
     name: "lastcall_relay_answering",
-    help: "1 when the relay's own figures are on this page, 0 when its thread was gone or too busy to give them.",
+    help: "1 when the relay's own metrics are on this page, 0 when its thread did not return them in time.",
   },
   heapUsed: {
     name: "lastcall_relay_heap_used_bytes",
@@ -64,16 +64,16 @@ export const METRICS = {
   },
   streams: {
     name: "lastcall_relay_streams",
-    help: "Drains that are being told about their withdrawal now.",
+    help: "Open withdrawal streams; each drain holds one.",
   },
   refused: {
     name: "lastcall_relay_refused_total",
-    help: "Questions about a withdrawal that were refused, by why.",
+    help: "Withdrawal requests that were refused, by reason.",
     labelNames: ["reason"],
   },
 } as const;
 
-/** Each function of this file is called once per registry, this one once per metric. */
+/** The functions of this file must be called once per registry, this one once per metric. */
 export function addGauge(
   metric: "heapUsed" | "streams" | "watchedNamespaces",
   registry: Registry,
@@ -88,14 +88,14 @@ export function addGauge(
   });
 }
 
-export function threadMeters(registry: Registry) {
+export function threadMetrics(registry: Registry) {
   const registers = [registry];
-  const begun = new Counter({ ...METRICS.threadStarts, registers });
+  const started = new Counter({ ...METRICS.threadStarts, registers });
   const answering = new Gauge({ ...METRICS.answering, registers });
-  return { begun: () => begun.inc(), answering: (answers: boolean) => answering.set(answers ? 1 : 0) };
+  return { countStart: () => started.inc(), setAnswering: (answers: boolean) => answering.set(answers ? 1 : 0) };
 }
 
-export function sliceMeters(registry: Registry, watchedNamespaces: () => number) {
+export function sliceMetrics(registry: Registry, watchedNamespaces: () => number) {
   const registers = [registry];
   addGauge("watchedNamespaces", registry, watchedNamespaces);
   const events = new Counter({ ...METRICS.sliceEvents, registers });
@@ -105,19 +105,16 @@ export function sliceMeters(registry: Registry, watchedNamespaces: () => number)
 
 const PHASES: readonly (keyof PhaseDurations)[] = ["withdrawing", "deregistration", "draining", "holding"];
 
-/** In seconds: from a Pod with nothing open to one that waits for hours for its queue. */
 const PHASE_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 900, 3_600];
 const LEFT_BUCKETS = [0, 1, 2, 5, 10, 25, 50, 100, 250, 1_000, 10_000];
 
-/** Outcomes whose alerts fire on one drain: the reader of the alert needs the namespace. */
+/** Alerts fire on one such drain, so their labels need the namespace. */
 const INCOMPLETE: readonly RecordedOutcome[] = ["blind", "forced", "lost"];
 /** Each namespace is up to three series, as long as the replica lives. */
 export const NAMESPACES_LIMIT = 100;
-/** No namespace can have this name. */
 const OTHER_NAMESPACES = "_other";
 
-/** @returns counts a recorded drain */
-export function drainMeters(registry: Registry): (record: DrainRecord) => void {
+export function drainMetrics(registry: Registry): (record: DrainRecord) => void {
   const registers = [registry];
   const drains = new Counter({ ...METRICS.drains, registers });
   const incomplete = new Counter({ ...METRICS.incompleteDrains, registers });
@@ -134,7 +131,7 @@ export function drainMeters(registry: Registry): (record: DrainRecord) => void {
     const { outcome } = report;
     drains.inc({ outcome });
     if (INCOMPLETE.includes(outcome)) incomplete.inc({ outcome, pod_namespace: labelOf(namespace) });
-    // Nothing was drained, or the durations are unknown: zeros would make all drains look shorter.
+    // The durations are zero or unknown and would shorten the averages.
     if (outcome === "restarted" || outcome === "lost") return;
     for (const phase of PHASES) phases.observe({ phase }, report.milliseconds[phase] / 1_000);
     left.observe(report.leftTotal);

@@ -13,7 +13,7 @@ import { credentialCheck } from "./identity/relay-access.ts";
 import { IDENTITY_TOOLS } from "./identity/secret-content.ts";
 import { lostReport } from "./lost/lost-drain.ts";
 import { createLostDrains, NO_LOST_DRAINS } from "./lost/lost-drains.ts";
-import { drainMeters } from "./metrics.ts";
+import { drainMetrics } from "./metrics.ts";
 import { type AdminListen, openAdmin } from "./page/admin-server.ts";
 import { createRelayLimits } from "./server/relay-limits.ts";
 import { relayServer } from "./server/relay-server.ts";
@@ -25,51 +25,61 @@ export type RelayLog = Readonly<Record<"info" | "warn" | "error", (keys: object,
 
 type RelayParts = {
   readonly connection: KubeConfig;
-  /** Of the Secret. */
   readonly namespace: string;
   readonly secretName: string;
   readonly readsPods: boolean;
-  /** 0: recent drains are not shown. */
   readonly adminPort: number;
   readonly adminListen: AdminListen;
-  /** This replica's name. */
   readonly instance: string;
-  readonly tellDrain: RecordEvent;
-  /** After every read of the Secret. */
-  readonly onLooked: (identity: RelayIdentity) => void;
-  /** Letters and digits that were never returned before, at most 64. */
+  readonly recordDrainEvent: RecordEvent;
+  readonly onReconciled: (identity: RelayIdentity) => void;
   readonly newId: () => string;
-  /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
   readonly log: RelayLog;
   readonly registry: Registry;
 };
 
 type Relay = {
-  /** Reconciles the Secret and the certificates; to be called regularly. Never rejects. */
-  readonly look: () => Promise<void>;
+  /** Reconciles the Secret and the certificates; must be called regularly. Never rejects. */
+  readonly reconcile: () => Promise<void>;
   /** An empty host is every address. @returns the port. @throws Fault ERR_LISTEN_FAILED */
   readonly listen: (host: string, port: number) => Promise<number>;
-  /** Stops listening and ends the streams, so that managers call another replica; resolves when all connections are gone. */
+  /** Ends the streams, so that managers call another replica; resolves when all connections are closed. */
   readonly leave: () => Promise<void>;
 };
 
-/** For answers and ends of streams to arrive, in milliseconds; what is open then is silent or slow. */
+/** For responses and ends of streams to arrive; connections that are still open then are cut. */
 const LEAVING_MS = 1_000;
-/** A record takes 3 KiB at most. */
 const DRAINS_REMEMBERED = 1_000;
 
-/** Runs without API server or admin port too: it then does less, and logs so. */
+/** Starts without the API server or the admin port too, and logs what is missing. */
 export async function startRelay(parts: RelayParts): Promise<Relay> {
-  const { wallMs, log, registry, onLooked, readsPods } = parts;
+  const { wallMs, log, registry, onReconciled, readsPods } = parts;
   const { nowMs } = clock;
   const { request, stream } = createApiClient(parts.connection);
   const secrets = secretStore(request, parts.namespace, parts.secretName);
-  const known = runIdentity({ secrets, tools: IDENTITY_TOOLS, wallMs, nowMs, log, registry, onLooked });
-  const checkCredential = credentialCheck({ identity: known.identity, onUnknownKey: () => void known.lookSoon() });
+  const identity = runIdentity({
+    secrets,
+    tools: IDENTITY_TOOLS,
+    wallMs,
+    nowMs,
+    log,
+    registry,
+    onReconciled,
+  });
+  const checkCredential = credentialCheck({
+    identity: identity.identity,
+    onUnknownKey: () => void identity.reconcileSoon(),
+  });
   const { watchPod } = createSliceWatches({ request, stream, clock, random: Math.random, readsPods, registry, log });
   const ring = createDrainRing(DRAINS_REMEMBERED);
-  const recording = { ring, countDrain: drainMeters(registry), tell: parts.tellDrain, newId: parts.newId, log };
+  const recording = {
+    ring,
+    countDrain: drainMetrics(registry),
+    recordEvent: parts.recordDrainEvent,
+    newId: parts.newId,
+    log,
+  };
   const lostDrains = createLostDrains({
     request,
     clock,
@@ -79,19 +89,19 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
     },
   });
   const lost = readsPods ? lostDrains : NO_LOST_DRAINS;
-  const app = relayServer(log, known.contextFor);
+  const app = relayServer(log, identity.contextFor);
   const guard = { checkCredential, limits: createRelayLimits(), nowMs, registry };
   addWithdrawalRoute(app, { ...guard, watchPod, lost, clock, wallMs });
   addDrainsRoute(app, { ...guard, ...recording, onReport: lost.reported, wallMs });
   await app.ready();
   await showDrains(parts, ring);
   return {
-    look: known.look,
+    reconcile: identity.reconcile,
     listen: async (host, port) => (await openPort(app.server, { name: "the relay's", host, port })).port,
     leave: async () => {
       const gone = new AbortController();
       app.server.close(() => gone.abort());
-      // Ends the streams; it does not close a server that it did not open.
+      // Ends the streams by the preClose hook; Fastify closes only a server that it opened itself.
       await app.close();
       await clock.sleep(LEAVING_MS, gone.signal);
       app.server.closeAllConnections();
@@ -106,6 +116,6 @@ async function showDrains({ adminPort, adminListen, instance, log }: RelayParts,
     const admin = await openAdmin({ drains, instance }, adminPort, adminListen);
     log.info({ adminListen, adminPort: admin.port }, "showing recent drains");
   } catch (error) {
-    log.error({ err: error }, "recent drains cannot be shown");
+    log.error({ err: error }, "cannot show recent drains");
   }
 }

@@ -131,7 +131,7 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
 }
 
 function withRelay(metrics: WebhookMetrics, relay: RelayThread | undefined): WebhookMetrics {
-  return relay === undefined ? metrics : withPartMetrics(metrics, relay.figures);
+  return relay === undefined ? metrics : withPartMetrics(metrics, relay.metrics);
 }
 
 async function readClusterFile(path: string): Promise<{ config: ClusterConfig; problems: readonly SettingProblem[] }> {

@@ -60,10 +60,10 @@ export async function relayFor(settings: WebhookSettings, inputs: RelayInputs): 
       adminPort: settings.adminPort,
       adminListen: settings.adminListen,
       instance: hostname(),
-      lookMs: settings.certificateCheckMs,
+      reconcileMs: settings.certificateCheckMs,
     },
     address: settings.relayAddress,
-    tellDrain: cluster.recordDrainEvent,
+    recordDrainEvent: cluster.recordDrainEvent,
     wallMs: () => Date.now(),
   });
 }

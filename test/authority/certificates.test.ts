@@ -79,7 +79,7 @@ test("a CA that someone else made is not used to sign", async () => {
 
 test("a CA of one program is not read by another", async () => {
   expect(caReader("lastcall relay CA").readCa((await newCa()).cert)).toMatchObject({
-    why: expect.stringContaining("not made here"),
+    why: expect.stringContaining("not made by lastcall"),
   });
 });
 

@@ -28,7 +28,7 @@ test("reads again after every write, and returns what was read when nothing was 
 
 test("gives up after 16 rounds and names what others changed", async () => {
   const { world, parts } = counting(1, 100);
-  await expect(reconcile(parts)).rejects.toThrow(/^the counter was changed by others 16 times in a row$/);
+  await expect(reconcile(parts)).rejects.toThrow(/^the counter was changed by another writer 16 times in a row$/);
   expect(world.reads).toBe(16);
 });
 

@@ -1,5 +1,5 @@
 /** A Pod as the webhook let it in, and what its manager would say to the relay: the manager's own client says it. */
-import type { WithdrawalLine } from "../../src/contract/relay-wire.ts";
+import type { WithdrawalStatusLine } from "../../src/contract/relay-wire.ts";
 import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
 import { environmentOf } from "../../src/manager/outside.ts";
 import { callRelay, deliverReport } from "../../src/manager/relay/relay-connection.ts";
@@ -25,7 +25,7 @@ export function relayOf(pod: unknown, { name, uid, address }: Identity): RelaySe
 
 export type RelaySession = {
   /** What was answered last. */
-  readonly last: () => WithdrawalLine | undefined;
+  readonly last: () => WithdrawalStatusLine | undefined;
   /** Empty, or why nothing more comes. */
   readonly trouble: () => string;
   readonly stop: () => void;
@@ -52,9 +52,9 @@ export function askWithdrawal(settings: RelaySettings): RelaySession {
       },
     },
   );
-  const last = (): WithdrawalLine | undefined => {
+  const last = (): WithdrawalStatusLine | undefined => {
     const line = text.split("\n").at(-2);
-    return line === undefined ? undefined : (JSON.parse(line) as WithdrawalLine);
+    return line === undefined ? undefined : (JSON.parse(line) as WithdrawalStatusLine);
   };
   return { last, trouble: () => trouble, stop };
 }

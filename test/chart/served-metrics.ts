@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import type { Ca } from "../../src/authority/certificate.ts";
 import { SKIP_REASONS, type SkipReason } from "../../src/injection/outcome.ts";
 import { identityRecorder } from "../../src/relay/identity/identity-runner.ts";
-import { addGauge, drainMeters, sliceMeters, threadMeters } from "../../src/relay/metrics.ts";
+import { addGauge, drainMetrics, sliceMetrics, threadMetrics } from "../../src/relay/metrics.ts";
 import { refusalCounter } from "../../src/relay/server/guard.ts";
 import type { OutcomeName } from "../../src/webhook/admission-outcome.ts";
 import { addAuthorityGauges, eventRecorder } from "../../src/webhook/certificates/event-recorder.ts";
@@ -62,14 +62,14 @@ function webhookRegistry(): Registry {
   eventRecorder(createLog("silent", { write: () => undefined }), registry);
   addAuthorityGauges(registry, () => ({ leafValidUntilMs: 0, signer: { validUntilMs: 0 } as Ca, isInSync: true }));
   addEnforcementGauges(registry, () => ({ isEnforcing: true, why: "", reason: "none" }));
-  sliceMeters(registry, () => 0);
+  sliceMetrics(registry, () => 0);
   addGauge("streams", registry, () => 0);
   for (const metric of ["refused", "drainReportsRefused"] as const) refusalCounter(registry, metric);
   identityRecorder({ info: () => undefined, warn: () => undefined }, registry, () => true);
-  const countDrain = drainMeters(registry);
+  const countDrain = drainMetrics(registry);
   for (const outcome of ["blind", "forced", "lost"] as const)
     countDrain(someDrain({ report: { ...someReport(), outcome } }));
-  threadMeters(registry);
+  threadMetrics(registry);
   addGauge("heapUsed", registry, () => 0);
   return registry;
 }

@@ -6,9 +6,9 @@ import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
 import { readNotice } from "../../src/drain-history/read-notice.ts";
 import { injectPod } from "../../src/injection/inject.ts";
-import { noteOn } from "../../src/relay/drains/drains-route.ts";
+import { eventFor } from "../../src/relay/drains/drains-route.ts";
 import { createSliceIndex } from "../../src/relay/slices/slice-index.ts";
-import { readQuestion } from "../../src/relay/withdrawal/question.ts";
+import { readWithdrawalRequest } from "../../src/relay/withdrawal/withdrawal-request.ts";
 import { admit } from "../../src/webhook/admission/admit.ts";
 import { CLIENT, someDrain, someReport } from "../drain-history/some-drain.ts";
 import type { Random } from "../manager/fuzz/seeded-random.ts";
@@ -41,12 +41,12 @@ const question: DocumentKind = {
     { namespace: "shop", pod: "web-0", uid: "a", addresses: [] },
   ],
   read: (text) => {
-    const read = readQuestion(text);
+    const read = readWithdrawalRequest(text);
     if (!read.ok) {
       demand(read.message.length < SENTENCE_LIMIT && isOneLine(read.message), `no sentence: ${read.message}`);
       return "refused";
     }
-    const { namespace, pod, uid, addresses } = read.question;
+    const { namespace, pod, uid, addresses } = read.request;
     demand(isNamespace(namespace), `namespace ${namespace}`);
     // They become part of a path to the API server.
     demand(/^[a-z0-9.-]{1,253}$/.test(pod) && !pod.startsWith("."), `pod ${pod}`);
@@ -70,7 +70,7 @@ const report: DocumentKind = {
     { namespace: "shop", pod: "web-0", uid: UID, report: someReport({ left: [CLIENT, CLIENT], leftTotal: 7 }) },
     {
       ...{ namespace: "shop", pod: "web-0", uid: UID },
-      report: someReport({ outcome: "timeout", relay: "unknown: it fell silent", withdrawnAfterMs: -1 }),
+      report: someReport({ outcome: "timeout", relay: "unknown: the relay stopped responding", withdrawnAfterMs: -1 }),
     },
   ],
   read: (text) => {
@@ -82,7 +82,7 @@ const report: DocumentKind = {
       return "refused";
     }
     const record = someDrain(read.notice);
-    const note = noteOn(record, CLAIMS)?.message ?? "";
+    const note = eventFor(record, CLAIMS)?.message ?? "";
     demand(note.length <= MESSAGE_LIMIT, `a note of ${note.length} characters`);
     for (const words of [drainSentence(record), note, record.report.why])
       demand(/^[\x20-\x7e]*$/.test(words) && words.length < WORDS_LIMIT, `words: ${words}`);

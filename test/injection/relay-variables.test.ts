@@ -1,7 +1,7 @@
 /** What a Pod gets to reach the relay, and what becomes of it in a second pass, a copy, and on the way out. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { GiveRelayAccess, RelayAccess, RelayAccessQuestion } from "../../src/contract/relay-access.ts";
+import type { GiveRelayAccess, RelayAccess, RelayAccessRequest } from "../../src/contract/relay-access.ts";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
 import { inject, injected } from "./given.ts";
@@ -22,11 +22,11 @@ const WEB = {
 };
 
 /** Like the relay's: a credential names its namespace and a number, and one of the same namespace is kept. */
-function pretendRelay(generation = "a1"): { give: GiveRelayAccess; asked: RelayAccessQuestion[] } {
-  const asked: RelayAccessQuestion[] = [];
+function pretendRelay(generation = "a1"): { give: GiveRelayAccess; asked: RelayAccessRequest[] } {
+  const asked: RelayAccessRequest[] = [];
   const give: GiveRelayAccess = (question) => {
     asked.push(question);
-    const standing = question.standing?.credential;
+    const standing = question.existing?.credential;
     return {
       address: "10.96.0.7:443",
       serverName: `relay-${generation}.lastcall.internal`,
@@ -75,7 +75,7 @@ describe("with a relay", () => {
     const { give, asked } = pretendRelay();
     const first = injected(WEB, with_(give));
     expect(inject(first, with_(give))).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
-    const standing: RelayAccess | undefined = asked[1]?.standing;
+    const standing: RelayAccess | undefined = asked[1]?.existing;
     expect(standing).toEqual({
       address: GIVEN.LASTCALL_RELAY_ADDRESS,
       serverName: GIVEN.LASTCALL_RELAY_NAME,

@@ -1,7 +1,7 @@
-/** Everything that may be where a relay should be, and is none, or no longer. */
+/** Lists servers in place of a relay that are broken or break later. */
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import type { WithdrawalLine } from "../../src/contract/relay-wire.ts";
+import type { WithdrawalStatusLine } from "../../src/contract/relay-wire.ts";
 import type { TestClock } from "../clock/test-clock.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { pause } from "../time/pause.ts";
@@ -10,24 +10,24 @@ import {
   authority,
   type FakeRelay,
   leafOf,
-  line,
   type RelayAt,
   relayEnvironment,
   startRelay,
+  statusLine,
 } from "./fake-relay.ts";
 
-/** Where the manager is to ask, and what happens there later. */
+/** The manager's variables, and the fault that happens during the drain. */
 export type Broken = { readonly env: Record<string, string>; readonly during?: () => Promise<void> };
 
 export type BrokenRelay = {
-  readonly says: string;
-  /** By how much a drain ends later than without one: a word that was relied on is missed first. */
+  /** Completes a test title whose subject is the relay. */
+  readonly behaviour: string;
+  /** Added to the drain by a relay that was trusted: its last status expires first. */
   readonly lateMs?: number;
-  /** What it does later it does by the clock, where there is one. */
   readonly start: (ca: Authority, clock?: TestClock) => Promise<Broken>;
 };
 
-/** A look later than planned. */
+/** One late sample. */
 const SILENCE_NOTICED_MS = 150;
 
 const by = (clock: TestClock | undefined) => (clock === undefined ? {} : { clock });
@@ -55,35 +55,38 @@ async function listening(server: Server): Promise<RelayAt> {
   return { address, port: (server.address() as AddressInfo).port };
 }
 
-/** A server of bare TCP. */
-const bare = (says: string, onSocket: (socket: Socket) => void): BrokenRelay => ({
-  says,
+/** A TCP server without TLS. */
+const bare = (behaviour: string, onSocket: (socket: Socket) => void): BrokenRelay => ({
+  behaviour,
   start: async (ca) => ({ env: relayEnvironment(await listening(createServer(onSocket)), ca) }),
 });
 
-/** A relay with another certificate than it should have. */
-const impostor = (says: string, leaf: (ca: Authority) => Promise<Authority>): BrokenRelay => ({
-  says,
+/** A relay with a wrong certificate. */
+const impostor = (behaviour: string, leaf: (ca: Authority) => Promise<Authority>): BrokenRelay => ({
+  behaviour,
   start: async (ca, clock) => ({ env: (await startRelay({ ca, leaf: await leaf(ca), ...by(clock) })).env }),
 });
 
-/** A relay that lets itself be talked to and answers like this. */
-const answering = (says: string, answers: NonNullable<Parameters<typeof startRelay>[0]>["answers"]): BrokenRelay => ({
-  says,
+/** A relay with this request handler. */
+const answering = (
+  behaviour: string,
+  answers: NonNullable<Parameters<typeof startRelay>[0]>["answers"],
+): BrokenRelay => ({
+  behaviour,
   start: async (ca, clock) => {
     const relay = await startRelay({ ca, ...by(clock), ...(answers === undefined ? {} : { answers }) });
     return { env: relay.env };
   },
 });
 
-/** A relay that offers the Pod, and then something happens to it. */
-const failing = (says: string, lateMs: number, fail: (relay: FakeRelay) => Promise<void> | void): BrokenRelay => ({
-  says,
+/** A relay that offers the Pod and then fails. */
+const failing = (behaviour: string, lateMs: number, fail: (relay: FakeRelay) => Promise<void> | void): BrokenRelay => ({
+  behaviour,
   lateMs,
   start: async (ca, clock) => {
     const relay = await startRelay({ ca, ...by(clock) });
     const during = async () => {
-      await relay.asked();
+      await relay.requested();
       await fail(relay);
     };
     return { env: relay.env, during };
@@ -95,11 +98,11 @@ const status = (code: number): BrokenRelay =>
     res.writeHead(code, { "content-type": "text/plain" }).end("no\n");
   });
 
-const said = (what: WithdrawalLine): string => `${JSON.stringify(what)}\n`;
+const lineOf = (status: WithdrawalStatusLine): string => `${JSON.stringify(status)}\n`;
 
 export const BROKEN_RELAYS: readonly BrokenRelay[] = [
   {
-    says: "is not there",
+    behaviour: "is not there",
     start: async (ca) => {
       const server = createServer();
       const at = await listening(server);
@@ -107,58 +110,58 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
       return { env: relayEnvironment(at, ca) };
     },
   },
-  bare("takes connections and says nothing", () => {}),
-  bare("hangs up", (socket) => socket.destroy()),
-  bare("speaks neither TLS nor HTTP", (socket) => void socket.write(Buffer.alloc(4_096, 0x16))),
+  bare("accepts connections and sends nothing", () => {}),
+  bare("closes the connection", (socket) => socket.destroy()),
+  bare("sends neither TLS nor HTTP", (socket) => void socket.write(Buffer.alloc(4_096, 0x16))),
   {
-    says: "speaks plain HTTP",
+    behaviour: "serves plain HTTP",
     start: async (ca) => ({
-      env: relayEnvironment(await listening(createHttpServer((_, res) => void res.end(said(line())))), ca),
+      env: relayEnvironment(await listening(createHttpServer((_, res) => void res.end(lineOf(statusLine())))), ca),
     }),
   },
-  impostor("is vouched for by another CA", async () => leafOf(await authority("someone else"))),
+  impostor("has a certificate of another CA", async () => leafOf(await authority("someone else"))),
   impostor("has another name", (ca) => leafOf(ca, { name: "relay-2.lastcall.internal" })),
-  impostor("has a certificate that is over", (ca) =>
+  impostor("has an expired certificate", (ca) =>
     leafOf(ca, { from: new Date(Date.now() - 3 * DAY_MS), until: new Date(Date.now() - DAY_MS) }),
   ),
   status(401),
   status(404),
   status(413),
   status(500),
-  answering("answers and then says nothing", (_, res) => void res.writeHead(200).flushHeaders()),
+  answering("sends headers and no line", (_, res) => void res.writeHead(200).flushHeaders()),
   answering("never answers", () => {}),
   answering("writes a line without an end", (_, res) => {
     res.writeHead(200);
     res.write(`{"state":"in","reason":"${"x".repeat(100_000)}`);
   }),
-  answering("writes what is no answer", (_, res) => {
+  answering("writes an invalid line", (_, res) => {
     res.writeHead(200);
     res.write('{"state":"in","terminating":"yes","reason":""}\n');
   }),
-  answering("writes no JSON", (_, res) => {
+  answering("writes lines that are not JSON", (_, res) => {
     res.writeHead(200);
     res.write(`${"[".repeat(2_000)}\n\u0000\n`);
   }),
   answering("floods", (_, res) => {
     res.writeHead(200);
-    const flood = said(line()).repeat(200);
+    const flood = lineOf(statusLine()).repeat(200);
     const pour = () => {
       while (!res.destroyed && res.write(flood));
     };
     res.on("drain", pour);
     pour();
   }),
-  answering("ends every answer at once", (_, res) => void res.writeHead(200).end(said(line()))),
-  failing("offers the Pod and falls silent", SILENCE_NOTICED_MS, (relay) => relay.freeze()),
+  answering("ends every answer at once", (_, res) => void res.writeHead(200).end(lineOf(statusLine()))),
+  failing("offers the Pod and stops writing", SILENCE_NOTICED_MS, (relay) => relay.freeze()),
   failing("offers the Pod and dies", 0, (relay) => relay.die()),
   {
-    says: "offers the Pod and is cut off",
+    behaviour: "offers the Pod and is cut off",
     lateMs: SILENCE_NOTICED_MS,
     start: async (ca, clock) => {
       const relay = await startRelay({ ca, ...by(clock) });
       const cable = await startCable(relay.at);
       const during = async () => {
-        await relay.asked();
+        await relay.requested();
         await (clock?.wait(300) ?? pause(300, "the first answer still comes through"));
         cable.cut();
       };
@@ -169,7 +172,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
 
 export type Cable = {
   readonly at: RelayAt;
-  /** From now on nothing comes through, and no end is told the other's. */
+  /** Drops everything from now on, including the close of either side. */
   readonly cut: () => void;
 };
 

@@ -79,7 +79,12 @@ test.for<[string, DrainState, string, number]>([
     "withdrawn",
     -1,
   ],
-  ["that became silent", withRelay({ reason: "it fell silent", withdrawnAtMs: 1_700 }), "unknown: it fell silent", 700],
+  [
+    "that became silent",
+    withRelay({ reason: "the relay stopped responding", withdrawnAtMs: 1_700 }),
+    "unknown: the relay stopped responding",
+    700,
+  ],
 ])("of a relay %s", ([, state, relay, withdrawnAfterMs]) => {
   expect(drainReportOf(state, 9_000, -1, 0)).toMatchObject({ relay, withdrawnAfterMs });
 });

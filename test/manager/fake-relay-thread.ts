@@ -1,29 +1,32 @@
 /**
- * A fake relay on a thread of its own. Who relies on a relay gives it up half a second after its last beat, and the thread
- * of the test is held up for longer than that where it starts programs for five cases at once.
+ * Runs a fake relay on a worker thread: a manager stops trusting a relay half a second after its last heartbeat, and the
+ * test's thread is blocked for longer while it starts programs for five cases at once.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import type { WithdrawalLine } from "../../src/contract/relay-wire.ts";
-import { openRelay, type RelayNews, type RelayPlan } from "./fake-relay-server.ts";
+import type { WithdrawalStatusLine } from "../../src/contract/relay-wire.ts";
+import { openRelay, type RelayEvent, type RelayPlan } from "./fake-relay-server.ts";
 
-export type RelayOrder =
-  | { readonly kind: "say"; readonly what: WithdrawalLine }
+export type RelayCommand =
+  | { readonly kind: "send"; readonly status: WithdrawalStatusLine }
   | { readonly kind: "die" | "rise" | "freeze" | "report" };
 
-export type ThreadNews = RelayNews | { readonly kind: "listens"; readonly port: number } | { readonly kind: "obeyed" };
+export type ThreadMessage =
+  | RelayEvent
+  | { readonly kind: "listens"; readonly port: number }
+  | { readonly kind: "done" };
 
-const tell = (news: ThreadNews) => parentPort?.postMessage(news);
-const relay = await openRelay(workerData as RelayPlan, tell);
+const send = (message: ThreadMessage) => parentPort?.postMessage(message);
+const relay = await openRelay(workerData as RelayPlan, send);
 
-/** Every order is answered once, in its turn. */
-async function obey(order: RelayOrder): Promise<void> {
-  if (order.kind === "say") relay.say(order.what);
-  else if (order.kind !== "report") await relay[order.kind]();
-  tell({ kind: "obeyed" });
+/** Every command gets one reply, in order. */
+async function execute(command: RelayCommand): Promise<void> {
+  if (command.kind === "send") relay.send(command.status);
+  else if (command.kind !== "report") await relay[command.kind]();
+  send({ kind: "done" });
 }
 
 let last = Promise.resolve();
-parentPort?.on("message", (order: RelayOrder) => {
-  last = last.then(() => obey(order));
+parentPort?.on("message", (command: RelayCommand) => {
+  last = last.then(() => execute(command));
 });
-tell({ kind: "listens", port: relay.port });
+send({ kind: "listens", port: relay.port });

@@ -1,23 +1,20 @@
-/**
- * A relay as bad or as good as a test wants it, on a loopback address of its own: where it dies, no one else is given
- * its port.
- */
+/** Starts a fake relay with faults on demand, on a loopback address of its own, so that no other program takes its port. */
 import { Worker } from "node:worker_threads";
 import { generate } from "selfsigned";
 import { VARIABLES } from "../../src/contract/manager-environment.ts";
-import { DRAINS_PATH, type WithdrawalLine } from "../../src/contract/relay-wire.ts";
+import { DRAINS_PATH, type WithdrawalStatusLine } from "../../src/contract/relay-wire.ts";
 import type { TestClock } from "../clock/test-clock.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { createChanges } from "../time/changes.ts";
 import {
   openRelay,
-  type Question,
+  type ReceivedRequest,
   type RelayAnswers,
-  type RelayNews,
+  type RelayEvent,
   type RelayPlan,
   type RelayServer,
 } from "./fake-relay-server.ts";
-import type { RelayOrder, ThreadNews } from "./fake-relay-thread.ts";
+import type { RelayCommand, ThreadMessage } from "./fake-relay-thread.ts";
 
 export const RELAY_NAME = "relay-1.lastcall.internal";
 export const CREDENTIAL = "k1.cGF5bG9hZA.bWFj";
@@ -52,7 +49,7 @@ export async function leafOf(ca: Authority, leaf: Leaf = {}): Promise<Authority>
 
 export type RelayAt = { readonly address: string; readonly port: number };
 
-/** What a manager is given to reach a relay there. */
+/** The manager's variables for a relay at this address. */
 export function relayEnvironment(at: RelayAt, ca: Authority): Record<string, string> {
   return {
     [VARIABLES.relayAddress]: `${at.address}:${at.port}`,
@@ -66,7 +63,7 @@ export function relayEnvironment(at: RelayAt, ca: Authority): Record<string, str
   };
 }
 
-export const line = (over: Partial<WithdrawalLine> = {}): WithdrawalLine => ({
+export const statusLine = (over: Partial<WithdrawalStatusLine> = {}): WithdrawalStatusLine => ({
   state: "in",
   terminating: true,
   reason: "",
@@ -76,33 +73,33 @@ export const line = (over: Partial<WithdrawalLine> = {}): WithdrawalLine => ({
 export type FakeRelay = {
   readonly at: RelayAt;
   readonly env: Record<string, string>;
-  /** Tells this to all who ask, now and later. */
-  readonly say: (what: WithdrawalLine) => void;
-  readonly questions: readonly Question[];
+  /** Sends the line on all streams, open and later ones. */
+  readonly send: (status: WithdrawalStatusLine) => void;
+  readonly requests: readonly ReceivedRequest[];
   /** Reports, in the order of their arrival. */
   readonly notices: readonly Record<string, unknown>[];
-  readonly asked: (count?: number) => Promise<void>;
+  readonly requested: (count?: number) => Promise<void>;
   readonly reported: () => Promise<Record<string, unknown>>;
-  /** Until all that the relay has seen by now stands in `questions`, `notices` and `streams`: it has a thread of its own. */
-  readonly caughtUp: () => Promise<void>;
+  /** Resolves when `requests`, `notices` and `streams` hold everything received so far by the relay's thread. */
+  readonly settled: () => Promise<void>;
   /** Streams that are open. */
   readonly streams: () => number;
   /** Cuts all connections and accepts no more. */
   readonly die: () => Promise<void>;
   /** Listens again on the same port. */
   readonly rise: () => Promise<void>;
-  /** Connections stay and nothing is written any more. */
+  /** Keeps the connections open and writes nothing more. */
   readonly freeze: () => void;
 };
 
 export type Relaying = {
   readonly ca?: Authority;
   readonly leaf?: Authority;
-  readonly first?: WithdrawalLine;
-  readonly pulses?: boolean;
-  /** Answers in the relay's place, on the thread of the test. */
+  readonly first?: WithdrawalStatusLine;
+  readonly heartbeat?: boolean;
+  /** Replaces the relay's request handler; runs on the thread of the test. */
   readonly answers?: RelayAnswers;
-  /** Pulses by it, on the thread of the test, which moves it. */
+  /** Times the heartbeat; the relay then runs on the thread of the test. */
   readonly clock?: TestClock;
 };
 
@@ -111,35 +108,35 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
   const plan: RelayPlan = {
     address: ownAddress(),
     leaf: relaying.leaf ?? (await leafOf(ca)),
-    first: relaying.first ?? line(),
-    pulses: relaying.pulses !== false,
+    first: relaying.first ?? statusLine(),
+    heartbeat: relaying.heartbeat !== false,
   };
-  const questions: Question[] = [];
+  const requests: ReceivedRequest[] = [];
   const notices: Record<string, unknown>[] = [];
   let streams = 0;
   const changes = createChanges();
-  const hear = (news: RelayNews) => {
-    if (news.kind === "question") questions.push(news.question);
-    else if (news.kind === "notice") notices.push(news.notice);
-    else streams = news.count;
+  const onEvent = (event: RelayEvent) => {
+    if (event.kind === "request") requests.push(event.request);
+    else if (event.kind === "notice") notices.push(event.notice);
+    else streams = event.count;
     changes.tell();
   };
   const { answers, clock } = relaying;
-  const { port, say, die, rise, freeze, caughtUp, end } = await (answers === undefined && clock === undefined
-    ? openOnThread(plan, hear)
-    : openHere(plan, hear, answers, clock));
+  const { port, send, die, rise, freeze, settled, end } = await (answers === undefined && clock === undefined
+    ? openOnThread(plan, onEvent)
+    : openHere(plan, onEvent, answers, clock));
   running.push(end);
   const at = { address: plan.address, port };
   return {
     at,
     env: relayEnvironment(at, ca),
-    questions,
+    requests,
     notices,
-    asked: async (count = 1) => {
-      const asked = () => questions.filter((one) => one.path !== DRAINS_PATH).length;
+    requested: async (count = 1) => {
+      const received = () => requests.filter((one) => one.path !== DRAINS_PATH).length;
       await changes.find(
-        () => (asked() >= count ? true : undefined),
-        () => `${count} questions, of which ${asked()} came`,
+        () => (received() >= count ? true : undefined),
+        () => `${count} requests, of which ${received()} came`,
       );
     },
     reported: () =>
@@ -148,57 +145,57 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
         () => "a report",
       ),
     streams: () => streams,
-    caughtUp,
-    say,
+    settled,
+    send,
     die,
     rise,
     freeze,
   };
 }
 
-type Running = RelayServer & { readonly caughtUp: () => Promise<void>; readonly end: () => Promise<unknown> };
+type Running = RelayServer & { readonly settled: () => Promise<void>; readonly end: () => Promise<unknown> };
 
 async function openHere(
   plan: RelayPlan,
-  hear: (news: RelayNews) => void,
+  onEvent: (event: RelayEvent) => void,
   answers: RelayAnswers | undefined,
   clock: TestClock | undefined,
 ): Promise<Running> {
-  const server = await openRelay(plan, hear, answers, clock);
-  return { ...server, caughtUp: () => Promise.resolve(), end: server.die };
+  const server = await openRelay(plan, onEvent, answers, clock);
+  return { ...server, settled: () => Promise.resolve(), end: server.die };
 }
 
-async function openOnThread(plan: RelayPlan, hear: (news: RelayNews) => void): Promise<Running> {
+async function openOnThread(plan: RelayPlan, onEvent: (event: RelayEvent) => void): Promise<Running> {
   const thread = new Worker(new URL("fake-relay-thread.ts", import.meta.url), { workerData: plan });
-  const obeyed: (() => void)[] = [];
+  const pending: (() => void)[] = [];
   const port = await new Promise<number>((resolve, reject) => {
     thread.on("error", reject);
-    thread.on("message", (news: ThreadNews) => {
-      if (news.kind === "listens") resolve(news.port);
-      else if (news.kind === "obeyed") obeyed.shift()?.();
-      else hear(news);
+    thread.on("message", (message: ThreadMessage) => {
+      if (message.kind === "listens") resolve(message.port);
+      else if (message.kind === "done") pending.shift()?.();
+      else onEvent(message);
     });
   });
-  const order = (what: RelayOrder) =>
+  const send = (command: RelayCommand) =>
     new Promise<void>((resolve) => {
-      obeyed.push(resolve);
-      thread.postMessage(what);
+      pending.push(resolve);
+      thread.postMessage(command);
     });
   return {
     port,
-    say: (what) => void order({ kind: "say", what }),
-    die: () => order({ kind: "die" }),
-    rise: () => order({ kind: "rise" }),
-    freeze: () => void order({ kind: "freeze" }),
-    // What it tells comes in turn, and this answer last.
-    caughtUp: () => order({ kind: "report" }),
+    send: (status) => void send({ kind: "send", status }),
+    die: () => send({ kind: "die" }),
+    rise: () => send({ kind: "rise" }),
+    freeze: () => void send({ kind: "freeze" }),
+    // The thread's messages arrive in order, and this reply last.
+    settled: () => send({ kind: "report" }),
     end: () => thread.terminate(),
   };
 }
 
 const running: (() => Promise<unknown>)[] = [];
 
-/** Ends whatever the tests of a file left. */
+/** Ends the relays that the tests of a file left. */
 export async function endRelays(): Promise<void> {
   for (const end of running.splice(0)) await end();
 }

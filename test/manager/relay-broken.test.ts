@@ -16,7 +16,7 @@ beforeAll(async () => {
   ca = await authority();
 });
 
-describeOnClock("a drain whose relay is none", (build) => {
+describeOnClock("a drain with a broken relay", (build) => {
   const drain = async (clock: TestClock, env: Record<string, string>, during: () => Promise<void> = async () => {}) => {
     const manager = await startManager({ build, clock, env, flags: FLAGS });
     const app = await startApp(manager.address, 8_080, clock);
@@ -32,7 +32,7 @@ describeOnClock("a drain whose relay is none", (build) => {
   };
 
   test.concurrent.for([...BROKEN_RELAYS])(
-    "ends as without one when it $says",
+    "ends as without a relay when the relay $behaviour",
     onClock(async (clock, broken) => {
       const { env, during } = await broken.start(ca, clock);
       const without = await drain(clock, {});

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { RelayEndpoint } from "../../src/manager/ports.ts";
-import type { ClientEars } from "../../src/manager/relay/client-process.ts";
+import type { ClientCallbacks } from "../../src/manager/relay/client-process.ts";
 import type { WithdrawalStatus } from "../../src/manager/relay/ipc-messages.ts";
 import type { RelayDemand } from "../../src/manager/relay/relay-client.ts";
 import { createRelayClient, NO_ANSWER_YET } from "../../src/manager/relay/relay-client.ts";
@@ -9,31 +9,31 @@ import { createNeighbourWatch } from "../../src/manager/traffic/neighbours.ts";
 import { CLIENT, judging, listener, POD, reading, socket } from "./judge-room.ts";
 import { inWords } from "./socket-lists.ts";
 
-const ASK: RelayDemand = { kind: "ask", floorEndMs: -1 };
-const SAID = 'said {"state":"in","terminating":true,"reason":""}\n';
+const WANTS_STATUS: RelayDemand = { kind: "status", floorEndMs: -1 };
+const STATUS_LINE = 'status {"state":"in","terminating":true,"reason":""}\n';
 
-/** A manager's side whose clients are played by the test. */
+/** The manager's side, with clients played by the test. */
 function manager() {
-  const words: WithdrawalStatus[] = [];
+  const statuses: WithdrawalStatus[] = [];
   const reports: string[] = [];
-  const clients: { readonly ears: ClientEars; readonly orders: string[]; killed: boolean }[] = [];
+  const clients: { readonly callbacks: ClientCallbacks; readonly commands: string[]; killed: boolean }[] = [];
   const relay = createRelayClient({
-    start: (ears) => {
-      const client = { ears, orders: [] as string[], killed: false };
+    start: (callbacks) => {
+      const client = { callbacks, commands: [] as string[], killed: false };
       clients.push(client);
       return {
-        write: (line) => client.orders.push(line),
+        write: (line) => client.commands.push(line),
         kill: () => {
           client.killed = true;
         },
       };
     },
     nowMs: () => Date.now(),
-    onWord: (word) => words.push(word),
+    onStatus: (status) => statuses.push(status),
     onReported: (failure) => reports.push(failure),
   });
-  const speaks = (text: string, at = clients.length - 1) => clients[at]?.ears.onOutput(Buffer.from(text));
-  return { relay, words, reports, clients, speaks, last: () => words.at(-1) };
+  const writes = (text: string, at = clients.length - 1) => clients[at]?.callbacks.onOutput(Buffer.from(text));
+  return { relay, statuses, reports, clients, writes, last: () => statuses.at(-1) };
 }
 
 describe("the manager's side of its relay client", () => {
@@ -44,95 +44,95 @@ describe("the manager's side of its relay client", () => {
     vi.useRealTimers();
   });
 
-  test("starts nothing until a drain asks, and ends the client when no one asks any more", () => {
+  test("starts no client until a drain needs the status, and ends the client when no drain needs it", () => {
     const { relay, clients } = manager();
-    relay.follow({ kind: "nothing" });
+    relay.follow({ kind: "none" });
     expect(clients).toEqual([]);
-    relay.follow(ASK);
-    relay.follow(ASK);
+    relay.follow(WANTS_STATUS);
+    relay.follow(WANTS_STATUS);
     expect(clients).toHaveLength(1);
-    relay.follow({ kind: "nothing" });
+    relay.follow({ kind: "none" });
     expect(clients[0]?.killed).toBe(true);
   });
 
-  test("hands on each word once", () => {
-    const { relay, words, speaks } = manager();
-    relay.follow(ASK);
-    expect(words.map((word) => word.reason)).toEqual([NO_ANSWER_YET]);
-    speaks(SAID.slice(0, 20));
-    speaks(SAID.slice(20) + SAID + SAID);
-    speaks("lost it fell silent\n");
-    expect(words.slice(1).map((word) => [word.offered, word.reason])).toEqual([
+  test("passes each status to the drain once", () => {
+    const { relay, statuses, writes } = manager();
+    relay.follow(WANTS_STATUS);
+    expect(statuses.map((status) => status.reason)).toEqual([NO_ANSWER_YET]);
+    writes(STATUS_LINE.slice(0, 20));
+    writes(STATUS_LINE.slice(20) + STATUS_LINE + STATUS_LINE);
+    writes("lost the relay stopped responding\n");
+    expect(statuses.slice(1).map((status) => [status.offered, status.reason])).toEqual([
       ["in", ""],
-      ["unknown", "it fell silent"],
+      ["unknown", "the relay stopped responding"],
     ]);
   });
 
-  test("tells the client once when the delay is over, and when it may rest", () => {
+  test("sends the client the end of the delay once, and disconnects it once", () => {
     const { relay, clients } = manager();
-    relay.follow(ASK);
-    relay.follow({ kind: "ask", floorEndMs: Date.now() + 4_000 });
-    relay.follow({ kind: "ask", floorEndMs: Date.now() + 4_000 });
-    relay.follow({ kind: "rest" });
-    relay.follow({ kind: "rest" });
-    expect(clients[0]?.orders).toEqual(["floor 4000\n", "rest\n"]);
+    relay.follow(WANTS_STATUS);
+    relay.follow({ kind: "status", floorEndMs: Date.now() + 4_000 });
+    relay.follow({ kind: "status", floorEndMs: Date.now() + 4_000 });
+    relay.follow({ kind: "report" });
+    relay.follow({ kind: "report" });
+    expect(clients[0]?.commands).toEqual(["floor 4000\n", "disconnect\n"]);
   });
 
-  test("knows nothing any more when the client dies, and starts it again, but not for ever", () => {
-    const { relay, clients, speaks, last } = manager();
+  test("reports unknown when the client exits, and restarts it at most three times", () => {
+    const { relay, clients, writes, last } = manager();
     for (let count = 0; count < 10; count += 1) {
-      relay.follow(ASK);
+      relay.follow(WANTS_STATUS);
       vi.advanceTimersByTime(1_100);
-      speaks(SAID);
-      clients.at(-1)?.ears.onEnd("killed");
+      writes(STATUS_LINE);
+      clients.at(-1)?.callbacks.onEnd("killed");
       expect(last()).toMatchObject({ offered: "unknown", reason: "the relay client ended: killed" });
     }
     expect(clients).toHaveLength(4);
   });
 
-  test("ends a client that floods, and hears no more of it", () => {
-    const { relay, clients, speaks, last, words } = manager();
-    relay.follow(ASK);
-    speaks("dials\n".repeat(201));
+  test("ends a client that exceeds its output limit, and ignores its later output", () => {
+    const { relay, clients, writes, last, statuses } = manager();
+    relay.follow(WANTS_STATUS);
+    writes("dial\n".repeat(201));
     expect(clients[0]?.killed).toBe(true);
-    expect(last()?.reason).toBe("the relay client floods");
-    const heard = words.length;
-    speaks(SAID);
-    expect(words).toHaveLength(heard);
+    expect(last()?.reason).toBe("the relay client exceeded its output limit");
+    const before = statuses.length;
+    writes(STATUS_LINE);
+    expect(statuses).toHaveLength(before);
   });
 
-  test("ends a client whose line has no end", () => {
-    const { relay, clients, speaks } = manager();
-    relay.follow(ASK);
-    for (let count = 0; count < 5; count += 1) speaks("x".repeat(4_096));
+  test("ends a client whose line exceeds the limit", () => {
+    const { relay, clients, writes } = manager();
+    relay.follow(WANTS_STATUS);
+    for (let count = 0; count < 5; count += 1) writes("x".repeat(4_096));
     expect(clients[0]?.killed).toBe(true);
   });
 
-  test("counts no more on a client that hangs while a drain waits", () => {
-    const { relay, clients, speaks, last } = manager();
-    relay.follow({ kind: "ask", floorEndMs: Date.now() + 1_000 });
-    speaks(SAID);
+  test("ends a client that hangs while a drain waits", () => {
+    const { relay, clients, writes, last } = manager();
+    relay.follow({ kind: "status", floorEndMs: Date.now() + 1_000 });
+    writes(STATUS_LINE);
     vi.advanceTimersByTime(4_900);
     expect(last()?.offered).toBe("in");
     vi.advanceTimersByTime(200);
-    expect(last()?.reason).toBe("the relay client hangs");
+    expect(last()?.reason).toBe("the relay client does not respond");
     expect(clients[0]?.killed).toBe(true);
   });
 
-  test("starts a client for a report, says how that went, and ends one that does not end", () => {
-    const { relay, clients, speaks, reports } = manager();
+  test("starts a client for a report, passes on the result, and ends a client that does not exit", () => {
+    const { relay, clients, writes, reports } = manager();
     relay.deliver("{}");
-    relay.follow({ kind: "nothing" });
-    expect(clients[0]?.orders).toEqual(["report {}\n"]);
-    speaks("undelivered it answered 500\n");
-    clients[0]?.ears.onEnd("status 0");
+    relay.follow({ kind: "none" });
+    expect(clients[0]?.commands).toEqual(["report {}\n"]);
+    writes("undelivered it answered 500\n");
+    clients[0]?.callbacks.onEnd("status 0");
     relay.deliver("{}");
     vi.advanceTimersByTime(6_000);
-    expect(reports).toEqual(["it answered 500", "the relay client did not end"]);
+    expect(reports).toEqual(["it answered 500", "the relay client did not deliver the report in time"]);
     expect(clients[1]?.killed).toBe(true);
   });
 
-  test("gives a report on its way a moment before the manager's exit, and no more", () => {
+  test("waits at most 100 ms for a report before the manager's exit", () => {
     const { relay, clients } = manager();
     const done = vi.fn();
     relay.settle(done);
@@ -142,14 +142,14 @@ describe("the manager's side of its relay client", () => {
     expect(done).toHaveBeenCalledTimes(1);
     vi.advanceTimersByTime(100);
     expect(done).toHaveBeenCalledTimes(2);
-    clients[0]?.ears.onEnd("status 0");
+    clients[0]?.callbacks.onEnd("status 0");
     expect(done).toHaveBeenCalledTimes(2);
   });
 
   test("counts the client's connections", () => {
-    const { relay, speaks } = manager();
-    relay.follow(ASK);
-    speaks("dials\ndials\nwhat\n");
+    const { relay, writes } = manager();
+    relay.follow(WANTS_STATUS);
+    writes("dial\ndial\nwhat\n");
     expect(relay.dials()).toBe(2);
   });
 });
@@ -157,14 +157,14 @@ describe("the manager's side of its relay client", () => {
 describe("the client's own connections", () => {
   const opens = (passiveOpens: number, activeOpens: number) => reading([listener()], { passiveOpens, activeOpens });
 
-  test("hide no connection from outside that came and went", () => {
+  test("do not hide a connection from outside that came and went", () => {
     const { look } = judging();
     look(opens(100, 50), 1_000);
     // One from a client, and one of our own to the relay.
     expect(look(opens(101, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(2_000);
   });
 
-  test("are no traffic themselves", () => {
+  test("do not count as traffic", () => {
     const { look } = judging();
     look(opens(100, 50), 1_000);
     expect(look(opens(100, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(-1);

@@ -1,6 +1,14 @@
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
-import { CREDENTIAL, endRelays, type FakeRelay, line, RELAY_NAME, type Relaying, startRelay } from "./fake-relay.ts";
+import {
+  CREDENTIAL,
+  endRelays,
+  type FakeRelay,
+  RELAY_NAME,
+  type Relaying,
+  startRelay,
+  statusLine,
+} from "./fake-relay.ts";
 import {
   call,
   endApp,
@@ -28,8 +36,8 @@ type Scene = { readonly clock: TestClock; readonly relay: FakeRelay; readonly ma
 type Choice = Omit<Relaying, "clock"> & { readonly flags?: readonly string[] };
 
 describeOnClock("a drain with a relay", (build) => {
-  /** A relay, a manager with it, and an app in its Pod, until the case is over. */
-  const story = (title: string, { flags = FLAGS, ...relaying }: Choice, play: (scene: Scene) => Promise<void>) =>
+  /** Runs a case with a relay, a manager that uses it, and an app in its Pod. */
+  const scenario = (title: string, { flags = FLAGS, ...relaying }: Choice, play: (scene: Scene) => Promise<void>) =>
     test.concurrent(
       title,
       onClock(async (clock) => {
@@ -42,15 +50,15 @@ describeOnClock("a drain with a relay", (build) => {
       }),
     );
 
-  story(
+  scenario(
     "waits beyond its delay until the Pod is out of rotation, and reports it",
     {},
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
-      await relay.asked(2);
+      await relay.requested(2);
       await clock.wait(5_000);
       expect(await statusOf(manager)).toMatchObject({ phase: "withdrawing", relay: "offered", withdrawnAfterMs: -1 });
-      relay.say(line({ state: "out" }));
+      relay.send(statusLine({ state: "out" }));
       const report = await own;
       expect(report).toMatchObject({ outcome: "drained", trigger: "hook", relay: "withdrawn" });
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(4_500);
@@ -59,21 +67,21 @@ describeOnClock("a drain with a relay", (build) => {
       const notice = await relay.reported();
       expect(notice).toMatchObject({ namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"] });
       expect(notice["report"]).toMatchObject({ phase: "done", outcome: "drained", relay: "withdrawn" });
-      expect(relay.questions[0]).toEqual({
+      expect(relay.requests[0]).toEqual({
         path: "/v1/withdrawal",
         authorization: `Lastcall ${CREDENTIAL}`,
         body: { namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"], addresses: ["10.0.0.7", "fd00::7"] },
         servername: RELAY_NAME,
       });
-      expect(relay.questions[1]?.path).toBe("/v1/withdrawal?pulse");
+      expect(relay.requests[1]?.path).toBe("/v1/withdrawal?heartbeat");
       manager.kill("SIGTERM");
       expect((await manager.ended).code).toBe(0);
     },
   );
 
-  story(
-    "takes its delay when the Pod was out of rotation sooner",
-    { first: line({ state: "out" }) },
+  scenario(
+    "lasts its delay when the Pod was out of rotation sooner",
+    { first: statusLine({ state: "out" }) },
     async ({ manager }) => {
       const report = await drain(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
@@ -83,9 +91,9 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  story(
-    "names a Pod that its kubelet stopped by itself",
-    { first: line({ terminating: false }) },
+  scenario(
+    "reports a Pod that its kubelet stopped by itself",
+    { first: statusLine({ terminating: false }) },
     async ({ manager }) => {
       const report = await drain(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "still_in_rotation" });
@@ -94,31 +102,34 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  story(
-    "begins at a lone hook when the relay says that the Pod ends",
-    { first: line({ state: "out", terminating: true }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
+  scenario(
+    "starts at a lone hook when the relay reports that the Pod ends",
+    {
+      first: statusLine({ state: "out", terminating: true }),
+      flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"],
+    },
     async ({ manager }) => {
       const held = await call(manager, hookPath());
       expect(JSON.parse(held.body)).toMatchObject({ outcome: "drained", trigger: "relay", relay: "withdrawn" });
     },
   );
 
-  story(
-    "is none at a lone hook when the relay does not say that the Pod ends",
-    { first: line({ terminating: false }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
+  scenario(
+    "does not start at a lone hook when the relay does not report that the Pod ends",
+    { first: statusLine({ terminating: false }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
     async ({ clock, relay, manager }) => {
       const held = call(manager, hookPath());
-      await relay.asked();
+      await relay.requested();
       expect(childrenOf(manager.pid)).toHaveLength(1);
       expect(JSON.parse((await held).body)).toMatchObject({ outcome: "restarted", relay: "none" });
       await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streams() === 0);
-      await relay.caughtUp();
+      await relay.settled();
       expect(relay.notices).toEqual([]);
     },
   );
 
   test.concurrent(
-    "begins with the manager's own hook, however late that is, while the relay says nothing at a lone hook",
+    "starts with the manager's own hook, however late, while the relay is unreachable at a lone hook",
     onClock(async (clock) => {
       const relay = await startRelay({ clock });
       await relay.die();
@@ -133,30 +144,30 @@ describeOnClock("a drain with a relay", (build) => {
     }),
   );
 
-  story("goes on waiting when the relay is killed and comes back", {}, async ({ clock, relay, manager }) => {
+  scenario("continues to wait when the relay is killed and comes back", {}, async ({ clock, relay, manager }) => {
     const own = drain(manager);
-    await relay.asked();
+    await relay.requested();
     await relay.die();
     await relay.rise();
-    await relay.asked(2);
+    await relay.requested(2);
     await clock.wait(8_000);
     expect((await statusOf(manager))["phase"]).toBe("withdrawing");
-    relay.say(line({ state: "out" }));
+    relay.send(statusLine({ state: "out" }));
     expect(await own).toMatchObject({ outcome: "drained", relay: "withdrawn" });
   });
 
-  story("waits for a relay that knows no pulse", { pulses: false }, async ({ clock, relay, manager }) => {
+  scenario("waits for a relay without heartbeat", { heartbeat: false }, async ({ clock, relay, manager }) => {
     const own = drain(manager);
-    await relay.asked(4);
+    await relay.requested(4);
     await clock.wait(4_000);
     expect((await statusOf(manager))["phase"]).toBe("withdrawing");
-    relay.say(line({ state: "out" }));
+    relay.send(statusLine({ state: "out" }));
     expect(await own).toMatchObject({ outcome: "drained", relay: "withdrawn" });
   });
 
-  story(
+  scenario(
     "ends sooner when the Pod's real grace period is shorter",
-    { first: line({ graceSeconds: 12 }) },
+    { first: statusLine({ graceSeconds: 12 }) },
     async ({ manager }) => {
       const report = await drain(manager);
       // 12 s, less the app's 5 s and the margin of 2 s.
@@ -166,25 +177,25 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  story(
+  scenario(
     "has a client only while it lasts, whose connections are gone with it",
-    { first: line({ state: "out" }) },
+    { first: statusLine({ state: "out" }) },
     async ({ clock, relay, manager }) => {
       expect(childrenOf(manager.pid)).toEqual([]);
       const own = drain(manager);
-      await relay.asked();
+      await relay.requested();
       expect(childrenOf(manager.pid)).toHaveLength(1);
       await own;
       await relay.reported();
       await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streams() === 0);
-      expect(manager.lines().filter((said) => said["level"] === "warn")).toEqual([]);
+      expect(manager.lines().filter((line) => line["level"] === "warn")).toEqual([]);
       expect(JSON.stringify(manager.lines())).not.toContain(CREDENTIAL);
     },
   );
 
-  story("leaves no client when the manager is killed", {}, async ({ clock, relay, manager }) => {
+  scenario("leaves no client when the manager is killed", {}, async ({ clock, relay, manager }) => {
     const own = drain(manager).catch(() => {});
-    await relay.asked();
+    await relay.requested();
     const clients = childrenOf(manager.pid);
     expect(clients).toHaveLength(1);
     manager.kill("SIGKILL");
@@ -192,7 +203,7 @@ describeOnClock("a drain with a relay", (build) => {
     await own;
   });
 
-  story("goes on by its delay when the client is killed over and over", {}, async ({ clock, manager }) => {
+  scenario("ends after its delay when the client is killed over and over", {}, async ({ clock, manager }) => {
     let over = false;
     const own = drain(manager).finally(() => {
       over = true;
@@ -204,21 +215,21 @@ describeOnClock("a drain with a relay", (build) => {
     const report = await own;
     expect(report.outcome).toBe("drained");
     expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(3_000);
-    // A client that had time to say "in" holds the drain until it is killed.
+    // A client that had time to report "in" delays the drain until it is killed.
     expect(report.milliseconds.withdrawing).toBeLessThan(3_000 + 2 * KILLED_EACH_MS); // bound: by the clock of the test
     expect(report.relay).toMatch(/^unknown: (the relay client ended: |no answer yet)/);
   });
 
-  story(
-    "says in the log when the relay did not get its report",
-    { first: line({ state: "out" }) },
+  scenario(
+    "logs that the relay did not get its report",
+    { first: statusLine({ state: "out" }) },
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
-      await relay.asked();
-      await manager.until((said) => said["message"] === "relay");
+      await relay.requested();
+      await manager.until((line) => line["message"] === "relay");
       await relay.die();
       expect(await own).toMatchObject({ outcome: "drained" });
-      const lost = await manager.until((said) => said["message"] === "the relay did not get the report");
+      const lost = await manager.until((line) => line["message"] === "the relay did not get the report");
       expect(lost).toMatchObject({ level: "warn", pod: "web-0", namespace: "shop" });
       await clock.until(() => childrenOf(manager.pid).length === 0);
       manager.kill("SIGTERM");
@@ -226,9 +237,9 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  story("sends its report when it is told to stop in the middle", {}, async ({ relay, manager }) => {
+  scenario("sends its report when SIGTERM ends the drain", {}, async ({ relay, manager }) => {
     const own = drain(manager);
-    await manager.until((said) => said["message"] === "relay");
+    await manager.until((line) => line["message"] === "relay");
     manager.kill("SIGTERM");
     expect(await own).toMatchObject({ outcome: "forced", relay: "offered" });
     expect((await manager.ended).code).toBe(3);
@@ -236,26 +247,30 @@ describeOnClock("a drain with a relay", (build) => {
   });
 });
 
-describeOnClock("a manager whose relay is not written as it should be", (build) => {
+describeOnClock("a manager with invalid relay variables", (build) => {
   test.concurrent.for([
-    { says: "no port", over: { LASTCALL_RELAY_ADDRESS: "10.0.0.10" }, names: "LASTCALL_RELAY_ADDRESS" },
-    { says: "no CA", over: { LASTCALL_RELAY_CA: "" }, names: "LASTCALL_RELAY_CA" },
-    { says: "a CA that is none", over: { LASTCALL_RELAY_CA: "A".repeat(400) }, names: "LASTCALL_RELAY_CA" },
-    { says: "half a credential", over: { LASTCALL_RELAY_CREDENTIAL: "k1.abc" }, names: "LASTCALL_RELAY_CREDENTIAL" },
-    { says: "no Pod", over: { POD_UID: "" }, names: "POD_UID" },
+    { title: "no port", over: { LASTCALL_RELAY_ADDRESS: "10.0.0.10" }, names: "LASTCALL_RELAY_ADDRESS" },
+    { title: "no CA", over: { LASTCALL_RELAY_CA: "" }, names: "LASTCALL_RELAY_CA" },
+    {
+      title: "a CA that is not a certificate",
+      over: { LASTCALL_RELAY_CA: "A".repeat(400) },
+      names: "LASTCALL_RELAY_CA",
+    },
+    { title: "half a credential", over: { LASTCALL_RELAY_CREDENTIAL: "k1.abc" }, names: "LASTCALL_RELAY_CREDENTIAL" },
+    { title: "no Pod", over: { POD_UID: "" }, names: "POD_UID" },
   ])(
-    "names what is wrong, drains, and starts nothing: $says",
+    "names the invalid variable, drains, and starts no client: $title",
     onClock(async (clock, { over, names }) => {
       const relay = await startRelay({ clock });
       const flags = ["--drain-delay=300ms", "--quiet-period=300ms", "--hooks=app:app"];
       const manager = await startManager({ build, clock, env: { ...relay.env, ...over }, flags });
       const app = await startApp(manager.address);
-      const warning = manager.lines().find((said) => said["message"] === "the relay is not asked");
+      const warning = manager.lines().find((line) => line["message"] === "the relay is not asked");
       expect(warning?.["detail"]).toContain(names);
       expect(await drain(manager)).toMatchObject({ outcome: "drained", relay: "none", withdrawnAfterMs: -1 });
       expect(childrenOf(manager.pid)).toEqual([]);
-      await relay.caughtUp();
-      expect(relay.questions).toEqual([]);
+      await relay.settled();
+      expect(relay.requests).toEqual([]);
       manager.kill("SIGKILL");
       await endApp(app);
     }),

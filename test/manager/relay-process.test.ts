@@ -5,7 +5,7 @@ import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
 import { eventually } from "../time/eventually.ts";
 import { BROKEN_RELAYS, endBrokenRelays } from "./broken-relays.ts";
 import { type Build, describeBuilds } from "./builds.ts";
-import { type Authority, authority, CREDENTIAL, endRelays, line, startRelay } from "./fake-relay.ts";
+import { type Authority, authority, CREDENTIAL, endRelays, startRelay, statusLine } from "./fake-relay.ts";
 import { cpuMs } from "./process-load.ts";
 
 const running = new Set<ChildProcessWithoutNullStreams>();
@@ -24,7 +24,7 @@ beforeAll(async () => {
 type Client = {
   readonly child: ChildProcessWithoutNullStreams;
   readonly lines: readonly string[];
-  readonly says: (what: RegExp) => Promise<string>;
+  readonly line: (pattern: RegExp) => Promise<string>;
   readonly ended: Promise<number | null>;
 };
 
@@ -44,49 +44,52 @@ function startClient(build: Build, env: Record<string, string>): Client {
     running.delete(child);
     return code as number | null;
   });
-  const says = (what: RegExp) =>
+  const line = (pattern: RegExp) =>
     eventually(() => {
-      expect(lines).toContainEqual(expect.stringMatching(what));
-      return lines.find((one) => what.test(one)) ?? "";
+      expect(lines).toContainEqual(expect.stringMatching(pattern));
+      return lines.find((one) => pattern.test(one)) ?? "";
     });
-  return { child, lines, says, ended };
+  return { child, lines, line, ended };
 }
 
 describeBuilds("the relay's client", (build) => {
-  test.concurrent.for([...BROKEN_RELAYS])("says that it lost, and goes on, when the relay $says", async (broken) => {
-    const { env, during } = await broken.start(ca);
-    const client = startClient(build, env);
-    client.child.stdin.write("floor 0\n");
-    void during?.();
-    expect(await client.says(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
-    // It has dialled again by then, or will.
-    const dials = () => client.lines.filter((one) => one === "dials").length;
-    const before = dials();
-    await eventually(() => expect(dials()).toBeGreaterThan(before));
-    expect(client.lines.join("\n")).not.toContain(CREDENTIAL);
-    client.child.stdin.end();
-    expect(await client.ended).toBe(0);
-  });
+  test.concurrent.for([...BROKEN_RELAYS])(
+    "reports the loss and dials again when the relay $behaviour",
+    async (broken) => {
+      const { env, during } = await broken.start(ca);
+      const client = startClient(build, env);
+      client.child.stdin.write("floor 0\n");
+      void during?.();
+      expect(await client.line(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
+      // It has dialled again by then, or will.
+      const dials = () => client.lines.filter((one) => one === "dial").length;
+      const before = dials();
+      await eventually(() => expect(dials()).toBeGreaterThan(before));
+      expect(client.lines.join("\n")).not.toContain(CREDENTIAL);
+      client.child.stdin.end();
+      expect(await client.ended).toBe(0);
+    },
+  );
 
-  test.concurrent("takes no processor time while it waits for a handshake", async () => {
-    const silent = BROKEN_RELAYS.find(({ says }) => says === "takes connections and says nothing");
+  test.concurrent("uses no CPU while it waits for a handshake", async () => {
+    const silent = BROKEN_RELAYS.find(({ behaviour }) => behaviour === "accepts connections and sends nothing");
     const { env = {} } = (await silent?.start(ca)) ?? {};
     const client = startClient(build, env);
-    await client.says(/^dials$/);
+    await client.line(/^dial$/);
     const beforeMs = cpuMs(client.child.pid ?? 0);
     // By its own clock two seconds later.
-    await client.says(/^lost no answer within/);
+    await client.line(/^lost no answer within/);
     expect(cpuMs(client.child.pid ?? 0) - beforeMs).toBeLessThan(500); // bound: time of the CPU, which no other program lengthens
     client.child.kill("SIGKILL");
   });
 
-  test.concurrent("passes on what the relay says, and ends with its input", async () => {
-    const relay = await startRelay({ first: line({ terminating: false }) });
+  test.concurrent("writes the relay's statuses, and exits when stdin ends", async () => {
+    const relay = await startRelay({ first: statusLine({ terminating: false }) });
     const client = startClient(build, relay.env);
-    await client.says(/^said /);
-    relay.say(line({ state: "out", reason: "gone\u0007 \u2028from all", graceSeconds: 30 }));
-    const word = await client.says(/"out"/);
-    expect(JSON.parse(word.slice(5))).toEqual({
+    await client.line(/^status /);
+    relay.send(statusLine({ state: "out", reason: "gone\u0007 \u2028from all", graceSeconds: 30 }));
+    const status = await client.line(/"out"/);
+    expect(JSON.parse(status.slice("status ".length))).toEqual({
       state: "out",
       terminating: true,
       reason: "gone from all",
@@ -96,41 +99,41 @@ describeBuilds("the relay's client", (build) => {
     expect(await client.ended).toBe(0);
   });
 
-  test.concurrent("asks no more when it rests, delivers a report, and ends", async () => {
+  test.concurrent("dials no more after disconnect, delivers a report, and exits", async () => {
     const relay = await startRelay();
     const client = startClient(build, relay.env);
-    await client.says(/^said /);
-    client.child.stdin.write("rest\n");
+    await client.line(/^status /);
+    client.child.stdin.write("disconnect\n");
     await eventually(() => expect(relay.streams()).toBe(0));
-    await relay.caughtUp();
-    const asked = () => relay.questions.filter(({ path }) => path.startsWith(WITHDRAWAL_PATH)).length;
-    const before = asked();
+    await relay.settled();
+    const requestCount = () => relay.requests.filter(({ path }) => path.startsWith(WITHDRAWAL_PATH)).length;
+    const before = requestCount();
     client.child.stdin.write('report {"version":1,"why":"Ümläut"}\n');
-    await client.says(/^delivered$/);
+    await client.line(/^delivered$/);
     expect(await client.ended).toBe(0);
-    await relay.caughtUp();
-    expect(asked()).toBe(before);
+    await relay.settled();
+    expect(requestCount()).toBe(before);
     expect(relay.notices).toEqual([
       { namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"], report: { version: 1, why: "Ümläut" } },
     ]);
   });
 
-  test.concurrent("tries a report once more where the relay had trouble, and then says that it is lost", async () => {
-    let tries = 0;
+  test.concurrent("sends a report once more after a 503, and then reports the loss", async () => {
+    let attempts = 0;
     const relay = await startRelay({
       answers: (_, res) => {
-        tries += 1;
+        attempts += 1;
         res.writeHead(503).end();
       },
     });
     const client = startClient(build, relay.env);
     client.child.stdin.write("report {}\n");
-    await client.says(/^undelivered it answered 503$/);
+    await client.line(/^undelivered it answered 503$/);
     expect(await client.ended).toBe(0);
-    expect(tries).toBeGreaterThanOrEqual(2);
+    expect(attempts).toBeGreaterThanOrEqual(2);
   });
 
-  test.concurrent("does not press a report on a relay that refuses it", async () => {
+  test.concurrent("does not repeat a report that the relay refused", async () => {
     const paths: string[] = [];
     const relay = await startRelay({
       answers: (req, res) => {
@@ -140,12 +143,12 @@ describeBuilds("the relay's client", (build) => {
     });
     const client = startClient(build, relay.env);
     client.child.stdin.write("report {}\n");
-    await client.says(/^undelivered it answered 413$/);
+    await client.line(/^undelivered it answered 413$/);
     expect(await client.ended).toBe(0);
     expect(paths.filter((path) => path === "/v1/drains")).toHaveLength(1);
   });
 
-  test.concurrent("does not start where it is not told whom to ask", async () => {
+  test.concurrent("exits with a usage error when no relay is configured", async () => {
     const client = startClient(build, {});
     let err = "";
     client.child.stderr.on("data", (chunk: Buffer) => {

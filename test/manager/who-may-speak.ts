@@ -1,7 +1,7 @@
 /** Who can cause what in a Pod's manager: the table of docs/who-may-speak.md, row by row as it is tried. */
 import { request } from "node:http";
 import { networkInterfaces } from "node:os";
-import { line, type Relaying } from "./fake-relay.ts";
+import { type Relaying, statusLine } from "./fake-relay.ts";
 import { hookPath, type Manager, PORT, TOKEN } from "./manager-process.ts";
 
 /** What may happen to a Pod, in the order of the table's columns. */
@@ -143,7 +143,7 @@ export const SPEAKERS: readonly Speaker[] = [
     costs: "it is believed: who runs the webhook could as well delete the Pod's hooks at its admission",
     acts: (manager) => Promise.all(["app", "web"].map((name) => callFrom(undefined, manager, hookPath(name)))),
     meddles: () => Promise.resolve(),
-    relay: { first: line({ state: "out", graceSeconds: RELAYED_GRACE_SECONDS }) },
+    relay: { first: statusLine({ state: "out", graceSeconds: RELAYED_GRACE_SECONDS }) },
   },
   {
     who: "a process in the Pod that has the token",

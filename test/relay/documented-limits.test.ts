@@ -41,12 +41,12 @@ function countOf(taken: (turn: number) => boolean): number {
 
 test("open questions of a replica, a namespace and a Pod", () => {
   const alone = createRelayLimits();
-  const ofOne = countOf((turn) => alone.beginStream({ namespace: "a", uid: `${turn}` }) === undefined);
+  const ofOne = countOf((turn) => alone.startStream({ namespace: "a", uid: `${turn}` }) === undefined);
   const podLimits = createRelayLimits();
-  const ofPod = countOf(() => podLimits.beginStream({ namespace: "a", uid: "same" }) === undefined);
+  const ofPod = countOf(() => podLimits.startStream({ namespace: "a", uid: "same" }) === undefined);
   const all = createRelayLimits();
   // Everyone comes alone, so that only the whole limits.
-  countOf((turn) => all.beginStream({ namespace: `${turn}`, uid: "" }) === undefined);
+  countOf((turn) => all.startStream({ namespace: `${turn}`, uid: "" }) === undefined);
   expect(row("open questions")).toContain(`${shown(all.streams())} per replica, half of them for one namespace`);
   expect(ofOne).toBe(all.streams() / 2);
   expect(row("open questions")).toContain(`${ofPod} for one Pod`);
@@ -60,9 +60,11 @@ test("Pods followed for a lost drain", () => {
 
 test("pulses, and requests of a namespace", () => {
   const limits = createRelayLimits();
-  expect(row("answers that pulse")).toContain(`${shown(countOf((turn) => limits.beginPulse(`${turn}`)))} per replica`);
-  const atOnce = countOf(() => limits.mayAsk("a", 0));
-  const inSecond = countOf(() => limits.mayAsk("a", 1_000));
+  expect(row("answers that pulse")).toContain(
+    `${shown(countOf((turn) => limits.startHeartbeat(`${turn}`)))} per replica`,
+  );
+  const atOnce = countOf(() => limits.takeRequest("a", 0));
+  const inSecond = countOf(() => limits.takeRequest("a", 1_000));
   expect(row("requests of a namespace")).toContain(`${shown(atOnce)} at once, then ${shown(inSecond)} a second`);
 });
 

@@ -10,7 +10,7 @@ const outside = processOutside({ ...BARE_BUILD, self: [] });
 let end: (() => readonly string[]) | undefined;
 const log = (line: string): void => {
   outside.log(line);
-  if (!line.startsWith("said ")) return;
+  if (!line.startsWith("status ")) return;
   if (end !== undefined) writeFileSync(file, JSON.stringify(end()));
   end = startCoverage();
 };

@@ -1,7 +1,7 @@
 /** Builds and recognises the manager's container, and reads its environment. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../contract/drain-settings.ts";
 import { MANAGER_BINARY, MANAGER_CONTAINER, VARIABLES } from "../../contract/manager-environment.ts";
-import type { GiveRelayAccess, RelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
+import type { GiveRelayAccess, RelayAccess, RelayAccessRequest } from "../../contract/relay-access.ts";
 import { formatServeFlags } from "../../contract/serve-flags.ts";
 import { nameOf, type PullPolicy } from "../../kubernetes/pod.ts";
 import { listAt, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
@@ -140,12 +140,12 @@ export function relayAccessFor(request: RelayRequest): RelayAccess | undefined {
   const given = request.giveRelayAccess?.({
     namespace: request.namespace,
     ...ownerOf(request.pod),
-    standing: existing,
+    existing,
   });
   return given ?? (request.staysInPlace ? undefined : existing);
 }
 
-type Owner = Pick<RelayAccessQuestion, "ownerKind" | "ownerName" | "ownerUid">;
+type Owner = Pick<RelayAccessRequest, "ownerKind" | "ownerName" | "ownerUid">;
 
 /** The Pod's controller; empty fields where the reference is malformed. */
 function ownerOf(pod: RawObject): Owner {

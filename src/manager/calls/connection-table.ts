@@ -81,7 +81,8 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
   const plan = (): void => {
     if (timer !== null) return;
     let sinceMs = -1;
-    for (const client of clients) if (!client.kept && (sinceMs < 0 || client.sinceMs < sinceMs)) sinceMs = client.sinceMs;
+    for (const client of clients)
+      if (!client.kept && (sinceMs < 0 || client.sinceMs < sinceMs)) sinceMs = client.sinceMs;
     if (sinceMs < 0) return;
     timer = setTimeout(readThenEvict, Math.max(1, Math.ceil(sinceMs + REQUEST_LIMIT_MS - nowMs())));
   };

@@ -1,92 +1,93 @@
-/**
- * The relay client as a process: this very program once more, with nothing but what it needs. One at a time, with a bound
- * on what it may say. Late words of an earlier one are dropped.
- */
+/** Runs the relay client as a child process of the same program, one at a time, with a rate limit on its output. */
 import { spawn } from "node:child_process";
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import { createLineBuffer, createRateLimit } from "../line-buffer.ts";
 import type { Environment } from "../outside.ts";
 import type { NowMs } from "../ports.ts";
-import { CLIENT_LINE_LIMIT_BYTES, type ClientNews, type ClientOrder, formatOrder, parseNews } from "./ipc-messages.ts";
+import {
+  CLIENT_LINE_LIMIT_BYTES,
+  type ClientCommand,
+  type ClientMessage,
+  formatCommand,
+  parseMessage,
+} from "./ipc-messages.ts";
 
-/** A started client. Its orders may be lost when it has gone; that is told by its end. */
 type ClientProcess = { readonly write: (line: string) => void; readonly kill: () => void };
 
-export type ClientEars = {
+export type ClientCallbacks = {
   readonly onOutput: (chunk: Buffer) => void;
-  /** Called once, and never before the client was handed over. */
+  /** Called once, never before `StartClient` has returned. */
   readonly onEnd: (how: string) => void;
 };
 
-export type StartClient = (ears: ClientEars) => ClientProcess;
+export type StartClient = (callbacks: ClientCallbacks) => ClientProcess;
 
 type ClientHandleParts = {
   readonly start: StartClient;
   readonly nowMs: NowMs;
-  readonly onNews: (news: ClientNews) => void;
-  /** The client is no more: by itself, or ended for this reason. */
-  readonly onGone: (why: string) => void;
+  readonly onMessage: (message: ClientMessage) => void;
+  readonly onExit: (why: string) => void;
 };
 
 export type ClientHandle = {
   readonly start: () => void;
-  readonly runs: () => boolean;
-  readonly order: (what: ClientOrder) => void;
+  readonly isRunning: () => boolean;
+  readonly send: (command: ClientCommand) => void;
   readonly end: (why: string) => void;
-  readonly heardAtMs: () => number;
+  readonly lastReceivedAtMs: () => number;
 };
 
-/** Per second. */
 const LIMITS = { bytes: 8 * CLIENT_LINE_LIMIT_BYTES, lines: 200 };
 
 export function createClientHandle(parts: ClientHandleParts): ClientHandle {
   const { nowMs } = parts;
   let client: ClientProcess | undefined;
   let generation = 0;
-  let heardAtMs = -1;
+  let lastReceivedAtMs = -1;
 
-  const forget = (why: string): void => {
+  const markExited = (why: string): void => {
     generation = generation + 1;
     client = undefined;
-    parts.onGone(why);
+    parts.onExit(why);
   };
 
   const end = (why: string): void => {
     const running = client;
     if (running === undefined) return;
-    forget(why);
+    markExited(why);
     running.kill();
   };
 
-  const take = (mine: number, line: string): void => {
-    const news = parseNews(line);
-    // One line may end the client in the middle of the others.
-    if (news !== undefined && mine === generation) parts.onNews(news);
+  const handleLine = (own: number, line: string): void => {
+    const message = parseMessage(line);
+    // An earlier line of the same chunk may have ended the client.
+    if (message !== undefined && own === generation) parts.onMessage(message);
   };
 
   return {
-    runs: () => client !== undefined,
-    heardAtMs: () => heardAtMs,
+    isRunning: () => client !== undefined,
+    lastReceivedAtMs: () => lastReceivedAtMs,
     end,
-    order: (what) => {
-      if (client !== undefined) client.write(`${formatOrder(what)}\n`);
+    send: (command) => {
+      if (client !== undefined) client.write(`${formatCommand(command)}\n`);
     },
     start: () => {
       generation = generation + 1;
       const mine = generation;
       const buffer = createLineBuffer(CLIENT_LINE_LIMIT_BYTES);
-      const gate = createRateLimit(LIMITS, nowMs);
-      heardAtMs = nowMs();
+      const rateLimit = createRateLimit(LIMITS, nowMs);
+      lastReceivedAtMs = nowMs();
       client = parts.start({
         onOutput: (chunk) => {
           if (mine !== generation) return;
-          heardAtMs = nowMs();
+          lastReceivedAtMs = nowMs();
           const lines = buffer.take(chunk);
-          if (lines === undefined || !gate.admits(chunk.length, lines.length)) end("the relay client floods");
-          else for (const line of lines) take(mine, line);
+          if (lines === undefined || !rateLimit.admits(chunk.length, lines.length))
+            end("the relay client exceeded its output limit");
+          else for (const line of lines) handleLine(mine, line);
         },
         onEnd: (how) => {
-          if (mine === generation) forget(`the relay client ended: ${how}`);
+          if (mine === generation) markExited(`the relay client ended: ${how}`);
         },
       });
     },
@@ -99,7 +100,6 @@ type Program = {
   readonly env: Record<string, string>;
 };
 
-/** @param self the program's file, and what stands before its own words */
 export function clientStarter(self: readonly string[], environment: Environment): StartClient {
   const env: Record<string, string> = {};
   env[VARIABLES.relayAddress] = environment.relayAddress;
@@ -111,30 +111,29 @@ export function clientStarter(self: readonly string[], environment: Environment)
   env[VARIABLES.podUid] = environment.podUid;
   env[VARIABLES.podIps] = environment.podIps;
   const program: Program = { file: self[0] ?? "", args: [...self.slice(1), "relay"], env };
-  return (ears) => {
+  return (callbacks) => {
     try {
-      return start(program, ears);
+      return start(program, callbacks);
     } catch (error) {
-      const how = error instanceof Error ? error.message : "it could not be started";
-      // Not before the caller knows what it has started.
-      setTimeout(() => ears.onEnd(how), 0);
+      const how = error instanceof Error ? error.message : "cannot be started";
+      setTimeout(() => callbacks.onEnd(how), 0);
       return { write: () => {}, kill: () => {} };
     }
   };
 }
 
-function start(program: Program, ears: ClientEars): ClientProcess {
+function start(program: Program, callbacks: ClientCallbacks): ClientProcess {
   let open = true;
   const finish = (how: string): void => {
     if (!open) return;
     open = false;
-    ears.onEnd(how);
+    callbacks.onEnd(how);
   };
   const child = spawn(program.file, [...program.args], { env: program.env, stdio: ["pipe", "pipe", "ignore"] });
   child.on("error", (error) => finish(error.message));
   child.on("close", (code: number | null) => finish(code === null ? "killed" : `status ${code}`));
-  child.stdout.on("data", (chunk: Buffer) => ears.onOutput(chunk));
-  // Without a listener a client that has gone would end the manager.
+  child.stdout.on("data", (chunk: Buffer) => callbacks.onOutput(chunk));
+  // Without a listener, EPIPE after the client's exit would end the manager.
   child.stdin.on("error", () => {});
   return {
     write: (line) => {

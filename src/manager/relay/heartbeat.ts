@@ -1,83 +1,93 @@
 /**
- * How closely a relay is listened to that a drain waits for. What the relay has shown in this drain is expected of it: one
- * that beats and answers fast is given up half a second after its last word, one on a busy machine later. Pure.
+ * Computes the timeouts of a relay that a drain waits for, from its gaps and response times in this drain: a fast relay
+ * times out half a second after its last line, one on a busy machine later. Pure.
  */
-import { RELAY_PULSE_MS } from "../../contract/relay-wire.ts";
+import { RELAY_HEARTBEAT_MS } from "../../contract/relay-wire.ts";
 
-/** When the delay is over it must be known whether the relay is still there: time for a handshake on a throttled CPU. */
-const LEAD_MS = 1_500;
-/** A missed heartbeat. */
-const PATIENCE_MS = RELAY_PULSE_MS + 100;
-/** From a missed heartbeat on another connection has this long to answer. */
-const SECOND_OPINION_MS = 200;
-/** Without a heartbeat nothing was missed: asking again is the only way to hear at all. */
-const MUTE_ANSWER_MS = 1_000;
+/** The relay is checked this long before the drain delay ends: a TLS handshake on a throttled CPU takes that long. */
+const CHECK_BEFORE_FLOOR_MS = 1_500;
+const MISSED_AFTER_MS = RELAY_HEARTBEAT_MS + 100;
+const RECHECK_ANSWER_MS = 200;
+/** Longer: without heartbeat every status needs a new connection. */
+const ANSWER_WITHOUT_HEARTBEAT_MS = 1_000;
 const LONGEST_MS = 2_000;
-/** Of the slowest beat and the slowest answer that were seen. */
-const BEAT_MARGIN = 1.5;
+/** Factors on the longest gap and the slowest response of this drain. */
+const GAP_MARGIN = 1.5;
 const ANSWER_MARGIN = 3;
 
-/** How often a drain that waits may expect to hear something. */
 export type Heartbeat = {
-  /** From here on a drain may wait for the word alone. */
-  readonly waitsFromMs: number;
+  /** From then on connections request a heartbeat; -1 before the drain starts. */
+  readonly wantedFromMs: number;
   readonly floorAtMs: number;
-  /** The connection that speaks was asked for a heartbeat. */
-  readonly beats: boolean;
-  /** Lines of the connection that speaks. */
+  readonly isRequested: boolean;
   readonly lines: number;
-  /** The longest time between two beats, and that to a first line, in this drain. */
-  readonly beatMs: number;
-  readonly answerMs: number;
-  /** How often in a row a connection answered and then did not beat. */
-  readonly mute: number;
+  /** Between two heartbeats, and from the dial to the first line; the longest of this drain. */
+  readonly longestGapMs: number;
+  readonly slowestAnswerMs: number;
+  /** Connections in a row that requested a heartbeat and received one line only. */
+  readonly withoutHeartbeat: number;
 };
 
-export function beginHeartbeat(): Heartbeat {
-  return { waitsFromMs: -1, floorAtMs: -1, beats: false, lines: 0, beatMs: 0, answerMs: 0, mute: 0 };
+export function newHeartbeat(): Heartbeat {
+  return {
+    wantedFromMs: -1,
+    floorAtMs: -1,
+    isRequested: false,
+    lines: 0,
+    longestGapMs: 0,
+    slowestAnswerMs: 0,
+    withoutHeartbeat: 0,
+  };
 }
 
-/** The drain has begun, and its delay is over in so many milliseconds. */
-export function heartbeatUntil(heartbeat: Heartbeat, nowMs: number, inMs: number): Heartbeat {
+export function startFloor(heartbeat: Heartbeat, nowMs: number, inMs: number): Heartbeat {
   const floorAtMs = nowMs + inMs;
-  return { ...heartbeat, floorAtMs, waitsFromMs: Math.max(nowMs, floorAtMs - LEAD_MS) };
+  return { ...heartbeat, floorAtMs, wantedFromMs: Math.max(nowMs, floorAtMs - CHECK_BEFORE_FLOOR_MS) };
 }
 
-/** After the first line of a connection. @param beats whether it was asked for a heartbeat. @param tookMs since it was opened */
-export function heartbeatOfNew(heartbeat: Heartbeat, beats: boolean, tookMs: number): Heartbeat {
-  // A connection that should beat, answered once and fell silent, and now the next one: the relay lives and has no heartbeat.
-  const mute = heartbeat.beats && heartbeat.lines === 1 ? heartbeat.mute + 1 : heartbeat.mute;
-  return { ...heartbeat, beats, lines: 1, mute, answerMs: Math.max(heartbeat.answerMs, tookMs) };
+export function afterFirstLine(heartbeat: Heartbeat, isRequested: boolean, tookMs: number): Heartbeat {
+  // A connection that stopped after its first line, followed by one that works: the relay is up and has no heartbeat.
+  const withoutHeartbeat =
+    heartbeat.isRequested && heartbeat.lines === 1 ? heartbeat.withoutHeartbeat + 1 : heartbeat.withoutHeartbeat;
+  return {
+    ...heartbeat,
+    isRequested,
+    lines: 1,
+    withoutHeartbeat,
+    slowestAnswerMs: Math.max(heartbeat.slowestAnswerMs, tookMs),
+  };
 }
 
-/** After a further line. @param gapMs since the last one */
-export function heartbeatOfNext(heartbeat: Heartbeat, gapMs: number): Heartbeat {
-  if (!heartbeat.beats) return { ...heartbeat, lines: heartbeat.lines + 1 };
-  return { ...heartbeat, lines: heartbeat.lines + 1, mute: 0, beatMs: Math.max(heartbeat.beatMs, gapMs) };
+export function afterNextLine(heartbeat: Heartbeat, gapMs: number): Heartbeat {
+  if (!heartbeat.isRequested) return { ...heartbeat, lines: heartbeat.lines + 1 };
+  return {
+    ...heartbeat,
+    lines: heartbeat.lines + 1,
+    withoutHeartbeat: 0,
+    longestGapMs: Math.max(heartbeat.longestGapMs, gapMs),
+  };
 }
 
-/** Whether a connection opened now is asked for a heartbeat. */
-export function waitsForWord(heartbeat: Heartbeat, nowMs: number): boolean {
-  return heartbeat.waitsFromMs >= 0 && nowMs >= heartbeat.waitsFromMs;
+export function wantsHeartbeat(heartbeat: Heartbeat, nowMs: number): boolean {
+  return heartbeat.wantedFromMs >= 0 && nowMs >= heartbeat.wantedFromMs;
 }
 
-/** When a word that is relied on is checked by asking again. */
-export function doubtAtMs(heartbeat: Heartbeat, heardAtMs: number): number {
-  return Math.max(heartbeat.waitsFromMs, heardAtMs + patienceMs(heartbeat));
+/** Time at which a second connection checks the status, while a drain waits for it. */
+export function recheckAtMs(heartbeat: Heartbeat, lastReceivedAtMs: number): number {
+  return Math.max(heartbeat.wantedFromMs, lastReceivedAtMs + missedAfterMs(heartbeat));
 }
 
-/** When it counts no more. Before the delay is over nothing depends on it. */
-export function staleAtMs(heartbeat: Heartbeat, heardAtMs: number): number {
-  return Math.max(heartbeat.floorAtMs, heardAtMs + patienceMs(heartbeat) + answerMs(heartbeat));
+/** Time at which the status expires; never before the end of the drain delay, as nothing depends on it until then. */
+export function staleAtMs(heartbeat: Heartbeat, lastReceivedAtMs: number): number {
+  return Math.max(heartbeat.floorAtMs, lastReceivedAtMs + missedAfterMs(heartbeat) + answerLimitMs(heartbeat));
 }
 
-/** How long a connection may take to answer, by what the ones before took. */
-export function answerMs(heartbeat: Heartbeat): number {
-  const leastMs = heartbeat.mute > 0 ? MUTE_ANSWER_MS : SECOND_OPINION_MS;
-  return Math.min(LONGEST_MS, Math.max(leastMs, ANSWER_MARGIN * heartbeat.answerMs));
+export function answerLimitMs(heartbeat: Heartbeat): number {
+  const leastMs = heartbeat.withoutHeartbeat > 0 ? ANSWER_WITHOUT_HEARTBEAT_MS : RECHECK_ANSWER_MS;
+  return Math.min(LONGEST_MS, Math.max(leastMs, ANSWER_MARGIN * heartbeat.slowestAnswerMs));
 }
 
-function patienceMs(heartbeat: Heartbeat): number {
-  const beatMs = Math.max(PATIENCE_MS, BEAT_MARGIN * heartbeat.beatMs);
-  return Math.min(LONGEST_MS, beatMs * 2 ** Math.min(heartbeat.mute, 4));
+function missedAfterMs(heartbeat: Heartbeat): number {
+  const beatMs = Math.max(MISSED_AFTER_MS, GAP_MARGIN * heartbeat.longestGapMs);
+  return Math.min(LONGEST_MS, beatMs * 2 ** Math.min(heartbeat.withoutHeartbeat, 4));
 }

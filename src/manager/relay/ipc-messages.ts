@@ -1,54 +1,45 @@
-/**
- * What the manager and its relay client, a process of its own, say to each other, one line each; and what the relay says of
- * the Pod, read as if a stranger had written it. Pure.
- */
+/** Formats and parses the lines between manager and relay client, and the relay's untrusted status lines. Pure. */
 import type { Offered } from "../drain/drain-state.ts";
 import { depthOf, isRecord } from "../json-reader.ts";
 
-/** From the client to the manager. */
-export type ClientNews =
-  /** A connection is about to be opened: it is not to be taken for traffic. */
-  | { readonly kind: "dials" }
-  | { readonly kind: "said"; readonly word: WithdrawalStatus }
-  /** What was said last is not vouched for any more. */
+export type ClientMessage =
+  /** A connection is about to be opened, which must not count as traffic. */
+  | { readonly kind: "dial" }
+  | { readonly kind: "status"; readonly status: WithdrawalStatus }
   | { readonly kind: "lost"; readonly reason: string }
   | { readonly kind: "delivered" }
   | { readonly kind: "undelivered"; readonly reason: string };
 
-/** From the manager to the client. */
-export type ClientOrder =
-  /** The drain has begun; its delay is over in so many milliseconds, and then it waits for the relay's word alone. */
+export type ClientCommand =
+  /** The drain has started; its delay ends in `inMs`, and from then on it waits only for the withdrawal. */
   | { readonly kind: "floor"; readonly inMs: number }
-  /** Nothing more is to be asked. */
-  | { readonly kind: "rest" }
-  /** The drain is over. `report` is its JSON. */
+  /** Closes the connections; the process stays for the report. */
+  | { readonly kind: "disconnect" }
   | { readonly kind: "report"; readonly report: string };
 
-/** A report and its envelope fit the relay's limit; so does every line. */
 export const CLIENT_LINE_LIMIT_BYTES = 16_384;
 
-export function formatNews(news: ClientNews): string {
-  switch (news.kind) {
-    case "said":
-      return `said ${formatWithdrawalStatus(news.word)}`;
+export function formatMessage(message: ClientMessage): string {
+  switch (message.kind) {
+    case "status":
+      return `status ${formatWithdrawalStatus(message.status)}`;
     case "lost":
-      return `lost ${shortReason(news.reason)}`;
+      return `lost ${shortReason(message.reason)}`;
     case "undelivered":
-      return `undelivered ${shortReason(news.reason)}`;
+      return `undelivered ${shortReason(message.reason)}`;
     default:
-      return news.kind;
+      return message.kind;
   }
 }
 
-/** @returns undefined for what no client writes */
-export function parseNews(line: string): ClientNews | undefined {
+export function parseMessage(line: string): ClientMessage | undefined {
   const rest = restOf(line);
-  switch (wordOf(line)) {
-    case "dials":
-      return { kind: "dials" };
-    case "said": {
-      const word = parseWithdrawalStatus(rest);
-      return word === undefined ? undefined : { kind: "said", word };
+  switch (kindOf(line)) {
+    case "dial":
+      return { kind: "dial" };
+    case "status": {
+      const status = parseWithdrawalStatus(rest);
+      return status === undefined ? undefined : { kind: "status", status };
     }
     case "lost":
       return { kind: "lost", reason: shortReason(rest) };
@@ -61,24 +52,24 @@ export function parseNews(line: string): ClientNews | undefined {
   }
 }
 
-export function formatOrder(order: ClientOrder): string {
-  switch (order.kind) {
+export function formatCommand(command: ClientCommand): string {
+  switch (command.kind) {
     case "floor":
-      return `floor ${Math.max(0, Math.round(order.inMs))}`;
+      return `floor ${Math.max(0, Math.round(command.inMs))}`;
     case "report":
-      return `report ${order.report}`;
+      return `report ${command.report}`;
     default:
-      return order.kind;
+      return command.kind;
   }
 }
 
-export function parseOrder(line: string): ClientOrder | undefined {
+export function parseCommand(line: string): ClientCommand | undefined {
   const rest = restOf(line);
-  switch (wordOf(line)) {
+  switch (kindOf(line)) {
     case "floor":
       return /^[0-9]{1,10}$/.test(rest) ? { kind: "floor", inMs: Number(rest) } : undefined;
-    case "rest":
-      return { kind: "rest" };
+    case "disconnect":
+      return { kind: "disconnect" };
     case "report":
       return { kind: "report", report: rest };
     default:
@@ -86,7 +77,7 @@ export function parseOrder(line: string): ClientOrder | undefined {
   }
 }
 
-function wordOf(line: string): string {
+function kindOf(line: string): string {
   const cut = line.indexOf(" ");
   return cut < 0 ? line : line.slice(0, cut);
 }
@@ -96,28 +87,25 @@ function restOf(line: string): string {
   return cut < 0 ? "" : line.slice(cut + 1);
 }
 
-/** What the relay knows of the Pod. */
+/** The relay's last status line about the Pod, or an `unknown` that the client or the manager made. */
 export type WithdrawalStatus = {
   readonly offered: Offered;
   readonly terminating: boolean;
-  /** Printable, and a few words long; why, where `offered` is unknown. */
+  /** Printable ASCII, at most 120 characters. */
   readonly reason: string;
-  /** The Pod's real grace period in seconds; -1 when the relay may not know it. */
   readonly graceSeconds: number;
 };
 
-const DEEPEST = 4;
-const LONGEST_REASON = 120;
-/** More seconds than any grace period has. */
-const MOST = 1_000_000_000;
+const DEPTH_LIMIT = 4;
+const REASON_LIMIT = 120;
+const SECONDS_LIMIT = 1_000_000_000;
 
 export function unknownStatus(reason: string): WithdrawalStatus {
   return { offered: "unknown", terminating: false, reason: shortReason(reason), graceSeconds: -1 };
 }
 
-/** @returns undefined for a line that the relay would not write */
 export function parseWithdrawalStatus(line: string): WithdrawalStatus | undefined {
-  if (depthOf(line) > DEEPEST) return undefined;
+  if (depthOf(line) > DEPTH_LIMIT) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -133,12 +121,12 @@ export function parseWithdrawalStatus(line: string): WithdrawalStatus | undefine
   return { offered, terminating, reason: shortReason(reason), graceSeconds };
 }
 
-export function formatWithdrawalStatus(word: WithdrawalStatus): string {
+export function formatWithdrawalStatus(status: WithdrawalStatus): string {
   return JSON.stringify({
-    state: word.offered,
-    terminating: word.terminating,
-    reason: word.reason,
-    graceSeconds: word.graceSeconds,
+    state: status.offered,
+    terminating: status.terminating,
+    reason: status.reason,
+    graceSeconds: status.graceSeconds,
   });
 }
 
@@ -146,10 +134,10 @@ export function sameStatus(one: WithdrawalStatus, other: WithdrawalStatus): bool
   return formatWithdrawalStatus(one) === formatWithdrawalStatus(other);
 }
 
-/** One line of printable characters. */
+/** Replaces everything but printable ASCII by spaces and cuts the text at 120 characters. */
 export function shortReason(text: string): string {
   return text
-    .slice(0, LONGEST_REASON)
+    .slice(0, REASON_LIMIT)
     .split(/[^\x21-\x7e]+/)
     .join(" ")
     .trim();
@@ -161,8 +149,7 @@ function offeredOf(value: unknown): Offered | undefined {
   return value === "unknown" ? "unknown" : undefined;
 }
 
-/** -1 for what is no whole number from 0 on. */
 function wholeNumber(value: unknown): number {
   if (typeof value !== "number" || !Number.isFinite(value)) return -1;
-  return value >= 0 && value <= MOST && Math.floor(value) === value ? value : -1;
+  return value >= 0 && value <= SECONDS_LIMIT && Math.floor(value) === value ? value : -1;
 }

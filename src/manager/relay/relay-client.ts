@@ -1,37 +1,32 @@
-/**
- * The manager's side of its relay client: starts the process when a drain may need it, hands its words to the drain, and
- * ends it. Nothing here waits, and whatever fails is an unknown, never a drain that fails.
- */
+/** Starts and ends the relay client process, and passes its statuses to the drain; every failure becomes `unknown`. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { floorEndMs } from "../drain/drain-plan.ts";
 import type { DrainState } from "../drain/drain-state.ts";
 import { isEndUnconfirmed } from "../drain/hook-calls.ts";
 import type { NowMs } from "../ports.ts";
 import { type ClientHandle, createClientHandle, type StartClient } from "./client-process.ts";
-import { type ClientNews, sameStatus, unknownStatus, type WithdrawalStatus } from "./ipc-messages.ts";
+import { type ClientMessage, sameStatus, unknownStatus, type WithdrawalStatus } from "./ipc-messages.ts";
 
-/** What a drain wants of the relay at a moment. */
 export type RelayDemand =
-  | { readonly kind: "nothing" }
-  /** Ask. From `floorEndMs` on the drain waits for the answer alone; -1 while none has begun. */
-  | { readonly kind: "ask"; readonly floorEndMs: number }
-  /** The answer matters no more, the report will. */
-  | { readonly kind: "rest" };
+  | { readonly kind: "none" }
+  /** From `floorEndMs` on the drain waits only for the withdrawal; -1 before a drain starts. */
+  | { readonly kind: "status"; readonly floorEndMs: number }
+  | { readonly kind: "report" };
 
-const NOTHING: RelayDemand = { kind: "nothing" };
+const NOTHING: RelayDemand = { kind: "none" };
 
 export function relayDemandOf(settings: DrainSettings, state: DrainState): RelayDemand {
   const { phase } = state;
   switch (phase.name) {
     case "idle":
-      // By its hooks the Pod's end looks like a restart, and the relay may know which it is.
-      return isEndUnconfirmed(state.hooks) ? { kind: "ask", floorEndMs: -1 } : NOTHING;
+      // The hook calls alone do not show whether the Pod ends or a container restarts.
+      return isEndUnconfirmed(state.hooks) ? { kind: "status", floorEndMs: -1 } : NOTHING;
     case "withdrawing":
-      return { kind: "ask", floorEndMs: floorEndMs(settings, phase.drain.triggeredAtMs) };
+      return { kind: "status", floorEndMs: floorEndMs(settings, phase.drain.triggeredAtMs) };
     case "draining":
-      return { kind: "rest" };
+      return { kind: "report" };
     case "holding":
-      return { kind: "rest" };
+      return { kind: "report" };
     default:
       return NOTHING;
   }
@@ -40,34 +35,29 @@ export function relayDemandOf(settings: DrainSettings, state: DrainState): Relay
 type RelayClientParts = {
   readonly start: StartClient;
   readonly nowMs: NowMs;
-  /** @param answered the relay said it; else the client did, of the way to it */
-  readonly onWord: (word: WithdrawalStatus, answered: boolean) => void;
-  /** Empty, or why the report is lost. */
+  /** @param answered whether the status came from the relay, and not from the client or the manager */
+  readonly onStatus: (status: WithdrawalStatus, answered: boolean) => void;
   readonly onReported: (failure: string) => void;
 };
 
 export type RelayClient = {
-  /** Told after every event of the drain. */
   readonly follow: (demand: RelayDemand) => void;
-  /** @param report its JSON; the client ends when it is delivered or lost */
   readonly deliver: (report: string) => void;
-  /** Connections the client has opened; a running total. */
   readonly dials: () => number;
-  /** Before the manager's exit: gives a report on its way a moment. */
+  /** Before the manager's exit: waits up to 100 ms for a report that is being delivered. */
   readonly settle: (done: () => void) => void;
 };
 
 export const NO_ANSWER_YET = "no answer yet";
 
-/** While a drain waits, a client that lives says something more often than that, whatever the relay does. */
+/** While a drain waits, a working client writes more often than that, whatever the relay does. */
 const HANG_MS = 4_000;
-/** A client that dies by itself is started again, but not for ever. */
 const RESTART_MS = 1_000;
-const MOST_STARTS = 4;
-/** Both tries of a delivery, and some more for the process itself. */
+const STARTS_LIMIT = 4;
+/** Two attempts of 2 s each, and the start of the process. */
 const DELIVERY_LIMIT_MS = 6_000;
-const FAREWELL_MS = 100;
-/** Whatever waits in the pipe is read before the client is judged. */
+const SETTLE_LIMIT_MS = 100;
+/** Lets the event loop read what waits in the pipe before the check. */
 const ONE_TURN_MS = 1;
 
 export function createRelayClient(parts: RelayClientParts): RelayClient {
@@ -76,142 +66,140 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   let startedAtMs = -1;
   let dials = 0;
   let demand: RelayDemand = NOTHING;
-  let toldFloor = false;
-  let resting = false;
+  let isFloorSent = false;
+  let isDisconnected = false;
   let delivering = false;
   let last = unknownStatus("");
-  let guard: NodeJS.Timeout | null = null;
-  let farewell = (): void => {};
+  let timeout: NodeJS.Timeout | null = null;
+  let onSettled = (): void => {};
 
-  const stopGuard = (): void => {
-    if (guard !== null) clearTimeout(guard);
-    guard = null;
+  const stopTimeout = (): void => {
+    if (timeout !== null) clearTimeout(timeout);
+    timeout = null;
   };
 
-  const say = (word: WithdrawalStatus, answered: boolean): void => {
-    if (demand.kind !== "ask" || sameStatus(word, last)) return;
-    last = word;
-    parts.onWord(word, answered);
+  const notifyStatus = (status: WithdrawalStatus, answered: boolean): void => {
+    if (demand.kind !== "status" || sameStatus(status, last)) return;
+    last = status;
+    parts.onStatus(status, answered);
   };
-  const unknown = (why: string): void => say(unknownStatus(why), false);
+  const notifyUnknown = (why: string): void => notifyStatus(unknownStatus(why), false);
 
-  const reported = (failure: string): void => {
+  const notifyReported = (failure: string): void => {
     if (!delivering) return;
     delivering = false;
     parts.onReported(failure);
   };
 
-  /** The client is no more. */
-  const onGone = (why: string): void => {
-    stopGuard();
-    reported(why);
-    unknown(why);
-    farewell();
+  const onExit = (why: string): void => {
+    stopTimeout();
+    notifyReported(why);
+    notifyUnknown(why);
+    onSettled();
   };
 
-  const onNews = (news: ClientNews): void => {
-    switch (news.kind) {
-      case "dials":
+  const onMessage = (message: ClientMessage): void => {
+    switch (message.kind) {
+      case "dial":
         dials = dials + 1;
         break;
-      case "said":
-        say(news.word, true);
+      case "status":
+        notifyStatus(message.status, true);
         break;
       case "lost":
-        unknown(news.reason);
+        notifyUnknown(message.reason);
         break;
       case "delivered":
-        reported("");
+        notifyReported("");
         break;
       default:
-        reported(news.reason);
+        notifyReported(message.reason);
     }
-    watch();
+    armHangTimer();
   };
 
-  const client: ClientHandle = createClientHandle({ start: parts.start, nowMs, onNews, onGone });
+  const client: ClientHandle = createClientHandle({ start: parts.start, nowMs, onMessage, onExit });
 
   const start = (): void => {
     starts = starts + 1;
     startedAtMs = nowMs();
-    toldFloor = false;
-    resting = false;
+    isFloorSent = false;
+    isDisconnected = false;
     client.start();
-    if (last.reason === "") unknown(NO_ANSWER_YET);
+    if (last.reason === "") notifyUnknown(NO_ANSWER_YET);
   };
 
-  /** A client that hangs is like a relay that hangs: from the end of the delay on its word must be fresh. */
-  const watch = (): void => {
+  /** After the end of the drain delay a client that hangs must not delay the drain. */
+  const armHangTimer = (): void => {
     if (delivering) return;
-    stopGuard();
-    if (!client.runs() || demand.kind !== "ask" || demand.floorEndMs < 0 || last.offered !== "in") return;
-    const dueMs = Math.max(demand.floorEndMs, client.heardAtMs()) + HANG_MS;
-    const readThenJudge = (): void => {
-      guard = setTimeout(judge, ONE_TURN_MS);
+    stopTimeout();
+    if (!client.isRunning() || demand.kind !== "status" || demand.floorEndMs < 0 || last.offered !== "in") return;
+    const dueMs = Math.max(demand.floorEndMs, client.lastReceivedAtMs()) + HANG_MS;
+    const readThenCheck = (): void => {
+      timeout = setTimeout(checkHang, ONE_TURN_MS);
     };
-    guard = setTimeout(readThenJudge, Math.max(0, Math.ceil(dueMs - nowMs())));
+    timeout = setTimeout(readThenCheck, Math.max(0, Math.ceil(dueMs - nowMs())));
   };
-  const judge = (): void => {
-    guard = null;
-    if (nowMs() - client.heardAtMs() >= HANG_MS) client.end("the relay client hangs");
-    else watch();
+  const checkHang = (): void => {
+    timeout = null;
+    if (nowMs() - client.lastReceivedAtMs() >= HANG_MS) client.end("the relay client does not respond");
+    else armHangTimer();
   };
 
-  const ask = (floorEndMs: number): void => {
-    const mayStart = starts < MOST_STARTS && (startedAtMs < 0 || nowMs() - startedAtMs >= RESTART_MS);
-    if (!client.runs() && mayStart) start();
-    if (floorEndMs >= 0 && client.runs() && !toldFloor) {
-      toldFloor = true;
-      client.order({ kind: "floor", inMs: floorEndMs - nowMs() });
+  const requestStatus = (floorEndMs: number): void => {
+    const mayStart = starts < STARTS_LIMIT && (startedAtMs < 0 || nowMs() - startedAtMs >= RESTART_MS);
+    if (!client.isRunning() && mayStart) start();
+    if (floorEndMs >= 0 && client.isRunning() && !isFloorSent) {
+      isFloorSent = true;
+      client.send({ kind: "floor", inMs: floorEndMs - nowMs() });
     }
   };
 
-  const rest = (): void => {
-    if (!client.runs() || resting) return;
-    resting = true;
-    client.order({ kind: "rest" });
+  const disconnect = (): void => {
+    if (!client.isRunning() || isDisconnected) return;
+    isDisconnected = true;
+    client.send({ kind: "disconnect" });
   };
 
-  const forget = (): void => {
+  const endClient = (): void => {
     starts = 0;
     startedAtMs = -1;
     last = unknownStatus("");
-    if (!delivering && client.runs()) client.end("");
+    if (!delivering && client.isRunning()) client.end("");
   };
 
   return {
     dials: () => dials,
     follow: (next) => {
       demand = next;
-      if (next.kind === "ask") ask(next.floorEndMs);
-      else if (next.kind === "rest") rest();
-      else forget();
-      watch();
+      if (next.kind === "status") requestStatus(next.floorEndMs);
+      else if (next.kind === "report") disconnect();
+      else endClient();
+      armHangTimer();
     },
     deliver: (report) => {
-      if (!client.runs()) start();
+      if (!client.isRunning()) start();
       delivering = true;
-      client.order({ kind: "report", report });
-      stopGuard();
-      guard = setTimeout(() => client.end("the relay client did not end"), DELIVERY_LIMIT_MS);
+      client.send({ kind: "report", report });
+      stopTimeout();
+      timeout = setTimeout(() => client.end("the relay client did not deliver the report in time"), DELIVERY_LIMIT_MS);
     },
     settle: (done) => {
-      if (!delivering || !client.runs()) {
+      if (!delivering || !client.isRunning()) {
         done();
         return;
       }
-      const leave = (): void => {
-        farewell = () => {};
+      const finish = (): void => {
+        onSettled = () => {};
         clearTimeout(timer);
         done();
       };
-      const timer = setTimeout(leave, FAREWELL_MS);
-      farewell = leave;
+      const timer = setTimeout(finish, SETTLE_LIMIT_MS);
+      onSettled = finish;
     },
   };
 }
 
-/** Where there is no relay. */
 export const NO_RELAY: RelayClient = {
   follow: () => {},
   deliver: () => {},

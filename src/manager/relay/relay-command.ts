@@ -1,15 +1,20 @@
 /**
- * `lastcall relay`: the relay's client, a process that lives as long as a drain. The manager talks with it over its
- * standard input and output, in the lines of ipc-messages.ts; when the input ends, so does the process. What goes wrong
- * with TLS goes wrong here, and costs no hold.
+ * Runs `lastcall relay`, the relay client of one drain: exchanges lines of ipc-messages.ts with the manager over stdin
+ * and stdout, and exits when stdin ends. A process of its own, so that a crash in TLS does not end a hold.
  */
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import { createLineBuffer } from "../line-buffer.ts";
 import type { Outside } from "../outside.ts";
-import { CLIENT_LINE_LIMIT_BYTES, type ClientNews, type ClientOrder, formatNews, parseOrder } from "./ipc-messages.ts";
+import {
+  CLIENT_LINE_LIMIT_BYTES,
+  type ClientCommand,
+  type ClientMessage,
+  formatMessage,
+  parseCommand,
+} from "./ipc-messages.ts";
 import { deliverReport, openWithdrawal } from "./relay-connection.ts";
-import { beginSession, type SessionAction, type SessionEvent, stepSession } from "./relay-session.ts";
+import { newSession, type SessionAction, type SessionEvent, stepSession } from "./relay-session.ts";
 import { type RelaySettings, readRelaySettings } from "./relay-settings.ts";
 
 export function runRelay(outside: Outside): void {
@@ -19,34 +24,34 @@ export function runRelay(outside: Outside): void {
     outside.exit(EXIT_USAGE);
     return;
   }
-  ask(read.settings, outside);
+  runClient(read.settings, outside);
 }
 
 type OpenStream = { readonly id: number; readonly drop: () => void };
 
-/** Whatever waits in the kernel is read before time is judged. */
+/** Lets the event loop read what waits in the sockets before a timeout counts. */
 const ONE_TURN_MS = 1;
 
-function ask(settings: RelaySettings, outside: Outside): void {
+function runClient(settings: RelaySettings, outside: Outside): void {
   const { nowMs } = outside;
-  let session = beginSession(nowMs());
+  let session = newSession(nowMs());
   let streams: OpenStream[] = [];
   let timer: NodeJS.Timeout | null = null;
   let wakeAtMs = -1;
   let delivering = false;
 
-  const tell = (news: ClientNews): void => outside.log(formatNews(news));
+  const send = (message: ClientMessage): void => outside.log(formatMessage(message));
 
   const dial = (id: number, heartbeat: boolean): void => {
-    tell({ kind: "dials" });
+    send({ kind: "dial" });
     const drop = openWithdrawal(settings, heartbeat, nowMs, {
-      onWord: (word) => {
-        hear({ kind: "spoke", nowMs: nowMs(), id, offered: word.offered });
-        if (session.current === id) tell({ kind: "said", word });
+      onStatus: (status) => {
+        handle({ kind: "received", nowMs: nowMs(), id, offered: status.offered });
+        if (session.current === id) send({ kind: "status", status });
       },
-      onBroke: (reason) => {
+      onClosed: (reason) => {
         streams = streams.filter((stream) => stream.id !== id);
-        hear({ kind: "broke", nowMs: nowMs(), id, reason });
+        handle({ kind: "closed", nowMs: nowMs(), id, reason });
       },
     });
     streams.push({ id, drop });
@@ -64,7 +69,7 @@ function ask(settings: RelaySettings, outside: Outside): void {
         return;
       }
       case "lost":
-        tell({ kind: "lost", reason: action.reason });
+        send({ kind: "lost", reason: action.reason });
         return;
       default:
         return;
@@ -75,11 +80,11 @@ function ask(settings: RelaySettings, outside: Outside): void {
     const lateMs = nowMs() - wakeAtMs;
     timer = setTimeout(() => {
       timer = null;
-      hear({ kind: "tick", nowMs: nowMs(), lateMs });
+      handle({ kind: "tick", nowMs: nowMs(), lateMs });
     }, ONE_TURN_MS);
   };
 
-  const hear = (event: SessionEvent): void => {
+  const handle = (event: SessionEvent): void => {
     const next = stepSession(session, event);
     session = next.session;
     if (timer !== null) clearTimeout(timer);
@@ -91,33 +96,33 @@ function ask(settings: RelaySettings, outside: Outside): void {
 
   const deliver = (report: string): void => {
     delivering = true;
-    hear({ kind: "rest", nowMs: nowMs() });
+    handle({ kind: "disconnect", nowMs: nowMs() });
     deliverReport(settings, report, {
-      onDial: () => tell({ kind: "dials" }),
+      onDial: () => send({ kind: "dial" }),
       onEnd: (failure) => {
-        tell(failure === "" ? { kind: "delivered" } : { kind: "undelivered", reason: failure });
+        send(failure === "" ? { kind: "delivered" } : { kind: "undelivered", reason: failure });
         outside.exit(EXIT_OK);
       },
     });
   };
 
-  const obey = (order: ClientOrder): void => {
-    if (order.kind === "floor") hear({ kind: "floor", nowMs: nowMs(), inMs: order.inMs });
-    else if (order.kind === "rest") hear({ kind: "rest", nowMs: nowMs() });
-    else if (!delivering) deliver(order.report);
+  const execute = (command: ClientCommand): void => {
+    if (command.kind === "floor") handle({ kind: "floor", nowMs: nowMs(), inMs: command.inMs });
+    else if (command.kind === "disconnect") handle({ kind: "disconnect", nowMs: nowMs() });
+    else if (!delivering) deliver(command.report);
   };
 
-  const orders = createLineBuffer(CLIENT_LINE_LIMIT_BYTES);
+  const commands = createLineBuffer(CLIENT_LINE_LIMIT_BYTES);
   outside.readInput(
     (chunk) => {
-      for (const line of orders.take(chunk) ?? []) {
-        const order = parseOrder(line);
-        if (order !== undefined) obey(order);
+      for (const line of commands.take(chunk) ?? []) {
+        const command = parseCommand(line);
+        if (command !== undefined) execute(command);
       }
     },
     () => {
       if (!delivering) outside.exit(EXIT_OK);
     },
   );
-  hear({ kind: "tick", nowMs: nowMs(), lateMs: 0 });
+  handle({ kind: "tick", nowMs: nowMs(), lateMs: 0 });
 }

@@ -1,4 +1,4 @@
-/** How this Pod reaches the relay, from the variables that injection wrote. All of it or nothing. Pure. */
+/** Reads the relay's address, CA and credential from the variables that injection wrote; all or nothing. Pure. */
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import type { Environment } from "../outside.ts";
 import type { RelayEndpoint } from "../ports.ts";
@@ -8,7 +8,6 @@ import { shortReason } from "./ipc-messages.ts";
 export type RelaySettings = {
   readonly endpoint: RelayEndpoint;
   readonly serverName: string;
-  /** PEM. */
   readonly ca: string;
   readonly credential: string;
   readonly namespace: string;
@@ -18,9 +17,7 @@ export type RelaySettings = {
 };
 
 type RelaySettingsRead = {
-  /** undefined where there is no relay, or none that could be asked. */
   readonly settings: RelaySettings | undefined;
-  /** Empty, or which variable is wrong and what would be right. */
   readonly problem: string;
 };
 
@@ -30,13 +27,12 @@ const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const CREDENTIAL = /^[A-Za-z0-9_-]{1,64}\.[A-Za-z0-9_-]{1,4096}\.[A-Za-z0-9_-]{1,128}$/;
 const BASE64 = /^[A-Za-z0-9+/]{64,16384}={0,2}$/;
 const UID = /^[A-Za-z0-9-]{1,128}$/;
-/** One per family. */
-const MOST_ADDRESSES = 2;
-const LINE_OF_PEM = 64;
+const ADDRESSES_LIMIT = 2;
+const PEM_LINE_CHARACTERS = 64;
 
 export function readRelaySettings(environment: Environment): RelaySettingsRead {
   const { relayAddress, relayName, relayCa, relayCredential } = environment;
-  if (relayAddress === "" && relayName === "" && relayCa === "" && relayCredential === "") return NOTHING;
+  if (relayAddress === "" && relayName === "" && relayCa === "" && relayCredential === "") return NO_RELAY_SETTINGS;
   const endpoint = endpointOf(relayAddress);
   const problem = firstProblem(environment, endpoint);
   if (problem !== "") return { settings: undefined, problem };
@@ -55,18 +51,18 @@ export function readRelaySettings(environment: Environment): RelaySettingsRead {
   };
 }
 
-const NOTHING: RelaySettingsRead = { settings: undefined, problem: "" };
+const NO_RELAY_SETTINGS: RelaySettingsRead = { settings: undefined, problem: "" };
 
-/** The values of the CA and the credential are not repeated: what is wrong with them is their form. */
+/** The CA is long and the credential secret, so their values are not in the message. */
 function firstProblem(environment: Environment, endpoint: RelayEndpoint): string {
   const { relayAddress, relayName, relayCa, relayCredential } = environment;
   if (endpoint.port === 0)
     return `${VARIABLES.relayAddress} is "${shortReason(relayAddress)}", expected an IP address with a port, such as 10.0.0.10:443 or [fd00::10]:443`;
   if (!NAME.test(relayName))
     return `${VARIABLES.relayName} is "${shortReason(relayName)}", expected a server name, such as relay-1.lastcall.internal`;
-  if (!isCertificate(relayCa)) return `${VARIABLES.relayCa} is not one certificate as base64 of its DER`;
+  if (!isCertificate(relayCa)) return `${VARIABLES.relayCa} is not a certificate, expected the base64 of its DER`;
   if (!CREDENTIAL.test(relayCredential))
-    return `${VARIABLES.relayCredential} has not the form of a credential, three parts joined by dots`;
+    return `${VARIABLES.relayCredential} is not a credential, expected three parts joined by dots`;
   if (!NAME.test(environment.podNamespace)) return `${VARIABLES.podNamespace} is not the name of a namespace`;
   if (!NAME.test(environment.podName)) return `${VARIABLES.podName} is not the name of a Pod`;
   if (!UID.test(environment.podUid)) return `${VARIABLES.podUid} is not the uid of a Pod`;
@@ -81,7 +77,6 @@ function endpointOf(text: string): RelayEndpoint {
   const bracketed = bare !== host;
   const address = isAddress(bare) ? canonicalAddress(bare) : "";
   const port = /^[1-9][0-9]{0,4}$/.test(digits) ? Number(digits) : 0;
-  // Only IPv6 stands in brackets, and never without.
   if (address === "" || bare.includes(":") !== bracketed || port > 65_535) return NO_ENDPOINT;
   return { address, port };
 }
@@ -93,14 +88,14 @@ function isAddress(text: string): boolean {
 
 function addressesOf(text: string): readonly string[] {
   const parts = text.split(",").map((part) => part.trim());
-  return parts.filter(isAddress).slice(0, MOST_ADDRESSES);
+  return parts.filter(isAddress).slice(0, ADDRESSES_LIMIT);
 }
 
-/** A certificate that cannot be read ends a program of the native build, so its outer form is looked at first. */
+/** Checks the outer form only: the native build's parser ends the process at a broken certificate. */
 function isCertificate(text: string): boolean {
   if (!BASE64.test(text) || text.length % 4 !== 0) return false;
   const der = Buffer.from(text, "base64");
-  // SEQUENCE with a length of two bytes, and nothing behind it.
+  // A SEQUENCE with a length of two bytes that ends with the text.
   return (
     der.length > 4 && der.readUInt8(0) === 0x30 && der.readUInt8(1) === 0x82 && der.readUInt16BE(2) + 4 === der.length
   );
@@ -108,6 +103,7 @@ function isCertificate(text: string): boolean {
 
 function pemOf(text: string): string {
   let pem = "-----BEGIN CERTIFICATE-----\n";
-  for (let at = 0; at < text.length; at = at + LINE_OF_PEM) pem = `${pem}${text.slice(at, at + LINE_OF_PEM)}\n`;
+  for (let at = 0; at < text.length; at = at + PEM_LINE_CHARACTERS)
+    pem = `${pem}${text.slice(at, at + PEM_LINE_CHARACTERS)}\n`;
   return `${pem}-----END CERTIFICATE-----\n`;
 }

@@ -1,18 +1,15 @@
-/** Keeps the last drains of this replica; the namespace with most loses its oldest first, to protect the others. Pure. */
+/** Keeps the last drains of this replica; beyond its limit the namespace with most drains loses its oldest. Pure. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 
-/** A second report of one Pod within this is a repetition, by a manager that missed the answer. */
+/** A second report of a Pod within this time is a retry by a manager that missed the response. */
 export const SAME_DRAIN_MS = 60_000;
 
 export type DrainRing = {
-  /** `told-again`: a repetition, which replaces the Pod's last report under the same id. */
-  readonly add: (record: DrainRecord) => "new" | "told-again";
-  /** Newest first; of all namespaces when none is named. */
+  readonly add: (record: DrainRecord) => "new" | "repeated";
   readonly list: (namespace?: string) => readonly DrainRecord[];
   readonly find: (id: string) => DrainRecord | undefined;
 };
 
-/** @param limit of all namespaces together */
 export function createDrainRing(limit: number): DrainRing {
   // Each list oldest first.
   const namespaces = new Map<string, DrainRecord[]>();
@@ -34,12 +31,12 @@ export function createDrainRing(limit: number): DrainRing {
       const at = list.findLastIndex((one) => isSameDrain(one, record));
       const before = list[at];
       if (before !== undefined) {
-        // A report has more than the relay can find out about a lost drain.
+        // The manager's report has more detail than the relay's record of a lost drain.
         if (record.report.outcome !== "lost") {
           list.splice(at, 1);
           list.push({ ...record, id: before.id });
         }
-        return "told-again";
+        return "repeated";
       }
       list.push(record);
       size += 1;

@@ -1,4 +1,4 @@
-/** Records drains once each, in ring, metrics, log and Event: those that `POST /v1/drains` reports, and lost ones. */
+/** Records reported drains (`POST /v1/drains`) and lost ones, once each, in ring, metrics, log and an Event. */
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type EventSpec, isOwner, MESSAGE_LIMIT } from "../../api-server/event-object.ts";
@@ -13,9 +13,7 @@ import type { DrainRing } from "./drain-ring.ts";
 
 export type DrainsPorts = RecordPorts &
   GuardPorts & {
-    /** Before the report is recorded. */
     readonly onReport: (pod: RelayedPod) => void;
-    /** Wall clock, milliseconds. */
     readonly wallMs: () => number;
   };
 
@@ -32,12 +30,11 @@ export function addDrainsRoute(app: FastifyInstance<Server>, ports: DrainsPorts)
 
 function recordReport({ body, claims, reply, refuse }: Call, ports: DrainsPorts): FastifyReply {
   const json = parsed(body);
-  // JSON has no such value.
   if (json === undefined) return refuse(malformed);
   const reading = readNotice(json);
   if (!reading.ok) return refuse(malformed, reading.problem);
   const { namespace, report } = reading.notice;
-  const mismatch = `The credential speaks for namespace ${claims.namespace} and not for ${namespace}.`;
+  const mismatch = `The credential is for namespace ${claims.namespace} and not for ${namespace}.`;
   if (namespace !== claims.namespace) return refuse(foreignNamespace, mismatch);
   ports.onReport(reading.notice);
   recordDrain({ pod: reading.notice, claims, endedAtMs: ports.wallMs(), report }, ports);
@@ -55,8 +52,7 @@ function parsed(body: string): unknown {
 type RecordPorts = {
   readonly ring: DrainRing;
   readonly countDrain: (record: DrainRecord) => void;
-  readonly tell: RecordEvent;
-  /** Unique among replicas; letters, digits and dashes, at most 64. */
+  readonly recordEvent: RecordEvent;
   readonly newId: () => string;
   readonly log: { readonly info: (keys: object, sentence: string) => void };
 };
@@ -64,34 +60,31 @@ type RecordPorts = {
 type EndedDrain = {
   readonly pod: RelayedPod;
   readonly claims: CredentialClaims;
-  /** Wall clock, milliseconds. */
   readonly endedAtMs: number;
   readonly report: RecordedReport;
 };
 
-/** In characters; no name in the API is longer. */
 const OWNER_LIMIT = 253;
 
 export function recordDrain({ pod: at, claims, endedAtMs, report }: EndedDrain, ports: RecordPorts): void {
   const { namespace, pod, uid } = at;
-  // The credential was made before the API server checked the owner.
+  // The credential was issued before the API server validated the owner.
   const ownerKind = plainText(claims.ownerKind, OWNER_LIMIT);
   const ownerName = plainText(claims.ownerName, OWNER_LIMIT);
   const record: DrainRecord = { id: ports.newId(), namespace, pod, uid, ownerKind, ownerName, endedAtMs, report };
-  if (ports.ring.add(record) === "told-again") return;
+  if (ports.ring.add(record) === "repeated") return;
   ports.countDrain(record);
   const { outcome, trigger, milliseconds, leftTotal, relay, why } = report;
   ports.log.info(
     { id: record.id, namespace, pod, outcome, trigger, milliseconds, leftTotal, relay, why },
     outcome === "lost" ? "drain lost" : "drain reported",
   );
-  const note = noteOn(record, claims);
-  if (note !== undefined) ports.tell(note);
+  const event = eventFor(record, claims);
+  if (event !== undefined) ports.recordEvent(event);
 }
 
 type EventType = Pick<EventSpec, "type" | "reason">;
 
-/** Other outcomes have no Event: nothing was drained. */
 export const DRAIN_EVENTS = {
   drained: { type: "Normal", reason: "Drained" },
   blind: { type: "Warning", reason: "DrainBlind" },
@@ -100,7 +93,7 @@ export const DRAIN_EVENTS = {
   lost: { type: "Warning", reason: "DrainLost" },
 } as const satisfies Partial<Record<RecordedOutcome, EventType>>;
 
-/** A credential has no version of the API; an Event about another kind goes without. */
+/** A credential has no apiVersion; Events on other kinds have none either. */
 const API_VERSIONS: ReadonlyMap<string, string> = new Map([
   ["ReplicaSet", "apps/v1"],
   ["StatefulSet", "apps/v1"],
@@ -111,11 +104,11 @@ const API_VERSIONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The owner comes from the credential, which the webhook signed, and never from the report. */
-export function noteOn(record: DrainRecord, claims: CredentialClaims): EventSpec | undefined {
+export function eventFor(record: DrainRecord, claims: CredentialClaims): EventSpec | undefined {
   const events: Readonly<Partial<Record<RecordedOutcome, EventType>>> = DRAIN_EVENTS;
-  const event = events[record.report.outcome];
+  const eventType = events[record.report.outcome];
   const { namespace, ownerKind: kind, ownerName: name, ownerUid: uid } = claims;
   const owner = { apiVersion: API_VERSIONS.get(kind) ?? "", kind, name, uid };
-  if (event === undefined || !isOwner(owner)) return undefined;
-  return { namespace, owner, ...event, message: plainText(drainSentence(record), MESSAGE_LIMIT) };
+  if (eventType === undefined || !isOwner(owner)) return undefined;
+  return { namespace, owner, ...eventType, message: plainText(drainSentence(record), MESSAGE_LIMIT) };
 }

@@ -1,16 +1,16 @@
 /**
- * A Pod's credential: `kid.payload.mac`. The payload is base64url of compact JSON `{"n","k","o","u","r"}` (namespace, kind,
- * name and uid of the owner, random), the mac base64url of HMAC-SHA256 over `kid.payload`. Compared as text: two texts never
- * stand for the same bytes.
+ * Mints and verifies a Pod's credential, `kid.payload.mac`. The payload is base64url of JSON `{"n","k","o","u","r"}`
+ * (namespace; kind, name and uid of the owner; random), the mac is base64url of HMAC-SHA256 over `kid.payload`. Macs
+ * are compared as text, because several base64url texts decode to the same bytes.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { CredentialClaims } from "../../contract/relay-wire.ts";
 import type { SigningKey } from "./identity.ts";
 
-/** The longest names Kubernetes has give 720 characters. */
+/** The longest names in Kubernetes make 720 characters. */
 const CREDENTIAL_LIMIT = 1_024;
 const SHAPE = /^([0-9a-f]{8})\.([0-9A-Za-z_-]+)\.([0-9A-Za-z_-]{43})$/;
-/** Binds the mac to this use: a mac of the same key for another purpose is not a credential. */
+/** Domain separation: a mac of the same key for another purpose is not a credential. */
 const PURPOSE = "lastcall relay credential 1\n";
 
 export function mintCredential(claims: CredentialClaims, key: SigningKey): string {
@@ -22,10 +22,6 @@ export function mintCredential(claims: CredentialClaims, key: SigningKey): strin
 
 export type ReadCredential = { readonly claims: CredentialClaims; readonly key: SigningKey };
 
-/**
- * @param keyOf asked for the kid of a text that has the shape of a credential
- * @returns `undefined` for everything that one of the keys has not signed
- */
 export function readCredential(
   text: string,
   keyOf: (kid: string) => SigningKey | undefined,
@@ -46,7 +42,7 @@ function macOf(signed: string, key: SigningKey): string {
     .digest("base64url");
 }
 
-/** What we signed was written here; a version that writes more is not understood rather than half understood. */
+/** Strict: a payload with other fields, from a later version, is refused. */
 function claimsOf(json: string): CredentialClaims | undefined {
   const value = parsed(json);
   if (typeof value !== "object" || value === null || Object.keys(value).join() !== "n,k,o,u,r") return undefined;

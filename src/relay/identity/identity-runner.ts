@@ -1,4 +1,4 @@
-/** Runs the reconciler and the leaves of the relay: on a schedule, and when a client names a CA that is not in memory yet. */
+/** Reconciles the relay's Secret and leaves, regularly and when a client names a CA that is not in memory yet. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { Counter, Gauge, type Registry } from "prom-client";
@@ -14,25 +14,22 @@ type IdentityParts = {
   readonly secrets: SecretStore;
   readonly tools: IdentityTools;
   readonly wallMs: () => number;
-  /** Monotonic. */
   readonly nowMs: () => number;
   readonly log: IdentityLog;
   readonly registry: Registry;
-  /** After every run, whether it succeeded or not. */
-  readonly onLooked?: (identity: RelayIdentity) => void;
+  readonly onReconciled?: (identity: RelayIdentity) => void;
 };
 
 export type RunningIdentity = {
   readonly identity: () => RelayIdentity;
-  /** Reconciles. Never rejects; concurrent calls share one run. */
-  readonly look: () => Promise<void>;
-  /** At most once a second: unauthenticated clients can cause it. */
-  readonly lookSoon: () => Promise<void>;
-  /** By server name; `undefined` for names of other servers. Reads the Secret first when another replica may have just made the CA. */
+  /** Never rejects; concurrent calls share one run. */
+  readonly reconcile: () => Promise<void>;
+  /** At most once a second: unauthenticated clients can trigger it. */
+  readonly reconcileSoon: () => Promise<void>;
+  /** `undefined` for unknown server names. Reads the Secret first when another replica may have just made the CA. */
   readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
 };
 
-/** TLS 1.2 is the oldest version of managers. */
 const LEAF: LeafParts<SecureContext> = {
   lifeMs: 7 * 86_400_000,
   renewAfter: 1 / 2,
@@ -41,7 +38,7 @@ const LEAF: LeafParts<SecureContext> = {
 };
 
 const SOON_MS = 1_000;
-/** Longest wait of a TLS handshake for the Secret; then it continues with the leaves in memory. */
+/** Longest wait of a TLS handshake for the Secret; it then continues with the leaves in memory. */
 const HANDSHAKE_WAIT_MS = 2_000;
 
 export function runIdentity(parts: IdentityParts): RunningIdentity {
@@ -52,43 +49,42 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
   const reconciler = createReconciler({ secrets, tools, wallMs, recordEvent: recorder.recordEvent });
   const leaves = createLeaves(LEAF);
   let running: Promise<void> | undefined;
-  let beganMs = Number.NEGATIVE_INFINITY;
+  let startedMs = Number.NEGATIVE_INFINITY;
 
-  const reconcileOnce = async (): Promise<void> => {
+  const runOnce = async (): Promise<void> => {
     try {
-      // Also after a failure: the CAs in memory are still served.
       await reconciler.reconcile().finally(() => leaves.update(reconciler.identity().generations, wallMs()));
       recorder.recordSuccess();
     } catch (error) {
       recorder.recordFailure(error, nowMs());
     } finally {
       running = undefined;
-      parts.onLooked?.(reconciler.identity());
+      parts.onReconciled?.(reconciler.identity());
     }
   };
 
-  const look = (): Promise<void> => {
+  const reconcile = (): Promise<void> => {
     if (running !== undefined) return running;
-    beganMs = nowMs();
-    running = reconcileOnce();
+    startedMs = nowMs();
+    running = runOnce();
     return running;
   };
 
-  const lookSoon = async (): Promise<void> => {
+  const reconcileSoon = async (): Promise<void> => {
     if (running !== undefined) return running;
-    if (nowMs() - beganMs >= SOON_MS) await look();
+    if (nowMs() - startedMs >= SOON_MS) await reconcile();
   };
 
   return {
     identity: reconciler.identity,
-    look,
-    lookSoon,
+    reconcile,
+    reconcileSoon,
     contextFor: (serverName) => {
       if (!isServerName(serverName)) return undefined;
       const context = leaves.leafOf(serverName);
       if (context !== undefined) return context;
       const late = sleep(HANDSHAKE_WAIT_MS, undefined, { ref: false });
-      return Promise.race([lookSoon(), late]).then(() => leaves.leafOf(serverName));
+      return Promise.race([reconcileSoon(), late]).then(() => leaves.leafOf(serverName));
     },
   };
 }
@@ -97,12 +93,10 @@ type IdentityLog = Readonly<Record<"info" | "warn", (keys: object, sentence: str
 
 type IdentityRecorder = {
   readonly recordEvent: (event: IdentityEvent) => void;
-  /** `nowMs` is monotonic. */
   readonly recordFailure: (error: unknown, nowMs: number) => void;
   readonly recordSuccess: () => void;
 };
 
-/** @param isReady whether Pods can be given the relay now */
 export function identityRecorder(log: IdentityLog, registry: Registry, isReady: () => boolean): IdentityRecorder {
   const registers = [registry];
   const failures = new Counter({ ...METRICS.identityFailures, registers });
@@ -118,18 +112,18 @@ export function identityRecorder(log: IdentityLog, registry: Registry, isReady: 
     recordEvent: (event) => {
       if (event.kind === "secret-written") log.info(event.reason, "wrote the relay's Secret");
       else if (event.kind === "secret-errors")
-        log.warn({ damage: event.errors }, "the relay's Secret is damaged; what is good in it is kept");
+        log.warn({ damage: event.errors }, "the relay's Secret has invalid entries; valid entries are kept");
       else if (event.kind === "lost")
         log.warn(
           { generations: event.generations },
-          "the relay's Secret lost CAs that Pods were given; until they are made again those Pods drain without the relay",
+          "the relay's Secret lost CAs that Pods pin; those Pods drain without the relay until they are recreated",
         );
     },
     recordFailure: (error, nowMs) => {
       failures.inc();
       const message = error instanceof Error ? error.message : String(error);
       if (filter.isDue(message, nowMs))
-        log.warn({ why: message, ready: isReady() }, "looking after the relay's Secret failed");
+        log.warn({ why: message, ready: isReady() }, "cannot reconcile the relay's Secret");
     },
     recordSuccess: filter.reset,
   };

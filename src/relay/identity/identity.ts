@@ -1,23 +1,20 @@
-/** Decides which CAs Pods pin, and which keys sign their credentials, by age. Pure. */
+/** Selects, by age, the CA that Pods pin and the key that signs credentials. Pure. */
 import type { KeyObject } from "node:crypto";
 import { type Ca, fingerprintOf, isValidAt, type SigningCa } from "../../authority/certificate.ts";
 
 export type SigningKey = {
-  /** 8 hexadecimal characters; the first part of a credential. */
   readonly kid: string;
-  /** Wall clock, milliseconds. */
   readonly madeMs: number;
-  /** 32 bytes; signing with bytes as they are takes eight times as long. */
+  /** 32 bytes; signing with a Buffer takes eight times as long. */
   readonly secret: KeyObject;
 };
 
-/** `generations` are CAs: each Pod keeps the one it got for as long as it lives. */
+/** `generations` are CAs: a Pod pins the one from its injection as long as it lives. */
 export type RelayIdentity = { readonly generations: readonly SigningCa[]; readonly keys: readonly SigningKey[] };
 
-/** The part of a CA that Pods get. */
 type PublicCa = Omit<Ca, "cert">;
 
-/** The part of the identity that gives Pods access: the keys that sign credentials, and nothing secret of the CAs. */
+/** The part of the identity that injection needs: the signing keys, and the CAs without their keys. */
 export type AccessIdentity = {
   readonly generations: readonly PublicCa[];
   readonly keys: readonly SigningKey[];
@@ -30,20 +27,19 @@ const DAY_MS = 24 * HOUR_MS;
 const YEAR_MS = 365 * DAY_MS;
 
 export const CA_LIFE_MS = 10 * YEAR_MS;
-/** From then on another one is given to Pods: every Pod can live for five years with the one it got. */
-const CA_GIVEN_FOR_MS = CA_LIFE_MS / 2;
-/** The present one, one that is served to its end, and two that a wrong clock made. */
+/** New Pods then pin a new CA, so every Pod can live for five years with its own. */
+const CA_ISSUED_FOR_MS = CA_LIFE_MS / 2;
+/** The current one, its predecessor until it expires, and two from a wrong clock. */
 const GENERATIONS_KEPT = 4;
 
 const KEY_SIGNS_FOR_MS = 90 * DAY_MS;
-/** A new key is in the Secret this long before it signs: every replica has read it by then, and clocks are less far apart. */
+/** A new key is in the Secret this long before it signs, so that every replica has read it, despite clock skew. */
 const KEY_SETTLES_MS = HOUR_MS;
-/** Eight follow one another in two years. They go by their number: a clock that jumps must not drop them. */
+/** Two years need eight. Limited by number, not age, so that a clock that jumps drops none. */
 const KEYS_KEPT = 10;
-/** A credential of an older key is replaced when its Pod comes by again: the key has a year left at least. */
+/** A second admission replaces a credential of an older key; younger keys are kept for another year at least. */
 const KEY_IS_FRESH_MS = YEAR_MS;
 
-/** The one new Pods get: it is valid longest; `undefined` when none is valid. */
 export function newestGeneration<T extends PublicCa>(
   { generations }: { readonly generations: readonly T[] },
   wallMs: number,
@@ -51,7 +47,7 @@ export function newestGeneration<T extends PublicCa>(
   return generations.filter((each) => isValidAt(each, wallMs)).toSorted(byEnd)[0];
 }
 
-/** The key that signs now: the newest one that every replica has read; before there is one, the oldest. */
+/** The newest key that every replica has read; before there is one, the oldest. */
 export function signingKey({ keys }: AccessIdentity, wallMs: number): SigningKey | undefined {
   const byAge = keys.toSorted(byMaking);
   return byAge.find((key) => key.madeMs <= wallMs - KEY_SETTLES_MS) ?? byAge.at(-1);
@@ -65,20 +61,18 @@ export type Missing = { readonly generation: boolean; readonly key: boolean };
 
 export function missingFrom(identity: RelayIdentity, wallMs: number): Missing {
   const newest = newestGeneration(identity, wallMs);
-  // A key from the future was made by a wrong clock: it must not keep this one from making its own.
+  // A key from the future comes from a wrong clock and does not count.
   const newestKey = identity.keys.filter((key) => key.madeMs <= wallMs + KEY_SETTLES_MS).toSorted(byMaking)[0];
   return {
-    generation: newest === undefined || newest.validUntilMs - wallMs < CA_LIFE_MS - CA_GIVEN_FOR_MS,
+    generation: newest === undefined || newest.validUntilMs - wallMs < CA_LIFE_MS - CA_ISSUED_FOR_MS,
     key: newestKey === undefined || wallMs - newestKey.madeMs >= KEY_SIGNS_FOR_MS,
   };
 }
 
-/** For another thread, which does not need the keys of the CAs. */
 export function accessIdentityOf({ generations, keys }: RelayIdentity): AccessIdentity {
-  return { generations: generations.map(({ cert: _cert, key: _key, ...given }) => given), keys };
+  return { generations: generations.map(({ cert: _cert, key: _key, ...publicPart }) => publicPart), keys };
 }
 
-/** Without what is too old to be kept. */
 export function keptOf({ generations, keys }: RelayIdentity): RelayIdentity {
   return {
     generations: generations.toSorted(byEnd).slice(0, GENERATIONS_KEPT),
@@ -86,7 +80,7 @@ export function keptOf({ generations, keys }: RelayIdentity): RelayIdentity {
   };
 }
 
-/** Newest first; equal times, which only a wrong clock makes, in one order for all replicas. */
+/** Newest first; equal times in the same order on all replicas. */
 function byMaking(left: SigningKey, right: SigningKey): number {
   return right.madeMs - left.madeMs || (left.kid < right.kid ? -1 : 1);
 }
@@ -95,7 +89,6 @@ function byEnd(left: PublicCa, right: PublicCa): number {
   return right.validUntilMs - left.validUntilMs || (left.id < right.id ? -1 : 1);
 }
 
-/** The server name by which a Pod selects the CA it pins. */
 const SERVER_NAME = /^relay-[0-9a-f]{16}\.lastcall\.internal$/;
 
 export function serverNameOf(ca: Pick<Ca, "id">): string {

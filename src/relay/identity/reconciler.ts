@@ -1,18 +1,14 @@
-/** Keeps the Secret of the relay complete: makes missing CAs and keys, and uses what was read back. */
+/** Reconciles the relay's Secret: adds missing CAs and keys, and uses only what was read back. */
 import { fingerprintOf } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
 import { type SecretEvent, type SecretPorts, writeSecret } from "../../authority/shared-secret.ts";
 import { keptOf, type Missing, missingFrom, NO_IDENTITY, type RelayIdentity } from "./identity.ts";
 import { changesTo, type IdentityTools, readContent } from "./secret-content.ts";
 
-export type IdentityEvent =
-  | SecretEvent<Missing>
-  /** The Secret lost CAs of Pods while they were valid: those Pods drain without the relay. */
-  | { readonly kind: "lost"; readonly generations: readonly string[] };
+export type IdentityEvent = SecretEvent<Missing> | { readonly kind: "lost"; readonly generations: readonly string[] };
 
 type ReconcilerPorts = Pick<SecretPorts<Missing>, "secrets"> & {
   readonly tools: IdentityTools;
-  /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
   readonly recordEvent: (event: IdentityEvent) => void;
 };
@@ -44,7 +40,7 @@ export function createReconciler(ports: ReconcilerPorts): Reconciler {
       decide: ({ identity, secretErrors }) => {
         const missing = missingFrom(identity, ports.wallMs());
         const isComplete = !missing.generation && !missing.key && secretErrors.length === 0;
-        // Intact entries are used even where the Secret cannot be repaired.
+        // Valid entries are used even if the Secret cannot be repaired.
         if (isComplete || identity.generations.length > 0 || identity.keys.length > 0) use(identity);
         return isComplete ? undefined : missing;
       },

@@ -1,8 +1,8 @@
-/** Gives Pods the relay's address, CA and credential at injection, and checks the credentials of their requests. */
+/** Issues the relay's address, CA and credential to Pods at injection, and checks the credentials of their requests. */
 import { isIP } from "node:net";
 import { isOwner } from "../../api-server/event-object.ts";
 import { isDnsLabel } from "../../contract/outside-text.ts";
-import type { GiveRelayAccess, RelayAccessQuestion } from "../../contract/relay-access.ts";
+import type { GiveRelayAccess, RelayAccessRequest } from "../../contract/relay-access.ts";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
 import type { CheckCredential } from "../server/guard.ts";
 import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
@@ -17,11 +17,9 @@ import {
 
 type AccessPorts = {
   readonly identity: () => AccessIdentity;
-  /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
-  /** Random text that was never used before. */
   readonly newNonce: () => string;
-  /** A credential names a key that this replica has not read; unauthenticated clients can send one. */
+  /** Called when a credential names a key that this replica has not read; unauthenticated clients can trigger it. */
   readonly onUnknownKey: () => void;
 };
 
@@ -29,19 +27,18 @@ type GivingPorts = Omit<AccessPorts, "onUnknownKey">;
 
 const NONCE_CHARACTERS = 16;
 
-/** @param address as Pods are given it */
 export function relayAccess(address: string, ports: GivingPorts): GiveRelayAccess {
-  return (question) => {
+  return (request) => {
     const wallMs = ports.wallMs();
     const identity = ports.identity();
     const generation = newestGeneration(identity, wallMs);
     const key = signingKey(identity, wallMs);
-    if (generation === undefined || key === undefined || !isDnsLabel(question.namespace)) return undefined;
+    if (generation === undefined || key === undefined || !isDnsLabel(request.namespace)) return undefined;
     return {
       address,
       serverName: serverNameOf(generation),
       ca: generation.id,
-      credential: keptCredential(question, identity, wallMs) ?? newCredential(question, key, ports),
+      credential: keptCredential(request, identity, wallMs) ?? newCredential(request, key, ports),
     };
   };
 }
@@ -58,38 +55,35 @@ export function credentialCheck(ports: Pick<AccessPorts, "identity" | "onUnknown
   };
 }
 
-/**
- * A second admission gets the credential of the first one, unless it is of another owner or its key will be dropped
- * soon.
- */
-function keptCredential(question: RelayAccessQuestion, identity: AccessIdentity, wallMs: number): string | undefined {
-  const text = question.standing?.credential;
+/** A second admission keeps the credential of the first one, unless the owner changed or the key is too old. */
+function keptCredential(request: RelayAccessRequest, identity: AccessIdentity, wallMs: number): string | undefined {
+  const text = request.existing?.credential;
   const read = text === undefined ? undefined : readCredential(text, (kid) => keyOf(identity, kid));
-  return read !== undefined && isCredentialOf(question, read, wallMs) ? text : undefined;
+  return read !== undefined && isCredentialOf(request, read, wallMs) ? text : undefined;
 }
 
-function isCredentialOf(question: RelayAccessQuestion, { claims, key }: ReadCredential, wallMs: number): boolean {
-  const owner = ownerOf(question);
+function isCredentialOf(request: RelayAccessRequest, { claims, key }: ReadCredential, wallMs: number): boolean {
+  const owner = ownerOf(request);
   return (
     isFresh(key, wallMs) &&
-    claims.namespace === question.namespace &&
+    claims.namespace === request.namespace &&
     claims.ownerKind === owner.ownerKind &&
     claims.ownerName === owner.ownerName &&
     claims.ownerUid === owner.ownerUid
   );
 }
 
-function newCredential(question: RelayAccessQuestion, key: SigningKey, ports: GivingPorts): string {
-  const { namespace } = question;
+function newCredential(request: RelayAccessRequest, key: SigningKey, ports: GivingPorts): string {
+  const { namespace } = request;
   const nonce = ports.newNonce().slice(0, NONCE_CHARACTERS);
-  return mintCredential({ namespace, ...ownerOf(question), nonce }, key);
+  return mintCredential({ namespace, ...ownerOf(request), nonce }, key);
 }
 
-type Owner = Pick<RelayAccessQuestion, "ownerKind" | "ownerName" | "ownerUid">;
+type Owner = Pick<RelayAccessRequest, "ownerKind" | "ownerName" | "ownerUid">;
 
 const NO_OWNER: Owner = { ownerKind: "", ownerName: "", ownerUid: "" };
 
-/** Admission comes before the API server's own checks: a reference may hold anything yet. */
+/** At admission the API server has not validated the owner reference yet. */
 function ownerOf({ ownerKind, ownerName, ownerUid }: Owner): Owner {
   const isReal = isOwner({ apiVersion: "", kind: ownerKind, name: ownerName, uid: ownerUid });
   return isReal ? { ownerKind, ownerName, ownerUid } : NO_OWNER;
@@ -99,12 +93,7 @@ function keyOf({ keys }: AccessIdentity, kid: string): SigningKey | undefined {
   return keys.find((key) => key.kid === kid);
 }
 
-/**
- * Reads `ADDRESS:PORT`. Brackets may stand around either family and are only kept around IPv6: a template that an address is
- * filled into works for both.
- *
- * @returns `10.96.0.7:443` or `[fd00::7]:443`; `undefined` when it is no IP address with a port
- */
+/** Allows brackets around both families, so that `[$(HOST)]:443` works for both; keeps them around IPv6 only. */
 export function readRelayAddress(text: string): string | undefined {
   const parts = /^(?:\[([^[\]]+)\]|([^[\]]+)):([0-9]{1,5})$/.exec(text);
   const address = parts?.[1] ?? parts?.[2] ?? "";

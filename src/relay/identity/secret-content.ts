@@ -1,6 +1,6 @@
 /**
- * Makes, reads and writes the CAs and signing keys in the relay's Secret: `ca-FINGERPRINT.crt` and `.key` as PEM, `sign-KID.json` as
- * `{"made":"2026-01-31T…","secret":"<base64>"}`.
+ * Makes, reads and writes the CAs and signing keys of the relay's Secret: `ca-FINGERPRINT.crt` and `.key` as PEM,
+ * `sign-KID.json` as `{"made":"2026-01-31T…","secret":"<base64>"}`.
  */
 import { createSecretKey, randomBytes } from "node:crypto";
 import { caReader, fingerprintOf, type SigningCa } from "../../authority/certificate.ts";
@@ -12,7 +12,7 @@ const CA_NAME = "lastcall relay CA";
 const SECRET_BYTES = 32;
 
 export type IdentityTools = {
-  /** @param validFromMs of the CAs there are: the new one starts as early, so a clock that was ahead has no effect */
+  /** @param validFromMs of the existing CAs: the new one starts as early, so a clock that was ahead has no effect */
   readonly makeGeneration: (wallMs: number, validFromMs: number) => Promise<SigningCa>;
   readonly makeKey: (wallMs: number) => SigningKey;
 };
@@ -31,9 +31,7 @@ export const IDENTITY_TOOLS: IdentityTools = {
 
 type SecretContent = {
   readonly identity: RelayIdentity;
-  /** One sentence per unusable entry. */
   readonly secretErrors: readonly string[];
-  /** Entries of the relay by their name, usable or not. */
   readonly names: readonly string[];
 };
 

@@ -1,4 +1,4 @@
-/** Decides from the status of a Pod whether its drain was lost, and reports it. Pure. */
+/** Decides from a Pod's status whether its drain was lost, and builds the report of a lost drain. Pure. */
 import type { ApiResponse } from "../../api-server/api-request.ts";
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { plainText } from "../../contract/outside-text.ts";
@@ -9,13 +9,12 @@ import { type NoPod, readPodObject } from "../slices/pod-reader.ts";
 
 export type ManagerEnd = {
   readonly exitCode: number;
-  /** As the kubelet gives it, such as `OOMKilled`, or empty. */
   readonly reason: string;
   /** By the node's clock, in whole seconds. */
   readonly endedAtMs: number;
 };
 
-/** `open`: no end in the status yet, which a kubelet writes when the last container has stopped. */
+/** `open`: no end in the status yet; the kubelet writes it when the last container has stopped. */
 type EndReading = { readonly kind: "ended"; readonly end: ManagerEnd } | { readonly kind: "open" } | NoPod;
 
 /** As a sidecar the manager is an init container, in classic mode one of the containers. */
@@ -29,7 +28,7 @@ export function readManagerEnd(answer: ApiResponse, uid: string): EndReading {
   const manager = STATUS_LISTS.flatMap((list) => objectsAt(status, list)).find(
     (container) => textAt(container, "name") === MANAGER_CONTAINER,
   );
-  // Not lastState: a restarted manager has a drain of its own, and reports it.
+  // Not lastState: a restarted manager has its own drain and reports it.
   const terminated = objectAt(objectAt(manager, "state"), "terminated");
   if (terminated === undefined) return { kind: "open" };
   const exitCode = wholeNumberAt(terminated, "exitCode");
@@ -44,18 +43,15 @@ export type BrokenDrain = {
   readonly claims: CredentialClaims;
   readonly openedAtMs: number;
   readonly brokeAtMs: number;
-  /** Of the last line. */
   readonly state: WithdrawalState;
-  /** 0 when unknown. */
   readonly graceSeconds: number;
 };
 
-/** Exit codes above it are signals; a manager that exits by itself has a smaller one. */
 const LAST_OWN_EXIT_CODE = 128;
 
 /**
- * From the end of the stream by the relay's clock to the end of the manager by the node's. A manager closes its stream
- * after the withdrawal, so one that was killed later may have reported its drain, to any replica.
+ * Bounds of the time from the end of the stream (relay's clock) to the end of the manager (node's clock). A manager
+ * closes its stream after the withdrawal, so one that was killed later may have reported its drain, to any replica.
  */
 const EARLIEST_MS = -3_000;
 const LATEST_MS = 1_000;
@@ -71,16 +67,13 @@ const RELAY_STATES: Readonly<Record<WithdrawalState, string>> = {
   unknown: "unknown: the slices could not be read",
 };
 
-/** In characters. */
 const REASON_LIMIT = 60;
 
 export function lostReport(drain: BrokenDrain, { exitCode, reason }: ManagerEnd): RecordedReport {
   const withdrawing = Math.max(0, Math.round(drain.brokeAtMs - drain.openedAtMs));
   const cause = reason === "" ? "" : ` (${plainText(reason, REASON_LIMIT)})`;
   const remedy =
-    reason === "OOMKilled"
-      ? "Raise the memory limit of the container."
-      : "See the log of the node for the cause of its death.";
+    reason === "OOMKilled" ? "Raise the container's memory limit." : "See the kubelet's log for the cause.";
   return {
     version: 1,
     phase: "withdrawing",

@@ -1,6 +1,6 @@
 /**
- * Follows the Pods of drains whose manager closed its stream, until the Pod is gone or the manager's end proves the drain
- * lost. A missing report proves nothing: it may have reached another replica (decision 46).
+ * Polls the Pods whose manager closed its stream during a drain, until the Pod is gone or the manager's exit proves the
+ * drain lost. A missing report proves nothing: another replica may have it (decision 46).
  */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
@@ -10,14 +10,11 @@ import { readPod } from "../slices/pod-reader.ts";
 import { type BrokenDrain, isLost, type ManagerEnd, readManagerEnd } from "./lost-drain.ts";
 
 export type LostDrains = {
-  /** A new stream: none that broke before ended the drain. */
   readonly opened: (pod: RelayedPod) => void;
-  /** @param drain `undefined` unless the client closed the stream in the middle of a drain */
   readonly closed: (pod: RelayedPod, drain: BrokenDrain | undefined) => void;
   readonly reported: (pod: RelayedPod) => void;
 };
 
-/** For an account that cannot read Pods. */
 export const NO_LOST_DRAINS: LostDrains = {
   opened: () => undefined,
   closed: () => undefined,
@@ -27,18 +24,16 @@ export const NO_LOST_DRAINS: LostDrains = {
 type LostDrainsParts = {
   readonly request: SendRequest;
   readonly clock: Clock;
-  /** Never throws. */
   readonly onLost: (drain: BrokenDrain, end: ManagerEnd) => void;
 };
 
-/** For a report on its way, or another stream: two tries of a report take 4 s, and a dial 2 s. */
+/** For a late report or another stream: two attempts at a report take 4 s, and a dial 2 s. */
 const GRACE_MS = 15_000;
 /** The status shows the end for about a second, until the Pod is gone. */
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 const READS_AT_ONCE = 25;
-/** Beyond it the Pod read longest ago is dropped. */
 export const FOLLOWED_LIMIT = 1_000;
-/** After the grace period, for the kubelet. */
+/** Added to the grace period, for the kubelet. */
 const CLEAN_UP_MS = 30_000;
 const DEFAULT_GRACE_SECONDS = 30;
 const LONGEST_MS = 600_000;
@@ -53,7 +48,6 @@ type Followed = {
 
 export function createLostDrains({ request, clock, onLost }: LostDrainsParts): LostDrains {
   const streams = createCounts<string>();
-  /** The one read longest ago comes first. */
   const followed = new Map<string, Followed>();
   let underWay = 0;
 
@@ -74,7 +68,7 @@ export function createLostDrains({ request, clock, onLost }: LostDrainsParts): L
     if (nowMs - sinceMs >= GRACE_MS && followed.delete(key)) onLost(drain, end);
   };
 
-  const ticker = createTicker(clock, LOOK_MS, () => {
+  const ticker = createTicker(clock, CHECK_MS, () => {
     const nowMs = clock.nowMs();
     for (const [key, one] of [...followed]) {
       if (one.end !== undefined) decide(key, one, one.end, nowMs);

@@ -1,4 +1,4 @@
-/** The answers of the admin port. Pure. */
+/** Renders the responses of the admin port. Pure. */
 import { isDnsLabel } from "../../contract/outside-text.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { drainListPage, drainPage } from "../../drain-history/page/drain-page.ts";
@@ -7,14 +7,13 @@ import type { DrainRing } from "../drains/drain-ring.ts";
 
 export type AdminParts = {
   readonly drains: Pick<DrainRing, "list" | "find">;
-  /** This replica's name. */
   readonly instance: string;
 };
 
 export type Answer = {
   readonly status: number;
   readonly type: string;
-  /** Rendered on call, as only answers with status 200 take time. */
+  /** Rendered on call: rendering a list takes time, and the rate limit comes first. */
   readonly body: () => string;
 };
 
@@ -23,9 +22,7 @@ const SVG = "image/svg+xml; charset=utf-8";
 
 const DRAIN_PATH = /^\/drains\/([-0-9A-Za-z]{1,64})(\.svg)?$/;
 
-/** @returns answers a method and a target, path and query as received */
 export function adminAnswers({ drains, instance }: AdminParts): (method: string, target: string) => Answer {
-  // Records never change, and clients read them many times.
   const texts = new WeakMap<DrainRecord, string>();
   const jsonOf = (record: DrainRecord): string => {
     const text = texts.get(record) ?? JSON.stringify(record);
@@ -36,7 +33,7 @@ export function adminAnswers({ drains, instance }: AdminParts): (method: string,
   const list = (path: string, query: string): Answer => {
     const namespace = new URLSearchParams(query).get("namespace") ?? undefined;
     if (namespace !== undefined && !isDnsLabel(namespace))
-      return sentenceAnswer(400, "namespace: what was given is not the name of a namespace.");
+      return sentenceAnswer(400, "The query parameter namespace is not a valid name of a namespace.");
     if (path === "/") return ok(HTML, () => drainListPage({ drains: drains.list(namespace), instance, namespace }));
     const head = `{"version":1,"instance":${JSON.stringify(instance)},"drains":[`;
     return ok("application/json", () => `${head}${drains.list(namespace).map(jsonOf).join(",")}]}\n`);
@@ -44,9 +41,10 @@ export function adminAnswers({ drains, instance }: AdminParts): (method: string,
 
   const one = (path: string): Answer => {
     const [, id, picture] = DRAIN_PATH.exec(path) ?? [];
-    if (id === undefined) return sentenceAnswer(404, "There are GET /, /drains.json, /drains/ID and /drains/ID.svg.");
+    if (id === undefined)
+      return sentenceAnswer(404, "Not found. The paths are GET /, /drains.json, /drains/ID and /drains/ID.svg.");
     const record = drains.find(id);
-    if (record === undefined) return sentenceAnswer(404, `Replica ${instance} remembers no drain with this id.`);
+    if (record === undefined) return sentenceAnswer(404, `Replica ${instance} has no drain with this id.`);
     return picture === undefined ? ok(HTML, () => drainPage(record)) : ok(SVG, () => timelineSvg(record));
   };
 

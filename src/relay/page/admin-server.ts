@@ -1,4 +1,4 @@
-/** The admin port: recent drains as JSON for the command line and as small pages. Plain HTTP, reading only. */
+/** Serves the admin port: recent drains as JSON for the command line and as HTML pages. Plain HTTP, read-only. */
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -13,10 +13,9 @@ export type OpenAdmin = {
   readonly close: () => Promise<void>;
 };
 
-/** Without authentication: `loopback` serves processes of the Pod and port-forwards, `all` also every other Pod. */
+/** Without authentication: `loopback` serves the Pod's processes and port-forwards, `all` every other Pod too. */
 export type AdminListen = "loopback" | "all";
 
-/** In milliseconds: of a whole connection, of a request, and without a byte in either direction. */
 const CONNECTION_LIMIT_MS = 30_000;
 const REQUEST_LIMIT_MS = 5_000;
 const SILENCE_LIMIT_MS = 10_000;
@@ -39,9 +38,8 @@ export async function openAdmin(parts: AdminParts, port: number, listen: AdminLi
   };
 }
 
-const TOO_OFTEN = sentenceAnswer(429, "Too many requests: five a second are answered for each client address.");
+const TOO_MANY_REQUESTS = sentenceAnswer(429, "Too many requests; the limit is five a second for each client address.");
 
-/** @param ports `nowMs` is monotonic */
 export function adminServer(ports: AdminParts & { readonly nowMs: () => number }): Server {
   const answers = adminAnswers(ports);
   const mayRead = adminLimits();
@@ -49,11 +47,10 @@ export function adminServer(ports: AdminParts & { readonly nowMs: () => number }
   const limits = { ...timeouts, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 };
   const connections = adminConnections();
   const server = createServer(limits, ({ method = "", url = "", socket }, response) => {
-    connections.asked(socket);
+    connections.markAnswered(socket);
     const answer = answers(method, url);
-    // Another status costs no more than TOO_OFTEN.
     const isFree = answer.status !== 200;
-    send(response, isFree || mayRead(socket.remoteAddress ?? "", ports.nowMs()) ? answer : TOO_OFTEN);
+    send(response, isFree || mayRead(socket.remoteAddress ?? "", ports.nowMs()) ? answer : TOO_MANY_REQUESTS);
   });
   server.setTimeout(SILENCE_LIMIT_MS);
   server.on("connection", connections.add);
@@ -66,7 +63,7 @@ const HEADERS = {
   "referrer-policy": "no-referrer",
   "cross-origin-resource-policy": "same-origin",
   "cache-control": "no-store",
-  // A kept connection could be closed here while a proxy sends its next request on it.
+  // A keep-alive connection could be closed here while a proxy sends its next request on it.
   connection: "close",
 } as const;
 
@@ -77,29 +74,27 @@ function send(response: ServerResponse, { status, type, body }: Answer): void {
   response.end(bytes);
 }
 
-/** A person opens a few pages, and a command line sends one request to each replica. */
 const PER_ADDRESS: BucketSize = { capacity: 20, refillMs: 200 };
 
 /**
- * A list of a thousand long drains takes 12 ms, in which the relay answers no Pod: a quarter of its thread at most, and
- * half a second in one burst. One address can take half of the burst and a quarter of the rate.
+ * A list of a thousand long drains blocks the relay for 12 ms: lists take a quarter of its thread at most, and half a
+ * second in one burst. One address can take half of the burst and a quarter of the rate.
  */
 const OVERALL: BucketSize = { capacity: 40, refillMs: 50 };
 
-/** In memory. A bucket is full again after 4 s, in which {@link OVERALL} allows 120 requests. */
+/** A bucket is full again after 4 s, in which {@link OVERALL} allows 120 requests. */
 const ADDRESSES_LIMIT = 1_000;
 
-/** @returns takes a token of a client address */
 export function adminLimits(): KeyedBuckets["take"] {
   return keyedBucketsBelow(OVERALL, PER_ADDRESS, ADDRESSES_LIMIT);
 }
 
-/** Each costs some kilobytes. A flood of 10 000 a second leaves each 25 ms to send its request. */
+/** Each takes some kilobytes. A flood of 10 000 a second leaves each connection 25 ms to send its request. */
 const SILENT_LIMIT = 256;
-/** People and their command lines, through the API server's proxy. The answer to each may hold every drain. */
+/** For people and command lines behind the API server's proxy. Each response may contain every drain. */
 const ANSWERED_LIMIT = 32;
 
-/** Closes the oldest connections beyond a limit; silent clients are counted apart, so that they take no other's place. */
+/** Closes the oldest connections beyond a limit; clients without a request have a limit of their own. */
 function adminConnections() {
   const silent = new Set<Socket>();
   const answered = new Set<Socket>();
@@ -120,7 +115,7 @@ function adminConnections() {
         answered.delete(socket);
       });
     },
-    asked: (socket: Socket): void => {
+    markAnswered: (socket: Socket): void => {
       if (silent.delete(socket)) addTo(answered, socket, ANSWERED_LIMIT);
     },
   };

@@ -1,4 +1,4 @@
-/** Checks credential and rate of every call, counts refusals. */
+/** Checks the credential and the rate of every request, and counts refusals. */
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Counter, type Registry } from "prom-client";
@@ -8,24 +8,23 @@ import type { RelayLimits } from "./relay-limits.ts";
 
 type Refusal = { readonly status: number; readonly reason: string; readonly message: string };
 
-/** The refusals of the guard itself; `unread` is a body that ended early or with a wrong length. */
+/** Refusals by the guard itself; `unread` is a body that ended early or has a wrong length. */
 type GuardRefusal = "credential" | "rate" | "content_type" | "too_large" | "unread";
 type Refusals = Readonly<Record<string, Refusal>> & Readonly<Record<GuardRefusal, Refusal>>;
 
 const refusal = (status: number, reason: string, message: string): Refusal => ({ status, reason, message });
 
 const MALFORMED = refusal(400, "malformed", "The request is malformed.");
-const TOO_MANY = "Pods of this namespace have too many open questions.";
+const TOO_MANY = "Pods of this namespace have too many open streams.";
 const FOREIGN = "The credential is for another namespace.";
-const NO_RATE = "This namespace has sent too many requests; another one is taken in a moment.";
-const NO_TYPE = "The content type cannot be read; a report is application/json.";
+const NO_RATE = "Pods of this namespace send too many requests; retry in a second.";
+const NO_TYPE = "The content type is invalid; expected application/json.";
 
-/** By the metric that counts them; `reason` is its label. */
 export const REFUSALS = {
   refused: {
-    credential: refusal(401, "credential", "The authorization header holds no credential that is valid here."),
-    rate: refusal(429, "requests", "Pods of this namespace ask too often."),
-    pod_streams: refusal(429, "pod_streams", "This Pod has too many open questions."),
+    credential: refusal(401, "credential", "The authorization header does not contain a valid credential."),
+    rate: refusal(429, "requests", "Pods of this namespace send too many requests; retry in a second."),
+    pod_streams: refusal(429, "pod_streams", "This Pod has too many open streams."),
     namespace_streams: refusal(429, "namespace_streams", TOO_MANY),
     content_type: refusal(415, "content_type", "The content type is not application/json."),
     too_large: refusal(413, "too_large", `The body is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
@@ -34,7 +33,7 @@ export const REFUSALS = {
     namespace: refusal(403, "foreign_namespace", FOREIGN),
   },
   drainReportsRefused: {
-    credential: refusal(401, "credential", "The authorization header carries no valid credential."),
+    credential: refusal(401, "credential", "The authorization header does not contain a valid credential."),
     namespace: refusal(403, "namespace", FOREIGN),
     rate: refusal(429, "rate_limited", NO_RATE),
     too_large: refusal(413, "too_large", `The report is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
@@ -46,14 +45,12 @@ export const REFUSALS = {
 
 type RefusalMetric = keyof typeof REFUSALS;
 
-/** @param authorization the header as received. @returns `undefined` unless it holds a valid credential */
 export type CheckCredential = (authorization: string | undefined) => CredentialClaims | undefined;
 
 export type GuardPorts = {
   readonly checkCredential: CheckCredential;
-  /** One rate for all routes: a report that cannot be read costs its namespace a request too. */
-  readonly limits: Pick<RelayLimits, "mayAsk">;
-  /** Monotonic milliseconds. */
+  /** Shared by all routes: a malformed report costs its namespace a request too. */
+  readonly limits: Pick<RelayLimits, "takeRequest">;
   readonly nowMs: () => number;
   readonly registry: Registry;
 };
@@ -63,19 +60,17 @@ export type Call = {
   readonly reply: FastifyReply;
   readonly claims: CredentialClaims;
   readonly body: string;
-  /** @param message instead of the refusal's own */
   readonly refuse: (refusal: Refusal, message?: string) => FastifyReply;
 };
 
 type GuardedRoute = {
   readonly path: string;
-  /** `*` for any. */
   readonly contentType: string;
   readonly metric: RefusalMetric;
   readonly answer: (call: Call) => FastifyReply;
 };
 
-/** Adds a POST route in a scope of its own, so that its body parser is no other route's. */
+/** Adds a POST route in a Fastify scope of its own, because body parsers are per scope. */
 export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts, route: GuardedRoute): void {
   const refusals: Refusals = REFUSALS[route.metric];
   const countRefusal = refusalCounter(ports.registry, route.metric);
@@ -97,16 +92,16 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
       route.path,
       {
         bodyLimit: RELAY_BODY_LIMIT_BYTES,
-        // Before the body, which costs memory.
+        // Before the body is read, which takes memory.
         onRequest: async (request, reply) => {
           const claims = ports.checkCredential(request.headers.authorization);
           if (claims === undefined) return refuse(reply, refusals.credential);
-          if (!ports.limits.mayAsk(claims.namespace, ports.nowMs())) return refuse(reply, refusals.rate);
+          if (!ports.limits.takeRequest(claims.namespace, ports.nowMs())) return refuse(reply, refusals.rate);
           claimsOf.set(request, claims);
           return undefined;
         },
         errorHandler: (error, _request, reply) => {
-          // A fault of the relay is answered and logged by the server.
+          // The server's error handler answers and logs faults of the relay.
           if (!isClientError(error)) throw error;
           if (error.statusCode === 413) return refuse(reply, refusals.too_large);
           return refuse(reply, error.statusCode === 415 ? refusals.content_type : refusals.unread);
@@ -114,7 +109,7 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
       },
       async (request, reply) => {
         const claims = claimsOf.get(request);
-        if (claims === undefined) throw new Error("a route was called past its guard");
+        if (claims === undefined) throw new Error("a route was called without its guard");
         const body = request.body ?? "";
         return route.answer({ request, reply, claims, body, refuse: (row, text) => refuse(reply, row, text) });
       },
@@ -122,14 +117,12 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
   });
 }
 
-/** Once per registry and metric. */
 export function refusalCounter(registry: Registry, metric: RefusalMetric): (reason: string) => void {
   const counter = new Counter({ ...METRICS[metric], registers: [registry] });
   for (const { reason } of Object.values(REFUSALS[metric])) counter.inc({ reason }, 0);
   return (reason) => counter.inc({ reason });
 }
 
-/** The framework's own refusals, and a connection that broke in the middle of a body. */
 export function isClientError({
   statusCode = 500,
   code,

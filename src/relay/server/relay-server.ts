@@ -1,4 +1,4 @@
-/** The relay's HTTPS server: certificates by server name, a limit of connections, answers to unknown paths and faults. */
+/** Creates the relay's HTTPS server: certificates by server name, a connection limit, not-found and fault responses. */
 import type { RequestListener, ServerResponse } from "node:http";
 import { createServer, type Server, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
@@ -7,12 +7,11 @@ import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { DRAINS_PATH, WITHDRAWAL_PATH } from "../../contract/relay-wire.ts";
 import { isClientError } from "./guard.ts";
 
-/** `undefined` for names of other servers: TLS then ends the handshake. */
+/** `undefined` for unknown server names: TLS then ends the handshake. */
 type ContextFor = (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
 
 type ErrorLog = { readonly error: (keys: object, sentence: string) => void };
 
-/** In characters; the paths of the relay have fewer than 100. */
 const PARAMETER_LIMIT = 200;
 
 export function relayServer(log: ErrorLog, contextFor: ContextFor): FastifyInstance<Server> {
@@ -22,16 +21,15 @@ export function relayServer(log: ErrorLog, contextFor: ContextFor): FastifyInsta
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: PARAMETER_LIMIT },
   });
-  // Bodies for unknown paths are not read.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.setNotFoundHandler((_request, reply) =>
-    send(reply, 404, `There are POST ${WITHDRAWAL_PATH} and POST ${DRAINS_PATH}.`),
+    send(reply, 404, `Not found. The paths are POST ${WITHDRAWAL_PATH} and POST ${DRAINS_PATH}.`),
   );
   app.setErrorHandler<{ readonly statusCode?: number; readonly code?: string }>((error, request, reply) => {
     if (isClientError(error)) return send(reply, 400, "The request could not be read to its end.");
     log.error({ err: error, path: request.routeOptions.url }, "a request to the relay failed");
-    return send(reply, 500, "This is our fault.");
+    return send(reply, 500, "Internal error; see the log of the relay.");
   });
   return app;
 }
@@ -42,7 +40,7 @@ function send(reply: FastifyReply, status: number, text: string): FastifyReply {
   return reply.send(`${text}\n`);
 }
 
-/** Each drain holds one. Beyond, silent clients lose theirs, so that they cannot keep out managers. */
+/** Each drain holds one. Beyond the limit idle clients lose theirs, so that they cannot keep out managers. */
 export const CONNECTION_LIMIT = 14_000;
 
 /** In milliseconds. A manager sends one request on each connection, at once. */
@@ -79,10 +77,10 @@ export function relayTlsServer(
   return server;
 }
 
-/** Beyond the limit the oldest connection without an answer under way is cut, or the newest if all have one. */
+/** Beyond the limit cuts the oldest connection without a response in progress, or the newest if all have one. */
 function createConnections(limit: number) {
   const cuttable = new Map<Socket, ServerResponse | undefined>();
-  /** With an answer under way: every search would pass thousands of them again. */
+  /** With a response in progress; kept apart, because each search would pass thousands of them. */
   const aside = new Set<Socket>();
   let open = 0;
 

@@ -1,12 +1,11 @@
-/** Time as a port; tests pass their own. */
+/** The clock and timers of the relay, as a port; tests pass their own. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export type Clock = {
-  /** Monotonic milliseconds. */
   readonly nowMs: () => number;
   /** Resolves early, and never rejects, when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Until the result is called; does not keep the process alive. */
+  /** @returns stops the timer, which does not keep the process alive */
   readonly every: (ms: number, call: () => void) => () => void;
 };
 
@@ -22,7 +21,7 @@ export const REAL_CLOCK: Clock = {
 
 type Ticker = { readonly start: () => void; readonly stop: () => void };
 
-/** A timer that runs only while there is work; `start` does nothing while it runs. */
+/** A timer that runs only while there is work; `start` has no effect on a running one. */
 export function createTicker(clock: Pick<Clock, "every">, ms: number, call: () => void): Ticker {
   let end: (() => void) | undefined;
   return {

@@ -1,4 +1,4 @@
-/** Watches the slices of one namespace, and notifies its Pods of changes and of doubts about what it has read. */
+/** Watches the slices of one namespace, and notifies its Pods when slices change or become stale. */
 import type { OpenStream, SendRequest } from "../../api-server/api-request.ts";
 import {
   afterFailure,
@@ -11,38 +11,30 @@ import { runReflector } from "../../api-server/reflector.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import type { PodIdentity } from "../../kubernetes/rotation/rotation.ts";
 import type { Clock } from "./clock.ts";
-import { type Asker, createSliceIndex } from "./slice-index.ts";
+import { createSliceIndex, type IndexClient } from "./slice-index.ts";
 
 /** In milliseconds, unless the name has another unit; tests use shorter ones. */
 export const SLICE_PACE = {
-  /**
-   * Life of one watch. A quiet watch sends not even a bookmark, so only the next accepted one proves that the API server
-   * is still there; shorter than beliefMs.
-   */
+  /** Of one watch; shorter than trustMs, because only the next accepted watch proves that the API server is up. */
   watchMs: 2_000,
-  /**
-   * Slices whose last sign of life is older are `unknown`. No longer than the shortest wait of a drain whose slices never
-   * changed: a relay without API server then delays no drain.
-   */
-  beliefMs: 5_000,
-  /** Accepted but silent watches are believed this long, plus a time per slice: then lists cost at most 20 slices a second. */
+  /** Slices are `unknown` after this time without a response: a relay without API server must not delay a drain. */
+  trustMs: 5_000,
+  /** Accepted but silent watches are trusted this long, plus a time per slice that limits the cost of lists. */
   silenceMs: 5_000,
   silencePerSliceMs: 50,
-  /** Longest time between two lists. Rare: no change is seen while a large namespace is being listed. */
+  /** Longest time between two lists. Rare: changes are not seen while a large namespace is being listed. */
   relistMs: 60 * 60_000,
-  /** Longest pause between two tries; a drain cannot wait for the half minute that caches can. */
+  /** Longest retry delay; client-go's 30 s would be too long for a drain. */
   retryLimitMs: 2_000,
-  /** One page of a list. */
-  askLimitMs: 5_000,
-  /** Kept after the last drain: a rollout ends one Pod after another, and each would cost a whole list. */
+  requestLimitMs: 5_000,
+  /** Kept after the last drain: a rollout ends one Pod after another, and each would cost a list. */
   lingerMs: 30_000,
-  /** Between two checks of doubts, lingering and waiting. */
-  lookMs: 250,
+  checkMs: 250,
   /** Slices per page: usually 1 000 endpoints, half a megabyte, which block the thread for a few milliseconds. */
   pageSize: 10,
   /** Namespaces watched at once; each costs a connection and a request per watchMs. */
   namespaceLimit: 500,
-  /** Watches started at once and per time: each starts with a list, and a client may name any number of namespaces. */
+  /** Rate of new watches: each starts with a list, and a client may name any number of namespaces. */
   openings: { capacity: 500, refillMs: 50 },
 };
 
@@ -54,7 +46,6 @@ export type NamespaceWatchPorts = {
   readonly request: SendRequest;
   readonly stream: OpenStream;
   readonly clock: Clock;
-  /** At least 0 and below 1. */
   readonly random: () => number;
   readonly pace: SlicePace;
   readonly log: { readonly info: LogLine; readonly warn: LogLine };
@@ -63,13 +54,11 @@ export type NamespaceWatchPorts = {
 };
 
 export type NamespaceWatch = {
-  /** `changed` is called when slices that name the Pod change, and when the doubt changes. */
-  readonly add: (pod: PodIdentity, changed: () => void) => Asker;
-  /** Why the slices cannot be believed now. */
-  readonly doubt: () => string | undefined;
-  /** Notifies every Pod when silence has become a doubt. */
-  readonly look: () => void;
-  readonly askers: () => number;
+  readonly add: (pod: PodIdentity, changed: () => void) => IndexClient;
+  /** `undefined` while the slices are trusted. */
+  readonly unknownReason: () => string | undefined;
+  readonly check: () => void;
+  readonly clientCount: () => number;
   readonly end: () => Promise<void>;
 };
 
@@ -79,12 +68,12 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
   const listeners = new Set<() => void>();
   const stop = new AbortController();
   let freshness: Freshness = NEVER_SYNCED;
-  let doubt = doubtAbout(freshness, clock.nowMs(), pace.beliefMs);
+  let unknownReason = unknownReasonOf(freshness, clock.nowMs(), pace.trustMs);
 
-  const look = (): void => {
-    const now = doubtAbout(freshness, clock.nowMs(), pace.beliefMs);
-    if (now === doubt) return;
-    doubt = now;
+  const check = (): void => {
+    const now = unknownReasonOf(freshness, clock.nowMs(), pace.trustMs);
+    if (now === unknownReason) return;
+    unknownReason = now;
     for (const changed of listeners) changed();
   };
 
@@ -92,9 +81,9 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
     freshness = now;
     if (change === "lost") log.warn({ namespace, why: now.failure }, "EndpointSlices cannot be read");
     if (change === "back") log.info({ namespace }, "EndpointSlices can be read again");
-    look();
+    check();
   };
-  const heard = (): void => update(afterResponse(freshness, clock.nowMs()));
+  const recordResponse = (): void => update(afterResponse(freshness, clock.nowMs()));
   const counted = (apply: (object: RawObject) => void) => (object: RawObject) => {
     ports.countEvent();
     apply(object);
@@ -108,16 +97,16 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
       silenceMs: () => pace.silenceMs + pace.silencePerSliceMs * index.store.entries.size,
     },
     {
-      request: (question) => ports.request({ ...question, limitMs: Math.min(question.limitMs, pace.askLimitMs) }),
+      request: (sent) => ports.request({ ...sent, limitMs: Math.min(sent.limitMs, pace.requestLimitMs) }),
       stream: ports.stream,
       nowMs: clock.nowMs,
       sleep: clock.sleep,
       random: ports.random,
-      onListed: heard,
-      onResponse: heard,
+      onListed: recordResponse,
+      onResponse: recordResponse,
       onFailed: (why) => {
         ports.countFailure();
-        // The first reason stays: each new one would be a line to thousands of streams.
+        // The first reason stays: a new one would be a line on thousands of streams.
         update(afterFailure(freshness, freshness.failure ?? why));
       },
     },
@@ -126,19 +115,19 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
 
   return {
     add: (pod, changed) => {
-      const asker = index.add(pod, changed);
+      const client = index.add(pod, changed);
       listeners.add(changed);
       return {
-        slices: asker.slices,
+        slices: client.slices,
         leave: () => {
           listeners.delete(changed);
-          asker.leave();
+          client.leave();
         },
       };
     },
-    doubt: () => doubt,
-    look,
-    askers: () => listeners.size,
+    unknownReason: () => unknownReason,
+    check,
+    clientCount: () => listeners.size,
     end: async () => {
       stop.abort();
       await ended;
@@ -146,14 +135,13 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
   };
 }
 
-/** In characters of an error's message. */
 const FAILURE_LIMIT = 200;
-/** For the report; equal while the doubt is the same. */
-function doubtAbout(freshness: Freshness, nowMs: number, beliefMs: number): string | undefined {
-  const { lastResponseMs: heardMs, failure } = freshness;
+/** For the report; the text stays equal while the cause does. */
+function unknownReasonOf(freshness: Freshness, nowMs: number, trustMs: number): string | undefined {
+  const { lastResponseMs, failure } = freshness;
   const because = failure === undefined ? "" : `: ${failure.slice(0, FAILURE_LIMIT)}`;
-  if (heardMs === undefined)
+  if (lastResponseMs === undefined)
     return failure === undefined ? "the slices are being read" : `the slices could not be read yet${because}`;
-  if (nowMs - heardMs <= beliefMs) return undefined;
-  return `nothing was heard of the slices for ${Math.round(beliefMs / 1_000)} s${because}`;
+  if (nowMs - lastResponseMs <= trustMs) return undefined;
+  return `no response about the slices for ${Math.round(trustMs / 1_000)} s${because}`;
 }

@@ -1,27 +1,25 @@
 /**
- * Keeps a slice in few bytes: 150 000 endpoints take 8 MB, 60 MB as objects, and 40 MB and more of JSON for each list.
- * A namespace is kept whole, since a later Pod needs entries from before. Pure.
+ * Packs a slice into a string: 150 000 endpoints take 8 MB, instead of 60 MB as objects and 40 MB as JSON. All endpoints
+ * of a namespace are kept, because Pods that connect later need earlier entries. Pure.
  */
 import { canonicalAddress } from "../../kubernetes/rotation/address-text.ts";
 import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
 
-/** Without addresses beside a uid, which rotation does not need. */
+/** Without the addresses of endpoints that have a uid: rotation does not need them. */
 export type PackedSlice = {
   readonly name: string;
   readonly service: string;
   readonly addressType: string;
   /** One line per endpoint: a letter for its conditions, then its key, or its addresses as JSON. */
   readonly text: string;
-  /** Of every key, in rising order. */
+  /** Of every key, in ascending order. */
   readonly hashes: Uint32Array;
-  /** Whether any endpoint is found by its addresses, which is rare. */
   readonly hasAddresses: boolean;
 };
 
-/** `=` and the uid of a Pod, or `@` and an address where the endpoint names no Pod. */
+/** `=` and the Pod's uid, or `@` and an address where the endpoint has no targetRef. */
 export type PodKey = string;
 
-/** The uid's comes first. */
 export function keysOfPod(pod: Pick<PodIdentity, "uid" | "addresses">): readonly PodKey[] {
   return [`=${pod.uid}`, ...new Set(pod.addresses.map((address) => `@${canonicalAddress(address)}`))];
 }
@@ -56,7 +54,7 @@ export function hashesOf(keys: readonly PodKey[]): KeyHashes {
   return { uid: textHash(uid), addresses: addresses.map(textHash) };
 }
 
-/** May be wrong when true, never when false. */
+/** May be a false positive, by a hash collision. */
 export function mayName(packed: PackedSlice, pod: KeyHashes): boolean {
   return holds(packed, pod.uid) || (packed.hasAddresses && pod.addresses.some((hash) => holds(packed, hash)));
 }
@@ -74,7 +72,7 @@ function holds({ hashes }: PackedSlice, hash: number): boolean {
   return false;
 }
 
-/** Equal endpoints are found once: a slice written by hand may repeat an address that thousands of Pods have. */
+/** Skips equal endpoints: a slice written by hand may repeat an address of thousands of Pods. */
 export function unpackWanted(
   packed: PackedSlice,
   isWanted: (key: PodKey) => boolean,
@@ -116,7 +114,6 @@ function conditionsOf(letter: string): Conditions {
   return { ready: TRISTATE[Math.floor(digits / 3)], terminating: TRISTATE[digits % 3] };
 }
 
-/** FNV-1a over 32 bits: short, even, and not secret. Two texts may share one. */
 function textHash(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

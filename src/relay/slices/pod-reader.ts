@@ -1,4 +1,4 @@
-/** Reads the Pods of open streams, few at a time, until each is deleted. A failed read is repeated later. */
+/** Reads the Pods of open streams, a few at a time, until each is being deleted. Failed reads are repeated later. */
 import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
 import { type BucketSize, keyedBuckets } from "../../api-server/token-buckets.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
@@ -7,29 +7,29 @@ import { addTo, removeFrom } from "../collections.ts";
 import { type Clock, createTicker } from "./clock.ts";
 import type { PodFacts } from "./pod-watch.ts";
 
-/** 5 000 Pods that end together are all read within half a minute. */
+/** Reads 5 000 Pods that end together within half a minute. */
 const RATE: BucketSize = { capacity: 100, refillMs: 5 };
 const AT_ONCE = 8;
 const ANSWER_LIMIT_MS = 2_000;
-const AGAIN_AFTER_MS = 3_000;
-/** Longer: the account may lack the right to read Pods. */
-const AGAIN_AFTER_FAILURE_MS = 15_000;
-const LOOK_MS = 100;
+const REREAD_AFTER_MS = 3_000;
+/** Longer: the service account may not be allowed to read Pods. */
+const RETRY_AFTER_MS = 15_000;
+const CHECK_MS = 100;
 
 type Job = { readonly pod: RelayedPod; readonly onFacts: (facts: PodFacts) => void; dueMs: number };
 
 type PodReader = {
-  /** Calls `onFacts` at most once, when the Pod is being deleted; stops when the result is called. */
+  /** Calls `onFacts` at most once, when the Pod is being deleted. @returns stops reading */
   readonly read: (pod: RelayedPod, onFacts: (facts: PodFacts) => void) => () => void;
   readonly stop: () => void;
 };
 
 export function createPodReader(request: SendRequest, clock: Clock): PodReader {
-  /** By namespace, the one read last at the end, so that a flood from one namespace delays itself. */
+  /** By namespace, least recently read first, so that a flood from one namespace delays only itself. */
   const waiting = new Map<string, Set<Job>>();
   const wanted = new Set<Job>();
   const stopped = new AbortController();
-  const turns = keyedBuckets(RATE, 1);
+  const tokens = keyedBuckets(RATE, 1);
   let underWay = 0;
 
   const read = async (job: Job): Promise<void> => {
@@ -40,7 +40,7 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
       wanted.delete(job);
       return;
     }
-    job.dueMs = clock.nowMs() + (reading.kind === "living" ? AGAIN_AFTER_MS : AGAIN_AFTER_FAILURE_MS);
+    job.dueMs = clock.nowMs() + (reading.kind === "living" ? REREAD_AFTER_MS : RETRY_AFTER_MS);
     addTo(waiting, job.pod.namespace, job);
   };
 
@@ -49,7 +49,7 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
     return undefined;
   };
 
-  const begin = (job: Job): void => {
+  const start = (job: Job): void => {
     const { namespace } = job.pod;
     removeFrom(waiting, namespace, job);
     const others = waiting.get(namespace);
@@ -62,15 +62,15 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
     });
   };
 
-  const takeTurn = (nowMs: number): boolean => underWay < AT_ONCE && turns.take("", nowMs);
+  const takeToken = (nowMs: number): boolean => underWay < AT_ONCE && tokens.take("", nowMs);
 
   const pump = (): void => {
     const nowMs = clock.nowMs();
-    for (let job = nextDue(nowMs); job !== undefined && takeTurn(nowMs); job = nextDue(nowMs)) begin(job);
+    for (let job = nextDue(nowMs); job !== undefined && takeToken(nowMs); job = nextDue(nowMs)) start(job);
     if (wanted.size === 0) ticker.stop();
     else if (!stopped.signal.aborted) ticker.start();
   };
-  const ticker = createTicker(clock, LOOK_MS, pump);
+  const ticker = createTicker(clock, CHECK_MS, pump);
 
   return {
     read: (pod, onFacts) => {
@@ -94,7 +94,7 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
 
 type Unreadable = { readonly kind: "unreadable" };
 
-/** Never rejects. Any version will do: a read from before the deletion is repeated. */
+/** Never rejects. Reads from the API server's cache: a read from before the deletion is repeated. */
 export function readPod<Reading>(
   request: SendRequest,
   { namespace, pod, uid }: RelayedPod,
@@ -109,7 +109,6 @@ export function readPod<Reading>(
   );
 }
 
-/** `gone`: deleted, or another Pod has the name now. */
 export type NoPod = { readonly kind: "gone" } | Unreadable;
 type PodAnswer =
   | { readonly kind: "pod"; readonly pod: RawObject; readonly metadata: RawObject; readonly isDeleted: boolean }

@@ -1,4 +1,4 @@
-/** Indexes the slices of one namespace by Pod: an event reaches the Pods that its slice names, and no other. Pure. */
+/** Indexes the slices of one namespace by Pod, so that an event reaches only the Pods that its slice names. Pure. */
 import { keyOf, type Store } from "../../api-server/store.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import { readSlice } from "../../kubernetes/rotation/read-slice.ts";
@@ -15,17 +15,16 @@ import {
   unpackWanted,
 } from "./packed-slice.ts";
 
-export type Asker = {
-  /** Every slice that names the Pod, with only the endpoints of the Pod. */
+export type IndexClient = {
   readonly slices: () => Iterable<Slice>;
   readonly leave: () => void;
 };
 
 export type SliceIndex = {
-  /** Filled by a watch; notifies the Pods of a change before the call returns. */
+  /** Filled by a reflector; notifies the Pods of a change before the call returns. */
   readonly store: Store<PackedSlice>;
-  /** `changed` is called once for each change that concerns the Pod, however many slices are in it. */
-  readonly add: (pod: PodIdentity, changed: () => void) => Asker;
+  /** `changed` is called once per change that affects the Pod, however many slices it contains. */
+  readonly add: (pod: PodIdentity, changed: () => void) => IndexClient;
 };
 
 type Entry = { readonly keys: readonly PodKey[]; readonly named: Map<string, Slice>; readonly changed: () => void };
@@ -35,7 +34,7 @@ export function createSliceIndex(): SliceIndex {
   let generation = 0;
   const byKey = new Map<PodKey, Set<Entry>>();
   const bySlice = new Map<string, Set<Entry>>();
-  /** How many keys have the hash; rules out most slices without unpacking them. */
+  /** Number of keys per hash; rules out most slices without unpacking them. */
   const hashes = createCounts<number>();
 
   const addSlice = (entry: Entry, key: string, packed: PackedSlice, added: readonly SliceEndpoint[]): void => {
@@ -45,7 +44,6 @@ export function createSliceIndex(): SliceIndex {
     addTo(bySlice, key, entry);
   };
 
-  /** @returns the entries that the slice named or names now */
   const settle = (key: string, packed: PackedSlice | undefined): ReadonlySet<Entry> => {
     const concerned = new Set(bySlice.get(key));
     for (const entry of concerned) entry.named.delete(key);
@@ -91,7 +89,7 @@ export function createSliceIndex(): SliceIndex {
     remove: (object) => notify(change(keyOf(object), undefined)),
   };
 
-  const add = (pod: PodIdentity, changed: () => void): Asker => {
+  const add = (pod: PodIdentity, changed: () => void): IndexClient => {
     const entry: Entry = { keys: keysOfPod(pod), named: new Map(), changed };
     const own = hashesOf(entry.keys);
     const all = [own.uid, ...own.addresses];
@@ -116,7 +114,7 @@ export function createSliceIndex(): SliceIndex {
   return { store, add };
 }
 
-/** Proxies read no slice that belongs to no Service. */
+/** Drops slices without a Service, which proxies ignore. */
 function keep(object: RawObject): PackedSlice | undefined {
   const slice = readSlice(object);
   return slice === undefined || slice.service === "" ? undefined : packSlice(slice);

@@ -1,8 +1,8 @@
-/** Watches the slices of every namespace in which a Pod drains, once for all its Pods. */
+/** Runs one watch of slices per namespace in which a Pod drains. */
 import type { Registry } from "prom-client";
 import { keyedBuckets } from "../../api-server/token-buckets.ts";
-import type { WithdrawalLine, WithdrawalQuestion } from "../../contract/relay-wire.ts";
-import { sliceMeters } from "../metrics.ts";
+import type { WithdrawalRequest, WithdrawalStatusLine } from "../../contract/relay-wire.ts";
+import { sliceMetrics } from "../metrics.ts";
 import { createTicker } from "./clock.ts";
 import {
   type NamespaceWatch,
@@ -14,11 +14,10 @@ import {
 import { createPodReader } from "./pod-reader.ts";
 import { type PodWatch, watchOnePod } from "./pod-watch.ts";
 
-/** Calls `say` at once and with every change, until the result is called; each line replaces the one before. */
-export type WatchPod = (question: WithdrawalQuestion, say: (line: WithdrawalLine) => void) => () => void;
+/** Calls `onStatus` at once and with every change; each line replaces the one before. @returns stops watching */
+export type WatchPod = (request: WithdrawalRequest, onStatus: (line: WithdrawalStatusLine) => void) => () => void;
 
 type SliceWatchParts = Omit<NamespaceWatchPorts, "pace" | "countEvent" | "countFailure"> & {
-  /** Whether the account may read Pods: lines then have the grace period of the deletion. */
   readonly readsPods: boolean;
   readonly registry: Registry;
   readonly pace?: SlicePace;
@@ -26,20 +25,18 @@ type SliceWatchParts = Omit<NamespaceWatchPorts, "pace" | "countEvent" | "countF
 
 export type SliceWatches = {
   readonly watchPod: WatchPod;
-  /** Resolves when no request is open any more. */
   readonly stop: () => Promise<void>;
 };
 
-/** `emptySinceMs` is set while no Pod drains there. */
 type Watched = { readonly watch: NamespaceWatch; emptySinceMs: number | undefined };
 
 export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const { clock, pace = SLICE_PACE } = parts;
   const namespaces = new Map<string, Watched>();
-  /** Pods whose namespace found no room, first come first. */
+  /** Pods whose namespace is not watched because of a limit, in order of arrival. */
   const waiting = new Set<PodWatch>();
   const ending = new Set<Promise<void>>();
-  const meters = sliceMeters(parts.registry, () => namespaces.size);
+  const metrics = sliceMetrics(parts.registry, () => namespaces.size);
   const reader = parts.readsPods ? createPodReader(parts.request, clock) : undefined;
   const openings = keyedBuckets(pace.openings, 1);
   let stopped = false;
@@ -56,7 +53,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     return undefined;
   };
 
-  /** Replaces a namespace without drains if all places are taken. `undefined` without a place or a token. */
+  /** At the limit replaces a namespace without drains. @returns `undefined` at the limit or without a token */
   const open = (namespace: string): Watched | undefined => {
     if (stopped) return undefined;
     const isFull = namespaces.size >= pace.namespaceLimit;
@@ -64,7 +61,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     if ((isFull && empty === undefined) || !openings.take("", clock.nowMs())) return undefined;
     if (empty !== undefined) end(...empty);
     const watched: Watched = {
-      watch: watchNamespace(namespace, { ...parts, ...meters, pace }),
+      watch: watchNamespace(namespace, { ...parts, ...metrics, pace }),
       emptySinceMs: undefined,
     };
     namespaces.set(namespace, watched);
@@ -79,11 +76,11 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     return true;
   };
 
-  const ticker = createTicker(clock, pace.lookMs, () => {
+  const ticker = createTicker(clock, pace.checkMs, () => {
     const nowMs = clock.nowMs();
     for (const [name, watched] of namespaces) {
       if (watched.emptySinceMs !== undefined && nowMs - watched.emptySinceMs >= pace.lingerMs) end(name, watched);
-      else watched.watch.look();
+      else watched.watch.check();
     }
     for (const pod of waiting) if (attach(pod)) waiting.delete(pod);
     if (namespaces.size === 0 && waiting.size === 0) ticker.stop();
@@ -93,20 +90,20 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     waiting.delete(pod);
     pod.leave();
     const watched = namespaces.get(pod.namespace);
-    if (watched?.watch.askers() === 0) watched.emptySinceMs ??= clock.nowMs();
+    if (watched?.watch.clientCount() === 0) watched.emptySinceMs ??= clock.nowMs();
   };
 
   return {
-    watchPod: (question, say) => {
-      const failed = (err: unknown): void =>
-        parts.log.warn({ err, namespace: question.namespace, pod: question.pod }, "slices could not be judged");
-      const pod = watchOnePod(question, { say, failed }, "as many other namespaces are being watched as may be");
+    watchPod: (request, onStatus) => {
+      const onFault = (err: unknown): void =>
+        parts.log.warn({ err, namespace: request.namespace, pod: request.pod }, "cannot evaluate slices");
+      const pod = watchOnePod(request, { onStatus, onFault }, "the limit of watched namespaces is reached");
       if (!attach(pod)) {
-        pod.judge();
+        pod.update();
         waiting.add(pod);
       }
       if (!stopped) ticker.start();
-      const endReading = reader?.read(question, pod.learn);
+      const endReading = reader?.read(request, pod.setFacts);
       return () => {
         endReading?.();
         leave(pod);

@@ -1,4 +1,4 @@
-/** The relay's thread: runs the relay and sends identity, Events, log lines and metrics to the thread of the admissions. */
+/** Runs the relay in a worker thread, and sends identity, Events, log lines and metrics to the main thread. */
 import { randomBytes } from "node:crypto";
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
@@ -15,14 +15,14 @@ import type { LogLine, WorkerMessage, WorkerRequest, WorkerSettings } from "./re
 
 type Send = (message: WorkerMessage) => void;
 
-/** Longest start without the Secret: Pods that were given this relay before call it already. */
+/** Longest wait for the Secret at the start: Pods with an earlier credential connect already. */
 const FIRST_READ_LIMIT_MS = 2_000;
 
-/** Resolves at once; the thread runs until it is terminated. Rejects when it cannot start. */
+/** Resolves when the relay has started; the thread runs until it is terminated. Rejects when it cannot start. */
 export async function main(): Promise<number> {
   const port = parentPort;
   if (port === null) {
-    process.stderr.write("lastcall relay-thread: only lastcall webhook begins it, as a thread of its own.\n");
+    process.stderr.write("lastcall relay-thread: not a command; lastcall webhook runs it in a worker thread.\n");
     return EXIT_USAGE;
   }
   const settings: WorkerSettings = workerData;
@@ -33,31 +33,30 @@ export async function main(): Promise<number> {
   const relay = await startRelay({
     ...settings,
     connection: await loadKubeConfig(settings),
-    tellDrain: (note) => send({ kind: "note", note }),
-    onLooked: identitySender(send),
+    recordDrainEvent: (note) => send({ kind: "event", event: note }),
+    onReconciled: identitySender(send),
     newId: () => randomBytes(16).toString("hex"),
     wallMs: () => Date.now(),
     log,
     registry,
   });
   const carryOut = async ({ kind }: WorkerRequest): Promise<void> => {
-    if (kind === "figures") return send({ kind, text: await registry.metrics() });
+    if (kind === "metrics") return send({ kind, text: await registry.metrics() });
     await relay.leave();
     send({ kind: "left" });
   };
   port.on("message", (request: WorkerRequest) => void carryOut(request));
-  await Promise.race([relay.look(), sleep(FIRST_READ_LIMIT_MS)]);
+  await Promise.race([relay.reconcile(), sleep(FIRST_READ_LIMIT_MS)]);
   const relayPort = await relay.listen(settings.host, settings.port);
-  // Not before: until now the thread of the admissions has waited for this one.
+  // Not earlier: until now the main thread has waited for this one.
   const failure = lowerPriority(RELAY_NICENESS);
   log.info({ relayPort, ...(failure === "" ? {} : { goesFirst: failure }) }, "the relay is listening");
   releaseStartupMemory();
   send({ kind: "ready" });
-  setInterval(() => void relay.look(), settings.lookMs);
+  setInterval(() => void relay.reconcile(), settings.reconcileMs);
   return EXIT_OK;
 }
 
-/** Sends changes only: the Secret is read every few seconds and changes every few months. */
 function identitySender(send: Send): (identity: RelayIdentity) => void {
   let sent = "";
   return (identity) => {
@@ -69,21 +68,17 @@ function identitySender(send: Send): (identity: RelayIdentity) => void {
 }
 
 /**
- * A third of the share of a thread with niceness 0 on the same core. A person or a controller waits for an admission; a
- * Pod keeps serving while it waits for the relay.
+ * Gets a third of the CPU share of a thread with niceness 0. A person or a controller waits for an admission, while a
+ * Pod keeps serving until the relay responds.
  */
 export const RELAY_NICENESS = 5;
 
-/**
- * Linux keeps a niceness for each thread, and raising one's own needs no privilege.
- *
- * @returns empty, or why it failed
- */
+/** Affects this thread only; raising the niceness needs no privilege on Linux. @returns empty, or why it failed */
 export function lowerPriority(niceness: number): string {
   try {
-    // The link leads to the thread that reads it.
+    // The target of this link depends on the reading thread.
     const thread = /\/task\/([0-9]+)$/.exec(readlinkSync("/proc/thread-self"))?.[1];
-    if (thread === undefined) return "the thread's number is not known";
+    if (thread === undefined) return "cannot read the thread id from /proc/thread-self";
     setPriority(Number(thread), niceness);
     return "";
   } catch (error) {
@@ -91,7 +86,7 @@ export function lowerPriority(niceness: number): string {
   }
 }
 
-/** Turns errors into plain objects: cloning drops their code and fails on some of their properties. */
+/** Converts errors to plain objects: structured cloning drops their code and fails on some of their properties. */
 export function threadLog(send: (line: LogLine) => void): RelayLog {
   const at = (level: LogLine["level"]) => (keys: object, sentence: string) => {
     const entries = Object.entries(keys).map(([key, value]) => [
@@ -106,7 +101,6 @@ export function threadLog(send: (line: LogLine) => void): RelayLog {
 /** An error can be its own cause. */
 const CAUSES_LIMIT = 8;
 
-/** As pino prints an error and its causes. */
 function plainError(error: Error): object {
   const chain = [error];
   for (let cause = error.cause; cause instanceof Error && chain.length <= CAUSES_LIMIT; cause = cause.cause)

@@ -1,11 +1,11 @@
-/** Keeps the relay's thread running, and answers admissions from its last messages without waiting for it. */
+/** Restarts the relay's worker thread, and serves admissions from its last messages without waiting for it. */
 import type { Registry } from "prom-client";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
 import type { GiveRelayAccess } from "../../contract/relay-access.ts";
 import type { AccessIdentity } from "../identity/identity.ts";
 import { readRelayAddress, relayAccess } from "../identity/relay-access.ts";
-import { threadMeters } from "../metrics.ts";
+import { threadMetrics } from "../metrics.ts";
 import type { RelayLog } from "../relay.ts";
 import { type Clock, REAL_CLOCK } from "../slices/clock.ts";
 import {
@@ -18,46 +18,38 @@ import {
 } from "./relay-worker.ts";
 
 type SupervisorParts = {
-  /** Throws where the system has no thread left; then it calls nothing back. */
   readonly start: (callbacks: WorkerCallbacks) => RelayWorker;
-  /** As configured: Pods get no relay unless it is an IP address with a port. */
+  /** As configured; without an IP address and a port Pods are injected without the relay. */
   readonly address: string;
-  readonly tellDrain: RecordEvent;
-  /** Hexadecimal characters that were never returned before, at least 16. */
+  readonly recordDrainEvent: RecordEvent;
+  /** Unique; hexadecimal characters, at least 16. */
   readonly newToken: () => string;
-  /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
-  /** At least 0 and below 1. */
   readonly random: () => number;
   readonly log: RelayLog;
   readonly registry: Registry;
 };
 
 export type RelayThread = {
-  /** From memory, also while there is no thread. `undefined` when the address cannot be given to Pods. */
   readonly giveRelayAccess: GiveRelayAccess | undefined;
-  /** Resolves when the relay serves, or after the limit, or when it failed to start. */
   readonly ready: (limitMs: number) => Promise<void>;
-  /** The relay's metrics; empty, with `lastcall_relay_answering` 0, when it does not answer in time. */
-  readonly figures: () => Promise<string>;
+  /** The thread's metrics; empty, with `lastcall_relay_answering` 0, when it does not respond in time. */
+  readonly metrics: () => Promise<string>;
   /** Ends the open streams; resolves within a few seconds. */
   readonly leave: () => Promise<void>;
-  /** Waits for `leave` if that was called. */
   readonly stop: () => Promise<void>;
 };
 
 export type RunnerParts = Omit<SupervisorParts, "start" | "clock" | "random"> & {
-  /** The program's file. */
   readonly program: string;
   readonly settings: WorkerSettings;
 };
 
-/** Prometheus itself waits for ten seconds. */
-export const FIGURES_LIMIT_MS = 1_000;
-/** An idle relay leaves within a second. */
+/** Prometheus' scrape timeout is 10 s. */
+export const METRICS_LIMIT_MS = 1_000;
 export const LEAVE_LIMIT_MS = 5_000;
-/** The end of a thread older than this does not count as a repeated failure. */
+/** A thread that ran longer resets the retry delay. */
 const STEADY_MS = 60_000;
 
 export function startRelayThread({ program, settings, ...parts }: RunnerParts): RelayThread {
@@ -68,7 +60,7 @@ export function startRelayThread({ program, settings, ...parts }: RunnerParts): 
 
 export function superviseWorker(parts: SupervisorParts): RelayThread {
   const { clock, log } = parts;
-  const meters = threadMeters(parts.registry);
+  const ownMetrics = threadMetrics(parts.registry);
   const stopped = new AbortController();
   const ready = Promise.withResolvers<void>();
   let left = Promise.withResolvers<void>();
@@ -76,36 +68,35 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
   let worker: RelayWorker | undefined;
   let failures = 0;
   let leaving: Promise<void> | undefined;
-  let figures: PromiseWithResolvers<string> | undefined;
+  let pendingMetrics: PromiseWithResolvers<string> | undefined;
 
-  const onFigures = (text: string): void => {
-    figures?.resolve(text);
-    figures = undefined;
+  const onMetrics = (text: string): void => {
+    pendingMetrics?.resolve(text);
+    pendingMetrics = undefined;
   };
 
   const onMessage = (message: WorkerMessage): void => {
     if (message.kind === "identity") identity = message.identity;
     else if (message.kind === "line") log[message.level](message.keys, message.sentence);
-    else if (message.kind === "note") parts.tellDrain(message.note);
-    else if (message.kind === "figures") onFigures(message.text);
+    else if (message.kind === "event") parts.recordDrainEvent(message.event);
+    else if (message.kind === "metrics") onMetrics(message.text);
     else if (message.kind === "ready") ready.resolve();
     else left.resolve();
   };
 
   const start = (): void => {
     const startedMs = clock.nowMs();
-    meters.begun();
-    // An earlier thread may have resolved it.
+    ownMetrics.countStart();
     left = Promise.withResolvers();
     const onExit = (why: unknown): void => {
       worker = undefined;
-      onFigures("");
+      onMetrics("");
       ready.resolve();
       left.resolve();
       if (stopped.signal.aborted) return;
       failures = clock.nowMs() - startedMs < STEADY_MS ? failures + 1 : 1;
       const pauseMs = retryDelayMs(failures, parts.random());
-      log.error({ err: why, pauseMs }, "the relay's thread ended, another one is begun; admissions go on");
+      log.error({ err: why, pauseMs }, "relay worker exited, restarting it; admissions continue");
       void clock.sleep(pauseMs, stopped.signal).then(() => {
         if (!stopped.signal.aborted && leaving === undefined) start();
       });
@@ -117,14 +108,14 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
     }
   };
 
-  /** Concurrent callers share one request, so that none pile up at a busy thread. */
-  const requestFigures = (): Promise<string> => {
+  /** Concurrent callers share one request, so that requests do not pile up at a busy thread. */
+  const requestMetrics = (): Promise<string> => {
     if (worker === undefined) return Promise.resolve("");
-    if (figures === undefined) {
-      figures = Promise.withResolvers<string>();
-      worker.send({ kind: "figures" });
+    if (pendingMetrics === undefined) {
+      pendingMetrics = Promise.withResolvers<string>();
+      worker.send({ kind: "metrics" });
     }
-    return figures.promise;
+    return pendingMetrics.promise;
   };
 
   const leave = async (): Promise<void> => {
@@ -136,9 +127,9 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
   return {
     giveRelayAccess: accessFor(parts, () => identity),
     ready: (limitMs) => within(clock, limitMs, ready.promise).then(() => undefined),
-    figures: async () => {
-      const text = (await within(clock, FIGURES_LIMIT_MS, requestFigures())) ?? "";
-      meters.answering(text !== "");
+    metrics: async () => {
+      const text = (await within(clock, METRICS_LIMIT_MS, requestMetrics())) ?? "";
+      ownMetrics.setAnswering(text !== "");
       return text;
     },
     leave: () => {
@@ -157,11 +148,10 @@ function accessFor(parts: SupervisorParts, identity: () => AccessIdentity): Give
   const address = readRelayAddress(parts.address);
   if (address !== undefined) return relayAccess(address, { identity, wallMs: parts.wallMs, newNonce: parts.newToken });
   const keys = { address: parts.address.slice(0, 100) };
-  parts.log.warn(keys, "the relay's address is no IP address with a port, Pods are not given the relay");
+  parts.log.warn(keys, "the relay's address is not an IP address with a port; Pods are injected without the relay");
   return undefined;
 }
 
-/** `undefined` when it took longer. */
 async function within<T>(clock: SupervisorParts["clock"], limitMs: number, result: Promise<T>): Promise<T | undefined> {
   const done = new AbortController();
   const late = clock.sleep(limitMs, done.signal).then(() => undefined);

@@ -1,7 +1,7 @@
-/** `POST /v1/withdrawal`: streams one line for every change of a Pod's withdrawal. */
+/** Serves `POST /v1/withdrawal`: streams one line per change of a Pod's withdrawal status. */
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { WITHDRAWAL_PATH, type WithdrawalLine, type WithdrawalQuestion } from "../../contract/relay-wire.ts";
+import { WITHDRAWAL_PATH, type WithdrawalRequest, type WithdrawalStatusLine } from "../../contract/relay-wire.ts";
 import type { BrokenDrain } from "../lost/lost-drain.ts";
 import type { LostDrains } from "../lost/lost-drains.ts";
 import { addGauge } from "../metrics.ts";
@@ -9,19 +9,18 @@ import { addGuardedRoute, type Call, type GuardPorts, REFUSALS } from "../server
 import type { RelayLimits } from "../server/relay-limits.ts";
 import type { Clock } from "../slices/clock.ts";
 import type { WatchPod } from "../slices/slice-watches.ts";
-import { readQuestion } from "./question.ts";
 import { createStreamBoard, type StreamBoard } from "./stream-board.ts";
+import { readWithdrawalRequest } from "./withdrawal-request.ts";
 
 type WithdrawalPorts = Omit<GuardPorts, "nowMs"> & {
   readonly watchPod: WatchPod;
   readonly lost: Pick<LostDrains, "opened" | "closed">;
   readonly limits: RelayLimits;
   readonly clock: Clock;
-  /** Wall clock, milliseconds. */
   readonly wallMs: () => number;
 };
 
-/** To be called before the server listens. Open streams end when the server begins to close. */
+/** Must be called before the server listens. Open streams end when the server starts to close. */
 export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: WithdrawalPorts): void {
   const { limits, clock, registry } = ports;
   addGauge("streams", registry, limits.streams);
@@ -39,12 +38,12 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
       metric: "refused",
       answer: (call) => {
         const { claims, body, refuse } = call;
-        const read = readQuestion(body);
+        const read = readWithdrawalRequest(body);
         if (!read.ok) return refuse(REFUSALS.refused.malformed, read.message);
-        if (read.question.namespace !== claims.namespace) return refuse(REFUSALS.refused.namespace);
-        const refusal = limits.beginStream(read.question);
+        if (read.request.namespace !== claims.namespace) return refuse(REFUSALS.refused.namespace);
+        const refusal = limits.startStream(read.request);
         if (refusal !== undefined) return refuse(REFUSALS.refused[refusal]);
-        return streamAnswer(call, read.question, board, ports);
+        return streamAnswer(call, read.request, board, ports);
       },
     },
   );
@@ -52,53 +51,52 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
 
 function streamAnswer(
   { request, reply, claims }: Call,
-  question: WithdrawalQuestion,
+  pod: WithdrawalRequest,
   board: StreamBoard,
   { limits, clock, lost, watchPod, wallMs }: WithdrawalPorts,
 ): FastifyReply {
   const openedAtMs = wallMs();
-  let last: WithdrawalLine | undefined;
+  let last: WithdrawalStatusLine | undefined;
   let wasEndedHere = false;
   const endedHere = (end: () => void) => () => {
     wasEndedHere = true;
     end();
   };
-  /** `undefined` unless the client closed the stream in the middle of a drain. */
   const broken = (): BrokenDrain | undefined => {
     if (wasEndedHere || last?.terminating !== true) return undefined;
     const { state, graceSeconds = 0 } = last;
-    return { pod: question, claims, openedAtMs, brokeAtMs: wallMs(), state, graceSeconds };
+    return { pod, claims, openedAtMs, brokeAtMs: wallMs(), state, graceSeconds };
   };
   reply.hijack();
   const { raw } = reply;
   raw.on("error", () => undefined);
   raw.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store", connection: "close" });
-  const pulses = wantsPulse(request) && limits.beginPulse(question.namespace);
+  const hasHeartbeat = wantsHeartbeat(request) && limits.startHeartbeat(pod.namespace);
   const stream = board.open(
     {
-      write: (text, taken) => raw.write(text, (error) => (error ? undefined : taken(clock.nowMs()))),
+      write: (text, written) => raw.write(text, (error) => (error ? undefined : written(clock.nowMs()))),
       end: endedHere(() => raw.end()),
       cut: endedHere(() => request.raw.socket.destroy()),
     },
-    pulses,
+    hasHeartbeat,
   );
-  lost.opened(question);
-  const leave = watchPod(question, (line) => {
+  lost.opened(pod);
+  const leave = watchPod(pod, (line) => {
     last = line;
-    stream.say(`${JSON.stringify(line)}\n`);
+    stream.send(`${JSON.stringify(line)}\n`);
   });
   const close = (): void => {
     leave();
     stream.closed();
-    if (pulses) limits.endPulse(question.namespace);
-    limits.endStream(question);
-    lost.closed(question, broken());
+    if (hasHeartbeat) limits.endHeartbeat(pod.namespace);
+    limits.endStream(pod);
+    lost.closed(pod, broken());
   };
   if (raw.destroyed) close();
   else raw.once("close", close);
   return reply;
 }
 
-function wantsPulse({ query }: FastifyRequest): boolean {
-  return typeof query === "object" && query !== null && "pulse" in query;
+function wantsHeartbeat({ query }: FastifyRequest): boolean {
+  return typeof query === "object" && query !== null && "heartbeat" in query;
 }

@@ -1,5 +1,5 @@
 /** Stories of drains with a relay. The client of either build has long started when a delay is over. */
-import { line, startRelay } from "../fake-relay.ts";
+import { startRelay, statusLine } from "../fake-relay.ts";
 import type { Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
@@ -17,7 +17,7 @@ export const RELAYS: readonly Scenario[] = [
     says: "the Pod is long out of rotation",
     play: async (world) => {
       const relay = await startRelay({
-        first: line({ state: "out", reason: "shop" }),
+        first: statusLine({ state: "out", reason: "shop" }),
         clock: world.clock,
       });
       await world.app();
@@ -36,7 +36,7 @@ export const RELAYS: readonly Scenario[] = [
       const ends = podIsDeleted(world);
       await world.clock.wait(25_000);
       await world.status("offered");
-      relay.say(line({ state: "out" }));
+      relay.send(statusLine({ state: "out" }));
       await ends;
       await relay.reported();
       await world.stop();
@@ -45,7 +45,7 @@ export const RELAYS: readonly Scenario[] = [
   {
     says: "the relay cannot be reached in the end",
     play: async (world) => {
-      const relay = await startRelay({ first: line({ terminating: false }), clock: world.clock });
+      const relay = await startRelay({ first: statusLine({ terminating: false }), clock: world.clock });
       await relay.die();
       await world.app();
       const manager = await world.serve(FLAGS, relay.env);

@@ -1,4 +1,4 @@
-/** Hostile TLS answers at the relay client: whatever comes, each call has one end, and no broken handshake is believed. */
+/** Hostile TLS answers at the relay client: whatever comes, each call has one end, and no broken handshake is trusted. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,26 +20,26 @@ export async function hostileRelays(budget: Budget): Promise<string> {
   const relay = await openHostileRelay(seed);
   writeFileSync(caFile, relay.ca);
   let called = 0;
-  let believed = 0;
+  let trusted = 0;
   try {
     while (budget.goesOn(called)) {
       const firsts = Array.from({ length: AT_ONCE }, (_, at) => called + at * NUMBERS_OF_A_CABLE);
       const counts = await Promise.all(firsts.map((first) => callAll(relay, { seed, first, caFile })));
       called += AT_ONCE * NUMBERS_OF_A_CABLE;
-      believed += counts.reduce((sum, one) => sum + one, 0);
+      trusted += counts.reduce((sum, one) => sum + one, 0);
     }
   } finally {
     relay.close();
     rmSync(folder, { recursive: true });
   }
-  if (called >= ENOUGH_CALLS && believed === 0)
+  if (called >= ENOUGH_CALLS && trusted === 0)
     throw new Finding("no answer at all was understood", Buffer.from(`seed ${seed}`));
-  return `${called} calls over TLS, ${believed} believed`;
+  return `${called} calls over TLS, ${trusted} trusted`;
 }
 
 type Calls = { readonly seed: number; readonly first: number; readonly caFile: string };
 
-/** @returns how many answers were believed */
+/** @returns how many answers were trusted */
 async function callAll(relay: HostileRelay, { seed, first, caFile }: Calls): Promise<number> {
   const port = await relay.cableFor(first);
   const args = [port, caFile, first, NUMBERS_OF_A_CABLE].map(String);
@@ -48,9 +48,9 @@ async function callAll(relay: HostileRelay, { seed, first, caFile }: Calls): Pro
   demandCleanEnd(end, [0], input);
   const lines = end.out.trimEnd().split("\n");
   if (lines.length !== NUMBERS_OF_A_CABLE) throw new Finding(`${lines.length} ends of ${NUMBERS_OF_A_CABLE}`, input);
-  const believed = lines.filter((line) => /^[0-9]+ (said|delivered)/.test(line));
-  for (const line of believed)
+  const trusted = lines.filter((line) => /^[0-9]+ (status|delivered)/.test(line));
+  for (const line of trusted)
     if (tlsDamageOf(seed, Number(line.split(" ")[0])).kind === "garbled")
-      throw new Finding(`an answer behind a garbled handshake was believed: ${line}`, input);
-  return believed.length;
+      throw new Finding(`an answer behind a garbled handshake was trusted: ${line}`, input);
+  return trusted.length;
 }

@@ -1,5 +1,5 @@
 /**
- * Asks and tells a relay that answers as it likes, over TLS, once for each number, and ends by itself. Runs on Node and
+ * Calls a hostile relay over TLS, once for each number, and exits. Runs on Node and
  * compiles natively. Arguments: port of 127.0.0.1, file of the CA, first number, count. A number names its server too.
  */
 import { readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import type { RelaySettings } from "../../../src/manager/relay/relay-settings.ts
 
 /** For a stream, which may stay open; a report has limits of its own. */
 const LIMIT_MS = 300;
-const ENOUGH_WORDS = 3;
+const ENOUGH_STATUSES = 3;
 
 const port = Number(process.argv[2] ?? "0");
 const ca = readFileSync(process.argv[3] ?? "", "utf8");
@@ -36,35 +36,35 @@ function call(n: number): void {
     process.stdout.write(settled > 1 ? `${n} SETTLED TWICE\n` : `${n} ${what}\n`);
     if (settled === 1) call(n + 1);
   };
-  if (n % 3 === 2) tell(n, next);
-  else ask(n, next);
+  if (n % 3 === 2) report(n, next);
+  else followStatus(n, next);
 }
 
-function tell(n: number, next: (what: string) => void): void {
+function report(n: number, next: (what: string) => void): void {
   deliverReport(settingsFor(n), '{"version":1}', {
     onDial: () => {},
     onEnd: (failure) => next(failure === "" ? "delivered" : `undelivered ${failure}`),
   });
 }
 
-function ask(n: number, next: (what: string) => void): void {
-  let words = 0;
+function followStatus(n: number, next: (what: string) => void): void {
+  let statuses = 0;
   let drop = (): void => {};
   const timer = setTimeout(() => {
     drop();
-    next(words > 0 ? "said and stayed" : "silent");
+    next(statuses > 0 ? "status and open" : "silent");
   }, LIMIT_MS);
   drop = openWithdrawal(settingsFor(n), n % 2 === 0, () => performance.now(), {
-    onWord: () => {
-      words = words + 1;
-      if (words !== ENOUGH_WORDS) return;
+    onStatus: () => {
+      statuses = statuses + 1;
+      if (statuses !== ENOUGH_STATUSES) return;
       clearTimeout(timer);
       drop();
-      next("said enough");
+      next("status enough");
     },
-    onBroke: (reason) => {
+    onClosed: (reason) => {
       clearTimeout(timer);
-      next(words > 0 ? `said and broke: ${reason}` : `broke: ${reason}`);
+      next(statuses > 0 ? `status and closed: ${reason}` : `closed: ${reason}`);
     },
   });
 }

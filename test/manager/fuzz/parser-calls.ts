@@ -9,11 +9,11 @@ import { depthOf } from "../../../src/manager/json-reader.ts";
 import { createLineBuffer } from "../../../src/manager/line-buffer.ts";
 import { environmentOf } from "../../../src/manager/outside.ts";
 import {
-  formatNews,
-  formatOrder,
+  formatCommand,
+  formatMessage,
   formatWithdrawalStatus,
-  parseNews,
-  parseOrder,
+  parseCommand,
+  parseMessage,
   parseWithdrawalStatus,
 } from "../../../src/manager/relay/ipc-messages.ts";
 import { readRelaySettings } from "../../../src/manager/relay/relay-settings.ts";
@@ -35,9 +35,9 @@ export const PARSERS: readonly string[] = [
   "address",
   "route",
   "duration",
-  "relay-word",
-  "relay-news",
-  "relay-order",
+  "relay-status",
+  "relay-message",
+  "relay-command",
   "relay-settings",
   "relay-lines",
 ];
@@ -79,12 +79,12 @@ function textParsed(parser: string, text: string, more: string): string {
       return canonicalAddress(text);
     case "route":
       return JSON.stringify(routeOf({ method: more, url: text, local: true }, "t0ken", ["app", "web-1"]));
-    case "relay-word":
-      return wordText(text);
-    case "relay-news":
-      return newsText(text);
-    case "relay-order":
-      return orderText(text);
+    case "relay-status":
+      return statusText(text);
+    case "relay-message":
+      return messageText(text);
+    case "relay-command":
+      return commandText(text);
     case "relay-settings":
       return settingsText(text);
     case "duration":
@@ -105,19 +105,19 @@ function linesText(bytes: Buffer): string {
   return text;
 }
 
-function wordText(text: string): string {
-  const word = parseWithdrawalStatus(text);
-  return word === undefined ? "refused" : formatWithdrawalStatus(word);
+function statusText(text: string): string {
+  const status = parseWithdrawalStatus(text);
+  return status === undefined ? "refused" : formatWithdrawalStatus(status);
 }
 
-function newsText(text: string): string {
-  const news = parseNews(text);
-  return news === undefined ? "refused" : formatNews(news);
+function messageText(text: string): string {
+  const message = parseMessage(text);
+  return message === undefined ? "refused" : formatMessage(message);
 }
 
-function orderText(text: string): string {
-  const order = parseOrder(text);
-  return order === undefined ? "refused" : formatOrder(order);
+function commandText(text: string): string {
+  const command = parseCommand(text);
+  return command === undefined ? "refused" : formatCommand(command);
 }
 
 /** A variable per line, `NAME=value`. */

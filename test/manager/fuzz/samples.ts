@@ -65,7 +65,7 @@ odd NaN
 `;
 const JSON_COUNT = '{"server":{"active":[1,2,{"n":3}],"a/b":{"c~d":4},"text":"5"},"é":6}';
 
-const RELAY_WORD =
+const RELAY_STATUS =
   '{"state":"in","terminating":true,"reason":"Service web still offers the Pod \\u00e9","graceSeconds":30}';
 /** The outer form of a certificate, which is all that is looked at: a SEQUENCE of 252 bytes. */
 const DER = Buffer.concat([Buffer.from([0x30, 0x82, 0, 0xfc]), Buffer.alloc(0xfc, 7)]).toString("base64");
@@ -105,15 +105,15 @@ export const SAMPLES: readonly Sample[] = [
   text("route", "/t0ken/status", "GET"),
   text("route", "/t0ken/drain?x=1", "POST"),
   text("route", "/t0ken/prestop/web-1", "GET"),
-  text("relay-word", RELAY_WORD),
-  ...[`said ${RELAY_WORD}`, "lost its address refuses connections", "dials", "undelivered it answered 503"].map(
-    (value) => text("relay-news", value),
+  text("relay-status", RELAY_STATUS),
+  ...[`status ${RELAY_STATUS}`, "lost its address refuses connections", "dial", "undelivered it answered 503"].map(
+    (value) => text("relay-message", value),
   ),
-  ...["floor 1500", "rest", 'report {"version":1,"why":"é"}'].map((value) => text("relay-order", value)),
+  ...["floor 1500", "disconnect", 'report {"version":1,"why":"é"}'].map((value) => text("relay-command", value)),
   text("relay-settings", RELAY_VARIABLES),
   text("relay-settings", RELAY_VARIABLES.replace("[fd00::10]", "10.0.0.10")),
-  text("relay-lines", `said ${RELAY_WORD}\n`.repeat(2)),
-  text("relay-lines", "dials\nlost é😀\n\nsaid x\n"),
+  text("relay-lines", `status ${RELAY_STATUS}\n`.repeat(2)),
+  text("relay-lines", "dial\nlost é😀\n\nstatus x\n"),
   ...["250ms", "30s", "999999h"].map((value) => text("duration", value)),
 ];
 

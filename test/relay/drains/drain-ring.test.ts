@@ -21,7 +21,7 @@ test("a Pod that tells its drain again within a minute is told of once, under th
   const ring = createDrainRing(10);
   expect(ring.add(drain("a", "shop", 0, "pod"))).toBe("new");
   expect(ring.add(drain("b", "shop", 1, "other"))).toBe("new");
-  expect(ring.add({ ...drain("c", "shop", SAME_DRAIN_MS - 1, "pod"), pod: "renamed" })).toBe("told-again");
+  expect(ring.add({ ...drain("c", "shop", SAME_DRAIN_MS - 1, "pod"), pod: "renamed" })).toBe("repeated");
   expect(ring.list().map(({ id, pod }) => [id, pod])).toEqual([
     ["a", "renamed"],
     ["b", "web-7d9f-abcde"],
@@ -82,7 +82,7 @@ test("a drain found lost never takes the place of a report, and a report takes i
   const ring = createDrainRing(10);
   const lost = { ...someReport(), outcome: "lost" } as const;
   ring.add(drain("a", "shop", 0, "pod"));
-  expect(ring.add({ ...drain("b", "shop", 1, "pod"), report: lost })).toBe("told-again");
+  expect(ring.add({ ...drain("b", "shop", 1, "pod"), report: lost })).toBe("repeated");
   expect(ring.find("a")?.report.outcome).toBe("drained");
   ring.add({ ...drain("c", "shop", 2, "other"), report: lost });
   ring.add(drain("d", "shop", 3, "other"));

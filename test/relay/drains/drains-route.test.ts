@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { generate } from "selfsigned";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../../src/contract/drain-report.ts";
-import { drainMeters, NAMESPACES_LIMIT } from "../../../src/relay/metrics.ts";
+import { drainMetrics, NAMESPACES_LIMIT } from "../../../src/relay/metrics.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { AUTHORIZATION, CLAIMS, drainsServer } from "./drains-server.ts";
 
@@ -49,7 +49,7 @@ test("a report that can be read ends the search for a lost drain, and no other d
 
 test("a lost drain is counted, and makes no drain look shorter", async () => {
   const registry = new Registry();
-  drainMeters(registry)(someDrain({ report: { ...someReport(), outcome: "lost" } }));
+  drainMetrics(registry)(someDrain({ report: { ...someReport(), outcome: "lost" } }));
   const text = await registry.metrics();
   expect(text).toContain('lastcall_drains_total{outcome="lost"} 1');
   expect(text).toContain('lastcall_incomplete_drains_total{outcome="lost",pod_namespace="shop"} 1');
@@ -83,7 +83,7 @@ test("a drain that was cut or blind is counted for its namespace, others are not
 
 test("the namespaces of such drains are bounded", async () => {
   const registry = new Registry();
-  const countDrain = drainMeters(registry);
+  const countDrain = drainMetrics(registry);
   const report = someReport({ outcome: "forced" });
   for (let at = 0; at < NAMESPACES_LIMIT + 5; at += 1) countDrain(someDrain({ namespace: `team-${at}`, report }));
   countDrain(someDrain({ namespace: "team-0", report }));
@@ -133,10 +133,7 @@ test("a report for another namespace than the credential's is answered 403", asy
   const serving = drainsServer();
   const body = JSON.stringify({ ...JSON.parse(notice()), namespace: "bank" });
   const answer = await post(serving, body);
-  expect([answer.statusCode, answer.body]).toEqual([
-    403,
-    "The credential speaks for namespace shop and not for bank.\n",
-  ]);
+  expect([answer.statusCode, answer.body]).toEqual([403, "The credential is for namespace shop and not for bank.\n"]);
   expect(serving.ring.list()).toEqual([]);
   expect(serving.notes).toEqual([]);
   expect(await serving.metric('lastcall_drain_reports_refused_total{reason="namespace"}')).toMatch(/ 1$/);
@@ -194,7 +191,7 @@ test("a namespace that may not ask now is answered 429, before its body is read"
     asked.push(namespace);
     return asked.length < 2;
   };
-  const serving = drainsServer({ limits: { mayAsk } });
+  const serving = drainsServer({ limits: { takeRequest: mayAsk } });
   expect((await post(serving, "nonsense")).statusCode).toBe(400);
   expect((await post(serving, notice())).statusCode).toBe(429);
   expect(asked).toEqual([CLAIMS.namespace, CLAIMS.namespace]);
@@ -216,9 +213,9 @@ test("a fault of ours is answered 500 and logged, and says nothing of itself", a
   const tell = (): void => {
     throw new Error("secret details");
   };
-  const serving = drainsServer({ tell });
+  const serving = drainsServer({ recordEvent: tell });
   const answer = await post(serving, notice());
-  expect([answer.statusCode, answer.body]).toEqual([500, "This is our fault.\n"]);
+  expect([answer.statusCode, answer.body]).toEqual([500, "Internal error; see the log of the relay.\n"]);
   expect(serving.logged).toEqual(["drain reported", "a request to the relay failed"]);
 });
 

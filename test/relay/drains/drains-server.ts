@@ -5,7 +5,7 @@ import type { EventSpec } from "../../../src/api-server/event-object.ts";
 import type { CredentialClaims } from "../../../src/contract/relay-wire.ts";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { addDrainsRoute, type DrainsPorts } from "../../../src/relay/drains/drains-route.ts";
-import { drainMeters } from "../../../src/relay/metrics.ts";
+import { drainMetrics } from "../../../src/relay/metrics.ts";
 import { createRelayLimits } from "../../../src/relay/server/relay-limits.ts";
 import { relayServer } from "../../../src/relay/server/relay-server.ts";
 
@@ -40,8 +40,8 @@ export function drainsServer(changes: Partial<DrainsPorts> = {}, context?: Secur
     checkCredential: (header) => (header === AUTHORIZATION ? CLAIMS : undefined),
     limits: createRelayLimits(),
     ring,
-    countDrain: drainMeters(registry),
-    tell: (note) => notes.push(note),
+    countDrain: drainMetrics(registry),
+    recordEvent: (note) => notes.push(note),
     onReport: () => undefined,
     nowMs: () => 0,
     wallMs: () => clock.wallMs,

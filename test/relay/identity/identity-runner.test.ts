@@ -84,7 +84,7 @@ describe("a client that pins the CA and calls an IP address", () => {
     const replicas = [replicaOf(secret), replicaOf(secret)];
     const shown: string[] = [];
     for (const replica of replicas) {
-      await replica.look();
+      await replica.reconcile();
       const { ca, name } = givenBy(replicas[0] ?? replica);
       shown.push(await shownTo(await listening(replica), ca, name));
     }
@@ -94,8 +94,8 @@ describe("a client that pins the CA and calls an IP address", () => {
 
   test("refuses a replica of another Secret, and a name the certificate does not carry", LIMIT, async () => {
     const [ours, theirs] = [replicaOf(pretendSecret()), replicaOf(pretendSecret())];
-    await ours.look();
-    await theirs.look();
+    await ours.reconcile();
+    await theirs.reconcile();
     const { ca } = givenBy(ours);
     expect(await shownTo(await listening(theirs), ca, givenBy(theirs).name)).toContain("unable to");
     const renamed = { ...ours, contextFor: () => ours.contextFor(givenBy(ours).name) };
@@ -105,10 +105,10 @@ describe("a client that pins the CA and calls an IP address", () => {
   test("goes on being served when its generation is not the newest any more", LIMIT, async () => {
     const secret = pretendSecret();
     const old = replicaOf(secret, TODAY_MS - 6 * YEAR_MS);
-    await old.look();
+    await old.reconcile();
     const first = givenBy(old);
     const now = replicaOf(secret);
-    await now.look();
+    await now.reconcile();
     const second = givenBy(now);
     expect(second.name).not.toBe(first.name);
     const port = await listening(now);
@@ -120,9 +120,9 @@ describe("a client that pins the CA and calls an IP address", () => {
   test("finds no one under a generation that has expired", LIMIT, async () => {
     const secret = pretendSecret();
     const old = replicaOf(secret, TODAY_MS - 11 * YEAR_MS);
-    await old.look();
+    await old.reconcile();
     const now = replicaOf(secret);
-    await now.look();
+    await now.reconcile();
     expect(await now.contextFor(givenBy(old).name)).toBeUndefined();
     expect(await now.contextFor(givenBy(now).name)).toBeDefined();
   });
@@ -132,16 +132,16 @@ describe("the certificate of a replica", () => {
   test("is another one after half of its week, also when the Secret cannot be read", LIMIT, async () => {
     const secret = pretendSecret();
     const replica = replicaOf(secret);
-    await replica.look();
+    await replica.reconcile();
     const { ca, name } = givenBy(replica);
     const port = await listening(replica);
     const first = await shownTo(port, ca, name);
     replica.clock.wallMs += 3 * DAY_MS;
-    await replica.look();
+    await replica.reconcile();
     expect(await shownTo(port, ca, name)).toBe(first);
     replica.clock.wallMs += DAY_MS;
     secret.failWith = "no route to host";
-    await replica.look();
+    await replica.reconcile();
     const second = await shownTo(port, ca, name);
     expect(second).toMatch(FINGERPRINT);
     expect(second).not.toBe(first);
@@ -150,12 +150,12 @@ describe("the certificate of a replica", () => {
   test("is another one when the clock was ahead and has been put right", LIMIT, async () => {
     const secret = pretendSecret();
     const replica = replicaOf(secret);
-    await replica.look();
+    await replica.reconcile();
     const { ca, name } = givenBy(replica);
     const port = await listening(replica);
     const first = await shownTo(port, ca, name);
     replica.clock.wallMs -= 60_000;
-    await replica.look();
+    await replica.reconcile();
     expect(await shownTo(port, ca, name)).not.toBe(first);
   });
 });
@@ -164,10 +164,10 @@ describe("what is not known yet", () => {
   test("is looked up before a client of a new generation is answered", LIMIT, async () => {
     const secret = pretendSecret();
     const [first, second] = [replicaOf(secret), replicaOf(secret)];
-    await first.look();
-    await second.look();
+    await first.reconcile();
+    await second.reconcile();
     secret.put(undefined);
-    await first.look();
+    await first.reconcile();
     const { ca, name } = givenBy(first);
     const port = await listening(second);
     second.clock.nowMs += 1_000;
@@ -177,7 +177,7 @@ describe("what is not known yet", () => {
   test("is looked up once a second at most, however many strangers ask", LIMIT, async () => {
     const secret = pretendSecret();
     const replica = replicaOf(secret);
-    await replica.look();
+    await replica.reconcile();
     const before = secret.calls.length;
     const ask = () =>
       Promise.all(Array.from({ length: 500 }, (_, at) => replica.contextFor(serverNameOf({ id: String(at) }))));
@@ -185,7 +185,7 @@ describe("what is not known yet", () => {
     expect(new Set(await ask())).toEqual(new Set([undefined]));
     replica.clock.nowMs += 999;
     await ask();
-    await replica.lookSoon();
+    await replica.reconcileSoon();
     expect(secret.calls.length - before).toBe(1);
     replica.clock.nowMs += 1;
     await ask();
@@ -195,7 +195,7 @@ describe("what is not known yet", () => {
   test("does not hold a handshake while the API server is silent", LIMIT, async () => {
     const secret = pretendSecret();
     const replica = replicaOf(secret);
-    await replica.look();
+    await replica.reconcile();
     const silent = replicaOf({ ...secret, store: { ...secret.store, read: () => new Promise(() => undefined) } });
     expect(await silent.contextFor(UNKNOWN)).toBeUndefined();
   });
@@ -218,16 +218,16 @@ test("a Secret that cannot be read is told once, and again after ten minutes", L
   const secret = pretendSecret();
   secret.failWith = "cannot read Secret lastcall/relay: the API server answered 403";
   const replica = replicaOf(secret);
-  for (let look = 0; look < 5; look += 1) await replica.look();
+  for (let look = 0; look < 5; look += 1) await replica.reconcile();
   expect(replica.lines).toMatchObject([{ level: "warn", keys: { why: secret.failWith, ready: false } }]);
   replica.clock.nowMs += 600_000;
-  await replica.look();
+  await replica.reconcile();
   expect(replica.lines).toHaveLength(2);
   const metrics = await replica.registry.metrics();
   expect(metrics).toContain("lastcall_relay_identity_failures_total 6");
   expect(metrics).toContain("lastcall_relay_identity_ready 0");
   secret.failWith = "";
-  await replica.look();
+  await replica.reconcile();
   expect(await replica.registry.metrics()).toContain("lastcall_relay_identity_ready 1");
   expect(JSON.stringify(replica.lines)).not.toContain("PRIVATE");
 });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fingerprintOf } from "../../../src/authority/certificate.ts";
-import type { GiveRelayAccess, RelayAccess, RelayAccessQuestion } from "../../../src/contract/relay-access.ts";
+import type { GiveRelayAccess, RelayAccess, RelayAccessRequest } from "../../../src/contract/relay-access.ts";
 import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
 import { credentialCheck, relayAccess } from "../../../src/relay/identity/relay-access.ts";
 import { arbitraryPod } from "../../injection/arbitrary-pod.ts";
@@ -12,11 +12,11 @@ import { DAY_MS, pretendGeneration, pretendKey, START_MS, YEAR_MS } from "./pret
 const FIRST = pretendGeneration("first", START_MS);
 const KEY = pretendKey("first", START_MS);
 const OWNER = { ownerKind: "ReplicaSet", ownerName: "web-5d9", ownerUid: "uid-5d9" };
-const QUESTION: RelayAccessQuestion = { namespace: "shop", ...OWNER, standing: undefined };
+const QUESTION: RelayAccessRequest = { namespace: "shop", ...OWNER, existing: undefined };
 
 type Replica = {
   readonly access: GiveRelayAccess;
-  readonly give: (question?: Partial<RelayAccessQuestion>) => RelayAccess | undefined;
+  readonly give: (question?: Partial<RelayAccessRequest>) => RelayAccess | undefined;
   readonly check: ReturnType<typeof credentialCheck>;
   readonly unknownKeys: () => number;
 };
@@ -85,22 +85,22 @@ describe("a credential that stands", () => {
   test("is kept by every replica, also by one that signs with a newer key", () => {
     const next = pretendKey("next", START_MS + 90 * DAY_MS);
     const newer = replica({ ...BOTH, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
-    expect(credentialOf(newer.give({ standing }))).toBe(credentialOf(standing));
+    expect(credentialOf(newer.give({ existing: standing }))).toBe(credentialOf(standing));
     expect(credentialOf(newer.give())?.startsWith(next.kid)).toBe(true);
   });
 
   test("comes with the CA of today", () => {
     const second = pretendGeneration("second", START_MS + DAY_MS);
     const later = replica({ ...BOTH, generations: [FIRST, second] }, START_MS + DAY_MS);
-    expect(later.give({ standing })).toMatchObject({ ca: second.id, credential: credentialOf(standing) });
+    expect(later.give({ existing: standing })).toMatchObject({ ca: second.id, credential: credentialOf(standing) });
   });
 
   test("is replaced when its key will not be known for another year", () => {
     const keys = [KEY, pretendKey("next", START_MS + 300 * DAY_MS)];
-    expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS - 1).give({ standing }))).toBe(
+    expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS - 1).give({ existing: standing }))).toBe(
       credentialOf(standing),
     );
-    expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS).give({ standing }))).not.toBe(
+    expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS).give({ existing: standing }))).not.toBe(
       credentialOf(standing),
     );
   });
@@ -112,7 +112,7 @@ describe("a credential that stands", () => {
     { says: "a Pod without an owner", changed: { ownerKind: "", ownerName: "", ownerUid: "" } },
   ])("is replaced when it was copied to $says", ({ changed }) => {
     const { give, check } = replica(BOTH);
-    const access = give({ ...changed, standing });
+    const access = give({ ...changed, existing: standing });
     expect(credentialOf(access)).not.toBe(credentialOf(standing));
     expect(check(bearing(access))).toMatchObject(changed);
   });
@@ -121,7 +121,7 @@ describe("a credential that stands", () => {
     const { give, unknownKeys } = replica(BOTH);
     const foreign = replica({ ...BOTH, keys: [pretendKey("foreign", START_MS)] }).give();
     for (const credential of ["", "x", "$(HOSTNAME)", credentialOf(foreign) ?? "", "\u0000".repeat(10_000)]) {
-      const access = give({ standing: { address: "", serverName: "", ca: "", credential } });
+      const access = give({ existing: { address: "", serverName: "", ca: "", credential } });
       expect(credentialOf(access)?.startsWith(`${KEY.kid}.`)).toBe(true);
     }
     // A Pod in admission is no reason to read the Secret.

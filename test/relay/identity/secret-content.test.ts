@@ -98,6 +98,6 @@ describe("damage is told with its place, the rest is kept", () => {
     const foreign = await makeCaPair("someone's CA", { fromMs: START_MS, untilMs: START_MS + 86_400_000 });
     const id = "0123456789abcdef";
     const read = readContent({ [`ca-${id}.crt`]: foreign.cert, [`ca-${id}.key`]: foreign.key });
-    expect(read.secretErrors).toEqual([`ca-${id}.crt has the subject "CN=someone's CA" and was not made here`]);
+    expect(read.secretErrors).toEqual([`ca-${id}.crt has the subject "CN=someone's CA" and was not made by lastcall`]);
   });
 });

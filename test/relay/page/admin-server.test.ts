@@ -72,11 +72,15 @@ test.for([
 });
 
 test.for([
-  { path: "/nothing", status: 404, sentence: "There are GET /, /drains.json, /drains/ID and /drains/ID.svg.\n" },
-  { path: "/drains/zz", status: 404, sentence: "Replica web-1 remembers no drain with this id.\n" },
-  { path: "/drains/aa.svg/", status: 404, sentence: "There are GET /, " },
-  { path: "/drains/%2e%2e%2fetc", status: 404, sentence: "There are GET /, " },
-  { path: "//drains/aa", status: 404, sentence: "There are GET /, " },
+  {
+    path: "/nothing",
+    status: 404,
+    sentence: "Not found. The paths are GET /, /drains.json, /drains/ID and /drains/ID.svg.\n",
+  },
+  { path: "/drains/zz", status: 404, sentence: "Replica web-1 has no drain with this id.\n" },
+  { path: "/drains/aa.svg/", status: 404, sentence: "Not found. The paths are GET /, " },
+  { path: "/drains/%2e%2e%2fetc", status: 404, sentence: "Not found. The paths are GET /, " },
+  { path: "//drains/aa", status: 404, sentence: "Not found. The paths are GET /, " },
   { path: "/?namespace=%3Cscript%3E", status: 400, sentence: "namespace: " },
   { path: "/drains.json?namespace=", status: 400, sentence: "namespace: " },
 ])("$path is answered $status with a sentence that repeats nothing", async ({ path, status, sentence }) => {

@@ -5,7 +5,7 @@ import { createRelayLimits, fairShare, type RelayLimits } from "../../../src/rel
 /** Opens streams of ever new Pods until one is refused; answers how many there were. */
 function flood(limits: RelayLimits, namespace: string, most = 100_000): number {
   for (let opened = 0; opened < most; opened += 1) {
-    if (limits.beginStream({ namespace, uid: `${namespace}-${opened}` }) !== undefined) return opened;
+    if (limits.startStream({ namespace, uid: `${namespace}-${opened}` }) !== undefined) return opened;
   }
   return most;
 }
@@ -20,19 +20,19 @@ describe("streams", () => {
   test("of a namespace that floods leave as many to the others as it has", () => {
     const limits = createRelayLimits(1_200);
     expect(flood(limits, "hostile")).toBe(600);
-    expect(limits.beginStream({ namespace: "hostile", uid: "new" })).toBe("namespace_streams");
+    expect(limits.startStream({ namespace: "hostile", uid: "new" })).toBe("namespace_streams");
     expect(flood(limits, "second")).toBe(300);
-    expect(limits.beginStream({ namespace: "shop", uid: "web-1" })).toBeUndefined();
+    expect(limits.startStream({ namespace: "shop", uid: "web-1" })).toBeUndefined();
   });
 
   test("of one Pod are few, whatever else is free", () => {
     const limits = createRelayLimits();
     const owner = { namespace: "shop", uid: "web-1" };
-    for (let opened = 0; opened < 16; opened += 1) expect(limits.beginStream(owner)).toBeUndefined();
-    expect(limits.beginStream(owner)).toBe("pod_streams");
-    expect(limits.beginStream({ namespace: "shop", uid: "web-2" })).toBeUndefined();
+    for (let opened = 0; opened < 16; opened += 1) expect(limits.startStream(owner)).toBeUndefined();
+    expect(limits.startStream(owner)).toBe("pod_streams");
+    expect(limits.startStream({ namespace: "shop", uid: "web-2" })).toBeUndefined();
     limits.endStream(owner);
-    expect(limits.beginStream(owner)).toBeUndefined();
+    expect(limits.startStream(owner)).toBeUndefined();
   });
 
   test("that ended leave nothing behind", () => {
@@ -43,7 +43,7 @@ describe("streams", () => {
     fc.assert(
       fc.property(owners, (asked) => {
         const limits = createRelayLimits(20);
-        const open = asked.filter((owner) => limits.beginStream(owner) === undefined);
+        const open = asked.filter((owner) => limits.startStream(owner) === undefined);
         expect(limits.streams()).toBe(open.length);
         expect(open.length).toBeLessThan(20);
         for (const owner of open) limits.endStream(owner);
@@ -57,12 +57,12 @@ describe("streams", () => {
 test("pulses are divided like streams, and who gets none may still ask", () => {
   const limits = createRelayLimits();
   let pulses = 0;
-  while (limits.beginPulse("hostile")) pulses += 1;
-  expect([pulses, limits.beginPulse("shop")]).toEqual([2_500, true]);
-  expect(limits.beginStream({ namespace: "hostile", uid: "web-1" })).toBeUndefined();
-  limits.endPulse("hostile");
-  limits.endPulse("hostile");
-  expect(limits.beginPulse("hostile")).toBe(true);
+  while (limits.startHeartbeat("hostile")) pulses += 1;
+  expect([pulses, limits.startHeartbeat("shop")]).toEqual([2_500, true]);
+  expect(limits.startStream({ namespace: "hostile", uid: "web-1" })).toBeUndefined();
+  limits.endHeartbeat("hostile");
+  limits.endHeartbeat("hostile");
+  expect(limits.startHeartbeat("hostile")).toBe(true);
 });
 
 test("what is given back is counted one by one", () => {
@@ -79,21 +79,21 @@ describe("requests", () => {
   test("of a namespace that floods are refused until time has passed, and no other's are", () => {
     const limits = createRelayLimits();
     let taken = 0;
-    while (limits.mayAsk("hostile", 0)) taken += 1;
+    while (limits.takeRequest("hostile", 0)) taken += 1;
     expect(taken).toBe(12_000);
-    expect(limits.mayAsk("shop", 0)).toBe(true);
-    expect(limits.mayAsk("hostile", 4)).toBe(false);
-    expect(limits.mayAsk("hostile", 10)).toBe(true);
+    expect(limits.takeRequest("shop", 0)).toBe(true);
+    expect(limits.takeRequest("hostile", 4)).toBe(false);
+    expect(limits.takeRequest("hostile", 10)).toBe(true);
   });
 
   test("of the namespace heard of longest ago are forgotten for the 2 001st", () => {
     const limits = createRelayLimits();
-    while (limits.mayAsk("first", 0));
-    for (let other = 1; other < 2_000; other += 1) limits.mayAsk(`ns-${other}`, 0);
-    expect(limits.mayAsk("first", 0)).toBe(false);
-    for (let other = 2_000; other < 3_500; other += 1) limits.mayAsk(`ns-${other}`, 0);
-    expect(limits.mayAsk("first", 0)).toBe(false);
-    for (let other = 1; other <= 2_000; other += 1) limits.mayAsk(`ns-${other}`, 0);
-    expect(limits.mayAsk("first", 0)).toBe(true);
+    while (limits.takeRequest("first", 0));
+    for (let other = 1; other < 2_000; other += 1) limits.takeRequest(`ns-${other}`, 0);
+    expect(limits.takeRequest("first", 0)).toBe(false);
+    for (let other = 2_000; other < 3_500; other += 1) limits.takeRequest(`ns-${other}`, 0);
+    expect(limits.takeRequest("first", 0)).toBe(false);
+    for (let other = 1; other <= 2_000; other += 1) limits.takeRequest(`ns-${other}`, 0);
+    expect(limits.takeRequest("first", 0)).toBe(true);
   });
 });

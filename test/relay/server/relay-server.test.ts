@@ -33,7 +33,7 @@ test("a fault of ours is told in the log, and not to who asked", async () => {
     throw new Error("the keys are gone");
   });
   const answer = await app.inject(ASKED);
-  expect([answer.statusCode, answer.body]).toEqual([500, "This is our fault.\n"]);
+  expect([answer.statusCode, answer.body]).toEqual([500, "Internal error; see the log of the relay.\n"]);
   expect(told).toEqual(["a request to the relay failed err,path"]);
 });
 

@@ -2,7 +2,7 @@
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { OpenStream } from "../../../src/api-server/api-request.ts";
-import type { WithdrawalLine } from "../../../src/contract/relay-wire.ts";
+import type { WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import { createSliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 
 /** What an operator is told a drain waits at least; a relay that is cut off must not make it longer. */
@@ -49,7 +49,7 @@ function silentApiServer() {
 }
 
 function drainBeside(stream: OpenStream) {
-  const lines: WithdrawalLine[] = [];
+  const lines: WithdrawalStatusLine[] = [];
   const watches = createSliceWatches({
     request: async () => ({ status: 200, text: '{"metadata":{"resourceVersion":"1"},"items":[]}' }),
     stream,

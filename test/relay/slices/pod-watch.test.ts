@@ -1,6 +1,6 @@
 /** What one Pod's asker hears when something of ours is broken. */
 import { expect, test } from "vitest";
-import type { WithdrawalLine } from "../../../src/contract/relay-wire.ts";
+import type { WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import type { NamespaceWatch } from "../../../src/relay/slices/namespace-watch.ts";
 import { watchOnePod } from "../../../src/relay/slices/pod-watch.ts";
 
@@ -14,19 +14,22 @@ test("a fault in judging its slices is told once, is no answer, and goes no furt
   };
   const watch: NamespaceWatch = {
     add: () => ({ slices, leave: () => undefined }),
-    doubt: () => undefined,
-    look: () => undefined,
-    askers: () => 1,
+    unknownReason: () => undefined,
+    check: () => undefined,
+    clientCount: () => 1,
     end: async () => undefined,
   };
-  const lines: WithdrawalLine[] = [];
+  const lines: WithdrawalStatusLine[] = [];
   const faults: unknown[] = [];
-  const ports = { say: (line: WithdrawalLine) => lines.push(line), failed: (fault: unknown) => faults.push(fault) };
+  const ports = {
+    onStatus: (line: WithdrawalStatusLine) => lines.push(line),
+    onFault: (fault: unknown) => faults.push(fault),
+  };
   const pod = watchOnePod(QUESTION, ports, "waiting");
   pod.attach(watch);
-  pod.judge();
+  pod.update();
   expect([lines.length, lines[0]?.state, faults]).toEqual([1, "unknown", [new Error("broken")]]);
   isBroken = false;
-  pod.judge();
+  pod.update();
   expect(lines.at(-1)?.state).toBe("out");
 });

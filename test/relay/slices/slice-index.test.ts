@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
 import type { PodIdentity, Rotation, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
 import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
-import { type Asker, createSliceIndex, type SliceIndex } from "../../../src/relay/slices/slice-index.ts";
+import { createSliceIndex, type IndexClient, type SliceIndex } from "../../../src/relay/slices/slice-index.ts";
 import { podCases, type SliceCase, sliceCases, sliceObject } from "./slice-cases.ts";
 
 type Step =
@@ -21,7 +21,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("leave" as const), which: fc.nat(5) }),
 );
 
-type Asking = { readonly pod: PodIdentity; readonly asker: Asker; told: Rotation; calls: number };
+type Asking = { readonly pod: PodIdentity; readonly asker: IndexClient; told: Rotation; calls: number };
 
 /** Does a step to the index and to a plain copy of the slices, which is what the index is held against. */
 function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, asking: Asking[]): void {

@@ -143,7 +143,7 @@ describe("a namespace", () => {
       {
         state: "unknown",
         terminating: false,
-        reason: "as many other namespaces are being watched as may be",
+        reason: "the limit of watched namespaces is reached",
       },
     ]);
     drainers[1]?.leave();
@@ -176,7 +176,7 @@ test("who asks about one namespace after the other has few of them listed", asyn
   });
   const askAndLeave = (namespace: string): void =>
     watches.watchPod({ namespace, pod: "a", uid: "a", addresses: [] }, () => undefined)();
-  const { namespaceLimit, openings, lookMs } = SLICE_PACE;
+  const { namespaceLimit, openings, checkMs: lookMs } = SLICE_PACE;
   for (let at = 0; at < 5_000; at += 1) askAndLeave(`n${at}`);
   await pause(0, "the lists that are asked for are begun");
   expect(asked.length).toBe(namespaceLimit);
@@ -221,7 +221,7 @@ describe("an API server", () => {
     const drainer = cluster.ask();
     await hears(drainer, { state: "in" });
     await cluster.api.goAway();
-    await hears(drainer, { state: "unknown", reason: expect.stringContaining("nothing was heard") });
+    await hears(drainer, { state: "unknown", reason: expect.stringContaining("no response about the slices") });
     await cluster.api.comeBack();
     await hears(drainer, { state: "in" });
     expect(cluster.logged.map((line) => line.split(" {", 1)[0])).toEqual([

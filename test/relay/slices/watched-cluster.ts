@@ -2,7 +2,7 @@
 import { Registry } from "prom-client";
 import { expect } from "vitest";
 import { type ApiClient, createApiClient } from "../../../src/api-server/api-client.ts";
-import type { WithdrawalLine, WithdrawalQuestion } from "../../../src/contract/relay-wire.ts";
+import type { WithdrawalRequest, WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
 import type { SlicePace } from "../../../src/relay/slices/namespace-watch.ts";
 import { createSliceWatches, type SliceWatches } from "../../../src/relay/slices/slice-watches.ts";
@@ -14,14 +14,14 @@ import { type SliceCase, sliceObject } from "./slice-cases.ts";
 /** A second for a watch is the least that the API knows. */
 const QUICK: SlicePace = {
   watchMs: 1_000,
-  beliefMs: 5_000,
+  trustMs: 5_000,
   silenceMs: 4_000,
   silencePerSliceMs: 10,
   relistMs: 60_000,
   retryLimitMs: 100,
-  askLimitMs: 10_000,
+  requestLimitMs: 10_000,
   lingerMs: 300,
-  lookMs: 20,
+  checkMs: 20,
   pageSize: 2,
   namespaceLimit: 3,
   openings: { capacity: 100, refillMs: 10 },
@@ -37,12 +37,12 @@ const TEST_CLOCK: Clock = {
 };
 
 /** One who asks about a Pod, with every line heard. */
-export type Drainer = { readonly lines: readonly WithdrawalLine[]; readonly leave: () => void };
+export type Drainer = { readonly lines: readonly WithdrawalStatusLine[]; readonly leave: () => void };
 
 export type WatchedCluster = {
   readonly api: FakeApiServer;
   readonly watches: SliceWatches;
-  readonly ask: (question?: Partial<WithdrawalQuestion>) => Drainer;
+  readonly ask: (question?: Partial<WithdrawalRequest>) => Drainer;
   readonly put: (slice: SliceCase) => void;
   readonly remove: (name: string, namespace?: string) => void;
   readonly logged: readonly string[];
@@ -90,7 +90,7 @@ export async function watchedCluster(
     put: (slice) => server.put(slicesOf(slice.namespace ?? "shop"), sliceObject(slice)),
     remove: (name, namespace = "shop") => server.remove(slicesOf(namespace), name, namespace),
     ask: (question = {}) => {
-      const lines: WithdrawalLine[] = [];
+      const lines: WithdrawalStatusLine[] = [];
       const whole = { namespace: "shop", pod: "web-1", uid: "uid-1", addresses: ["10.0.0.1"], ...question };
       return { lines, leave: watches.watchPod(whole, (line) => lines.push(line)) };
     },
@@ -103,6 +103,6 @@ export async function watchedCluster(
 }
 
 /** Waits until the last line heard says so. */
-export async function hears(drainer: Drainer, line: Partial<WithdrawalLine>): Promise<void> {
+export async function hears(drainer: Drainer, line: Partial<WithdrawalStatusLine>): Promise<void> {
   await eventually(() => expect(drainer.lines.at(-1)).toMatchObject(line));
 }

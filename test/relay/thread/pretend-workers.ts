@@ -18,7 +18,7 @@ export type KeptThread = RelayThread & {
   readonly newest: () => PretendThread;
   readonly notes: readonly EventSpec[];
   readonly lines: readonly string[];
-  readonly metrics: () => Promise<string>;
+  readonly ownMetrics: () => Promise<string>;
   /** Lets what waits for this time go on. */
   readonly turn: (ms: number) => Promise<void>;
 };
@@ -43,7 +43,7 @@ export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
       return thread;
     },
     address,
-    tellDrain: (note) => notes.push(note),
+    recordDrainEvent: (note) => notes.push(note),
     newToken: () => "0123456789abcdef",
     wallMs: () => 1_000,
     clock: time,
@@ -56,7 +56,7 @@ export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
     if (thread === undefined) throw new Error("no thread was begun");
     return thread;
   };
-  return { ...kept, threads, newest, notes, lines, metrics: () => registry.metrics(), turn: time.turn };
+  return { ...kept, threads, newest, notes, lines, ownMetrics: () => registry.metrics(), turn: time.turn };
 }
 
 function pretendThread({ onMessage, onExit }: WorkerCallbacks) {

@@ -28,7 +28,7 @@ const SETTINGS: WorkerSettings = {
   adminPort: 0,
   adminListen: "loopback",
   instance: "web-1",
-  lookMs: 1_000,
+  reconcileMs: 1_000,
 };
 
 type Running = {

@@ -1,17 +1,17 @@
 /** What the admissions see of the relay's thread, whatever it does. */
 import { describe, expect, test } from "vitest";
-import type { RelayAccessQuestion } from "../../../src/contract/relay-access.ts";
+import type { RelayAccessRequest } from "../../../src/contract/relay-access.ts";
 import { accessIdentityOf } from "../../../src/relay/identity/identity.ts";
-import { FIGURES_LIMIT_MS, LEAVE_LIMIT_MS } from "../../../src/relay/thread/worker-supervisor.ts";
+import { LEAVE_LIMIT_MS, METRICS_LIMIT_MS } from "../../../src/relay/thread/worker-supervisor.ts";
 import { pretendGeneration, pretendKey } from "../identity/pretend-tools.ts";
 import { ADDRESS, type KeptThread, keptThread } from "./pretend-workers.ts";
 
-const QUESTION: RelayAccessQuestion = {
+const QUESTION: RelayAccessRequest = {
   namespace: "shop",
   ownerKind: "ReplicaSet",
   ownerName: "web-5d9",
   ownerUid: "uid-5d9",
-  standing: undefined,
+  existing: undefined,
 };
 
 function identityOf(name: string) {
@@ -56,7 +56,7 @@ describe("what Pods are given", () => {
   test("is nothing without an address, which is told once", () => {
     const kept = keptThread("[$(NOT_KNOWN)]:8444");
     expect(kept.giveRelayAccess).toBeUndefined();
-    expect(kept.lines).toEqual([expect.stringContaining("Pods are not given the relay")]);
+    expect(kept.lines).toEqual([expect.stringContaining("Pods are injected without the relay")]);
   });
 });
 
@@ -72,7 +72,7 @@ describe("a thread that ends by itself", () => {
       expect(kept.threads).toHaveLength(before + 1);
     }
     expect(kept.lines).toHaveLength(4);
-    expect(await kept.metrics()).toMatch(/^lastcall_relay_thread_starts_total 5$/m);
+    expect(await kept.ownMetrics()).toMatch(/^lastcall_relay_thread_starts_total 5$/m);
   });
 
   test("after a long life is followed soon again", async () => {
@@ -88,7 +88,7 @@ describe("a thread that ends by itself", () => {
   test("or that the system does not give is asked for again, and no one waits for it", async () => {
     const kept = keptThread(ADDRESS, 2);
     await kept.ready(5_000);
-    expect(await kept.figures()).toBe("");
+    expect(await kept.metrics()).toBe("");
     await kept.turn(250);
     expect([kept.threads.length, kept.lines.length]).toEqual([0, 2]);
     await kept.turn(500);
@@ -105,41 +105,41 @@ describe("a thread that ends by itself", () => {
   });
 });
 
-describe("the relay's figures", () => {
+describe("the relay's metrics", () => {
   test("are what the thread answers", async () => {
     const kept = keptThread();
-    const figures = kept.figures();
-    kept.newest().say({ kind: "figures", text: "lastcall_relay_streams 3\n" });
-    expect(await figures).toBe("lastcall_relay_streams 3\n");
-    expect(await kept.metrics()).toMatch(/^lastcall_relay_answering 1$/m);
+    const metrics = kept.metrics();
+    kept.newest().say({ kind: "metrics", text: "lastcall_relay_streams 3\n" });
+    expect(await metrics).toBe("lastcall_relay_streams 3\n");
+    expect(await kept.ownMetrics()).toMatch(/^lastcall_relay_answering 1$/m);
   });
 
   test("are left out when it does not answer in time, and a metric says so", async () => {
     const kept = keptThread();
-    const figures = kept.figures();
-    await kept.turn(FIGURES_LIMIT_MS);
-    expect(await figures).toBe("");
-    expect(await kept.metrics()).toMatch(/^lastcall_relay_answering 0$/m);
+    const metrics = kept.metrics();
+    await kept.turn(METRICS_LIMIT_MS);
+    expect(await metrics).toBe("");
+    expect(await kept.ownMetrics()).toMatch(/^lastcall_relay_answering 0$/m);
   });
 
   test("are asked for once by all who ask while it is busy, and a late answer serves the next", async () => {
     const kept = keptThread();
-    const asked = [kept.figures(), kept.figures()];
-    await kept.turn(FIGURES_LIMIT_MS);
+    const asked = [kept.metrics(), kept.metrics()];
+    await kept.turn(METRICS_LIMIT_MS);
     expect(await Promise.all(asked)).toEqual(["", ""]);
-    const next = kept.figures();
-    expect(kept.newest().orders).toEqual(["figures"]);
-    kept.newest().say({ kind: "figures", text: "late 1\n" });
+    const next = kept.metrics();
+    expect(kept.newest().orders).toEqual(["metrics"]);
+    kept.newest().say({ kind: "metrics", text: "late 1\n" });
     expect(await next).toBe("late 1\n");
   });
 
   test("are left out at once when there is no thread, or it ends meanwhile", async () => {
     const kept = keptThread();
-    const figures = kept.figures();
+    const metrics = kept.metrics();
     kept.newest().fail("it threw");
-    expect(await figures).toBe("");
-    expect(await kept.figures()).toBe("");
-    expect(await kept.metrics()).toMatch(/^lastcall_relay_answering 0$/m);
+    expect(await metrics).toBe("");
+    expect(await kept.metrics()).toBe("");
+    expect(await kept.ownMetrics()).toMatch(/^lastcall_relay_answering 0$/m);
   });
 });
 
@@ -204,7 +204,7 @@ test("its log lines and its notes to owners are passed on", () => {
   const kept = keptThread();
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5d9", uid: "uid-5d9" };
   const note = { namespace: "shop", owner, type: "Normal", reason: "Drained", message: "drained in 5 s" } as const;
-  kept.newest().say({ kind: "note", note });
+  kept.newest().say({ kind: "event", event: note });
   kept.newest().say({ kind: "line", level: "warn", keys: {}, sentence: "something" });
   expect([kept.notes, kept.lines]).toEqual([[note], ["warn: something"]]);
 });

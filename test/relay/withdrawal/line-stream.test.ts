@@ -23,27 +23,27 @@ function reader(): { written: string[]; take: (nowMs?: number) => void; ends: st
 describe("a reader who keeps up", () => {
   test("gets every line, and the last one again while nothing changes", () => {
     const { stream, written, take } = reader();
-    stream.say("a", 0);
+    stream.send("a", 0);
     take();
-    stream.look(9_999);
+    stream.check(9_999);
     expect(written).toEqual(["a"]);
-    stream.look(10_000);
+    stream.check(10_000);
     take();
-    stream.say("b", 12_000);
+    stream.send("b", 12_000);
     take();
-    stream.look(21_000);
+    stream.check(21_000);
     expect(written).toEqual(["a", "a", "b"]);
-    stream.look(22_000);
+    stream.check(22_000);
     expect(written).toEqual(["a", "a", "b", "b"]);
   });
 
   test("is ended properly after its life, and nothing is written after that", () => {
     const { stream, written, take, ends } = reader();
-    stream.say("a", 0);
+    stream.send("a", 0);
     take();
-    stream.look(100_000);
-    stream.say("b", 100_001);
-    stream.look(200_000);
+    stream.check(100_000);
+    stream.send("b", 100_001);
+    stream.check(200_000);
     stream.end();
     expect([written, ends]).toEqual([["a"], ["end"]]);
   });
@@ -52,7 +52,7 @@ describe("a reader who keeps up", () => {
 describe("a slow reader", () => {
   test("gets the newest line and none that it superseded", () => {
     const { stream, written, take } = reader();
-    for (const line of ["a", "b", "c"]) stream.say(line, 0);
+    for (const line of ["a", "b", "c"]) stream.send(line, 0);
     expect(written).toEqual(["a"]);
     take();
     expect(written).toEqual(["a", "c"]);
@@ -62,24 +62,24 @@ describe("a slow reader", () => {
 
   test("who takes a line now and then is not cut", () => {
     const { stream, written, ends, take } = reader();
-    stream.say("a", 0);
-    stream.say("b", 1_000);
+    stream.send("a", 0);
+    stream.send("b", 1_000);
     take(15_000);
-    stream.look(34_900);
+    stream.check(34_900);
     expect([written, ends]).toEqual([["a", "b"], []]);
-    stream.look(35_000);
+    stream.check(35_000);
     expect(ends).toEqual(["cut"]);
   });
 
   test("who takes nothing is cut, whatever is said meanwhile", () => {
     const { stream, written, ends } = reader();
-    stream.say("a", 0);
+    stream.send("a", 0);
     for (let nowMs = 1_000; nowMs < 20_000; nowMs += 1_000) {
-      stream.say("b", nowMs);
-      stream.look(nowMs);
+      stream.send("b", nowMs);
+      stream.check(nowMs);
     }
     expect([written, ends]).toEqual([["a"], []]);
-    stream.look(20_000);
+    stream.check(20_000);
     expect(ends).toEqual(["cut"]);
   });
 });
@@ -92,7 +92,7 @@ test("at most one line is under way, and a reader who takes all ends with the la
       let taken = 0;
       let last: string | undefined;
       story.forEach((step, nowMs) => {
-        if (step === "look") stream.look(nowMs);
+        if (step === "look") stream.check(nowMs);
         else if (step === "take") {
           if (taken < written.length) {
             taken += 1;
@@ -100,7 +100,7 @@ test("at most one line is under way, and a reader who takes all ends with the la
           }
         } else {
           last = step;
-          stream.say(step, nowMs);
+          stream.send(step, nowMs);
         }
         expect(written.length - taken).toBeLessThanOrEqual(1);
       });

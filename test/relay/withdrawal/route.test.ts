@@ -74,11 +74,11 @@ describe("a manager that asks", () => {
     await relay.close();
     let left = 1;
     const limits = {
-      beginPulse: () => {
+      startHeartbeat: () => {
         left -= 1;
         return left >= 0;
       },
-      endPulse: () => {
+      endHeartbeat: () => {
         left += 1;
       },
     };
@@ -154,7 +154,7 @@ describe("a request is refused", () => {
     const answer = await relay.send({ body: JSON.stringify(QUESTION), headers: { authorization: "Bearer x" } });
     expect(answer.status).toBe(401);
     await answer.ended;
-    expect(answer.text()).toBe("The authorization header holds no credential that is valid here.\n");
+    expect(answer.text()).toBe("The authorization header does not contain a valid credential.\n");
   });
 
   test("about another namespace than the credential's", async () => {

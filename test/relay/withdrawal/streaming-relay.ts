@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import Fastify from "fastify";
 import { Registry } from "prom-client";
-import type { CredentialClaims, WithdrawalLine, WithdrawalQuestion } from "../../../src/contract/relay-wire.ts";
+import type { CredentialClaims, WithdrawalRequest, WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import { type LostDrains, NO_LOST_DRAINS } from "../../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits, type RelayLimits } from "../../../src/relay/server/relay-limits.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
@@ -19,10 +19,10 @@ export const WALL_MS = 1_795_000_000_000;
 
 const certificate = makeCertificate("lastcall", Date.now());
 
-export const IN: WithdrawalLine = { state: "in", terminating: false, reason: "web" };
-export const OUT: WithdrawalLine = { state: "out", terminating: true, reason: "web" };
+export const IN: WithdrawalStatusLine = { state: "in", terminating: false, reason: "web" };
+export const OUT: WithdrawalStatusLine = { state: "out", terminating: true, reason: "web" };
 
-export const QUESTION: WithdrawalQuestion = {
+export const QUESTION: WithdrawalRequest = {
   namespace: "shop",
   pod: "web-1",
   uid: "uid-1",
@@ -41,8 +41,8 @@ function claimsOf(authorization: string | undefined): CredentialClaims | undefin
 
 /** One who watches a Pod, as the route sees it. */
 export type Watcher = {
-  readonly question: WithdrawalQuestion;
-  readonly say: (line: WithdrawalLine) => void;
+  readonly question: WithdrawalRequest;
+  readonly say: (line: WithdrawalStatusLine) => void;
   left: boolean;
 };
 
@@ -51,7 +51,7 @@ export type Answer = {
   readonly headers: IncomingMessage["headers"];
   /** Everything received so far. */
   readonly text: () => string;
-  readonly lines: () => readonly WithdrawalLine[];
+  readonly lines: () => readonly WithdrawalStatusLine[];
   readonly ended: Promise<"ended" | "broken">;
   readonly leave: () => void;
   readonly message: IncomingMessage;
@@ -59,7 +59,7 @@ export type Answer = {
 
 export type StreamingRelay = {
   readonly watchers: readonly Watcher[];
-  readonly ask: (question?: Partial<WithdrawalQuestion>, path?: string) => Promise<Answer>;
+  readonly ask: (question?: Partial<WithdrawalRequest>, path?: string) => Promise<Answer>;
   readonly send: (what: Sent) => Promise<Answer>;
   /** A connection that speaks for itself. */
   readonly dial: () => Promise<TLSSocket>;
@@ -190,7 +190,7 @@ function answerOf(message: IncomingMessage): Answer {
       text
         .split("\n")
         .slice(0, -1)
-        .map((line): WithdrawalLine => JSON.parse(line)),
+        .map((line): WithdrawalStatusLine => JSON.parse(line)),
     ended,
     leave: () => message.destroy(),
     message,

@@ -80,7 +80,7 @@ test.for([
 ] as const)("a $on that others change all the time is given up, with every lost race told", async ({ on, races }) => {
   const { reconciler, told } = replica(races);
   await expect(reconciler.reconcile()).rejects.toThrow(
-    /^the Secret or the webhook configuration was changed by others \d+ times/,
+    /^the Secret or the webhook configuration was changed by another writer \d+ times/,
   );
   const lost = told.filter(({ kind }) => kind === "conflict");
   expect(lost.length).toBeGreaterThan(5);

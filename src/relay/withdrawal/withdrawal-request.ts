@@ -1,44 +1,43 @@
-/** Reads and checks the body of a withdrawal question; a Pod may send anything. Pure. */
+/** Reads and validates the body of a withdrawal request, which is untrusted input. Pure. */
 import { isIP } from "node:net";
 import { isDnsLabel } from "../../contract/outside-text.ts";
-import type { WithdrawalQuestion } from "../../contract/relay-wire.ts";
+import type { WithdrawalRequest } from "../../contract/relay-wire.ts";
 import { isRawObject, listAt, valueAt } from "../../kubernetes/raw-json.ts";
 
-/** `message` names the place, the value and what would be right. */
-type ReadQuestion =
-  | { readonly ok: true; readonly question: WithdrawalQuestion }
+type ReadRequest =
+  | { readonly ok: true; readonly request: WithdrawalRequest }
   | { readonly ok: false; readonly message: string };
 
 const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
 const RULES = [
-  { field: "namespace", isRight: isDnsLabel, right: "the name of a namespace" },
-  { field: "pod", isRight: matches(/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/), right: "the name of a Pod" },
-  { field: "uid", isRight: matches(/^[-A-Za-z0-9]{1,64}$/), right: "the uid of a Pod" },
+  { field: "namespace", isValid: isDnsLabel, expected: "the name of a namespace" },
+  { field: "pod", isValid: matches(/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/), expected: "the name of a Pod" },
+  { field: "uid", isValid: matches(/^[-A-Za-z0-9]{1,64}$/), expected: "the uid of a Pod" },
 ] as const;
 
-const FORM = "a question is an object with namespace, pod, uid and addresses.";
-const wrong = (message: string): ReadQuestion => ({ ok: false, message });
+const FORM = "a request is an object with namespace, pod, uid and addresses.";
+const invalid = (message: string): ReadRequest => ({ ok: false, message });
 
 /** Unknown fields are ignored: a later manager may send more. */
-export function readQuestion(body: string): ReadQuestion {
+export function readWithdrawalRequest(body: string): ReadRequest {
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
-    return wrong(`The body is not JSON; ${FORM}`);
+    return invalid(`The body is not JSON; ${FORM}`);
   }
-  if (!isRawObject(value)) return wrong(`The body is ${shown(value)}; ${FORM}`);
-  for (const { field, isRight, right } of RULES) {
+  if (!isRawObject(value)) return invalid(`The body is ${shown(value)}; ${FORM}`);
+  for (const { field, isValid, expected: right } of RULES) {
     const text = valueAt(value, field);
-    if (typeof text !== "string" || !isRight(text)) return wrong(`${field} is ${shown(text)}; it must be ${right}.`);
+    if (typeof text !== "string" || !isValid(text)) return invalid(`${field} is ${shown(text)}; it must be ${right}.`);
   }
   const problem = addressProblem(valueAt(value, "addresses"));
-  if (problem !== "") return wrong(problem);
+  if (problem !== "") return invalid(problem);
   const [namespace = "", pod = "", uid = ""] = RULES.map(({ field }) => String(valueAt(value, field)));
-  return { ok: true, question: { namespace, pod, uid, addresses: listAt(value, "addresses").map(String) } };
+  return { ok: true, request: { namespace, pod, uid, addresses: listAt(value, "addresses").map(String) } };
 }
 
-/** Empty when there is none. An empty list is right: the uid alone finds nearly every entry. */
+/** @returns empty for valid addresses. An empty list is valid: the uid alone finds nearly every endpoint. */
 function addressProblem(addresses: unknown): string {
   if (!Array.isArray(addresses) || addresses.length > 2)
     return `addresses is ${shown(addresses)}; it must be a list with at most one IP address per family.`;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { noteOn } from "../../../src/relay/drains/drains-route.ts";
+import { eventFor } from "../../../src/relay/drains/drains-route.ts";
 import { anyDrain } from "../../drain-history/any-drain.ts";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { CLAIMS } from "./drains-server.ts";
@@ -12,18 +12,18 @@ test.for([
   { outcome: "blind", type: "Warning", reason: "DrainBlind" },
   { outcome: "lost", type: "Warning", reason: "DrainLost" },
 ] as const)("the owner hears of a Pod that ended as $outcome: $type $reason", ({ outcome, type, reason }) => {
-  const note = noteOn(someDrain({ report: { ...someReport(), outcome } }), CLAIMS);
+  const note = eventFor(someDrain({ report: { ...someReport(), outcome } }), CLAIMS);
   expect(note).toMatchObject({ namespace: "shop", type, reason });
   expect(note?.owner).toEqual({ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "owner-1" });
   expect(note?.message).toContain("Pod web-7d9f-abcde");
 });
 
 test.for(["not-needed", "restarted"] as const)("no one hears of a drain that was %s", (outcome) => {
-  expect(noteOn(someDrain({ report: someReport({ outcome }) }), CLAIMS)).toBeUndefined();
+  expect(eventFor(someDrain({ report: someReport({ outcome }) }), CLAIMS)).toBeUndefined();
 });
 
 test("the owner is the credential's, whatever the record says", () => {
-  const note = noteOn(someDrain({ namespace: "kube-system", ownerKind: "Node", ownerName: "evil" }), CLAIMS);
+  const note = eventFor(someDrain({ namespace: "kube-system", ownerKind: "Node", ownerName: "evil" }), CLAIMS);
   expect(note?.namespace).toBe("shop");
   expect(note?.owner.name).toBe("web-7d9f");
 });
@@ -34,17 +34,17 @@ test.for([
   { says: "a path", claims: { ownerName: "../../secrets" } },
   { says: "a uid with a quote", claims: { ownerUid: 'u"v' } },
 ])("a credential that speaks for $says tells no one", ({ claims }) => {
-  expect(noteOn(someDrain(), { ...CLAIMS, ...claims })).toBeUndefined();
+  expect(eventFor(someDrain(), { ...CLAIMS, ...claims })).toBeUndefined();
 });
 
 test("an owner of a kind no one knows gets an Event without a version of the API", () => {
-  expect(noteOn(someDrain(), { ...CLAIMS, ownerKind: "CloneSet" })?.owner.apiVersion).toBe("");
+  expect(eventFor(someDrain(), { ...CLAIMS, ownerKind: "CloneSet" })?.owner.apiVersion).toBe("");
 });
 
 test("whatever a drain says, the message is one printable line the API server takes", () => {
   fc.assert(
     fc.property(anyDrain, (record) => {
-      const note = noteOn(record, CLAIMS);
+      const note = eventFor(record, CLAIMS);
       if (note !== undefined) expect(note.message).toMatch(/^[\x20-\x7e]{1,1000}$/);
     }),
   );
