@@ -49,7 +49,7 @@ export async function measure(bench: Bench, streams: number): Promise<RelayFigur
   say("streams are open, nothing changes");
   const openShare = await shareOf(pid);
   say(`${HEARTBEATS} more wait for nothing else`);
-  const thousandPulsesShare = await heartbeatShare(bench, access, openShare);
+  const thousandHeartbeatsShare = await heartbeatShare(bench, access, openShare);
 
   // A fifth of the Pods alone, three fifths beside admissions, a fifth all at once.
   const fifths = (wanted: readonly number[]) => pods.filter((_pod, index) => wanted.includes(index % 5));
@@ -85,7 +85,7 @@ export async function measure(bench: Bench, streams: number): Promise<RelayFigur
     memory: { idle, open: openBytes, told, left },
     cpu: {
       openShare,
-      thousandHeartbeatsShare: thousandPulsesShare,
+      thousandHeartbeatsShare,
       perEventMs: alone.perEventMs,
       events: alone.events,
       perStreamMs: (opened.cpuMs - admittingMs) / streams,
