@@ -42,7 +42,7 @@ function askOnce(order: AskOrder, question: WithdrawalRequest, heard: (state: "i
   const { port, serverName, ca, credentials } = order;
   const socket = connect({ host: "127.0.0.1", port, ca, servername: serverName });
   const body = JSON.stringify(question);
-  const path = order.pulses ? `${WITHDRAWAL_PATH}${WITHDRAWAL_HEARTBEAT_QUERY}` : WITHDRAWAL_PATH;
+  const path = order.heartbeat ? `${WITHDRAWAL_PATH}${WITHDRAWAL_HEARTBEAT_QUERY}` : WITHDRAWAL_PATH;
   socket.write(
     `POST ${path} HTTP/1.1\r\nhost: ${serverName}\r\ncontent-type: application/json\r\n` +
       `authorization: ${CREDENTIAL_SCHEME} ${credentials[question.namespace]}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,

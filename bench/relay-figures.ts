@@ -23,7 +23,7 @@ export type RelayFigures = {
     /** Of one core, 0 to 1, while streams are open and nothing changes: their heartbeats. */
     readonly openShare: number;
     /** Of one core, for a thousand Pods that wait for nothing else and are told five times a second. */
-    readonly thousandPulsesShare: number;
+    readonly thousandHeartbeatsShare: number;
     /** Per slice event, each of a slice of 100 endpoints and with one Pod to be told. */
     readonly perEventMs: number;
     readonly events: number;

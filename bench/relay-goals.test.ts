@@ -19,7 +19,7 @@ const GOOD: RelayFigures = {
   memory: { idle: 1e8, open: 2e8, told: 2e8, left: 1.5e8 },
   cpu: {
     openShare: 0.02,
-    thousandPulsesShare: 0.1,
+    thousandHeartbeatsShare: 0.1,
     perEventMs: 0.4,
     events: 1_000,
     perStreamMs: 1,

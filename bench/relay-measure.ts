@@ -11,7 +11,7 @@ import {
   roundsWithin,
 } from "./relay-admissions.ts";
 import { type AdmissionRounds, median, type RelayFigures, spreadOf } from "./relay-figures.ts";
-import { asked, openPulses, openStreams, type Scene, STREAMS_PER_SECOND, withdraw } from "./relay-scenes.ts";
+import { asked, openHeartbeats, openStreams, type Scene, STREAMS_PER_SECOND, withdraw } from "./relay-scenes.ts";
 import { sliceText } from "./relay-slice-text.ts";
 import { drainingPods, NAMESPACES, PODS, SLICES } from "./relay-world.ts";
 
@@ -21,7 +21,7 @@ const WARM_UP = 10_000;
 const QUIET_ROUNDS = 3;
 const SHARE_SECONDS = 10;
 /** More than have to wait for the relay alone in a rollout that goes well. */
-const PULSES = 500;
+const HEARTBEATS = 500;
 /** The relay keeps watching a namespace for a while after its last Pod. */
 const LEFT_MS = 45_000;
 
@@ -48,8 +48,8 @@ export async function measure(bench: Bench, streams: number): Promise<RelayFigur
   const relayHeap = await metricOf(place, "lastcall_relay_heap_used_bytes");
   say("streams are open, nothing changes");
   const openShare = await shareOf(pid);
-  say(`${PULSES} more wait for nothing else`);
-  const thousandPulsesShare = await pulseShare(bench, access, openShare);
+  say(`${HEARTBEATS} more wait for nothing else`);
+  const thousandHeartbeatsShare = await heartbeatShare(bench, access, openShare);
 
   // A fifth of the Pods alone, three fifths beside admissions, a fifth all at once.
   const fifths = (wanted: readonly number[]) => pods.filter((_pod, index) => wanted.includes(index % 5));
@@ -85,7 +85,7 @@ export async function measure(bench: Bench, streams: number): Promise<RelayFigur
     memory: { idle, open: openBytes, told, left },
     cpu: {
       openShare,
-      thousandPulsesShare,
+      thousandHeartbeatsShare,
       perEventMs: alone.perEventMs,
       events: alone.events,
       perStreamMs: (opened.cpuMs - admittingMs) / streams,
@@ -124,11 +124,11 @@ async function open({ scene, admitting }: Bench, access: Access, pods: readonly 
 }
 
 /** For a thousand, without what the other streams take. */
-async function pulseShare({ scene, admitting }: Bench, access: Access, openShare: number): Promise<number> {
-  const neighbours = drainingPods(PULSES).map((pod) => pod + 1);
-  const end = await openPulses(scene.port, access, neighbours);
+async function heartbeatShare({ scene, admitting }: Bench, access: Access, openShare: number): Promise<number> {
+  const neighbours = drainingPods(HEARTBEATS).map((pod) => pod + 1);
+  const end = await openHeartbeats(scene.port, access, neighbours);
   try {
-    return ((await shareOf(admitting.here.pid)) - openShare) * (1_000 / PULSES);
+    return ((await shareOf(admitting.here.pid)) - openShare) * (1_000 / HEARTBEATS);
   } finally {
     await end();
   }

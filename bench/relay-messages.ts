@@ -14,7 +14,7 @@ export type AskOrder = {
   /** How many begin to ask in a second. */
   readonly perSecond: number;
   /** As managers do that wait for nothing but this word. */
-  readonly pulses: boolean;
+  readonly heartbeat: boolean;
 };
 
 export type ApiPlaceOrder = { readonly asks: "place" };

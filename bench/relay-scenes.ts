@@ -25,16 +25,20 @@ export async function openStreams({ port, askers }: Scene, access: Access, pods:
   const perSecond = STREAMS_PER_SECOND / askers.length;
   const orders = askers.map((asker, index) => {
     const questions = pods.filter((_pod, place) => place % askers.length === index).map(podAt);
-    return asker.order<Asked>({ port, ...access, questions, perSecond, pulses: false } satisfies AskOrder);
+    return asker.order<Asked>({ port, ...access, questions, perSecond, heartbeat: false } satisfies AskOrder);
   });
   await Promise.all(orders);
 }
 
 /** Pods that wait for nothing else, beside all others, until the answer is called. */
-export async function openPulses(port: number, access: Access, pods: readonly number[]): Promise<() => Promise<void>> {
+export async function openHeartbeats(
+  port: number,
+  access: Access,
+  pods: readonly number[],
+): Promise<() => Promise<void>> {
   const asker = startAsker();
   const questions = pods.map(podAt);
-  const order: AskOrder = { port, ...access, questions, perSecond: STREAMS_PER_SECOND, pulses: true };
+  const order: AskOrder = { port, ...access, questions, perSecond: STREAMS_PER_SECOND, heartbeat: true };
   try {
     await asker.order<Asked>(order);
   } catch (error) {

@@ -23,7 +23,7 @@ export function textOf(figures: RelayFigures): string {
     `  ${megabytes(figures.relayHeap)} of it the heap of the relay's thread with all streams open`,
     `CPU: ${cpu.perEventMs.toFixed(3)} ms per slice event (${cpu.events} of them), ${cpu.perStreamMs.toFixed(2)} ms to begin a stream (${cpu.perStreamBesideMs.toFixed(2)} of it by the admissions' thread),`,
     `  the admissions' thread for each admission: ${ownMs(admissions.quiet)} ms in quiet, ${ownMs(admissions.opening)} while streams begin, ${ownMs(admissions.events)} while slices change,`,
-    `  ${percent(cpu.openShare)} of a core for the heartbeats of all, ${percent(cpu.thousandPulsesShare)} for every 1000 that wait for nothing else`,
+    `  ${percent(cpu.openShare)} of a core for the heartbeats of all, ${percent(cpu.thousandHeartbeatsShare)} for every 1000 that wait for nothing else`,
     `all streams began in ${figures.openingSeconds.toFixed(1)} s`,
     "",
     "from slice written to line read      Pods     p50 ms     p99 ms     max ms",

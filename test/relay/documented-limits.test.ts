@@ -39,7 +39,7 @@ function countOf(taken: (turn: number) => boolean): number {
   return turn;
 }
 
-test("open questions of a replica, a namespace and a Pod", () => {
+test("open streams of a replica, a namespace and a Pod", () => {
   const alone = createRelayLimits();
   const ofOne = countOf((turn) => alone.startStream({ namespace: "a", uid: `${turn}` }) === undefined);
   const podLimits = createRelayLimits();
@@ -47,9 +47,9 @@ test("open questions of a replica, a namespace and a Pod", () => {
   const all = createRelayLimits();
   // Everyone comes alone, so that only the whole limits.
   countOf((turn) => all.startStream({ namespace: `${turn}`, uid: "" }) === undefined);
-  expect(row("open questions")).toContain(`${shown(all.streams())} per replica, half of them for one namespace`);
+  expect(row("open streams")).toContain(`${shown(all.streams())} per replica, half of them for one namespace`);
   expect(ofOne).toBe(all.streams() / 2);
-  expect(row("open questions")).toContain(`${ofPod} for one Pod`);
+  expect(row("open streams")).toContain(`${ofPod} for one Pod`);
   const values = readFileSync(join(ROOT, "charts/lastcall/values.yaml"), "utf8");
   expect(values).toContain(`${shown(all.streams())} are the most it takes`);
 });
@@ -58,9 +58,9 @@ test("Pods followed for a lost drain", () => {
   expect(row("Pods followed")).toContain(`${shown(FOLLOWED_LIMIT)} per replica`);
 });
 
-test("pulses, and requests of a namespace", () => {
+test("heartbeats, and requests of a namespace", () => {
   const limits = createRelayLimits();
-  expect(row("answers that pulse")).toContain(
+  expect(row("streams with a heartbeat")).toContain(
     `${shown(countOf((turn) => limits.startHeartbeat(`${turn}`)))} per replica`,
   );
   const atOnce = countOf(() => limits.takeRequest("a", 0));
@@ -71,13 +71,13 @@ test("pulses, and requests of a namespace", () => {
 test("sizes and times of requests, and connections they come on", () => {
   expect(row("connections")).toContain(`| ${shown(CONNECTION_LIMIT)} per replica`);
   expect(row("a request")).toContain(`| ${RELAY_BODY_LIMIT_BYTES / 1_024} KiB |`);
-  expect(row("a line of an answer")).toContain(`| ${RELAY_LINE_LIMIT_BYTES / 1_024} KiB |`);
-  expect(row("one question")).toContain(`${RELAY_STREAM_LIMIT_MS / 3_600_000} hours`);
+  expect(row("a line of a stream")).toContain(`| ${RELAY_LINE_LIMIT_BYTES / 1_024} KiB |`);
+  expect(row("one stream")).toContain(`${RELAY_STREAM_LIMIT_MS / 3_600_000} hours`);
 });
 
 test("namespaces that are watched", () => {
   const { namespaceLimit, lingerMs, openings } = SLICE_PACE;
-  expect(row("watches begun")).toContain(`${openings.capacity} at once, then ${1_000 / openings.refillMs} a second`);
+  expect(row("new watches")).toContain(`${openings.capacity} at once, then ${1_000 / openings.refillMs} a second`);
   expect(row("namespaces watched")).toContain(`${namespaceLimit} per replica`);
   expect(row("namespaces watched")).toContain(`${lingerMs / 1_000} s longer`);
 });

@@ -11,41 +11,44 @@ test.for([
   { outcome: "forced", type: "Warning", reason: "DrainForced" },
   { outcome: "blind", type: "Warning", reason: "DrainBlind" },
   { outcome: "lost", type: "Warning", reason: "DrainLost" },
-] as const)("the owner hears of a Pod that ended as $outcome: $type $reason", ({ outcome, type, reason }) => {
-  const note = eventFor(someDrain({ report: { ...someReport(), outcome } }), CLAIMS);
-  expect(note).toMatchObject({ namespace: "shop", type, reason });
-  expect(note?.owner).toEqual({ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "owner-1" });
-  expect(note?.message).toContain("Pod web-7d9f-abcde");
-});
+] as const)(
+  "records a $type Event $reason on the owner of a Pod whose drain ended as $outcome",
+  ({ outcome, type, reason }) => {
+    const event = eventFor(someDrain({ report: { ...someReport(), outcome } }), CLAIMS);
+    expect(event).toMatchObject({ namespace: "shop", type, reason });
+    expect(event?.owner).toEqual({ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "owner-1" });
+    expect(event?.message).toContain("Pod web-7d9f-abcde");
+  },
+);
 
-test.for(["not-needed", "restarted"] as const)("no one hears of a drain that was %s", (outcome) => {
+test.for(["not-needed", "restarted"] as const)("records no Event for a drain that was %s", (outcome) => {
   expect(eventFor(someDrain({ report: someReport({ outcome }) }), CLAIMS)).toBeUndefined();
 });
 
-test("the owner is the credential's, whatever the record says", () => {
-  const note = eventFor(someDrain({ namespace: "kube-system", ownerKind: "Node", ownerName: "evil" }), CLAIMS);
-  expect(note?.namespace).toBe("shop");
-  expect(note?.owner.name).toBe("web-7d9f");
+test("takes the owner from the credential and not from the record", () => {
+  const event = eventFor(someDrain({ namespace: "kube-system", ownerKind: "Node", ownerName: "evil" }), CLAIMS);
+  expect(event?.namespace).toBe("shop");
+  expect(event?.owner.name).toBe("web-7d9f");
 });
 
 test.for([
-  { says: "no owner", claims: { ownerKind: "", ownerName: "", ownerUid: "" } },
-  { says: "a node", claims: { ownerKind: "Node" } },
-  { says: "a path", claims: { ownerName: "../../secrets" } },
-  { says: "a uid with a quote", claims: { ownerUid: 'u"v' } },
-])("a credential that speaks for $says tells no one", ({ claims }) => {
+  { title: "no owner", claims: { ownerKind: "", ownerName: "", ownerUid: "" } },
+  { title: "a node", claims: { ownerKind: "Node" } },
+  { title: "a path", claims: { ownerName: "../../secrets" } },
+  { title: "a uid with a quote", claims: { ownerUid: 'u"v' } },
+])("records no Event for a credential of $title", ({ claims }) => {
   expect(eventFor(someDrain(), { ...CLAIMS, ...claims })).toBeUndefined();
 });
 
-test("an owner of a kind no one knows gets an Event without a version of the API", () => {
+test("an owner of an unknown kind gets an Event without apiVersion", () => {
   expect(eventFor(someDrain(), { ...CLAIMS, ownerKind: "CloneSet" })?.owner.apiVersion).toBe("");
 });
 
-test("whatever a drain says, the message is one printable line the API server takes", () => {
+test("the message of every drain is printable and within the API server's limit", () => {
   fc.assert(
     fc.property(anyDrain, (record) => {
-      const note = eventFor(record, CLAIMS);
-      if (note !== undefined) expect(note.message).toMatch(/^[\x20-\x7e]{1,1000}$/);
+      const event = eventFor(record, CLAIMS);
+      if (event !== undefined) expect(event.message).toMatch(/^[\x20-\x7e]{1,1000}$/);
     }),
   );
 });

@@ -22,7 +22,7 @@ function post(serving: Serving, body: string, headers: Record<string, string> = 
   });
 }
 
-test("a report is remembered, counted, logged and told to the owner, and answered without a word", async () => {
+test("a report is kept, counted, logged, recorded as an Event, and answered 204", async () => {
   const serving = drainsServer();
   const answer = await post(serving, notice({ outcome: "timeout", left: [CLIENT], leftTotal: 27 }));
   expect([answer.statusCode, answer.body]).toEqual([204, ""]);
@@ -37,7 +37,7 @@ test("a report is remembered, counted, logged and told to the owner, and answere
   expect(await serving.metric('lastcall_drain_connections_left_bucket{le="50"}')).toMatch(/ 1$/);
 });
 
-test("a report that can be read ends the search for a lost drain, and no other does", async () => {
+test("only a valid report ends the search for a lost drain", async () => {
   const reported: string[] = [];
   const serving = drainsServer({ onReport: ({ uid }) => reported.push(uid) });
   await post(serving, "nonsense");
@@ -47,7 +47,7 @@ test("a report that can be read ends the search for a lost drain, and no other d
   expect(reported).toEqual(["pod-2"]);
 });
 
-test("a lost drain is counted, and makes no drain look shorter", async () => {
+test("a lost drain is counted, and left out of the durations", async () => {
   const registry = new Registry();
   drainMetrics(registry)(someDrain({ report: { ...someReport(), outcome: "lost" } }));
   const text = await registry.metrics();
@@ -93,7 +93,7 @@ test("the namespaces of such drains are bounded", async () => {
   expect(lines.at(-1)).toBe('lastcall_incomplete_drains_total{outcome="forced",pod_namespace="_other"} 5');
 });
 
-test("a restart is counted, and makes no drain look shorter", async () => {
+test("a restart is counted, and left out of the durations", async () => {
   const serving = drainsServer();
   const nothing = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
   await post(serving, notice({ outcome: "restarted", trigger: "none", milliseconds: nothing }));
@@ -103,7 +103,7 @@ test("a restart is counted, and makes no drain look shorter", async () => {
   expect(serving.ring.list()).toHaveLength(1);
 });
 
-test("a report that is told again is counted and told to the owner once", async () => {
+test("a repeated report is counted once and has one Event", async () => {
   const serving = drainsServer();
   for (let times = 0; times < 3; times += 1) expect((await post(serving, notice())).statusCode).toBe(204);
   expect(serving.ring.list()).toHaveLength(1);
@@ -115,11 +115,11 @@ test("a report that is told again is counted and told to the owner once", async 
 });
 
 test.for([
-  { says: "no header", authorization: undefined },
-  { says: "an empty header", authorization: "" },
-  { says: "another scheme", authorization: "Bearer good" },
-  { says: "a forged credential", authorization: "Lastcall bad" },
-])("$says is answered 401, and nothing of the body is read", async ({ authorization }) => {
+  { title: "no header", authorization: undefined },
+  { title: "an empty header", authorization: "" },
+  { title: "another scheme", authorization: "Bearer good" },
+  { title: "a forged credential", authorization: "Lastcall bad" },
+])("$title is answered 401, with the body unread", async ({ authorization }) => {
   const serving = drainsServer();
   const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
   const answer = await serving.app.inject({ method: "POST", url: "/v1/drains", headers, body: "x".repeat(100_000) });
@@ -139,33 +139,33 @@ test("a report for another namespace than the credential's is answered 403", asy
   expect(await serving.metric('lastcall_drain_reports_refused_total{reason="namespace"}')).toMatch(/ 1$/);
 });
 
-describe("answered 400 with a sentence is", () => {
+describe("a malformed report is answered 400 with a message", () => {
   test.for([
-    { says: "no body", body: "", sentence: "The body is not JSON.\n" },
-    { says: "half a body", body: notice().slice(0, 99), sentence: "The body is not JSON.\n" },
-    { says: "brackets to the limit", body: "[".repeat(16_384), sentence: "The body is not JSON.\n" },
-    { says: "an empty object", body: "{}", sentence: "namespace: nothing is not the name of a namespace.\n" },
+    { title: "no body", body: "", sentence: "The body is not JSON.\n" },
+    { title: "half a body", body: notice().slice(0, 99), sentence: "The body is not JSON.\n" },
+    { title: "brackets to the limit", body: "[".repeat(16_384), sentence: "The body is not JSON.\n" },
+    { title: "an empty object", body: "{}", sentence: "namespace: nothing is not the name of a namespace.\n" },
     {
-      says: "a number beyond all spans",
+      title: "a number beyond all spans",
       body: notice().replace('"draining":2240', '"draining":1e308'),
       sentence: "report.milliseconds.draining: 1e+308 is not a number from 0 to 100000000000.\n",
     },
     {
-      says: "what JSON has no number for",
+      title: "what JSON has no number for",
       body: notice().replace('"draining":2240', '"draining":NaN'),
       sentence: "The body is not JSON.\n",
     },
     {
-      says: "markup for a Pod",
+      title: "markup for a Pod",
       body: notice().replace('"web-1"', '"<script>alert(1)</script>"'),
       sentence: 'pod: "<script>alert(1)</script>" is not the name of a Pod.\n',
     },
     {
-      says: "more connections than a report has",
+      title: "more connections than a report has",
       body: notice().replace('"left":[]', `"left":[${Array.from({ length: 8_000 }, () => 0).join()}]`),
       sentence: "report.left: has 8000 entries; at most 20 are taken.\n",
     },
-  ])("$says", async ({ body, sentence }) => {
+  ])("$title", async ({ body, sentence }) => {
     const serving = drainsServer();
     const answer = await post(serving, body);
     expect([answer.statusCode, answer.body]).toEqual([400, sentence]);
@@ -185,20 +185,20 @@ test("a body of 16 KiB is read and one byte more is answered 413", async () => {
   expect(await serving.metric('lastcall_drain_reports_refused_total{reason="too_large"}')).toMatch(/ 1$/);
 });
 
-test("a namespace that may not ask now is answered 429, before its body is read", async () => {
-  const asked: string[] = [];
-  const mayAsk = (namespace: string): boolean => {
-    asked.push(namespace);
-    return asked.length < 2;
+test("a namespace over its rate is answered 429, with the body unread", async () => {
+  const requested: string[] = [];
+  const takeRequest = (namespace: string): boolean => {
+    requested.push(namespace);
+    return requested.length < 2;
   };
-  const serving = drainsServer({ limits: { takeRequest: mayAsk } });
+  const serving = drainsServer({ limits: { takeRequest } });
   expect((await post(serving, "nonsense")).statusCode).toBe(400);
   expect((await post(serving, notice())).statusCode).toBe(429);
-  expect(asked).toEqual([CLAIMS.namespace, CLAIMS.namespace]);
+  expect(requested).toEqual([CLAIMS.namespace, CLAIMS.namespace]);
   expect(await serving.metric('lastcall_drain_reports_refused_total{reason="rate_limited"}')).toMatch(/ 1$/);
 });
 
-test("whichever content type is named, the body is read as what it is, and other routes keep their parser", async () => {
+test("the body is read as JSON with every content type, and other routes keep their parser", async () => {
   const serving = drainsServer();
   for (const type of ["application/json", "text/plain", "a/b; charset=utf-16"]) {
     expect((await post(serving, notice({}, type.slice(0, 1)), { "content-type": type })).statusCode).toBe(204);
@@ -209,11 +209,11 @@ test("whichever content type is named, the body is read as what it is, and other
   expect(answer.json()).toEqual({ kind: "admission" });
 });
 
-test("a fault of ours is answered 500 and logged, and says nothing of itself", async () => {
-  const tell = (): void => {
+test("a fault is answered 500 without details, and logged", async () => {
+  const recordEvent = (): void => {
     throw new Error("secret details");
   };
-  const serving = drainsServer({ recordEvent: tell });
+  const serving = drainsServer({ recordEvent });
   const answer = await post(serving, notice());
   expect([answer.statusCode, answer.body]).toEqual([500, "Internal error; see the log of the relay.\n"]);
   expect(serving.logged).toEqual(["drain reported", "a request to the relay failed"]);
@@ -237,7 +237,7 @@ async function exchange(port: number, bytes: readonly string[]): Promise<string>
     socket.on("data", (chunk: Buffer) => {
       answer += chunk.toString("latin1");
     });
-    // The server may hang up on what it does not want to read.
+    // The server may close the connection with the rest unread.
     socket.on("error", () => undefined);
     socket.on("close", () => resolve(answer));
   });
@@ -279,7 +279,7 @@ describe("over a connection", () => {
     await serving.app.close();
   });
 
-  test("a sender that leaves in the middle of its body leaves nothing behind", async () => {
+  test("a client that disconnects during its body is ignored", async () => {
     const { serving, port } = await listening();
     const socket = connect({ host: "127.0.0.1", port, servername: "relay", rejectUnauthorized: false }, () => {
       socket.write(`${known}Content-Length: 1000\r\n\r\n{"namespace"`, () => socket.destroy());

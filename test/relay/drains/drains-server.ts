@@ -1,4 +1,4 @@
-/** The route on a server of its own, with everything it does to the outside kept for the test. */
+/** Serves the drains route on a server of its own, and keeps its Events, log lines and metrics for the test. */
 import type { SecureContext } from "node:tls";
 import { Registry } from "prom-client";
 import type { EventSpec } from "../../../src/api-server/event-object.ts";
@@ -17,13 +17,12 @@ export const CLAIMS: CredentialClaims = {
   nonce: "n",
 };
 
-/** The only credential, and the header that carries it. */
 export const AUTHORIZATION = "Lastcall good";
 
 export function drainsServer(changes: Partial<DrainsPorts> = {}, context?: SecureContext) {
   const registry = new Registry();
   const ring = createDrainRing(500);
-  const notes: EventSpec[] = [];
+  const events: EventSpec[] = [];
   const logged: string[] = [];
   const clock = { wallMs: 1_795_000_000_000 };
   let made = 0;
@@ -41,7 +40,7 @@ export function drainsServer(changes: Partial<DrainsPorts> = {}, context?: Secur
     limits: createRelayLimits(),
     ring,
     countDrain: drainMetrics(registry),
-    recordEvent: (note) => notes.push(note),
+    recordEvent: (event) => events.push(event),
     onReport: () => undefined,
     nowMs: () => 0,
     wallMs: () => clock.wallMs,
@@ -55,5 +54,5 @@ export function drainsServer(changes: Partial<DrainsPorts> = {}, context?: Secur
   });
   const metric = async (line: string): Promise<string | undefined> =>
     (await registry.metrics()).split("\n").find((one) => one.startsWith(`${line} `));
-  return { app, ring, notes, logged, clock, metric, registry };
+  return { app, ring, notes: events, logged, clock, metric, registry };
 }

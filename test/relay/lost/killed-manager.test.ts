@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createLostDrains } from "../../../src/relay/lost/lost-drains.ts";
 import { eventually } from "../../time/eventually.ts";
 import { turnedClock } from "../turned-clock.ts";
-import { IN, OUT, QUESTION, streamingRelay } from "../withdrawal/streaming-relay.ts";
+import { IN, OUT, REQUEST, streamingRelay } from "../withdrawal/streaming-relay.ts";
 import { BROKE_AT, KILLED } from "./broken-drain.ts";
 
 test("a manager whose connection is destroyed and whose Pod shows its death has lost its drain; one that asks again has not", async () => {
@@ -12,8 +12,8 @@ test("a manager whose connection is destroyed and whose Pod shows its death has 
   const lost = createLostDrains({ request: async () => KILLED, clock, onLost: ({ pod }) => found.push(pod.uid) });
   const relay = await streamingRelay({ lost, wallMs: () => BROKE_AT });
   const drain = async () => {
-    const answer = await relay.ask();
-    relay.watchers.at(-1)?.say(OUT);
+    const answer = await relay.request();
+    relay.watchers.at(-1)?.send(OUT);
     await eventually(() => expect(answer.lines()).toEqual([IN, OUT]));
     return answer;
   };
@@ -28,6 +28,6 @@ test("a manager whose connection is destroyed and whose Pod shows its death has 
   expect(found).toEqual([]);
   await leaves(again);
   await clock.turn(20_000);
-  expect(found).toEqual([QUESTION.uid]);
+  expect(found).toEqual([REQUEST.uid]);
   await relay.close();
 });

@@ -81,9 +81,9 @@ test.for([
   { path: "/drains/aa.svg/", status: 404, sentence: "Not found. The paths are GET /, " },
   { path: "/drains/%2e%2e%2fetc", status: 404, sentence: "Not found. The paths are GET /, " },
   { path: "//drains/aa", status: 404, sentence: "Not found. The paths are GET /, " },
-  { path: "/?namespace=%3Cscript%3E", status: 400, sentence: "namespace: " },
-  { path: "/drains.json?namespace=", status: 400, sentence: "namespace: " },
-])("$path is answered $status with a sentence that repeats nothing", async ({ path, status, sentence }) => {
+  { path: "/?namespace=%3Cscript%3E", status: 400, sentence: "query parameter namespace" },
+  { path: "/drains.json?namespace=", status: 400, sentence: "query parameter namespace" },
+])("$path is answered $status with a message that does not repeat the request", async ({ path, status, sentence }) => {
   const answer = await fetch(`${await admin()}${path}`);
   expect(answer.status).toBe(status);
   expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");

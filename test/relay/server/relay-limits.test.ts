@@ -54,11 +54,11 @@ describe("streams", () => {
   });
 });
 
-test("pulses are divided like streams, and who gets none may still ask", () => {
+test("heartbeats are divided like streams, and a namespace without one may still send requests", () => {
   const limits = createRelayLimits();
-  let pulses = 0;
-  while (limits.startHeartbeat("hostile")) pulses += 1;
-  expect([pulses, limits.startHeartbeat("shop")]).toEqual([2_500, true]);
+  let heartbeats = 0;
+  while (limits.startHeartbeat("hostile")) heartbeats += 1;
+  expect([heartbeats, limits.startHeartbeat("shop")]).toEqual([2_500, true]);
   expect(limits.startStream({ namespace: "hostile", uid: "web-1" })).toBeUndefined();
   limits.endHeartbeat("hostile");
   limits.endHeartbeat("hostile");

@@ -1,31 +1,30 @@
-/** Threads that do what the test says, and a time that the test turns. */
+/** Workers and a clock that the test controls. */
 import { Registry } from "prom-client";
 import type { EventSpec } from "../../../src/api-server/event-object.ts";
 import type { WorkerCallbacks, WorkerMessage, WorkerRequest } from "../../../src/relay/thread/relay-worker.ts";
 import { type RelayThread, superviseWorker } from "../../../src/relay/thread/worker-supervisor.ts";
 
 export type PretendThread = {
-  readonly orders: readonly WorkerRequest["kind"][];
-  readonly say: (word: WorkerMessage) => void;
-  /** By itself, as one does that fails. */
+  readonly requests: readonly WorkerRequest["kind"][];
+  readonly send: (word: WorkerMessage) => void;
+  /** Exits the thread unexpectedly. */
   readonly fail: (why: string) => void;
   readonly wasEnded: () => boolean;
 };
 
 export type KeptThread = RelayThread & {
-  /** All that were begun. */
   readonly threads: readonly PretendThread[];
   readonly newest: () => PretendThread;
-  readonly notes: readonly EventSpec[];
+  readonly events: readonly EventSpec[];
   readonly lines: readonly string[];
   readonly ownMetrics: () => Promise<string>;
-  /** Lets what waits for this time go on. */
+  /** Advances the clock and wakes what waits. */
   readonly turn: (ms: number) => Promise<void>;
 };
 
 export const ADDRESS = "10.96.0.7:8444";
 
-/** @param refusals how many of the first threads the system does not give */
+/** @param refusals the number of first threads that cannot be created */
 export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
   let refused = 0;
   const threads: PretendThread[] = [];
@@ -53,26 +52,26 @@ export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
   });
   const newest = (): PretendThread => {
     const thread = threads.at(-1);
-    if (thread === undefined) throw new Error("no thread was begun");
+    if (thread === undefined) throw new Error("no thread was started");
     return thread;
   };
-  return { ...kept, threads, newest, notes, lines, ownMetrics: () => registry.metrics(), turn: time.turn };
+  return { ...kept, threads, newest, events: notes, lines, ownMetrics: () => registry.metrics(), turn: time.turn };
 }
 
 function pretendThread({ onMessage, onExit }: WorkerCallbacks) {
-  const orders: WorkerRequest["kind"][] = [];
+  const requests: WorkerRequest["kind"][] = [];
   let wasEnded = false;
   const thread = {
-    send: (order: WorkerRequest) => {
-      orders.push(order.kind);
+    send: (request: WorkerRequest) => {
+      requests.push(request.kind);
     },
     terminate: async () => {
       wasEnded = true;
-      onExit(new Error("it was ended"));
+      onExit(new Error("terminated"));
     },
   };
   const fail = (why: string): void => onExit(new Error(why));
-  return { thread, pretend: { orders, say: onMessage, fail, wasEnded: () => wasEnded } };
+  return { thread, pretend: { requests, send: onMessage, fail, wasEnded: () => wasEnded } };
 }
 
 type Sleeper = { readonly untilMs: number; readonly wake: () => void };

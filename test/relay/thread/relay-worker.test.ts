@@ -1,4 +1,4 @@
-/** Real threads that go wrong in every way: this process goes on, and hears of it. */
+/** Real worker threads that fail in every way, without ending this process. */
 import { createHmac, createSecretKey } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ const SETTINGS: WorkerSettings = {
 type Running = {
   readonly thread: RelayWorker;
   readonly ended: Promise<unknown>;
-  readonly word: Promise<WorkerMessage>;
+  readonly message: Promise<WorkerMessage>;
 };
 
 function running(source: string, heapMiB = 64): Running {
@@ -46,71 +46,71 @@ function running(source: string, heapMiB = 64): Running {
   const ended = new Promise<unknown>((resolve) => {
     end = resolve;
   });
-  let hear: (word: WorkerMessage) => void = () => undefined;
-  const word = new Promise<WorkerMessage>((resolve) => {
-    hear = resolve;
+  let receive: (message: WorkerMessage) => void = () => undefined;
+  const message = new Promise<WorkerMessage>((resolve) => {
+    receive = resolve;
   });
-  const thread = startWorker(program, { settings: SETTINGS, heapMiB }, { onMessage: hear, onExit: end });
+  const thread = startWorker(program, { settings: SETTINGS, heapMiB }, { onMessage: receive, onExit: end });
   onTestFinished(thread.terminate);
-  return { thread, ended, word };
+  return { thread, ended, message };
 }
 
-test("it is begun with its settings, and as a command of the program", LIMIT, async () => {
-  const { word } = running(
+test("starts the program with the command relay-thread and its settings", LIMIT, async () => {
+  const { message } = running(
     'parentPort.postMessage({ kind: "line", keys: { ...workerData, command: process.argv[2] } });',
   );
-  expect(await word).toMatchObject({ keys: { ...SETTINGS, command: "relay-thread" } });
+  expect(await message).toMatchObject({ keys: { ...SETTINGS, command: "relay-thread" } });
 });
 
-test("what it throws is why it ended", LIMIT, async () => {
+test("reports an exception as the reason of the exit", LIMIT, async () => {
   expect(await running('throw new Error("no relay today");').ended).toMatchObject({ message: "no relay today" });
 });
 
-test("a promise that no one handles ends it too", LIMIT, async () => {
+test("exits on an unhandled rejection", LIMIT, async () => {
   const { ended } = running('setInterval(() => undefined, 1e3); void Promise.reject(new Error("forgotten"));');
   expect(await ended).toMatchObject({ message: "forgotten" });
 });
 
-test("one that leaves without a word has ended", LIMIT, async () => {
+test("reports an exit without an exception by its status", LIMIT, async () => {
   expect(await running("process.exit(7);").ended).toMatchObject({ message: "the thread ended with status 7" });
 });
 
-test("one whose heap is full ends, and no one else", LIMIT, async () => {
+test("a full heap ends the thread and not the process", LIMIT, async () => {
   const { ended } = running("const all = []; for (;;) all.push({ at: all.length });", 16);
   expect(await ended).toMatchObject({ code: "ERR_WORKER_OUT_OF_MEMORY" });
 });
 
-test("its heap is smaller where the container is", () => {
+test("a smaller container has a smaller heap limit", () => {
   const MIB = 1_048_576;
   expect(heapLimitMiB(512 * MIB)).toBe(213);
-  // What the chart allows, more than that, and both ways to say that nothing limits it.
+  // The chart's limit, a greater one, and both values without a limit.
   for (const bytes of [1_536 * MIB, 4_096 * MIB, 0, 2 ** 64]) expect(heapLimitMiB(bytes)).toBe(HEAP_LIMIT_MIB);
 });
 
-test("one that never comes to an end is ended all the same", LIMIT, async () => {
-  const { thread, word, ended } = running('parentPort.postMessage({ kind: "ready" }); for (;;);');
-  await word;
+test("terminates a thread in an endless loop", LIMIT, async () => {
+  const { thread, message, ended } = running('parentPort.postMessage({ kind: "ready" }); for (;;);');
+  await message;
   thread.send({ kind: "leave" });
   await thread.terminate();
   expect(await ended).toMatchObject({ message: "the thread ended with status 1" });
 });
 
-test("a key that signs arrives as one that signs the same", LIMIT, async () => {
+test("a signing key from the thread makes the same signatures", LIMIT, async () => {
   const secret = Buffer.alloc(32, 7);
-  const { word } = running(
+  const { message } = running(
     [
       'import { createSecretKey } from "node:crypto";',
       "const keys = [{ kid: 'k', madeMs: 1, secret: createSecretKey(Buffer.alloc(32, 7)) }];",
       "parentPort.postMessage({ kind: 'identity', identity: { generations: [], keys } });",
     ].join("\n"),
   );
-  const said = await word;
-  const key = said.kind === "identity" ? said.identity.keys[0]?.secret : undefined;
+  const received = await message;
+  const key = received.kind === "identity" ? received.identity.keys[0]?.secret : undefined;
   const mac = (by: Parameters<typeof createHmac>[1]) => createHmac("sha256", by).update("x").digest("hex");
   expect(mac(key ?? "")).toBe(mac(createSecretKey(secret)));
 });
 
-test("a line about an error crosses with its code, whatever else hangs on it", () => {
+test("a log line keeps the code of an error with properties that cannot be cloned", () => {
   const lines: WorkerMessage[] = [];
   const cause = Object.assign(new Error("in use"), { uncloneable: () => undefined });
   threadLog((line) => lines.push(line)).error({ err: new Fault("ERR_LISTEN_FAILED", "port 1", cause) }, "it failed");
@@ -122,7 +122,7 @@ test("a line about an error crosses with its code, whatever else hangs on it", (
   });
 });
 
-test("an error whose cause is itself crosses all the same", () => {
+test("an error that is its own cause can be logged", () => {
   const lines: WorkerMessage[] = [];
   const error = new Error("again");
   error.cause = error;

@@ -1,4 +1,3 @@
-/** What the admissions see of the relay's thread, whatever it does. */
 import { describe, expect, test } from "vitest";
 import type { RelayAccessRequest } from "../../../src/contract/relay-access.ts";
 import { accessIdentityOf } from "../../../src/relay/identity/identity.ts";
@@ -6,7 +5,7 @@ import { LEAVE_LIMIT_MS, METRICS_LIMIT_MS } from "../../../src/relay/thread/work
 import { pretendGeneration, pretendKey } from "../identity/pretend-tools.ts";
 import { ADDRESS, type KeptThread, keptThread } from "./pretend-workers.ts";
 
-const QUESTION: RelayAccessRequest = {
+const REQUEST: RelayAccessRequest = {
   namespace: "shop",
   ownerKind: "ReplicaSet",
   ownerName: "web-5d9",
@@ -19,49 +18,49 @@ function identityOf(name: string) {
   return accessIdentityOf({ generations: [generation], keys: [pretendKey(name, 0)] });
 }
 
-/** Longer than any pause before another thread is begun. */
+/** Longer than any restart delay. */
 const PAUSE_MS = 60_000;
 
-describe("what Pods are given", () => {
-  test("is what the thread said last, and nothing before it said something", () => {
+describe("the relay access of Pods", () => {
+  test("comes from the thread's last message, and is missing before the first", () => {
     const kept = keptThread();
-    expect(kept.giveRelayAccess?.(QUESTION)).toBeUndefined();
+    expect(kept.giveRelayAccess?.(REQUEST)).toBeUndefined();
     for (const name of ["first", "second"]) {
       const identity = identityOf(name);
-      kept.newest().say({ kind: "identity", identity });
-      expect(kept.giveRelayAccess?.(QUESTION)).toMatchObject({
+      kept.newest().send({ kind: "identity", identity });
+      expect(kept.giveRelayAccess?.(REQUEST)).toMatchObject({
         address: "10.96.0.7:8444",
         ca: identity.generations[0]?.id,
       });
     }
   });
 
-  test("stays while there is no thread, and until the next one has said something else", async () => {
+  test("stays while there is no thread, and until the next one sends another identity", async () => {
     const kept = keptThread();
-    kept.newest().say({ kind: "identity", identity: identityOf("first") });
-    const before = kept.giveRelayAccess?.(QUESTION);
+    kept.newest().send({ kind: "identity", identity: identityOf("first") });
+    const before = kept.giveRelayAccess?.(REQUEST);
     expect(before).toBeDefined();
     kept.newest().fail("out of memory");
-    expect(kept.giveRelayAccess?.(QUESTION)).toEqual(before);
+    expect(kept.giveRelayAccess?.(REQUEST)).toEqual(before);
     await kept.turn(PAUSE_MS);
     expect(kept.threads).toHaveLength(2);
-    expect(kept.giveRelayAccess?.(QUESTION)).toEqual(before);
+    expect(kept.giveRelayAccess?.(REQUEST)).toEqual(before);
   });
 
-  test("holds no key of a CA", () => {
+  test("does not contain the key of a CA", () => {
     const [generation] = identityOf("first").generations;
     expect(Object.keys(generation ?? {}).sort()).toEqual(["id", "validFromMs", "validUntilMs"]);
   });
 
-  test("is nothing without an address, which is told once", () => {
+  test("is missing without a valid address, which is logged once", () => {
     const kept = keptThread("[$(NOT_KNOWN)]:8444");
     expect(kept.giveRelayAccess).toBeUndefined();
     expect(kept.lines).toEqual([expect.stringContaining("Pods are injected without the relay")]);
   });
 });
 
-describe("a thread that ends by itself", () => {
-  test("is told, and followed by another after a pause that grows", async () => {
+describe("a thread that exits unexpectedly", () => {
+  test("is logged, and restarted with a growing delay", async () => {
     const kept = keptThread();
     for (const pauseMs of [250, 500, 1_000, 2_000]) {
       const before = kept.threads.length;
@@ -75,7 +74,7 @@ describe("a thread that ends by itself", () => {
     expect(await kept.ownMetrics()).toMatch(/^lastcall_relay_thread_starts_total 5$/m);
   });
 
-  test("after a long life is followed soon again", async () => {
+  test("is restarted soon after a long run", async () => {
     const kept = keptThread();
     kept.newest().fail("it threw");
     await kept.turn(250);
@@ -85,7 +84,7 @@ describe("a thread that ends by itself", () => {
     expect(kept.threads).toHaveLength(3);
   });
 
-  test("or that the system does not give is asked for again, and no one waits for it", async () => {
+  test("is created again when the system refused it, without delaying the start", async () => {
     const kept = keptThread(ADDRESS, 2);
     await kept.ready(5_000);
     expect(await kept.metrics()).toBe("");
@@ -95,7 +94,7 @@ describe("a thread that ends by itself", () => {
     expect(kept.threads).toHaveLength(1);
   });
 
-  test("is followed by none once the process leaves", async () => {
+  test("is not restarted once the process shuts down", async () => {
     const kept = keptThread();
     kept.newest().fail("it threw");
     await kept.leave();
@@ -106,15 +105,15 @@ describe("a thread that ends by itself", () => {
 });
 
 describe("the relay's metrics", () => {
-  test("are what the thread answers", async () => {
+  test("come from the thread", async () => {
     const kept = keptThread();
     const metrics = kept.metrics();
-    kept.newest().say({ kind: "metrics", text: "lastcall_relay_streams 3\n" });
+    kept.newest().send({ kind: "metrics", text: "lastcall_relay_streams 3\n" });
     expect(await metrics).toBe("lastcall_relay_streams 3\n");
     expect(await kept.ownMetrics()).toMatch(/^lastcall_relay_answering 1$/m);
   });
 
-  test("are left out when it does not answer in time, and a metric says so", async () => {
+  test("are missing when the thread does not respond in time, and a metric reports it", async () => {
     const kept = keptThread();
     const metrics = kept.metrics();
     await kept.turn(METRICS_LIMIT_MS);
@@ -122,18 +121,18 @@ describe("the relay's metrics", () => {
     expect(await kept.ownMetrics()).toMatch(/^lastcall_relay_answering 0$/m);
   });
 
-  test("are asked for once by all who ask while it is busy, and a late answer serves the next", async () => {
+  test("are requested once by concurrent scrapes of a busy thread, and a late response serves the next scrape", async () => {
     const kept = keptThread();
-    const asked = [kept.metrics(), kept.metrics()];
+    const scrapes = [kept.metrics(), kept.metrics()];
     await kept.turn(METRICS_LIMIT_MS);
-    expect(await Promise.all(asked)).toEqual(["", ""]);
+    expect(await Promise.all(scrapes)).toEqual(["", ""]);
     const next = kept.metrics();
-    expect(kept.newest().orders).toEqual(["metrics"]);
-    kept.newest().say({ kind: "metrics", text: "late 1\n" });
+    expect(kept.newest().requests).toEqual(["metrics"]);
+    kept.newest().send({ kind: "metrics", text: "late 1\n" });
     expect(await next).toBe("late 1\n");
   });
 
-  test("are left out at once when there is no thread, or it ends meanwhile", async () => {
+  test("are missing at once when the thread exits, and when there is none", async () => {
     const kept = keptThread();
     const metrics = kept.metrics();
     kept.newest().fail("it threw");
@@ -145,10 +144,10 @@ describe("the relay's metrics", () => {
 
 describe("the process waits for the relay", () => {
   test.for([
-    ["it is ready", (kept: KeptThread) => kept.newest().say({ kind: "ready" })],
-    ["it could not begin", (kept: KeptThread) => kept.newest().fail("it threw")],
-    ["its time is over", (kept: KeptThread): unknown => kept.turn(5_000)],
-  ] as const)("at its start until %s", async ([_says, happens]) => {
+    ["it is ready", (kept: KeptThread) => kept.newest().send({ kind: "ready" })],
+    ["it failed to start", (kept: KeptThread) => kept.newest().fail("it threw")],
+    ["the limit has passed", (kept: KeptThread): unknown => kept.turn(5_000)],
+  ] as const)("at its start until %s", async ([_title, happens]) => {
     const kept = keptThread();
     let waits = true;
     const ready = kept.ready(5_000).then(() => {
@@ -161,10 +160,10 @@ describe("the process waits for the relay", () => {
   });
 
   test.for([
-    ["it has left", (kept: KeptThread) => kept.newest().say({ kind: "left" })],
+    ["it has left", (kept: KeptThread) => kept.newest().send({ kind: "left" })],
     ["it ended", (kept: KeptThread) => kept.newest().fail("it threw")],
-    ["its time is over", (kept: KeptThread): unknown => kept.turn(LEAVE_LIMIT_MS)],
-  ] as const)("at its end until %s, and ends what is left of it", async ([_says, happens]) => {
+    ["the limit has passed", (kept: KeptThread): unknown => kept.turn(LEAVE_LIMIT_MS)],
+  ] as const)("at its end until %s, and then terminates it", async ([_title, happens]) => {
     const kept = keptThread();
     void kept.leave();
     let waits = true;
@@ -172,27 +171,27 @@ describe("the process waits for the relay", () => {
       waits = false;
     });
     await kept.turn(LEAVE_LIMIT_MS - 1);
-    expect([waits, kept.newest().orders, kept.newest().wasEnded()]).toEqual([true, ["leave"], false]);
+    expect([waits, kept.newest().requests, kept.newest().wasEnded()]).toEqual([true, ["leave"], false]);
     happens(kept);
     await stopped;
     await kept.turn(PAUSE_MS);
     expect(kept.threads).toHaveLength(1);
   });
 
-  test("at its end for the thread that lives, whatever became of the one before", async () => {
+  test("at its end for the running thread, despite an earlier one that exited", async () => {
     const kept = keptThread();
     kept.newest().fail("it threw");
     await kept.turn(250);
     void kept.leave();
     const stopped = kept.stop();
     await kept.turn(LEAVE_LIMIT_MS - 1);
-    expect([kept.newest().orders, kept.newest().wasEnded()]).toEqual([["leave"], false]);
-    kept.newest().say({ kind: "left" });
+    expect([kept.newest().requests, kept.newest().wasEnded()]).toEqual([["leave"], false]);
+    kept.newest().send({ kind: "left" });
     await stopped;
     expect(kept.newest().wasEnded()).toBe(true);
   });
 
-  test("not at all when it never told it to leave", async () => {
+  test("not at all without a leave request", async () => {
     const kept = keptThread();
     await kept.stop();
     expect(kept.newest().wasEnded()).toBe(true);
@@ -200,11 +199,11 @@ describe("the process waits for the relay", () => {
   });
 });
 
-test("its log lines and its notes to owners are passed on", () => {
+test("passes on log lines and Events of the thread", () => {
   const kept = keptThread();
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5d9", uid: "uid-5d9" };
-  const note = { namespace: "shop", owner, type: "Normal", reason: "Drained", message: "drained in 5 s" } as const;
-  kept.newest().say({ kind: "event", event: note });
-  kept.newest().say({ kind: "line", level: "warn", keys: {}, sentence: "something" });
-  expect([kept.notes, kept.lines]).toEqual([[note], ["warn: something"]]);
+  const event = { namespace: "shop", owner, type: "Normal", reason: "Drained", message: "drained in 5 s" } as const;
+  kept.newest().send({ kind: "event", event });
+  kept.newest().send({ kind: "line", level: "warn", keys: {}, sentence: "something" });
+  expect([kept.events, kept.lines]).toEqual([[event], ["warn: something"]]);
 });

@@ -4,7 +4,7 @@ import { type LineStream, lineStream } from "../../../src/relay/withdrawal/strea
 
 const LIMITS = { repeatMs: 10_000, stallMs: 20_000, lifeMs: 100_000 };
 
-/** A reader the test moves: it takes a line when told to. */
+/** A client that reads a line per call of `take`. */
 function reader(): { written: string[]; take: (nowMs?: number) => void; ends: string[]; stream: LineStream } {
   const written: string[] = [];
   const ends: string[] = [];
@@ -20,8 +20,8 @@ function reader(): { written: string[]; take: (nowMs?: number) => void; ends: st
   return { written, ends, take: (nowMs = 0) => takes.shift()?.(nowMs), stream: lineStream(sink, LIMITS, 0) };
 }
 
-describe("a reader who keeps up", () => {
-  test("gets every line, and the last one again while nothing changes", () => {
+describe("a fast client", () => {
+  test("receives every line, and the last one again while nothing changes", () => {
     const { stream, written, take } = reader();
     stream.send("a", 0);
     take();
@@ -37,7 +37,7 @@ describe("a reader who keeps up", () => {
     expect(written).toEqual(["a", "a", "b", "b"]);
   });
 
-  test("is ended properly after its life, and nothing is written after that", () => {
+  test("has its stream ended at the limit, and nothing is written after that", () => {
     const { stream, written, take, ends } = reader();
     stream.send("a", 0);
     take();
@@ -49,8 +49,8 @@ describe("a reader who keeps up", () => {
   });
 });
 
-describe("a slow reader", () => {
-  test("gets the newest line and none that it superseded", () => {
+describe("a slow client", () => {
+  test("receives the newest line and skips superseded ones", () => {
     const { stream, written, take } = reader();
     for (const line of ["a", "b", "c"]) stream.send(line, 0);
     expect(written).toEqual(["a"]);
@@ -60,7 +60,7 @@ describe("a slow reader", () => {
     expect(written).toEqual(["a", "c"]);
   });
 
-  test("who takes a line now and then is not cut", () => {
+  test("is not cut while it reads a line now and then", () => {
     const { stream, written, ends, take } = reader();
     stream.send("a", 0);
     stream.send("b", 1_000);
@@ -71,7 +71,7 @@ describe("a slow reader", () => {
     expect(ends).toEqual(["cut"]);
   });
 
-  test("who takes nothing is cut, whatever is said meanwhile", () => {
+  test("is cut when it reads nothing, despite new lines", () => {
     const { stream, written, ends } = reader();
     stream.send("a", 0);
     for (let nowMs = 1_000; nowMs < 20_000; nowMs += 1_000) {
@@ -84,15 +84,15 @@ describe("a slow reader", () => {
   });
 });
 
-test("at most one line is under way, and a reader who takes all ends with the last line said", () => {
-  const steps = fc.array(fc.oneof(fc.nat(9).map(String), fc.constantFrom("take", "look")), { maxLength: 60 });
+test("at most one line is being written, and a client that reads everything ends with the last line", () => {
+  const anySteps = fc.array(fc.oneof(fc.nat(9).map(String), fc.constantFrom("take", "check")), { maxLength: 60 });
   fc.assert(
-    fc.property(steps, (story) => {
+    fc.property(anySteps, (steps) => {
       const { stream, written, take } = reader();
       let taken = 0;
       let last: string | undefined;
-      story.forEach((step, nowMs) => {
-        if (step === "look") stream.check(nowMs);
+      steps.forEach((step, nowMs) => {
+        if (step === "check") stream.check(nowMs);
         else if (step === "take") {
           if (taken < written.length) {
             taken += 1;

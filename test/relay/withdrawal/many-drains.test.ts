@@ -35,13 +35,13 @@ function putSlice(slice: number, isEnding: (pod: number) => boolean, into: Watch
 const lastStates = (answers: readonly Answer[]): readonly (string | undefined)[] =>
   answers.map((answer) => answer.lines().at(-1)?.state);
 
-test("each hears of its own Pod and of no other, from one list and one watch", { timeout: 300_000 }, async () => {
+test("each manager receives only its own Pod's status, from one list and one watch", { timeout: 300_000 }, async () => {
   for (let slice = 0; slice < SLICES; slice += 1) putSlice(slice, () => false);
   const relay = await streamingRelay({ watchPod: cluster.watches.watchPod });
   relays = [relay];
   const pods = Array.from({ length: SLICES * PER_SLICE }, (_, at) => uidOf(at % SLICES, Math.floor(at / SLICES)));
   const answers: Answer[] = [];
-  for (const uid of pods) answers.push(await relay.ask({ uid, addresses: [] }));
+  for (const uid of pods) answers.push(await relay.request({ uid, addresses: [] }));
   await eventually(() => expect(new Set(lastStates(answers))).toEqual(new Set(["in"])));
 
   for (let slice = 0; slice < SLICES; slice += 2) putSlice(slice, (pod) => pod < 10);
@@ -56,18 +56,18 @@ test("each hears of its own Pod and of no other, from one list and one watch", {
   expect(samplesOf(await relay.metrics(), "lastcall_relay_streams").get("")).toBe(pods.length);
 });
 
-test("a manager whose replica ends hears the same from another one", async () => {
+test("a manager receives the same status from another replica", async () => {
   const second = await watchedCluster();
   try {
     for (const replica of [cluster, second]) putSlice(0, () => false, replica);
     const replicas = [cluster.watches.watchPod, second.watches.watchPod];
     relays = await Promise.all(replicas.map((watchPod) => streamingRelay({ watchPod })));
     const [first, other] = relays;
-    const before = await first?.ask({ uid: uidOf(0, 0) });
+    const before = await first?.request({ uid: uidOf(0, 0) });
     await eventually(() => expect(before?.lines().at(-1)?.state).toBe("in"));
     await first?.end();
     expect(await before?.ended).toBe("ended");
-    const after = await other?.ask({ uid: uidOf(0, 0) });
+    const after = await other?.request({ uid: uidOf(0, 0) });
     await eventually(() => expect(after?.lines().at(-1)).toEqual(before?.lines().at(-1)));
   } finally {
     await second.close();

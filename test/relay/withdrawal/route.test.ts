@@ -1,4 +1,4 @@
-/** `POST /v1/withdrawal` for those who behave and those who attack. */
+/** `POST /v1/withdrawal` with well-behaved and with hostile clients. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RELAY_BODY_LIMIT_BYTES } from "../../../src/contract/relay-wire.ts";
 import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
@@ -10,7 +10,7 @@ import {
   AUTHORIZED,
   IN,
   OUT,
-  QUESTION,
+  REQUEST,
   type StreamingRelay,
   streamingRelay,
   WALL_MS,
@@ -35,15 +35,15 @@ const streams = async (): Promise<number | undefined> =>
 const refusedFor = async (reason: string): Promise<number | undefined> =>
   samplesOf(await relay.metrics(), "lastcall_relay_refused_total").get(`{reason="${reason}"}`);
 
-describe("a manager that asks", () => {
-  test("is answered at once, and with a line for every change, until it leaves", async () => {
-    const answer = await relay.ask();
+describe("a manager", () => {
+  test("receives a line at once and for every change, until it closes the stream", async () => {
+    const answer = await relay.request();
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
     await shows(answer, [IN]);
-    expect(relay.watchers.map(({ question }) => question)).toEqual([QUESTION]);
-    relay.watchers[0]?.say(OUT);
+    expect(relay.watchers.map(({ request: question }) => question)).toEqual([REQUEST]);
+    relay.watchers[0]?.send(OUT);
     await shows(answer, [IN, OUT]);
-    relay.watchers[0]?.say(IN);
+    relay.watchers[0]?.send(IN);
     await shows(answer, [IN, OUT, IN]);
     expect(await streams()).toBe(1);
     answer.leave();
@@ -51,18 +51,18 @@ describe("a manager that asks", () => {
     expect(await streams()).toBe(0);
   });
 
-  test("hears the last line again every 10 s", async () => {
-    const answer = await relay.ask();
+  test("receives the last line again every 10 s", async () => {
+    const answer = await relay.request();
     await shows(answer, [IN]);
-    relay.watchers[0]?.say(OUT);
+    relay.watchers[0]?.send(OUT);
     await shows(answer, [IN, OUT]);
     relay.turn(9_900);
     relay.turn(100);
     await shows(answer, [IN, OUT, OUT]);
   });
 
-  test("and waits for this word alone hears it again every 200 ms", async () => {
-    const answer = await relay.ask({}, "/v1/withdrawal?pulse");
+  test("with a heartbeat receives the last line again every 200 ms", async () => {
+    const answer = await relay.request({}, "/v1/withdrawal?heartbeat");
     await shows(answer, [IN]);
     relay.turn(200);
     await shows(answer, [IN, IN]);
@@ -70,7 +70,7 @@ describe("a manager that asks", () => {
     await shows(answer, [IN, IN, IN]);
   });
 
-  test("gives its pulse back when it leaves, and is answered without one when none is left", async () => {
+  test("returns its heartbeat when it closes the stream, and is served without one at the limit", async () => {
     await relay.close();
     let left = 1;
     const limits = {
@@ -83,96 +83,99 @@ describe("a manager that asks", () => {
       },
     };
     relay = await streamingRelay({ limits });
-    const pulsed = await relay.ask({}, "/v1/withdrawal?pulse");
-    const plain = await relay.ask({}, "/v1/withdrawal?pulse");
+    const beating = await relay.request({}, "/v1/withdrawal?heartbeat");
+    const plain = await relay.request({}, "/v1/withdrawal?heartbeat");
     await shows(plain, [IN]);
     relay.turn(200);
-    await shows(pulsed, [IN, IN]);
+    await shows(beating, [IN, IN]);
     expect([left, plain.lines()]).toEqual([-1, [IN]]);
-    pulsed.leave();
+    beating.leave();
     plain.leave();
     await eventually(async () => expect(await streams()).toBe(0));
     expect(left).toBe(0);
   });
 
-  test("is told to ask again after a day, and when the relay ends", async () => {
-    const first = await relay.ask();
+  test("has its stream ended after a day, and when the relay stops", async () => {
+    const first = await relay.request();
     await shows(first, [IN]);
     relay.turn(24 * 60 * 60_000);
     expect(await first.ended).toBe("ended");
-    const second = await relay.ask();
+    const second = await relay.request();
     await shows(second, [IN]);
     await relay.end();
     expect(await second.ended).toBe("ended");
     expect(relay.watchers.map(({ left }) => left)).toEqual([true, true]);
   });
 
-  test("and sits on an open stream longer than a request may take is not cut", async () => {
+  test("keeps a stream that is open longer than the request timeout", async () => {
     await relay.close();
     relay = await streamingRelay({ requestTimeoutMs: 2_000 });
-    const answer = await relay.ask();
+    const answer = await relay.request();
     await shows(answer, [IN]);
-    // A client that came later and asks nothing is cut: so long was more than a request may take.
+    // A later client without a request is cut, which proves that the timeout has passed.
     const later = await relay.dial();
     const cut = new Promise((resolve) => later.once("close", resolve));
     later.resume();
     await cut;
-    relay.watchers[0]?.say(OUT);
+    relay.watchers[0]?.send(OUT);
     await shows(answer, [IN, OUT]);
   });
 });
 
 describe("a request is refused", () => {
   test.for([
-    { says: "without a credential", headers: { "content-type": "application/json" } },
-    { says: "with a forged one", headers: { ...AUTHORIZED, authorization: "Lastcall forged" } },
-    { says: "with an endless one", headers: { ...AUTHORIZED, authorization: `Lastcall ${"a".repeat(12_000)}` } },
-  ])("$says, before its body is read", async ({ headers }) => {
+    { title: "without a credential", headers: { "content-type": "application/json" } },
+    { title: "with a forged one", headers: { ...AUTHORIZED, authorization: "Lastcall forged" } },
+    { title: "with an endless one", headers: { ...AUTHORIZED, authorization: `Lastcall ${"a".repeat(12_000)}` } },
+  ])("$title, before its body is read", async ({ headers }) => {
     const answer = await relay.send({ body: "x".repeat(64 * 1024), headers, endless: true }).catch(() => undefined);
-    // Who is still sending may see the end of the connection before the answer.
+    // A client that is still sending may see the close before the response.
     if (answer !== undefined) expect(answer.status).toBe(401);
     await eventually(async () => expect(await relay.connections()).toBe(0));
     expect(await refusedFor("credential")).toBe(1);
     expect(relay.watchers).toEqual([]);
   });
 
-  test("without a credential, and its connection ends whatever else was to come on it", async () => {
+  test("without a credential, and its connection is closed with the body unread", async () => {
     const socket = await relay.dial();
-    let heard = "";
+    let received = "";
     socket.on("data", (bytes: Buffer) => {
-      heard += bytes.toString();
+      received += bytes.toString();
     });
     const gone = new Promise((resolve) => socket.once("close", resolve));
     socket.write("POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n{");
     await gone;
-    expect(heard).toMatch(/^HTTP\/1.1 401 /);
-    // Not only when the time of a request is over.
-    expect(heard).toContain("connection: close\r\n");
+    expect(received).toMatch(/^HTTP\/1.1 401 /);
+    // At once, and not by the request timeout.
+    expect(received).toContain("connection: close\r\n");
   });
 
-  test("without a credential with a sentence, to who has sent all", async () => {
-    const answer = await relay.send({ body: JSON.stringify(QUESTION), headers: { authorization: "Bearer x" } });
+  test("without a credential, with a message", async () => {
+    const answer = await relay.send({ body: JSON.stringify(REQUEST), headers: { authorization: "Bearer x" } });
     expect(answer.status).toBe(401);
     await answer.ended;
     expect(answer.text()).toBe("The authorization header does not contain a valid credential.\n");
   });
 
-  test("about another namespace than the credential's", async () => {
-    const answer = await relay.send({ body: JSON.stringify({ ...QUESTION, namespace: "other" }) });
+  test("for another namespace than the credential's", async () => {
+    const answer = await relay.send({ body: JSON.stringify({ ...REQUEST, namespace: "other" }) });
     expect(answer.status).toBe(403);
     expect(await refusedFor("foreign_namespace")).toBe(1);
     expect(relay.watchers).toEqual([]);
   });
 
   test.for([
-    { says: "announced", headers: { ...AUTHORIZED, "content-length": String(RELAY_BODY_LIMIT_BYTES + 1) } },
-    { says: "that comes unannounced", headers: { ...AUTHORIZED, "transfer-encoding": "chunked" } },
-  ])("with a body larger than 16 KiB $says", async ({ headers }) => {
+    {
+      title: "by its content-length",
+      headers: { ...AUTHORIZED, "content-length": String(RELAY_BODY_LIMIT_BYTES + 1) },
+    },
+    { title: "in chunks", headers: { ...AUTHORIZED, "transfer-encoding": "chunked" } },
+  ])("with a body larger than 16 KiB $title", async ({ headers }) => {
     const answer = await relay.send({ body: "x".repeat(RELAY_BODY_LIMIT_BYTES + 1), headers });
     expect([answer.status, await refusedFor("too_large")]).toEqual([413, 1]);
   });
 
-  test("with a body without end, and its connection ends", async () => {
+  test("with an endless body, and its connection is closed", async () => {
     const answer = await relay.send({ body: "x".repeat(1_024), endless: true }).catch(() => undefined);
     if (answer !== undefined) expect(answer.status).toBe(413);
     await eventually(async () => expect(await relay.connections()).toBe(0));
@@ -180,37 +183,37 @@ describe("a request is refused", () => {
   });
 
   test.for([
-    { says: "nonsense", body: "{", status: 400, tells: "The body is not JSON" },
-    { says: "nothing", body: "", status: 400, tells: "The body is not JSON" },
+    { title: "nonsense", body: "{", status: 400, message: "The body is not JSON" },
+    { title: "empty", body: "", status: 400, message: "The body is not JSON" },
     {
-      says: "a wrong field",
-      body: JSON.stringify({ ...QUESTION, pod: 7 }),
+      title: "a wrong field",
+      body: JSON.stringify({ ...REQUEST, pod: 7 }),
       status: 400,
-      tells: "pod is 7; it must be",
+      message: "pod is 7; it must be",
     },
-  ])("that says $says, with what would be right", async ({ body, status, tells }) => {
+  ])("with a body that is $title, and the expected value is named", async ({ body, status, message }) => {
     const answer = await relay.send({ body });
     await answer.ended;
-    expect([answer.status, answer.text()]).toEqual([status, expect.stringContaining(tells)]);
+    expect([answer.status, answer.text()]).toEqual([status, expect.stringContaining(message)]);
     expect(await refusedFor("malformed")).toBe(1);
   });
 
   test("of another content type", async () => {
     const headers = { ...AUTHORIZED, "content-type": "text/plain" };
-    const answer = await relay.send({ body: JSON.stringify(QUESTION), headers });
+    const answer = await relay.send({ body: JSON.stringify(REQUEST), headers });
     expect([answer.status, await refusedFor("content_type")]).toEqual([415, 1]);
   });
 });
 
-describe("who sends slowly", () => {
+describe("a client that stops after", () => {
   test.for([
-    { says: "no request", bytes: "" },
-    { says: "half a header", bytes: "POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nautho" },
+    { title: "no request", bytes: "" },
+    { title: "half a header", bytes: "POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nautho" },
     {
-      says: "half a body",
+      title: "half a body",
       bytes: `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
     },
-  ])("$says loses the connection", async ({ bytes }) => {
+  ])("$title is disconnected", async ({ bytes }) => {
     await relay.close();
     relay = await streamingRelay({ requestTimeoutMs: 300 });
     const socket = await relay.dial();
@@ -223,51 +226,51 @@ describe("who sends slowly", () => {
 });
 
 describe("a flood", () => {
-  test("of one namespace is refused in time, and another one is served", async () => {
+  test("from one namespace is refused, and another namespace is served", async () => {
     await relay.close();
     relay = await streamingRelay({ streamsLimit: 40 });
-    const asked = Array.from({ length: 60 }, (_, at) => relay.ask({ uid: `uid-${at}` }));
-    const answers = await Promise.all(asked);
+    const requests = Array.from({ length: 60 }, (_, at) => relay.request({ uid: `uid-${at}` }));
+    const answers = await Promise.all(requests);
     const taken = answers.filter(({ status }) => status === 200);
     const refused = answers.filter(({ status }) => status === 429);
     expect([taken.length, refused.length, refused[0]?.headers["retry-after"]]).toEqual([20, 40, "1"]);
     expect(await refusedFor("namespace_streams")).toBe(40);
-    const other = await relay.ask({ namespace: "other" });
+    const other = await relay.request({ namespace: "other" });
     await shows(other, [IN]);
     for (const answer of taken) answer.leave();
     await eventually(async () => expect(await streams()).toBe(1));
-    await shows(await relay.ask(), [IN]);
+    await shows(await relay.request(), [IN]);
   });
 
-  test("with a replayed credential and the same Pod stops at a few streams", async () => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => relay.ask()));
+  test("with a replayed credential for one Pod is limited to 16 streams", async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => relay.request()));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(16);
     expect(await refusedFor("pod_streams")).toBe(24);
   });
 
-  test("of questions on one connection leaves nothing behind when that ends", async () => {
-    const body = JSON.stringify(QUESTION);
+  test("of requests on one connection is cleaned up with the connection", async () => {
+    const body = JSON.stringify(REQUEST);
     const one = `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     const socket = await relay.dial();
-    let heard = "";
+    let received = "";
     socket.on("data", (bytes: Buffer) => {
-      heard += bytes.toString();
+      received += bytes.toString();
     });
     socket.write(one.repeat(200));
-    await eventually(() => expect(heard).toContain('"state":"in"'));
+    await eventually(() => expect(received).toContain('"state":"in"'));
     expect(await streams()).toBeLessThanOrEqual(16);
     socket.destroy();
     await eventually(async () => expect(await streams()).toBe(0));
     expect(relay.watchers.every(({ left }) => left)).toBe(true);
   });
 
-  test("of lines at a reader who does not read is not kept: the reader finds the last one", async () => {
-    const answer = await relay.ask();
+  test("of lines at a client that does not read is dropped except the last line", async () => {
+    const answer = await relay.request();
     await shows(answer, [IN]);
     answer.message.pause();
-    const said = 200_000;
-    for (let line = 0; line < said; line += 1) relay.watchers[0]?.say({ ...IN, reason: `line ${line}` });
-    relay.watchers[0]?.say(OUT);
+    const count = 200_000;
+    for (let line = 0; line < count; line += 1) relay.watchers[0]?.send({ ...IN, reason: `line ${line}` });
+    relay.watchers[0]?.send(OUT);
     await pause(50, "what the connection holds of it is written");
     answer.message.resume();
     await eventually(() => expect(answer.lines().at(-1)).toEqual(OUT));
@@ -275,9 +278,9 @@ describe("a flood", () => {
   });
 });
 
-test("who is gone before the body was whole is not watched for", async () => {
+test("a client that disconnects before the end of its body is not watched", async () => {
   const socket = await relay.dial();
-  const length = JSON.stringify(QUESTION).length;
+  const length = JSON.stringify(REQUEST).length;
   socket.write(
     `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{`,
   );
@@ -305,9 +308,9 @@ describe("the end of a stream", () => {
     relay = await streamingRelay({ lost, wallMs: () => wallMs });
   });
 
-  test("by a client whose connection is destroyed in a drain is passed on with its times and the last line", async () => {
-    const answer = await relay.ask();
-    relay.watchers[0]?.say({ ...OUT, graceSeconds: 30 });
+  test("by the client during a drain is reported with its times and the last status", async () => {
+    const answer = await relay.request();
+    relay.watchers[0]?.send({ ...OUT, graceSeconds: 30 });
     await shows(answer, [IN, { ...OUT, graceSeconds: 30 }]);
     wallMs += 1_500;
     answer.leave();
@@ -318,11 +321,11 @@ describe("the end of a stream", () => {
       state: "out",
       graceSeconds: 30,
     });
-    expect([closed[0]?.pod, closed[0]?.claims.namespace, opened]).toEqual([QUESTION, "shop", ["uid-1"]]);
+    expect([closed[0]?.pod, closed[0]?.claims.namespace, opened]).toEqual([REQUEST, "shop", ["uid-1"]]);
   });
 
-  test("of a Pod that does not terminate is no drain that broke", async () => {
-    const answer = await relay.ask();
+  test("of a Pod that does not terminate is not a broken drain", async () => {
+    const answer = await relay.request();
     await shows(answer, [IN]);
     answer.leave();
     await eventually(() => expect(closed).toHaveLength(1));
@@ -330,11 +333,11 @@ describe("the end of a stream", () => {
   });
 
   test.for([
-    { says: "after a day", end: () => relay.turn(24 * 60 * 60_000) },
-    { says: "as it stops", end: () => relay.end() },
-  ])("by the relay $says is no drain that broke", async ({ end }) => {
-    const answer = await relay.ask();
-    relay.watchers[0]?.say(OUT);
+    { title: "after a day", end: () => relay.turn(24 * 60 * 60_000) },
+    { title: "at its shutdown", end: () => relay.end() },
+  ])("by the relay $title is not a broken drain", async ({ end }) => {
+    const answer = await relay.request();
+    relay.watchers[0]?.send(OUT);
     await shows(answer, [IN, OUT]);
     await end();
     await eventually(() => expect(closed).toHaveLength(1));

@@ -1,4 +1,4 @@
-/** The withdrawal route over real TLS, with everything else in the test's hands, and clients that need not behave. */
+/** Serves the withdrawal route over TLS with fakes for everything else, and lets clients misbehave. */
 import { once } from "node:events";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { request } from "node:https";
@@ -22,14 +22,14 @@ const certificate = makeCertificate("lastcall", Date.now());
 export const IN: WithdrawalStatusLine = { state: "in", terminating: false, reason: "web" };
 export const OUT: WithdrawalStatusLine = { state: "out", terminating: true, reason: "web" };
 
-export const QUESTION: WithdrawalRequest = {
+export const REQUEST: WithdrawalRequest = {
   namespace: "shop",
   pod: "web-1",
   uid: "uid-1",
   addresses: ["10.0.0.1"],
 };
 
-/** Credentials are the name of a namespace here; what makes one valid is tested elsewhere. */
+/** A credential is the name of a namespace here; other tests cover its validity. */
 const credentialFor = (namespace: string): string => `Lastcall for-${namespace}`;
 
 function claimsOf(authorization: string | undefined): CredentialClaims | undefined {
@@ -39,10 +39,10 @@ function claimsOf(authorization: string | undefined): CredentialClaims | undefin
     : { namespace, ownerKind: "", ownerName: "", ownerUid: "", nonce: "nonce" };
 }
 
-/** One who watches a Pod, as the route sees it. */
+/** A watch of a Pod, started by the route. */
 export type Watcher = {
-  readonly question: WithdrawalRequest;
-  readonly say: (line: WithdrawalStatusLine) => void;
+  readonly request: WithdrawalRequest;
+  readonly send: (line: WithdrawalStatusLine) => void;
   left: boolean;
 };
 
@@ -59,9 +59,9 @@ export type Answer = {
 
 export type StreamingRelay = {
   readonly watchers: readonly Watcher[];
-  readonly ask: (question?: Partial<WithdrawalRequest>, path?: string) => Promise<Answer>;
+  readonly request: (pod?: Partial<WithdrawalRequest>, path?: string) => Promise<Answer>;
   readonly send: (what: Sent) => Promise<Answer>;
-  /** A connection that speaks for itself. */
+  /** Opens a raw TLS connection. */
   readonly dial: () => Promise<TLSSocket>;
   /** Moves the route's clock. */
   readonly turn: (ms: number) => void;
@@ -104,7 +104,7 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
   const registry = new Registry();
   const time = turnedClock(1);
   const watchPod: WatchPod = (question, say) => {
-    const watcher: Watcher = { question, say, left: false };
+    const watcher: Watcher = { request: question, send: say, left: false };
     watchers.push(watcher);
     say(IN);
     return () => {
@@ -138,8 +138,8 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
   return {
     watchers,
     send,
-    ask: (question = {}, path) => {
-      const whole = { ...QUESTION, ...question };
+    request: (question = {}, path) => {
+      const whole = { ...REQUEST, ...question };
       const headers = { ...AUTHORIZED, authorization: credentialFor(whole.namespace) };
       return send({ body: JSON.stringify(whole), headers, ...(path === undefined ? {} : { path }) });
     },
