@@ -1,6 +1,6 @@
 /**
  * `npm run bench:admission [-- --json] [-- --soak]`: the real webhook beside the floor server, in turns in one run, so
- * that both see the same machine. The first figure is CPU time per request: it hardly depends on the neighbours.
+ * that both see the same machine. The first figure is CPU time per request: it hardly depends on the otherProcesses.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -68,7 +68,7 @@ async function measure(kind: CrowdKind, command: readonly string[]): Promise<voi
       const spentMs = performance.now() - fromMs;
       const { peakKiB, cpuMs } = manager.cost();
       const share = (cpuMs - before.cpuMs) / spentMs;
-      const said = `${report.outcome} after ${(spentMs / 1_000).toFixed(1)} s, ${report.leftTotal} open, witness ${report.witness}`;
+      const said = `${report.outcome} after ${(spentMs / 1_000).toFixed(1)} s, ${report.leftTotal} open, evidence from ${report.evidenceSource}`;
       goal(kind, `peak ${peakKiB} KiB (idle ${before.peakKiB})`, peakKiB <= PEAK_KIB);
       goal(kind, `CPU ${(100 * share).toFixed(2)} % of a core`, share <= SHARE_OF_CORE);
       goal(

@@ -18,7 +18,7 @@ export type Pod = {
   readonly stop: () => Promise<void>;
 };
 
-export type Drained = { readonly releasedMs: number; readonly outcome: string; readonly witness: string };
+export type Drained = { readonly releasedMs: number; readonly outcome: string; readonly evidenceSource: string };
 
 export async function startPod(address: string): Promise<Pod> {
   const flags = [
@@ -58,8 +58,8 @@ function drain(address: string): Promise<Drained> {
           body = `${body}${chunk.toString()}`;
         });
         res.on("end", () => {
-          const report: { outcome: string; witness: string } = JSON.parse(body);
-          done({ releasedMs, outcome: report.outcome, witness: report.witness });
+          const report: { outcome: string; evidenceSource: string } = JSON.parse(body);
+          done({ releasedMs, outcome: report.outcome, evidenceSource: report.evidenceSource });
         });
       },
     );

@@ -125,8 +125,8 @@ async function open({ scene, admitting }: Bench, access: Access, pods: readonly 
 
 /** For a thousand, without what the other streams take. */
 async function heartbeatShare({ scene, admitting }: Bench, access: Access, openShare: number): Promise<number> {
-  const neighbours = drainingPods(HEARTBEATS).map((pod) => pod + 1);
-  const end = await openHeartbeats(scene.port, access, neighbours);
+  const otherProcesses = drainingPods(HEARTBEATS).map((pod) => pod + 1);
+  const end = await openHeartbeats(scene.port, access, otherProcesses);
   try {
     return ((await shareOf(admitting.here.pid)) - openShare) * (1_000 / HEARTBEATS);
   } finally {

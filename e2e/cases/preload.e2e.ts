@@ -39,8 +39,8 @@ describe("a rollout of an app that knows nothing of drains, under clients that n
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
       expect(reports.map(({ outcome }) => outcome)).toEqual(["drained", "drained"]);
-      for (const { farewell } of reports) expect(farewell?.processes).toBeGreaterThan(0);
-      expect(reports.reduce((sum, { farewell }) => sum + (farewell?.connections ?? 0), 0)).toBeGreaterThan(0);
+      for (const { preload } of reports) expect(preload?.processes).toBeGreaterThan(0);
+      expect(reports.reduce((sum, { preload }) => sum + (preload?.connections ?? 0), 0)).toBeGreaterThan(0);
     });
   });
 
@@ -48,7 +48,7 @@ describe("a rollout of an app that knows nothing of drains, under clients that n
     await inNamespace(suite, "preload-not", LABELS, async (namespace) => {
       const { reports } = await rolledOver(namespace, TIMEOUT);
       expect(reports.map(({ outcome }) => outcome)).toContain("timeout");
-      for (const report of reports) expect(report).not.toHaveProperty("farewell");
+      for (const report of reports) expect(report).not.toHaveProperty("preload");
     });
   });
 });
@@ -67,7 +67,7 @@ test.skipIf(suite.context !== undefined)(
         barePod(namespace, "static", [container], { annotations: PRELOAD }),
       );
       expect(JSON.stringify(pod.spec?.containers)).toContain("LD_PRELOAD");
-      expect(report).toMatchObject({ outcome: "not-needed", farewell: { processes: 0 } });
+      expect(report).toMatchObject({ outcome: "not-needed", preload: { processes: 0 } });
     });
   },
 );

@@ -1,5 +1,5 @@
 /** What happened to one workload, for people and for machines. */
-import { isDnsLabel } from "../contract/outside-text.ts";
+import { isDnsLabel } from "../contract/untrusted-text.ts";
 import { type Mode, type Outcome, SKIP_REASONS, type SkipReason } from "../injection/outcome.ts";
 import { ANNOTATIONS_LIMIT_BYTES, annotationCharacters, DEFAULT_GRACE_SECONDS } from "../kubernetes/pod.ts";
 import type { PodPlace } from "../kubernetes/pod-template.ts";

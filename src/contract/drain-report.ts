@@ -25,7 +25,7 @@ export type PhaseDurations = {
 };
 
 /** What is known of the clients that were to be sent away by the app's own answers. `left` says who stayed. */
-export type Farewell = {
+export type PreloadReport = {
   /** Processes that loaded the library and got the manager's page, since the manager's start. */
   readonly processes: number;
   /** Processes that asked for the page and did not get it: the drain waits for their clients. Older managers omit it. */
@@ -44,14 +44,14 @@ export type DrainReport = {
   readonly left: readonly OpenConnection[];
   readonly leftTotal: number;
   /**
-   * Connections, open or just ended, beyond the {@link FOLLOWED_LIMIT} that a manager remembers: it counts them, and
+   * Connections, open or just ended, beyond the {@link TRACKED_LIMIT} that a manager remembers: it counts them, and
    * never takes them for quiet. Left out where there are none.
    */
-  readonly unfollowed?: number | undefined;
+  readonly untracked?: number | undefined;
   /** Left out where the Pod's processes cannot be told to send their clients away (`preload`). */
-  readonly farewell?: Farewell | undefined;
+  readonly preload?: PreloadReport | undefined;
   /** Which observation decided: `netlink`, `proc`, `driver`, `passive-opens`, `tie`, `too-many`, `none`. */
-  readonly witness: string;
+  readonly evidenceSource: string;
   /** One sentence that explains the duration of the drain. */
   readonly why: string;
   /**
@@ -69,4 +69,4 @@ export type DrainReport = {
 export const LEFT_LIMIT = 20;
 
 /** Connections that a manager follows one by one: 6.3 MB, which leaves room in the 16Mi that it may have. */
-export const FOLLOWED_LIMIT = 131_072;
+export const TRACKED_LIMIT = 131_072;

@@ -1,5 +1,5 @@
 /** What the words of a report mean, for people. Pure. */
-import type { DrainTrigger, Farewell } from "../contract/drain-report.ts";
+import type { DrainTrigger, PreloadReport } from "../contract/drain-report.ts";
 import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 
 /** Each continues "Pod web-1 …". */
@@ -40,7 +40,7 @@ export function relayWords(relay: string): string {
 }
 
 /** What became of the clients that the app's own answers were to send away. */
-export function farewellWords({ processes, missed = 0, connections }: Farewell): string {
+export function preloadText({ processes, missed = 0, connections }: PreloadReport): string {
   const unreached = missed === 0 ? "" : `; ${missed} more could not be reached`;
   if (processes === 0) return `no process has loaded the library${unreached}`;
   const loaded = processes === 1 ? "1 process has" : `${processes} processes have`;

@@ -38,7 +38,17 @@ function inTime(a: Told, b: Told): number {
 export function wordsOf({ namespace, pod, uid, report }: DrainRecord): string {
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
   return JSON.stringify([
-    [namespace, pod, uid, report.phase, report.outcome, report.trigger, report.leftTotal, report.witness, report.why],
+    [
+      namespace,
+      pod,
+      uid,
+      report.phase,
+      report.outcome,
+      report.trigger,
+      report.leftTotal,
+      report.evidenceSource,
+      report.why,
+    ],
     [withdrawing, deregistration, draining, holding, report.relay ?? "", report.withdrawnAfterMs ?? -1],
     report.left.map(({ local, peer, ageMs, state }) => [local, peer, ageMs, state]),
   ]);

@@ -8,8 +8,8 @@ import {
   type PhaseDurations,
   type PhaseName,
 } from "../contract/drain-report.ts";
-import { DNS_LABEL, plainText } from "../contract/outside-text.ts";
 import type { DrainNotice, RelayedPod } from "../contract/relay-wire.ts";
+import { DNS_LABEL, plainText } from "../contract/untrusted-text.ts";
 import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 
 /** `problem` is one sentence for the sender: the place, the value, and what would be right. */
@@ -95,10 +95,10 @@ function reportOf<Outcome extends RecordedOutcome>(report: Fields, outcomes: rea
     milliseconds: durationsOf(fieldsOf(own(report, "milliseconds"), "report.milliseconds")),
     left,
     leftTotal,
-    witness: textOf(report, "witness", WORD_LIMIT, "report.witness"),
+    evidenceSource: textOf(report, "evidenceSource", WORD_LIMIT, "report.evidenceSource"),
     why: textOf(report, "why", WHY_LIMIT, "report.why"),
     ...withdrawalOf(report),
-    ...farewellOf(report),
+    ...preloadOf(report),
   };
 }
 
@@ -115,17 +115,17 @@ function withdrawalOf(report: Fields): Pick<DrainReport, "relay" | "withdrawnAft
 }
 
 /** Said only of Pods whose processes can be told to send their clients away. */
-function farewellOf(report: Fields): Pick<DrainReport, "farewell"> {
-  if (own(report, "farewell") === undefined) return {};
-  const fields = fieldsOf(own(report, "farewell"), "report.farewell");
+function preloadOf(report: Fields): Pick<DrainReport, "preload"> {
+  if (own(report, "preload") === undefined) return {};
+  const fields = fieldsOf(own(report, "preload"), "report.preload");
   const connections =
     own(fields, "connections") === -1
       ? -1
-      : wholeUpTo(fields, "connections", LEFT_TOTAL_LIMIT, "report.farewell.connections");
-  const processes = wholeUpTo(fields, "processes", LEFT_TOTAL_LIMIT, "report.farewell.processes");
-  if (own(fields, "missed") === undefined) return { farewell: { processes, connections } };
-  const missed = wholeUpTo(fields, "missed", LEFT_TOTAL_LIMIT, "report.farewell.missed");
-  return { farewell: { processes, missed, connections } };
+      : wholeUpTo(fields, "connections", LEFT_TOTAL_LIMIT, "report.preload.connections");
+  const processes = wholeUpTo(fields, "processes", LEFT_TOTAL_LIMIT, "report.preload.processes");
+  if (own(fields, "missed") === undefined) return { preload: { processes, connections } };
+  const missed = wholeUpTo(fields, "missed", LEFT_TOTAL_LIMIT, "report.preload.missed");
+  return { preload: { processes, missed, connections } };
 }
 
 function durationsOf(fields: Fields): PhaseDurations {

@@ -4,7 +4,7 @@
  */
 import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
-import { farewellWords, relayWords } from "./drain-words.ts";
+import { preloadText, relayWords } from "./drain-words.ts";
 import { instantText, ticksTo } from "./time-text.ts";
 import { type Bar, type Moment, timelineOf } from "./timeline.ts";
 
@@ -48,8 +48,8 @@ function titleOf({ namespace, pod, ownerKind, ownerName }: DrainRecord): string 
 
 function detailsOf({ id, endedAtMs, report }: DrainRecord): string {
   const relay = report.relay === undefined ? "" : `, relay: ${relayWords(report.relay)}`;
-  const farewell = report.farewell === undefined ? "" : `, clients sent away: ${farewellWords(report.farewell)}`;
-  return `${instantText(endedAtMs)}, drain ${id}, witness ${report.witness}${relay}${farewell}`;
+  const preload = report.preload === undefined ? "" : `, clients sent away: ${preloadText(report.preload)}`;
+  return `${instantText(endedAtMs)}, drain ${id}, evidence from ${report.evidenceSource}${relay}${preload}`;
 }
 
 /** Both words of a phase in one label, the second at its right edge. */

@@ -1,5 +1,5 @@
 /** Builds the AdmissionReview response for an outcome. */
-import { plainText } from "../contract/outside-text.ts";
+import { plainText } from "../contract/untrusted-text.ts";
 import type { Problem } from "../policy/problem.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "./outcome.ts";
 

@@ -1,5 +1,5 @@
 /** A Pod as it comes over the wire, seen through readers that never trust its shape. */
-import { isDnsLabel } from "../contract/outside-text.ts";
+import { isDnsLabel } from "../contract/untrusted-text.ts";
 import { isAbsent, isRawObject, listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
 
 /** What the API server fills in when a Pod does not say; manifests on disk lack it. */

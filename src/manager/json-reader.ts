@@ -1,12 +1,12 @@
-/** Checks JSON from outside: its depth before it is parsed, and whether the value is an object. Pure. */
+/** Checks untrusted JSON: its depth before it is parsed, and whether the value is an object. Pure. */
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 
 /**
- * A parser may use as much stack as the text is deep, so the depth is measured first.
+ * Measures the nesting depth, because the native parser is recursive.
  *
- * @returns the deepest nesting of brackets outside of strings
+ * @returns the maximum nesting of brackets outside of strings
  */
 export function depthOf(text: string): number {
   let depth = 0;

@@ -1,15 +1,15 @@
-/** Cuts a stream of bytes into lines, and bounds how many come: what is no line within the limit is never kept. */
+/** Splits a byte stream into lines of limited length, and limits its rate. */
 import type { NowMs } from "./ports.ts";
 
 type LineBuffer = {
-  /** @returns the lines that are whole now, without their ends; undefined once a line was longer than the limit */
+  /** @returns complete lines without their ends; undefined once a line exceeded the limit */
   readonly take: (chunk: Buffer) => readonly string[] | undefined;
 };
 
 const NEWLINE = 10;
 
 export function createLineBuffer(limitBytes: number): LineBuffer {
-  // Only whole lines are decoded: a character may be cut in two between chunks.
+  // Decodes complete lines only, because chunks can split a character.
   let parts: Buffer[] = [];
   let size = 0;
   let broken = false;
@@ -17,7 +17,7 @@ export function createLineBuffer(limitBytes: number): LineBuffer {
   const keep = (part: Buffer): void => {
     size = size + part.length;
     if (size > limitBytes) broken = true;
-    // A copy: a part must not keep the whole chunk, nor change with it.
+    // A copy, so that the part does not keep the whole chunk in memory.
     else if (part.length > 0) parts.push(Buffer.from(part));
   };
 
@@ -47,7 +47,7 @@ export function createLineBuffer(limitBytes: number): LineBuffer {
 }
 
 type RateLimit = {
-  /** @returns false once more came within a second than is allowed */
+  /** @returns false over the limits of one second */
   readonly admits: (bytes: number, lines: number) => boolean;
 };
 

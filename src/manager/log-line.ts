@@ -1,16 +1,16 @@
-/** One JSON line per thing worth telling; the container runtime adds the time. */
+/** Formats JSON log lines; the container runtime adds the time. */
 import type { DrainOutcome, DrainReport, DrainTrigger, PhaseName } from "../contract/drain-report.ts";
 
 export type Log = (line: string) => void;
 
-/** Who is speaking, for logs that gather many Pods. */
-export type Speaker = { readonly pod: string; readonly namespace: string };
+/** The Pod, for logs of many Pods. */
+export type LogSource = { readonly pod: string; readonly namespace: string };
 
-export function noteLine(speaker: Speaker, level: "info" | "warn", message: string, detail: string): string {
+export function messageLine(speaker: LogSource, level: "info" | "warn", message: string, detail: string): string {
   return JSON.stringify({ level, message, detail, pod: speaker.pod, namespace: speaker.namespace });
 }
 
-type PhaseNews = {
+type PhaseEntry = {
   readonly phase: PhaseName;
   readonly outcome: DrainOutcome;
   readonly trigger: DrainTrigger;
@@ -19,7 +19,7 @@ type PhaseNews = {
   readonly held: readonly string[];
 };
 
-export function phaseLine(speaker: Speaker, news: PhaseNews): string {
+export function phaseLine(speaker: LogSource, news: PhaseEntry): string {
   return JSON.stringify({
     level: "info",
     message: "drain phase",
@@ -33,7 +33,7 @@ export function phaseLine(speaker: Speaker, news: PhaseNews): string {
   });
 }
 
-export function reportLine(speaker: Speaker, report: DrainReport): string {
+export function reportLine(speaker: LogSource, report: DrainReport): string {
   return JSON.stringify({
     level: "info",
     message: "drain report",

@@ -1,4 +1,4 @@
-/** Makes the driver that the settings name. */
+/** Creates the driver of the settings. */
 import { criterionOf, withoutDriver } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { createEnvoyDriver } from "./drivers/envoy/envoy-driver.ts";
@@ -9,7 +9,7 @@ import { isUnixTarget } from "./http/http-target.ts";
 import { streamUnix } from "./http/http-unix.ts";
 import type { Driver, DriverWarning, Libc } from "./ports.ts";
 
-/** Everything is judged from the sockets. */
+/** Only samples of sockets decide. */
 const NO_DRIVER: Driver = {
   name: "none",
   startDrain: (done) => done(""),
@@ -41,7 +41,7 @@ export function httpStreamOver(libc: Libc): HttpStream {
   };
 }
 
-/** The rules of the moment: a driver that turns out to see nothing leaves `auto` to the sockets. */
+/** The settings to apply now: while a driver cannot count, samples of sockets decide. */
 export function effectiveSettings(driver: Driver, settings: DrainSettings): DrainSettings {
   if (driver.counts()) return settings;
   if (criterionOf(settings) === "clients") return withoutDriver(settings);

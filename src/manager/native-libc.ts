@@ -1,4 +1,4 @@
-/** The C library in the native build: the compiler binds these names (`native/libc.json`). Nothing of it runs on Node. */
+/** Bindings of libc in the native build (`native/libc.json`). Does not run on Node. */
 import type { FlagPage, Libc, PortGuard } from "./ports.ts";
 
 declare function cSocket(domain: number, type: number, protocol: number): number;
@@ -25,7 +25,7 @@ export const nativeLibc: Libc = {
   close: (fd) => cClose(fd),
 };
 
-/** The runtime waits for a connection's first bytes and looks at them itself (`native/runtime.patch`). */
+/** The runtime checks the first bytes of connections itself (`native/runtime.patch`). */
 export const nativePortGuard: PortGuard = {
   prepare: (path) => cGuardPort(Buffer.from(path)) === 0,
   attach: () => {},
@@ -33,7 +33,7 @@ export const nativePortGuard: PortGuard = {
   closed: () => cStrangersClosed(),
 };
 
-/** The runtime hands out the page itself (`native/runtime.patch`). */
+/** The runtime sends the page itself (`native/runtime.patch`). */
 export const nativeFlagPage: FlagPage = {
   open: (socket) => cFlagOpen(Buffer.from(socket)),
   close: (ports) => {
@@ -43,7 +43,7 @@ export const nativeFlagPage: FlagPage = {
   missed: () => cFlagMissed(),
 };
 
-/** Three quarters of what an idle manager has in memory is code that ran once. */
+/** Unmaps code that runs only at the start, three quarters of an idle manager's memory. */
 export function unmapStart(): void {
   cUnmapStart();
 }

@@ -1,6 +1,6 @@
-/** The manager as one static binary: libc is bound by the compiler. Does not run on Node; node-main.ts does. */
+/** Entry point of the native build. Does not run on Node; see node-main.ts. */
 import { nativeFlagPage, nativeLibc, nativePortGuard, unmapStart } from "./native-libc.ts";
-import { processOutside } from "./process-outside.ts";
+import { processPlatform } from "./process-platform.ts";
 import { runManager } from "./program.ts";
 
 /** Eleven days. */
@@ -14,8 +14,8 @@ const build = {
   onIdle: unmapStart,
 };
 
-runManager(process.argv.slice(2), processOutside(build), (onStop) => {
-  // Without any timer this runtime wakes up every second to look for one; with a far one it sleeps until called.
+runManager(process.argv.slice(2), processPlatform(build), (onStop) => {
+  // Without a timer this runtime wakes up every second; with a distant one it sleeps until an event.
   setInterval(() => {}, FAR_MS);
   process.on("SIGTERM", () => onStop());
   process.on("SIGINT", () => onStop());

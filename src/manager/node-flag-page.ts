@@ -1,4 +1,4 @@
-/** The flag page under Node, by way of koffi; the native runtime does the same (`native/runtime.patch`). */
+/** Implements the flag page on Node with koffi; the native runtime does the same (`native/runtime.patch`). */
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { numberOf } from "./node-port-guard.ts";
@@ -9,10 +9,9 @@ const MFD_CLOEXEC_ALLOW_SEALING = 0x01 + 0x02;
 const PROT_READ_WRITE = 0x01 + 0x02;
 const MAP_SHARED = 0x01;
 const F_ADD_SEALS = 1_033;
-/** Only the mapping that is there can be written to; who gets the page can neither change nor shorten it. */
+/** Only the existing mapping is writable; receivers of the page can neither change nor shrink it. */
 const SEAL_SEAL_SHRINK_GROW_FUTURE_WRITE = 0x01 + 0x02 + 0x04 + 0x10;
 const MSG_DONTWAIT_NOSIGNAL = 0x40 + 0x4000;
-/** No such call. */
 const ENOSYS = 38;
 
 /** `native/preload/flag.h`. */
@@ -23,13 +22,13 @@ const MODE_AT = 4;
 const COUNT_AT = 5;
 const PORTS_AT = 6;
 const OWNER_AT = 136;
-/** Three words of the kernel's list of robust futexes, and its one entry. */
+/** The kernel's robust futex list of three words, and its one entry. */
 const LIST_AT = 144;
 const ENTRY_AT = 168;
 const LIST_BYTES = 24;
 const SET_ROBUST_LIST: Readonly<Record<string, number>> = { x64: 273, arm64: 99 };
 
-/** @returns a page that cannot be opened when koffi or the library cannot be loaded. */
+/** @returns a page that cannot be opened if koffi or libc cannot be loaded */
 export function loadNodeFlagPage(): FlagPage {
   try {
     return bindPage();
@@ -58,8 +57,8 @@ function bindPage(): FlagPage {
   let missed = 0;
 
   /**
-   * The kernel marks the page when this process ends, however it ends: processes that have it then ask the next manager.
-   * Its list stands in the page too, which outlives the memory of a process that is killed for want of it.
+   * The kernel marks the page at any end of this process, after which receivers request the page of the next manager. The list is in
+   * the page itself, which outlives the memory of a process killed by the OOM killer.
    */
   const markAtTheEnd = (mapped: DataView, at: bigint): void => {
     mapped.setUint32(OWNER_AT, process.pid, true);
@@ -99,7 +98,7 @@ function bindPage(): FlagPage {
         give(numberOf(asking), fd);
         asking.destroy();
       });
-      // A name that is taken: this process's page is asked for by no one.
+      // If the name is in use, no process requests this page.
       server.on("error", () => {});
       server.listen({ path: `\0${socket}` });
       return 0;
@@ -118,7 +117,7 @@ function bindPage(): FlagPage {
   };
 }
 
-/** One descriptor, as the kernel wants it beside a message: length, SOL_SOCKET, SCM_RIGHTS, and its number. */
+/** A control message with one descriptor: length, SOL_SOCKET, SCM_RIGHTS, descriptor. */
 function rightsOf(fd: number): Buffer {
   const rights = Buffer.alloc(24);
   rights.writeBigUInt64LE(20n, 0);

@@ -1,8 +1,8 @@
-/** The C library under Node, by way of koffi. It, node-port-guard.ts and node-flag-page.ts are the only files that know koffi. */
+/** Bindings of libc on Node with koffi, which only this file, node-port-guard.ts and node-flag-page.ts use. */
 import { createRequire } from "node:module";
 import type { Libc } from "./ports.ts";
 
-/** @returns bindings with `available: false` when koffi or the library cannot be loaded. */
+/** @returns bindings with `available: false` if koffi or libc cannot be loaded */
 export function loadNodeLibc(): Libc {
   try {
     return bindLibc();
@@ -12,9 +12,9 @@ export function loadNodeLibc(): Libc {
 }
 
 function bindLibc(): Libc {
-  // Required rather than imported: an import that fails would end the program before anything could be caught.
+  // Required rather than imported, because a failing static import cannot be caught.
   const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
-  // No name loads what Node itself is linked with, glibc or musl.
+  // `null` loads the libc of Node itself, glibc or musl.
   const library = koffi.load(null);
   const socket = library.func("int socket(int domain, int type, int protocol)");
   const send = library.func("intptr_t send(int fd, void *bytes, size_t length, int flags)");

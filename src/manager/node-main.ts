@@ -1,10 +1,10 @@
-/** The manager on Node: `node src/manager/node-main.ts serve --port=…`. */
+/** Entry point of the manager on Node: `node src/manager/node-main.ts serve --port=…`. */
 import type { Server } from "node:http";
 import { loadNodeFlagPage } from "./node-flag-page.ts";
 import { loadNodeLibc } from "./node-libc.ts";
 import { loadNodePortGuard } from "./node-port-guard.ts";
 import { answerLikeNative } from "./node-server.ts";
-import { processOutside } from "./process-outside.ts";
+import { processPlatform } from "./process-platform.ts";
 import { runManager } from "./program.ts";
 
 const self = [process.execPath, process.argv[1] ?? ""];
@@ -24,8 +24,8 @@ const build = {
   onIdle: () => {},
 };
 
-runManager(process.argv.slice(2), processOutside(build), (onStop) => {
-  // The reader of the log may go; the holds stay.
+runManager(process.argv.slice(2), processPlatform(build), (onStop) => {
+  // A closed log pipe must not end the process and its holds.
   process.stdout.on("error", () => {});
   process.stderr.on("error", () => {});
   process.on("SIGTERM", onStop);

@@ -1,4 +1,4 @@
-/** The port's guard under Node, by way of koffi. */
+/** Implements the port guard on Node with koffi. */
 import { createRequire } from "node:module";
 import type { Server, Socket } from "node:net";
 import { beginsWithToken } from "./calls/port-guard.ts";
@@ -9,13 +9,13 @@ const TCP_DEFER_ACCEPT = 9;
 const AF_INET = 2;
 const SOCK_STREAM_CLOEXEC = 1 + 0x80000;
 const MSG_PEEK_DONTWAIT = 0x02 + 0x40;
-/** As in the native build: `native/runtime.patch` says why. */
+/** As in the native build; see `native/runtime.patch`. */
 const SILENCE_SECONDS = 120;
 const BACKLOG = 4_096;
 /** More than the method and the longest token. */
 const BEGINNING_BYTES = 512;
 
-/** @returns a guard that takes nothing when koffi or the library cannot be loaded. */
+/** @returns an inactive guard if koffi or libc cannot be loaded */
 export function loadNodePortGuard(): PortGuard {
   try {
     return bindGuard();
@@ -48,21 +48,21 @@ function bindGuard(): PortGuard {
     },
     attach: (server) => {
       const fd = numberOf(server);
-      // To listen once more changes nothing but the backlog, and the ahead-of-time compiler has no option for it.
+      // A second listen only changes the backlog; the native compiler has no option for it.
       if (path !== "" && fd >= 0 && wait(fd)) listen(fd, BACKLOG);
     },
     admits: (accepted) => {
       const fd = numberOf(accepted);
       if (path === "" || fd < 0) return true;
       const length = Number(receive(fd, seen, BEGINNING_BYTES, MSG_PEEK_DONTWAIT));
-      // Nothing is there yet: the table waits for it.
+      // Without bytes the connection table decides.
       return length < 0 || beginsWithToken(seen.subarray(0, length), path);
     },
     closed: () => 0,
   };
 }
 
-/** Node keeps a socket's number where only its own modules look; without it the port has no guard. */
+/** The descriptor is in a private field of Node; without it the port is not guarded. */
 export function numberOf(owner: Server | Socket): number {
   const { _handle: handle } = owner as { _handle?: { fd?: unknown } | null };
   return typeof handle?.fd === "number" ? handle.fd : -1;

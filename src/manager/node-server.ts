@@ -1,10 +1,10 @@
-/** Makes Node's HTTP server answer as the native runtime's does, where the two differ by default. */
+/** Makes Node's HTTP server respond like the native runtime's, where defaults differ. */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 const BAD_REQUEST = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/** @param server that listens and has not accepted a connection yet */
+/** @param server listening, without connections */
 export function answerLikeNative(server: Server): void {
   // An expectation is ignored, as RFC 9110 allows (10.1.1). Node sends 100 or 417 by itself where these events have no listener.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));

@@ -1,10 +1,10 @@
-/** What the manager needs from outside, as function types. Tests pass plain functions. */
+/** Function types for the manager's dependencies. Tests pass plain functions. */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * The C library calls behind socket diagnostics, with C's signatures. The native build binds them to libc directly;
- * under Node an FFI package supplies them; where neither works `available` is false and `/proc/net` is read.
+ * Calls of libc with their C signatures. The native build binds them directly, Node by an FFI package. If `available` is false,
+ * `/proc/net` is read.
  */
 export type Libc = {
   readonly available: boolean;
@@ -16,83 +16,82 @@ export type Libc = {
   readonly close: (fd: number) => number;
 };
 
-/** Keeps strangers from a server. It is a port of its own, since a runtime keeps its sockets' numbers to itself. */
+/** Closes unauthenticated connections of a server. Separate from `Libc`, because runtimes hide the descriptors of their sockets. */
 export type PortGuard = {
   /**
-   * Before the server listens.
+   * Call it before the server listens.
    *
-   * @param path what the path of every request begins with
-   * @returns false where the kernel hands on connections that have sent nothing
+   * @param path common prefix of all request paths
+   * @returns false without support for TCP_DEFER_ACCEPT
    */
   readonly prepare: (path: string) => boolean;
-  /** The server listens. */
+  /** Call it when the server listens. */
   readonly attach: (server: Server) => void;
-  /** Whether a connection that was just accepted may stay. The native runtime shows the server no other. */
+  /** Whether an accepted connection may stay. The native runtime filters them itself. */
   readonly admits: (socket: Socket) => boolean;
-  /** Connections that were accepted and closed before the server heard of them; a running total. */
+  /** Total of connections closed before they reached the server. */
   readonly closed: () => number;
 };
 
-/** The page by which processes of the Pod learn that it drains (`native/preload`), and the socket where they ask for it. */
+/** A shared memory page that signals the drain to preloaded processes (`native/preload`), and the socket that serves it. */
 export type FlagPage = {
   /**
-   * @param socket the abstract name where processes ask, without the leading zero byte
-   * @returns 0, or the system's error number
+   * @param socket abstract name without the leading zero byte
+   * @returns 0, or errno
    */
   readonly open: (socket: string) => number;
   /**
-   * The next answers of processes that have the page send their clients away. Once: a process remembers what it has read
-   * since, so it is never taken back.
+   * Processes with the page add `Connection: close` to their next responses. Cannot be reverted.
    *
-   * @param ports of these clients; those behind the 64th are not told
+   * @param ports local ports of the clients; only the first 64 are used
    */
   readonly close: (ports: readonly number[]) => void;
-  /** Processes that have got the page; a running total. */
+  /** Total of processes that received the page. */
   readonly given: () => number;
-  /** Processes that asked and could not be given it; a running total. The kernel bounds descriptors that are under way. */
+  /** Total of processes that requested it in vain; the kernel limits descriptors in flight. */
   readonly missed: () => number;
 };
 
-/** Monotonic milliseconds from an arbitrary start. Never the wall clock: that one jumps. */
+/** Monotonic milliseconds. */
 export type NowMs = () => number;
 
-/** A whole small file of /proc, or undefined when it cannot be read. */
+/** Reads a small file of /proc; undefined on failure. */
 export type ReadText = (path: string) => string | undefined;
 
 /**
- * A file of /proc that may be long, in pieces wherever they are cut; no more than one of them is in memory.
+ * Reads a long file of /proc in pieces of any size.
  *
- * @param take gets a piece; false when it has enough
- * @returns `broken` where the reading failed on the way, `missing` where there is no such file
+ * @param take receives a piece; returns false when no more are needed
+ * @returns `broken` if reading failed, `missing` if the file does not exist
  */
 export type ScanText = (path: string, take: (piece: string) => boolean) => "read" | "broken" | "missing";
 
-/** Instead of a count: no program was there, or none was ready. A proxy may be starting. */
+/** Instead of a count: no program answered; a proxy may be starting. */
 export const NOT_ANSWERED = -2;
 
-/** Speaks to a proxy or app that can drain itself. Callbacks are always called exactly once, within the driver's own time limit. */
+/** Controls a proxy or app that can drain itself. Each callback is called exactly once, within the driver's time limit. */
 export type Driver = {
   readonly name: string;
-  /** Told once, when draining starts. `failure` is empty on success, else a sentence for the log. */
+  /** Called once, when draining starts. `failure` is empty on success. */
   readonly startDrain: (done: (failure: string) => void) => void;
   /**
-   * Active requests now; below 0 when unknown (unknown is never zero): -1 or {@link NOT_ANSWERED}. `moved`: others came and went since the last count,
-   * as far as the driver can tell.
+   * `active`: number of active requests; if unknown, -1 or {@link NOT_ANSWERED}. `moved`: other requests came and went since the last
+   * count.
    */
   readonly countActive: (done: (active: number, moved: boolean) => void) => void;
-  /** False while it does not count: the sockets decide then. Only a proxy that comes back after all changes it again. */
+  /** False while it cannot count; samples of sockets decide then. */
   readonly counts: () => boolean;
-  /** The drain is over and the Pod stays after all: takes back what can be taken back. `failure` as above. */
+  /** Reverts the drain as far as possible, for a Pod that stays. `failure` as above. */
   readonly cancelDrain: (done: (failure: string) => void) => void;
-  /** Connections opened since the start, a running total: they are not to be taken for traffic. */
+  /** Total of connections opened by the driver, which are not traffic. */
   readonly dials: () => number;
 };
 
-/** What a driver has to say besides: a constant sentence, and what it is about. */
+/** `message` is constant, `detail` specific. */
 export type DriverWarning = (message: string, detail: string) => void;
 
 export type RelayEndpoint = {
-  /** An IP address as the kernel's tables show it; empty where there is no relay. */
+  /** A canonical IP address; empty without a relay. */
   readonly address: string;
   readonly port: number;
 };

@@ -1,49 +1,49 @@
-/** The manager's command line: `serve`, `drain`, `status`, `relay`, `version`. The mains only bring the outside world. */
+/** Implements the manager's command line: `serve`, `drain`, `status`, `relay`, `version`. */
 import { EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
 import { VERSION } from "../contract/version.ts";
 import { isToken, runClient, TOKEN_PROBLEM } from "./client-command.ts";
-import type { Outside } from "./outside.ts";
+import type { Platform } from "./platform.ts";
 import { runRelay } from "./relay/relay-command.ts";
 import { serve } from "./serve.ts";
 
 const USAGE = `usage: lastcall serve [--port=17890] [--drain-delay=5s] ...   run as shutdown manager
        lastcall drain [--port=17890]     start the drain and wait for its end (the manager's preStop hook)
        lastcall status [--port=17890]    print the report of the drain as JSON
-       lastcall relay                    ask the relay during a drain (started by serve, which talks with it)
+       lastcall relay                    run the relay client during a drain (started by serve)
        lastcall version                  print the version
 The token is read from LASTCALL_TOKEN; --address-scope=IP names the address of a Pod that shares its network.`;
 
-/** @param onSignals registers what a stop signal does; only `serve` has a use for it */
-export function runManager(args: readonly string[], outside: Outside, onSignals: (onStop: () => void) => void): void {
+/** @param onSignals registers the handler of stop signals, for `serve` */
+export function runManager(args: readonly string[], platform: Platform, onSignals: (onStop: () => void) => void): void {
   const command = args[0] ?? "";
   const rest = args.slice(1);
-  if (command === "serve") runServe(rest, outside, onSignals);
-  else if (command === "drain" || command === "status") runClient(command, rest, outside);
-  else if (command === "relay") runRelay(outside);
+  if (command === "serve") runServe(rest, platform, onSignals);
+  else if (command === "drain" || command === "status") runClient(command, rest, platform);
+  else if (command === "relay") runRelay(platform);
   else if (command === "version") {
-    outside.log(`lastcall-manager ${VERSION}`);
-    outside.exit(EXIT_OK);
+    platform.log(`lastcall-manager ${VERSION}`);
+    platform.exit(EXIT_OK);
   } else {
-    outside.complain(refusal(command));
-    outside.exit(EXIT_USAGE);
+    platform.printError(refusal(command));
+    platform.exit(EXIT_USAGE);
   }
 }
 
 function refusal(command: string): string {
   if (command === "") return USAGE;
-  return `lastcall: there is no command ${command}\n${USAGE}`;
+  return `lastcall: unknown command ${command}\n${USAGE}`;
 }
 
-function runServe(args: readonly string[], outside: Outside, onSignals: (onStop: () => void) => void): void {
+function runServe(args: readonly string[], platform: Platform, onSignals: (onStop: () => void) => void): void {
   const parsed = parseServeFlags(args);
   const problems = parsed.problems.map((problem) => problem.message);
-  if (!isToken(outside.environment.token)) problems.push(TOKEN_PROBLEM);
-  for (const problem of problems) outside.complain(`lastcall serve: ${problem}`);
+  if (!isToken(platform.environment.token)) problems.push(TOKEN_PROBLEM);
+  for (const problem of problems) platform.printError(`lastcall serve: ${problem}`);
   if (problems.length > 0) {
-    outside.exit(EXIT_USAGE);
+    platform.exit(EXIT_USAGE);
     return;
   }
-  const served = serve(parsed.settings, outside);
+  const served = serve(parsed.settings, platform);
   onSignals(served.onStopSignal);
 }

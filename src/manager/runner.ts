@@ -1,4 +1,4 @@
-/** Feeds the drain machine with events and time, and carries out what it asks for. Decides nothing. */
+/** Feeds the drain machine with events and time, and executes its actions. */
 import type { DrainReport } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { runChainedHook } from "./calls/chained-hook-call.ts";
@@ -8,28 +8,28 @@ import { step } from "./drain/drain-machine.ts";
 import { drainReportOf, outcomeOf } from "./drain/drain-report-of.ts";
 import { type DrainState, drainOf, idleState } from "./drain/drain-state.ts";
 import { whyNow } from "./drain/drain-words.ts";
-import type { Farewell } from "./farewell.ts";
-import { type Log, noteLine, phaseLine, reportLine, type Speaker } from "./log-line.ts";
+import { type Log, type LogSource, messageLine, phaseLine, reportLine } from "./log-line.ts";
 import { effectiveSettings } from "./manager-driver.ts";
 import type { Driver, NowMs } from "./ports.ts";
+import type { PreloadFlag } from "./preload-flag.ts";
 import { type RelayClient, relayDemandOf } from "./relay/relay-client.ts";
 import type { SocketVisitor } from "./sockets/reading.ts";
 import type { SocketReader } from "./sockets/sockets.ts";
-import type { Judge } from "./traffic/judge.ts";
-import { type NeighbourWatch, UNKNOWN_NEIGHBOURS } from "./traffic/neighbours.ts";
+import { type ProcessWatch, UNKNOWN_PROCESSES } from "./traffic/other-processes.ts";
+import type { TrafficMonitor } from "./traffic/traffic-monitor.ts";
 
 type RunnerParts = {
   readonly settings: DrainSettings;
-  readonly speaker: Speaker;
+  readonly speaker: LogSource;
   readonly chained: readonly ChainedHook[];
   readonly nowMs: NowMs;
   readonly readSockets: SocketReader;
-  readonly judge: Judge;
-  readonly neighbours: NeighbourWatch;
+  readonly monitor: TrafficMonitor;
+  readonly processes: ProcessWatch;
   readonly driver: Driver;
   readonly relay: RelayClient;
-  readonly farewell: Farewell;
-  /** Connections the manager has accepted; a running total. */
+  readonly preloadFlag: PreloadFlag;
+  /** Total of connections that the manager accepted. */
   readonly accepted: () => number;
   readonly answer: (holdId: number, body: string) => void;
   readonly log: Log;
@@ -37,17 +37,17 @@ type RunnerParts = {
 };
 
 type Runner = {
-  readonly hear: (event: DrainEvent) => void;
+  readonly dispatch: (event: DrainEvent) => void;
   /** The report as JSON. */
   readonly status: () => string;
 };
 
-/** Longer timers overflow in the runtimes; waking up too early is harmless. */
+/** Longer timers overflow; an early wake-up is harmless. */
 const LONGEST_TIMER_MS = 1_000_000_000;
-/** Covers the grain of the kernel's clock. */
+/** Covers the resolution of the kernel's clock. */
 const TRACES_SLACK_MS = 100;
-/** For answers that are still on their way out. */
-const LAST_WORDS_MS = 20;
+/** For responses that are still being sent. */
+const LAST_RESPONSES_MS = 20;
 
 export function createRunner(parts: RunnerParts): Runner {
   const { settings, speaker, nowMs } = parts;
@@ -57,27 +57,27 @@ export function createRunner(parts: RunnerParts): Runner {
   let chainDials = 0;
   let readFromMs = -1;
 
-  const { judge, neighbours } = parts;
+  const { monitor, processes } = parts;
   const visitor: SocketVisitor = {
     onListener: (socket) => {
-      judge.seeListener(socket);
-      neighbours.see(socket);
+      monitor.addListener(socket);
+      processes.add(socket);
     },
     onConnection: (socket) => {
-      judge.seeConnection(socket, nowMs());
-      neighbours.see(socket);
+      monitor.addConnection(socket, nowMs());
+      processes.add(socket);
     },
-    onUdpPort: judge.seeUdpPort,
-    onManyUdp: judge.seeManyUdp,
-    onTorn: judge.seeTorn,
+    onUdpPort: monitor.addUdpPort,
+    onManyUdp: monitor.addManyUdp,
+    onIncomplete: monitor.markIncomplete,
   };
 
   const takeSample = (): Sample => {
     const fromMs = nowMs();
     const sinceLastMs = readFromMs < 0 ? 0 : fromMs - readFromMs;
-    // What ended before the last sample was seen there, and what ended a quiet period ago delays nothing.
-    judge.begin(fromMs);
-    neighbours.begin();
+    // Connections that ended before the last sample were counted there; those that ended a quiet period ago have no effect.
+    monitor.startSample(fromMs);
+    processes.startSample();
     const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TRACES_SLACK_MS, visitor);
     if (reading !== undefined) readFromMs = fromMs;
     const own = {
@@ -86,8 +86,8 @@ export function createRunner(parts: RunnerParts): Runner {
       accepts: parts.accepted(),
     };
     return {
-      observation: judge.observe(reading, nowMs(), own),
-      neighbours: reading === undefined ? UNKNOWN_NEIGHBOURS : neighbours.end(),
+      observation: monitor.finishSample(reading, nowMs(), own),
+      otherProcesses: reading === undefined ? UNKNOWN_PROCESSES : processes.finishSample(),
       sockets: reading?.sockets ?? -1,
     };
   };
@@ -96,7 +96,7 @@ export function createRunner(parts: RunnerParts): Runner {
     timer = null;
     const atMs = nowMs();
     const due = sampleAtMs >= 0 && atMs >= sampleAtMs;
-    hear({ kind: "tick", nowMs: atMs, sample: due ? takeSample() : undefined });
+    dispatch({ kind: "tick", nowMs: atMs, sample: due ? takeSample() : undefined });
   };
 
   const plan = (wakeAtMs: number): void => {
@@ -107,14 +107,14 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 
   const warn = (message: string, detail: string): void => {
-    if (detail !== "") parts.log(noteLine(speaker, "warn", message, detail));
+    if (detail !== "") parts.log(messageLine(speaker, "warn", message, detail));
   };
 
-  const performChain = (container: string): void => {
+  const runChainedHookOf = (container: string): void => {
     const hook = parts.chained.find((one) => one.container === container);
     const performed = (failure: string): void => {
       if (failure !== "") warn("chained hook failed", `container ${container}: ${failure}`);
-      hear({ kind: "chained-hook-finished", nowMs: nowMs(), container });
+      dispatch({ kind: "chained-hook-finished", nowMs: nowMs(), container });
     };
     if (hook !== undefined && hook.kind === "http-get") chainDials = chainDials + 1;
     if (hook === undefined) performed("");
@@ -125,14 +125,14 @@ export function createRunner(parts: RunnerParts): Runner {
     const atMs = nowMs();
     const why = whyNow(effectiveSettings(parts.driver, settings), state, atMs);
     const report: DrainReport = {
-      ...drainReportOf(state, atMs, parts.farewell.processes(), parts.farewell.missed()),
+      ...drainReportOf(state, atMs, parts.preloadFlag.processes(), parts.preloadFlag.missed()),
       why,
     };
     return JSON.stringify(report);
   };
 
-  /** By the state on entering: what else the step brought is told by the next line, whether or not it was the same step. */
-  const tell = (entered: DrainState): void => {
+  /** Uses the state on entering the phase; later changes are logged with the next phase. */
+  const logPhase = (entered: DrainState): void => {
     const atMs = nowMs();
     const phase = entered.phase.name;
     const drain = drainOf(entered.phase);
@@ -142,7 +142,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const trigger = drain?.trigger ?? "none";
     parts.log(phaseLine(speaker, { phase, outcome, trigger, sinceTriggerMs, held }));
     if (phase !== "done") return;
-    const last = drainReportOf(state, atMs, parts.farewell.processes(), parts.farewell.missed());
+    const last = drainReportOf(state, atMs, parts.preloadFlag.processes(), parts.preloadFlag.missed());
     parts.log(reportLine(speaker, last));
     if (drainOf(state.phase) !== undefined) parts.relay.deliver(JSON.stringify(last));
   };
@@ -150,30 +150,32 @@ export function createRunner(parts: RunnerParts): Runner {
   const perform = (action: DrainAction): void => {
     switch (action.kind) {
       case "entered":
-        tell(action.at);
+        logPhase(action.at);
         return;
       case "answer":
         parts.answer(action.holdId, status());
         return;
       case "run-chained-hook":
-        performChain(action.container);
+        runChainedHookOf(action.container);
         return;
       case "start-driver-drain":
-        parts.driver.startDrain((failure) => warn("driver could not be told", failure));
-        parts.farewell.say(judge.ports());
+        parts.driver.startDrain((failure) => warn("driver's drain was not started", failure));
+        parts.preloadFlag.set(monitor.ports());
         return;
       case "cancel-driver-drain":
-        parts.driver.cancelDrain((failure) => warn("driver could not be told", failure));
+        parts.driver.cancelDrain((failure) => warn("driver's drain was not reverted", failure));
         return;
       case "count-active":
-        parts.driver.countActive((active, moved) => hear({ kind: "active-counted", nowMs: nowMs(), active, moved }));
+        parts.driver.countActive((active, moved) =>
+          dispatch({ kind: "active-counted", nowMs: nowMs(), active, moved }),
+        );
         return;
       case "learn-kubelet":
-        judge.learnKubelet(action.address);
+        monitor.addKubelet(action.address);
         return;
       case "exit": {
         const code = action.code;
-        setTimeout(() => parts.relay.settle(() => parts.exit(code)), LAST_WORDS_MS);
+        setTimeout(() => parts.relay.settle(() => parts.exit(code)), LAST_RESPONSES_MS);
         return;
       }
       default:
@@ -181,7 +183,7 @@ export function createRunner(parts: RunnerParts): Runner {
     }
   };
 
-  const hear = (event: DrainEvent): void => {
+  const dispatch = (event: DrainEvent): void => {
     const next = step(effectiveSettings(parts.driver, settings), state, event);
     state = next.state;
     sampleAtMs = next.sampleAtMs;
@@ -190,5 +192,5 @@ export function createRunner(parts: RunnerParts): Runner {
     parts.relay.follow(relayDemandOf(settings, state));
   };
 
-  return { hear, status };
+  return { dispatch: dispatch, status };
 }

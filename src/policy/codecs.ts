@@ -1,6 +1,6 @@
 /** Codecs of annotation values: expected form, schema, parser, formatter. */
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
-import { isDnsLabel } from "../contract/outside-text.ts";
+import { isDnsLabel } from "../contract/untrusted-text.ts";
 
 type ValueSchema = { readonly type: "string"; readonly pattern?: string; readonly enum?: readonly string[] };
 

@@ -1,6 +1,6 @@
 /** Declares settings of programs as table rows, with constructors for the usual kinds. Pure. */
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
-import { isDnsLabel } from "../contract/outside-text.ts";
+import { isDnsLabel } from "../contract/untrusted-text.ts";
 
 export type Setting<T> = {
   /** Without dashes. The environment variable's name is derived from it. */

@@ -163,7 +163,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "manager/http",
     "manager/json-reader.ts",
     "manager/line-buffer.ts",
-    "manager/outside.ts",
+    "manager/platform.ts",
     "manager/ports.ts",
     "manager/sockets",
   ],

@@ -1,7 +1,7 @@
 /** A Pod as the webhook let it in, and what its manager would say to the relay: the manager's own client says it. */
 import type { WithdrawalStatusLine } from "../../src/contract/relay-wire.ts";
 import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
-import { environmentOf } from "../../src/manager/outside.ts";
+import { environmentOf } from "../../src/manager/platform.ts";
 import { callRelay, deliverReport } from "../../src/manager/relay/relay-connection.ts";
 import { type RelaySettings, readRelaySettings } from "../../src/manager/relay/relay-settings.ts";
 import { at, listOf } from "./rendering.ts";

@@ -1,7 +1,7 @@
 /** Whatever text comes from outside, what is shown of it is one line of ASCII within its limit. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { plainText } from "../../src/contract/outside-text.ts";
+import { plainText } from "../../src/contract/untrusted-text.ts";
 
 describe("text from outside", () => {
   test.for([

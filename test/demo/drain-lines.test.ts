@@ -9,7 +9,7 @@ const REPORT = {
   milliseconds: { withdrawing: 5_000, deregistration: 0, draining: 100, holding: 0 },
   left: [],
   leftTotal: 0,
-  witness: "netlink",
+  evidenceSource: "netlink",
   why: "Released.",
 };
 const reportLine = (report: object) => JSON.stringify({ level: "info", message: "drain report", report });

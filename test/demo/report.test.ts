@@ -20,7 +20,7 @@ function ended(drainSeconds: number, withdrawing: number, draining: number): End
       milliseconds: { withdrawing, deregistration: 0, draining, holding: 0 },
       left: [],
       leftTotal: 0,
-      witness: "netlink",
+      evidenceSource: "netlink",
       why: "Released 5s after the trigger.",
       relay: "",
       withdrawnAfterMs: -1,

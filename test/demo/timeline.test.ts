@@ -30,7 +30,7 @@ const END: PodEnd = {
     milliseconds: { withdrawing: 5_000, deregistration: 0, draining: 2_000, holding: 0 },
     left: [],
     leftTotal: 0,
-    witness: "netlink",
+    evidenceSource: "netlink",
     why: "",
     relay: "",
     withdrawnAfterMs: -1,

@@ -17,7 +17,7 @@ const REPORT = {
   milliseconds: { withdrawing: 5_000, deregistration: 0, draining: 8_000, holding: 0 },
   left: [{ local: "10.0.0.9:8080", peer: "10.0.0.7:40000", ageMs: 9_000, state: "ESTABLISHED" }],
   leftTotal: 1,
-  witness: "netlink",
+  evidenceSource: "netlink",
   why: "The deadline came with 1 connection still open: 10.0.0.7:40000 to port 8080.",
 };
 

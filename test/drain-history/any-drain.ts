@@ -25,10 +25,10 @@ export const anyDrain: fc.Arbitrary<DrainRecord> = fc.record({
     milliseconds: fc.record({ withdrawing: span, deregistration: span, draining: span, holding: span }),
     left: fc.array(fc.record({ local: text, peer: text, ageMs: span, state: text }), { maxLength: 20 }),
     leftTotal: fc.nat(),
-    witness: text,
+    evidenceSource: text,
     why: text,
     relay: text,
     withdrawnAfterMs: fc.oneof(fc.constant(-1), span),
-    farewell: fc.option(fc.record({ processes: fc.nat(), connections: fc.integer({ min: -1 }) }), { nil: undefined }),
+    preload: fc.option(fc.record({ processes: fc.nat(), connections: fc.integer({ min: -1 }) }), { nil: undefined }),
   }),
 });

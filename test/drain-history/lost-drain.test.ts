@@ -11,7 +11,7 @@ import { someDrain, someReport } from "./some-drain.ts";
 
 const LOST: DrainRecord = someDrain({
   report: {
-    ...someReport({ phase: "withdrawing", trigger: "none", witness: "none" }),
+    ...someReport({ phase: "withdrawing", trigger: "none", evidenceSource: "none" }),
     outcome: "lost",
     milliseconds: { withdrawing: 1_200, deregistration: 0, draining: 0, holding: 0 },
     why: "Container lastcall ended with exit code 137.",

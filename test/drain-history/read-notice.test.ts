@@ -33,16 +33,16 @@ test("what the relay knew is read where a manager says it", () => {
 });
 
 test("what was known of clients sent away is read where a manager says it", () => {
-  for (const farewell of [
+  for (const preload of [
     { processes: 0, connections: -1 },
     { processes: 7, connections: 2_300 },
   ]) {
-    const notice = noticeWith({ farewell });
+    const notice = noticeWith({ preload });
     expect(readNotice(notice)).toEqual({ ok: true, notice });
   }
-  expect(problemIn(noticeWith({ farewell: 1 }))).toBe("report.farewell: 1 is not an object.");
-  expect(problemIn(noticeWith({ farewell: { processes: -1, connections: 0 } }))).toContain(
-    "report.farewell.processes: -1 is not a number from 0",
+  expect(problemIn(noticeWith({ preload: 1 }))).toBe("report.preload: 1 is not an object.");
+  expect(problemIn(noticeWith({ preload: { processes: -1, connections: 0 } }))).toContain(
+    "report.preload.processes: -1 is not a number from 0",
   );
 });
 
@@ -73,8 +73,8 @@ describe("refused with the place and the value is", () => {
     { says: "a list for a text", value: noticeWith({ why: ["a"] }), problem: "report.why: a list is not text." },
     {
       says: "a missing text",
-      value: noticeWith({ witness: undefined }),
-      problem: "report.witness: nothing is not text.",
+      value: noticeWith({ evidenceSource: undefined }),
+      problem: "report.evidenceSource: nothing is not text.",
     },
     {
       says: "an object for the list",
@@ -144,8 +144,10 @@ test("a field that is inherited, or of the prototype in the JSON, answers for no
 });
 
 test("control characters, turns of direction and all but plain letters become question marks", () => {
-  const reading = readNotice(noticeWith({ why: "a\u001b[31mb\u202ec\u0000d\ne\u2028f\u0430g\ud800", witness: "🙂" }));
-  expect(reading).toEqual({ ok: true, notice: noticeWith({ why: "a?[31mb?c?d?e?f?g?", witness: "??" }) });
+  const reading = readNotice(
+    noticeWith({ why: "a\u001b[31mb\u202ec\u0000d\ne\u2028f\u0430g\ud800", evidenceSource: "🙂" }),
+  );
+  expect(reading).toEqual({ ok: true, notice: noticeWith({ why: "a?[31mb?c?d?e?f?g?", evidenceSource: "??" }) });
 });
 
 test("a megabyte of text is cut to a thousand characters", () => {

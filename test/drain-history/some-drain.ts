@@ -13,7 +13,7 @@ export function someReport(changes: Partial<DrainReport> = {}): DrainReport {
     milliseconds: { withdrawing: 5_010, deregistration: 0, draining: 2_240, holding: 0 },
     left: [],
     leftTotal: 0,
-    witness: "netlink",
+    evidenceSource: "netlink",
     why: "Released 7.3s after the trigger: no traffic since the trigger.",
     ...changes,
   };

@@ -15,7 +15,7 @@ describe("the picture of a drain", () => {
         "The drain of Pod shop/web-7d9f-abcde of ReplicaSet web-7d9f",
         "Pod web-7d9f-abcde drained 7.5s after it was told by the manager's preStop hook:",
         "no traffic since the trigger.",
-        "2026-11-18 11:06:40 UTC, drain 0123456789abcdef, witness netlink",
+        "2026-11-18 11:06:40 UTC, drain 0123456789abcdef, evidence from netlink",
         "",
       ].join("\n"),
     );
@@ -52,18 +52,18 @@ describe("the picture of a drain", () => {
   test("tells what the relay knew, and when the Pod was out of rotation", () => {
     const report = someReport({ relay: "withdrawn", withdrawnAfterMs: 1_234 });
     const lines = terminalTimeline(someDrain({ report }), 120);
-    expect(lines[2]).toMatch(/witness netlink, relay: no EndpointSlice offered the Pod any more$/);
+    expect(lines[2]).toMatch(/evidence from netlink, relay: no EndpointSlice offered the Pod any more$/);
     expect(lines).toContain("    1.23 s  out of rotation");
   });
 
   test.for([
-    { farewell: { processes: 0, connections: 4 }, says: "no process has loaded the library" },
-    { farewell: { processes: 1, connections: -1 }, says: "1 process has loaded the library; none was told yet" },
-    { farewell: { processes: 3, connections: 20 }, says: "3 processes have loaded the library; 20 connections were" },
-  ])("tells that $says", ({ farewell, says }) => {
-    const told = terminalTimeline(someDrain({ report: someReport({ farewell }) }), 200).join("\n");
+    { preload: { processes: 0, connections: 4 }, says: "no process has loaded the library" },
+    { preload: { processes: 1, connections: -1 }, says: "1 process has loaded the library; none was told yet" },
+    { preload: { processes: 3, connections: 20 }, says: "3 processes have loaded the library; 20 connections were" },
+  ])("tells that $says", ({ preload, says }) => {
+    const told = terminalTimeline(someDrain({ report: someReport({ preload: preload }) }), 200).join("\n");
     expect(told).toContain(`clients sent away: ${says}`);
-    expect(drainPage(someDrain({ report: someReport({ farewell }) }))).toContain(says);
+    expect(drainPage(someDrain({ report: someReport({ preload: preload }) }))).toContain(says);
   });
 
   test("has bars for whatever took a moment, and none where nothing took any time", () => {

@@ -74,7 +74,7 @@ test("the picture shows every phase, moment and connection, and the words of the
 test("markup in names, addresses and words stays text", () => {
   const evil = `</text><script>alert(1)</script><image href="http://evil"/>&"'`;
   const left = [{ ...CLIENT, peer: evil, state: evil }];
-  const report = someReport({ why: evil, witness: evil, left, leftTotal: 1 });
+  const report = someReport({ why: evil, evidenceSource: evil, left, leftTotal: 1 });
   const svg = timelineSvg(someDrain({ pod: evil, namespace: evil, ownerKind: evil, ownerName: evil, report }));
   expect(svg).not.toMatch(/<script|<image|"http:\/\/evil/);
   expect(new Set(elementsOf(svg))).toEqual(new Set(["svg", "style", "rect", "text", "line"]));

@@ -22,7 +22,7 @@ type Setting = {
 async function drained({ build, clock, wrapper, kept }: Setting) {
   const flags = ["--drain-delay=5s", "--drain-timeout=60s", "--quiet-period=2s"];
   const manager = await startManager({ build, clock, wrapper, flags });
-  const sight = await manager.until((line) => line["message"] === "sight of the sockets");
+  const sight = await manager.until((line) => line["message"] === "socket visibility");
   const app = await startApp(manager.address, 8_080, clock);
   const client = kept ? await dial(manager, app.port) : undefined;
   const { body } = await call(manager, `/${TOKEN}/drain`, "POST");
@@ -30,7 +30,7 @@ async function drained({ build, clock, wrapper, kept }: Setting) {
   manager.kill("SIGKILL");
   await manager.ended;
   await endApp(app);
-  const said = manager.lines().filter((line) => line["message"] === "sight of the sockets").length;
+  const said = manager.lines().filter((line) => line["message"] === "socket visibility").length;
   return { report: JSON.parse(body), sight, said };
 }
 
@@ -43,7 +43,7 @@ describeOnClock("a manager", (build) => {
       const { report, sight, said } = await drained({ build, clock, wrapper: [], kept: true });
       expect(said).toBe(1);
       expect(sight).toMatchObject({ level: "info", detail: expect.stringMatching(/^netlink: /) });
-      expect(report).toMatchObject({ outcome: "drained", witness: "netlink", leftTotal: 1 });
+      expect(report).toMatchObject({ outcome: "drained", evidenceSource: "netlink", leftTotal: 1 });
     }),
   );
 
@@ -53,7 +53,7 @@ describeOnClock("a manager", (build) => {
       const { report, sight, said } = await drained({ build, clock, wrapper: blindfold.withoutNetlink, kept: true });
       expect(said).toBe(1);
       expect(sight).toMatchObject({ level: "warn", detail: expect.stringMatching(/^proc: /) });
-      expect(report).toMatchObject({ outcome: "blind", witness: "proc", leftTotal: 1 });
+      expect(report).toMatchObject({ outcome: "blind", evidenceSource: "proc", leftTotal: 1 });
       expect(report.milliseconds.withdrawing).toBe(5_000);
       expect(report.milliseconds.draining).toBeGreaterThanOrEqual(10_000);
     }),
@@ -63,7 +63,11 @@ describeOnClock("a manager", (build) => {
     "without netlink drains a Pod without connections as ever",
     onClock(async (clock) => {
       const { report } = await drained({ build, clock, wrapper: blindfold.withoutNetlink, kept: false });
-      expect(report).toMatchObject({ outcome: "drained", witness: "proc", milliseconds: { withdrawing: 5_000 } });
+      expect(report).toMatchObject({
+        outcome: "drained",
+        evidenceSource: "proc",
+        milliseconds: { withdrawing: 5_000 },
+      });
     }),
   );
 
@@ -73,7 +77,7 @@ describeOnClock("a manager", (build) => {
       const { report, sight, said } = await drained({ build, clock, wrapper: blindfold.withoutSources, kept: true });
       expect(said).toBe(1);
       expect(sight).toMatchObject({ level: "warn", detail: expect.stringMatching(/^nothing: /) });
-      expect(report).toMatchObject({ outcome: "blind", witness: "none", leftTotal: 0 });
+      expect(report).toMatchObject({ outcome: "blind", evidenceSource: "none", leftTotal: 0 });
       expect(report.why).toContain("could not be read, so only the delays were waited for");
       expect(report.milliseconds).toMatchObject({ withdrawing: 5_000, draining: 0 });
     }),

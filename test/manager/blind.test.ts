@@ -12,7 +12,7 @@ const BLIND: Observation = { known: false, why: WHY, blind: true };
 const CLIENT = { local: "10.0.0.5:8080", peer: "10.0.0.9:40000", ageMs: 0, state: "ESTABLISHED" };
 /** Connections are counted, and whether this one is idle cannot be told. */
 const UNTOLD: Observation = {
-  ...{ ...QUIET, activity: "unknown", openConnections: 1, witness: "proc" },
+  ...{ ...QUIET, activity: "unknown", openConnections: 1, evidenceSource: "proc" },
   ...{ left: [CLIENT], leftTotal: 1 },
 };
 const END: readonly DrainEvent[] = [hook(0, 1), ownHook(0, 2)];
@@ -84,7 +84,7 @@ describe("a drain that sees nothing", () => {
     expect(Number(atMs) - ms).toBeLessThan(200);
   });
 
-  test("says why, and that nothing was its witness", () => {
+  test("says why, and that nothing was its evidenceSource", () => {
     const played = whole({ pod: () => BLIND });
     expect(played.state.why).toBe(`Released 5s after the trigger: ${WHY}, so only the delays were waited for.`);
   });
@@ -127,7 +127,7 @@ describe("a drain that sees connections and not who is at work", () => {
     },
     {
       says: "ends like any other when the last connection is gone",
-      pod: (nowMs) => (nowMs < 8_000 ? UNTOLD : { ...QUIET, witness: "proc" }),
+      pod: (nowMs) => (nowMs < 8_000 ? UNTOLD : { ...QUIET, evidenceSource: "proc" }),
       ...{ ms: 8_000, outcome: "drained" },
     },
     {

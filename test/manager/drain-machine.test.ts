@@ -324,7 +324,7 @@ describe("who is held until when", () => {
   const meshEnd = [...END, hook(120, 3, "istio-proxy")];
 
   test("a mesh proxy stays until no one else has had a socket for a second", () => {
-    const played = play({ settings: MESH, events: meshEnd, neighbours: others(9_000) });
+    const played = play({ settings: MESH, events: meshEnd, otherProcesses: others(9_000) });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.answered.get(3)).toBeGreaterThanOrEqual(10_000);
     expect(played.answered.get(3)).toBeLessThanOrEqual(10_500);
@@ -332,7 +332,7 @@ describe("who is held until when", () => {
   });
 
   test("a mesh proxy stays a second even when the app has no socket", () => {
-    const played = play({ settings: MESH, events: meshEnd, neighbours: others(0) });
+    const played = play({ settings: MESH, events: meshEnd, otherProcesses: others(0) });
     expect((played.answered.get(3) ?? 0) - (played.answered.get(1) ?? 0)).toBeGreaterThanOrEqual(1_000);
   });
 
@@ -340,7 +340,7 @@ describe("who is held until when", () => {
     { says: "the app runs as the proxy's user", seen: { known: true, others: false, sharedUser: true } },
     { says: "the proxy cannot be recognised", seen: { known: false, others: false, sharedUser: false } },
   ])("a mesh proxy stays to the deadline and the app's budget where $says", ({ seen }) => {
-    const played = play({ settings: MESH, events: meshEnd, neighbours: () => seen });
+    const played = play({ settings: MESH, events: meshEnd, otherProcesses: () => seen });
     expect(played.answered.get(3)).toBe(110 + 65_000 + 30_000);
   });
 

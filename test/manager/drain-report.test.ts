@@ -24,7 +24,7 @@ test("before any drain there is nothing to tell", () => {
   expect(drainReportOf(IDLE, 1_000_000, -1, 0)).toEqual({
     ...{ version: 1, phase: "idle", outcome: "none", trigger: "none" },
     milliseconds: took(0, 0, 0, 0),
-    ...{ left: [], leftTotal: 0, witness: "none" },
+    ...{ left: [], leftTotal: 0, evidenceSource: "none" },
     ...{ why: "No drain has run.", relay: "none", withdrawnAfterMs: -1 },
   });
 });
@@ -94,20 +94,20 @@ const crowded = { ...QUIET, left: Array.from({ length: LEFT_LIMIT + 5 }, (_, at)
 
 test("names as many open connections as a report holds, and counts all", () => {
   const report = drainReportOf(withdrawing({ sample: { observation: crowded } }), 10, -1, 0);
-  expect(report).toMatchObject({ left: crowded.left.slice(0, LEFT_LIMIT), leftTotal: 900, witness: "netlink" });
-  expect(JSON.stringify(report)).not.toContain("unfollowed");
+  expect(report).toMatchObject({ left: crowded.left.slice(0, LEFT_LIMIT), leftTotal: 900, evidenceSource: "netlink" });
+  expect(JSON.stringify(report)).not.toContain("untracked");
 });
 
 test("says how many clients were to be sent away, and nothing of it where no process can be told", () => {
   const state = draining({}, { openAtDraining: 20 });
-  expect(drainReportOf(state, 10, 3, 0).farewell).toEqual({ processes: 3, missed: 0, connections: 20 });
-  expect(drainReportOf(state, 10, 3, 1).farewell).toEqual({
+  expect(drainReportOf(state, 10, 3, 0).preload).toEqual({ processes: 3, missed: 0, connections: 20 });
+  expect(drainReportOf(state, 10, 3, 1).preload).toEqual({
     processes: 3,
     missed: 1,
     connections: 20,
   });
-  expect(drainReportOf(IDLE, 10, 0, 0).farewell).toEqual({ processes: 0, missed: 0, connections: -1 });
-  expect(JSON.stringify(drainReportOf(state, 10, -1, 0))).not.toContain("farewell");
+  expect(drainReportOf(IDLE, 10, 0, 0).preload).toEqual({ processes: 0, missed: 0, connections: -1 });
+  expect(JSON.stringify(drainReportOf(state, 10, -1, 0))).not.toContain("preload");
 });
 
 test("remembers how many connections were open when the draining began", () => {
@@ -117,8 +117,8 @@ test("remembers how many connections were open when the draining began", () => {
 });
 
 test("counts the connections that could not be followed", () => {
-  const observation = { ...crowded, unfollowed: 3 };
-  expect(drainReportOf(withdrawing({ sample: { observation } }), 10, -1, 0)).toMatchObject({ unfollowed: 3 });
+  const observation = { ...crowded, untracked: 3 };
+  expect(drainReportOf(withdrawing({ sample: { observation } }), 10, -1, 0)).toMatchObject({ untracked: 3 });
 });
 
 test("tells what was seen when the drain ended, whatever later looks see", () => {

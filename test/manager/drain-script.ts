@@ -4,8 +4,8 @@ import type { DrainAction, DrainEvent, Sample } from "../../src/manager/drain/dr
 import { step } from "../../src/manager/drain/drain-machine.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
 import { type DrainState, drainOf, idleState, type Offered } from "../../src/manager/drain/drain-state.ts";
-import { type Neighbours, UNKNOWN_NEIGHBOURS } from "../../src/manager/traffic/neighbours.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
+import { type OtherProcesses, UNKNOWN_PROCESSES } from "../../src/manager/traffic/other-processes.ts";
 
 export type SeenPod = Extract<Observation, { known: true }>;
 
@@ -17,10 +17,10 @@ export const QUIET: SeenPod = {
   openConnections: 0,
   activity: "quiet",
   lastEvidenceMs: -1,
-  witness: "netlink",
+  evidenceSource: "netlink",
   left: [],
   leftTotal: 0,
-  unfollowed: 0,
+  untracked: 0,
 };
 
 export const UNKNOWN: Observation = { known: false, why: "the dump failed", blind: false };
@@ -66,7 +66,7 @@ export type Script = {
   readonly settings?: DrainSettings;
   readonly events: readonly DrainEvent[];
   readonly pod?: PodAt;
-  readonly neighbours?: (nowMs: number) => Neighbours;
+  readonly otherProcesses?: (nowMs: number) => OtherProcesses;
   /** How many sockets every sample reads. */
   readonly sockets?: number | ((nowMs: number) => number);
   /** Every timer fires this much late. */
@@ -127,9 +127,9 @@ function isOver(script: Script, phase: string, dueMs: number): boolean {
 function sampleOf(script: Script, nowMs: number, sampleAtMs: number): Sample | undefined {
   if (sampleAtMs < 0 || nowMs < sampleAtMs) return undefined;
   const observation = script.pod === undefined ? QUIET : script.pod(nowMs);
-  const neighbours = script.neighbours?.(nowMs) ?? UNKNOWN_NEIGHBOURS;
+  const otherProcesses = script.otherProcesses?.(nowMs) ?? UNKNOWN_PROCESSES;
   const sockets = typeof script.sockets === "function" ? script.sockets(nowMs) : (script.sockets ?? 0);
-  return { observation, neighbours, sockets };
+  return { observation, otherProcesses, sockets };
 }
 
 /** What the world answers to an action. */

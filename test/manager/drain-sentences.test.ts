@@ -33,14 +33,14 @@ const client = (at: number): OpenConnection => ({
   ...{ local: "10.0.0.5:8080", peer: `10.0.0.${at + 1}:40000` },
   ...{ ageMs: AGES_MS[at] ?? 0, state: "ESTABLISHED" },
 });
-const open = (count: number, unfollowed = 0): SeenPod => ({
-  ...{ ...QUIET, openConnections: count, activity: "busy", lastEvidenceMs: 999_999, unfollowed },
+const open = (count: number, untracked = 0): SeenPod => ({
+  ...{ ...QUIET, openConnections: count, activity: "busy", lastEvidenceMs: 999_999, untracked },
   ...{ left: Array.from({ length: count }, (_, at) => client(at)), leftTotal: count },
 });
 const stays =
-  (count: number, unfollowed = 0): PodAt =>
+  (count: number, untracked = 0): PodAt =>
   () =>
-    open(count, unfollowed);
+    open(count, untracked);
 
 const CAME = "Released 65s after the trigger: the deadline was reached";
 const PRELOAD = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";

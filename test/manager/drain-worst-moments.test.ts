@@ -87,17 +87,17 @@ describe("without any time for open work", () => {
 describe("what a report says once the drain is over", () => {
   test("is who stayed then, and not who stays while a proxy is still held", () => {
     const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
-    const neighbours = (nowMs: number) => ({ known: true, others: nowMs < 70_000, sharedUser: false });
-    const played = play({ settings: MESH, events: [...END, hook(120, 3, "istio-proxy")], pod, neighbours });
+    const otherProcesses = (nowMs: number) => ({ known: true, others: nowMs < 70_000, sharedUser: false });
+    const played = play({ settings: MESH, events: [...END, hook(120, 3, "istio-proxy")], pod, otherProcesses });
     const report = drainReportOf(played.full, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "timeout", leftTotal: 1 });
     expect(report.left).toHaveLength(1);
   });
 
   test("outlasts a SIGTERM that only cuts the holding", () => {
-    const neighbours = () => ({ known: true, others: true, sharedUser: false });
+    const otherProcesses = () => ({ known: true, others: true, sharedUser: false });
     const events = [...END, hook(120, 3, "istio-proxy"), sigterm(9_000)];
-    const played = play({ settings: MESH, events, neighbours });
+    const played = play({ settings: MESH, events, otherProcesses });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 9_000 });
     const report = drainReportOf(played.full, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "drained" });

@@ -32,6 +32,6 @@ const drainedBy = async (build: Build): Promise<unknown> => {
 
 describeBuilds("on a kernel without IPv6", (build) => {
   test.skipIf(refusal.status !== 0)("a drain is observed like any other", async () => {
-    expect(await drainedBy(build)).toMatchObject({ outcome: "drained", witness: "netlink" });
+    expect(await drainedBy(build)).toMatchObject({ outcome: "drained", evidenceSource: "netlink" });
   });
 });

@@ -74,7 +74,7 @@ describeBuilds("a manager that is killed in the middle of a drain", (build) => {
     expect(await hook).toBe("ECONNRESET");
     const end = await own;
     expect(end).toMatchObject({ code: 4, out: "" });
-    expect(end.err).toContain("is gone, hangs or has another LASTCALL_TOKEN");
+    expect(end.err).toContain("exited, hangs or has another LASTCALL_TOKEN");
     await expect(call(manager, hookPath("other"))).rejects.toThrow("ECONNREFUSED");
     await endApp(app);
   });
@@ -219,7 +219,11 @@ describeBuilds(
       const limit = tableWith(1, manager.pid);
       execFileSync("prlimit", ["--pid", String(manager.pid), `--nofile=${limit}:${limit}`]);
       const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
-      expect(report).toMatchObject({ outcome: "timeout", witness: "none", why: expect.stringContaining("observed") });
+      expect(report).toMatchObject({
+        outcome: "timeout",
+        evidenceSource: "none",
+        why: expect.stringContaining("observed"),
+      });
       manager.kill("SIGKILL");
       await endApp(app);
     });

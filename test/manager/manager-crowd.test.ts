@@ -56,13 +56,13 @@ test.skipIf(refusal !== "")(
       await eventually(() => expect(over || native.cost().cpuMs >= before + 200).toBe(true));
       expect(over).toBe(false);
       await pod.closeBusy();
-      const told = (await drains).map(({ outcome, witness, leftTotal, unfollowed, left }) => {
-        return { outcome, witness, leftTotal, unfollowed, named: left.length };
+      const told = (await drains).map(({ outcome, evidenceSource, leftTotal, untracked, left }) => {
+        return { outcome, evidenceSource, leftTotal, untracked, named: left.length };
       });
       expect(told[1]).toEqual(told[0]);
       expect(told[0]).toMatchObject({
         outcome: "drained",
-        witness: "netlink",
+        evidenceSource: "netlink",
         leftTotal: 2 * Math.floor(CONNECTIONS / 3),
       });
       expect(native.cost().peakKiB).toBeLessThan(PEAK_KIB);

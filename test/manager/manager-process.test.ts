@@ -99,8 +99,8 @@ describeBuilds("signals and starting", (build) => {
 
   test.concurrent.for([
     { args: [], says: "usage" },
-    { args: ["dance"], says: "there is no command dance" },
-    { args: ["hook"], says: "there is no command hook" },
+    { args: ["dance"], says: "unknown command dance" },
+    { args: ["hook"], says: "unknown command hook" },
     { args: ["status", "--drain-delay=5s"], says: "unknown flag --drain-delay" },
   ])("the words '$args' are answered with '$says' and the status 64", async ({ args, says }) => {
     const end = await run(args, {}, build);
@@ -146,13 +146,13 @@ describeBuilds("drain and status without a manager", (build) => {
       where: "is not heard, and says that this may be why",
       wrapper: [],
       code: 4,
-      says: "is gone, hangs or has another LASTCALL_TOKEN",
+      says: "exited, hangs or has another LASTCALL_TOKEN",
     },
     {
       where: "says so where the manager hears strangers",
       wrapper: WITHOUT_PORT_GUARD,
       code: 64,
-      says: "does not know this LASTCALL_TOKEN",
+      says: "has another LASTCALL_TOKEN",
     },
   ])("drain with another Pod's token $where", async ({ wrapper, code, says }) => {
     const manager = await startManager({ build, wrapper });

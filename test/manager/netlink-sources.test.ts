@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Libc, ScanText } from "../../src/manager/ports.ts";
-import { type Sight, sightOf } from "../../src/manager/serve.ts";
+import { type Visibility, visibilityOf } from "../../src/manager/serve.ts";
 import { canonicalAddress } from "../../src/manager/sockets/address-text.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
 import { DONE, playback, REFUSED, socketMessage } from "./netlink-room.ts";
@@ -104,7 +104,7 @@ describe("a look at the sockets", () => {
       onConnection: (s) => order.push(s.localPort),
       onUdpPort: () => true,
       onManyUdp: () => undefined,
-      onTorn: () => undefined,
+      onIncomplete: () => undefined,
     });
     expect(order).toEqual([11, 21, 10, 20]);
   });
@@ -152,7 +152,7 @@ test("a source that has worked is disturbed when it fails, and one that never ha
       onUdpPort: () => true,
       onManyUdp: () => undefined,
     },
-    onTorn: () => {
+    onIncomplete: () => {
       disturbed += 1;
     },
   };
@@ -196,7 +196,7 @@ describe("the sight at the start", () => {
   };
   const broken = () => ({ ...netlink(), recv: () => -1 });
 
-  test.for<[string, () => Libc, Changed, Sight]>([
+  test.for<[string, () => Libc, Changed, Visibility]>([
     ["of a whole dump is", netlink, {}, "netlink"],
     ["of a dump that the kernel interrupted is still", torn, {}, "netlink"],
     ["of a dump of connections that the kernel interrupted is still", tornLate, {}, "netlink"],
@@ -208,7 +208,7 @@ describe("the sight at the start", () => {
     ["of netlink that shows listeners only is", refusedLate, {}, "nothing"],
     ["of tables in another form is", refused, { "/proc/net/tcp": "sl state\n0 1\n" }, "nothing"],
   ])("%s %4$s", ([, libc, changed, sight]) => {
-    expect(sightOf(readerOf(libc(), changed))).toBe(sight);
+    expect(visibilityOf(readerOf(libc(), changed))).toBe(sight);
   });
 });
 

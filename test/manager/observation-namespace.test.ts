@@ -90,7 +90,7 @@ describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { time
     expect(seen).toMatchObject({
       activity: "quiet",
       openConnections: 0,
-      witness: "passive-opens",
+      evidenceSource: "passive-opens",
       lastEvidenceMs: seen["atMs"],
     });
   });
@@ -102,7 +102,7 @@ describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { time
       left: [{ local: `${POD}:8080`, peer: expect.stringContaining(`${CLIENT}:`) }],
     });
     await ask(client, "slow");
-    // A tie of the answered request is no calm either; only an open request is evidence of this very moment.
+    // An ambiguous order of the answered request is no calm either; only an open request is evidence of this very moment.
     let seen = await look(pod);
     while (seen["lastEvidenceMs"] !== seen["atMs"]) seen = await look(pod);
     expect(seen).toMatchObject({ activity: "busy", openConnections: 1 });

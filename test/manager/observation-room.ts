@@ -8,9 +8,13 @@ import { loadNodeLibc } from "../../src/manager/node-libc.ts";
 import { readTextFile, scanTextFile } from "../../src/manager/read-text.ts";
 import type { SocketVisitor } from "../../src/manager/sockets/reading.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
-import { createJudge, type Judge, NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
-import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.ts";
+import { createConnectionMemory } from "../../src/manager/traffic/connection-memory.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
+import {
+  createTrafficMonitor,
+  NO_CONNECTIONS,
+  type TrafficMonitor,
+} from "../../src/manager/traffic/traffic-monitor.ts";
 import { eventually } from "../time/eventually.ts";
 
 /** `tookMs` is how long the reading took: no one can date its ages better than that. */
@@ -19,25 +23,25 @@ export type Known = Extract<Observation, { known: true }> & { readonly atMs: num
 /** @returns a function that looks once; unknown looks fail the test */
 export function watching(over: Partial<DrainSettings>): () => Known {
   const read = createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, over.port ?? DEFAULT_SETTINGS.port);
-  const judge = createJudge({ ...DEFAULT_SETTINGS, ...over }, createConnectionMemory(Math.random));
+  const judge = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, createConnectionMemory(Math.random));
   return () => {
     const fromMs = performance.now();
-    judge.begin(fromMs);
+    judge.startSample(fromMs);
     const reading = read(60_000, visitorOf(judge));
     const atMs = performance.now();
-    const seen = judge.observe(reading, atMs, NO_CONNECTIONS);
+    const seen = judge.finishSample(reading, atMs, NO_CONNECTIONS);
     if (!seen.known) throw new Error(seen.why);
     return { ...seen, atMs, tookMs: atMs - fromMs };
   };
 }
 
-function visitorOf(judge: Judge): SocketVisitor {
+function visitorOf(judge: TrafficMonitor): SocketVisitor {
   return {
-    onListener: judge.seeListener,
-    onConnection: (socket) => judge.seeConnection(socket, performance.now()),
-    onUdpPort: judge.seeUdpPort,
-    onManyUdp: judge.seeManyUdp,
-    onTorn: judge.seeTorn,
+    onListener: judge.addListener,
+    onConnection: (socket) => judge.addConnection(socket, performance.now()),
+    onUdpPort: judge.addUdpPort,
+    onManyUdp: judge.addManyUdp,
+    onIncomplete: judge.markIncomplete,
   };
 }
 

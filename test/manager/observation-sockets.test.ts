@@ -95,7 +95,12 @@ describe("real sockets", () => {
     const look = watching({ addressScope: host });
     expect(look()).toMatchObject({ hasTcpListener: false, openConnections: 0 });
     await web(host, (_, res) => res.end());
-    expect(look()).toMatchObject({ hasTcpListener: true, activity: "quiet", lastEvidenceMs: -1, witness: "netlink" });
+    expect(look()).toMatchObject({
+      hasTcpListener: true,
+      activity: "quiet",
+      lastEvidenceMs: -1,
+      evidenceSource: "netlink",
+    });
   });
 
   test("of an idle kept connection are quiet and dated by the answer", async () => {

@@ -1,9 +1,9 @@
 /** What a memory of connections has to do, in the plainest way: a map from names to everything that was kept. */
 import { endpointText } from "../../src/manager/sockets/address-text.ts";
 import type { TcpSocket } from "../../src/manager/sockets/reading.ts";
-import type { ConnectionMemory, Seen } from "../../src/manager/traffic/judge-memory.ts";
+import type { ConnectionMemory, TrackedConnection } from "../../src/manager/traffic/connection-memory.ts";
 
-type Entry = { readonly key: string; seen: Seen | undefined; kept: boolean };
+type Entry = { readonly key: string; seen: TrackedConnection | undefined; kept: boolean };
 
 export function createPlainMemory(): ConnectionMemory {
   let entries: Entry[] = [];
@@ -16,31 +16,31 @@ export function createPlainMemory(): ConnectionMemory {
     return entry;
   };
   return {
-    begin: () => {
+    startSample: () => {
       for (const entry of entries) entry.kept = false;
     },
     find: (socket) => byKey.get(keyOf(socket)) ?? -1,
-    enter: (socket) => {
+    add: (socket) => {
       const key = keyOf(socket);
       byKey.set(key, entries.length);
       entries.push({ key, seen: undefined, kept: false });
       return entries.length - 1;
     },
-    isKept: (record) => at(record).kept,
-    recall: (record) => {
+    isStored: (record) => at(record).kept,
+    load: (record) => {
       const { seen } = at(record);
       if (seen === undefined) throw new Error(`record ${record} was never filled`);
       return seen;
     },
-    keep: (record, seen) => {
+    store: (record, seen) => {
       at(record).seen = seen;
       at(record).kept = true;
     },
     // Never: everything takes the long way.
-    isStill: () => false,
+    isUnchanged: () => false,
     firstSeenMs: (record) => at(record).seen?.firstSeenMs ?? -1,
-    keepStill: () => undefined,
-    forgetGone: () => {
+    storeUnchanged: () => undefined,
+    dropMissing: () => {
       const gone = entries.filter((entry) => !entry.kept);
       entries = entries.filter((entry) => entry.kept);
       byKey = new Map(entries.map(({ key }, record) => [key, record]));

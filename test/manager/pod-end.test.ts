@@ -216,10 +216,10 @@ describeOnClock("a Pod's end", (build) => {
 });
 
 describeOnClock("a container's own hook that cannot be performed", (build) => {
-  const WARNED = ["chained hooks are not performed", "chained hook failed"];
+  const WARNED = ["cannot read chained hooks", "chained hook failed"];
   const calling = (port: number) => JSON.stringify({ chain: { app: { httpGet: { port, path: "/bye" } } } });
   test.concurrent.for([
-    { says: "it cannot be read", original: () => "{", message: "chained hooks are not performed", detail: "JSON" },
+    { says: "it cannot be read", original: () => "{", message: "cannot read chained hooks", detail: "JSON" },
     {
       says: "no program listens on its port",
       original: calling,

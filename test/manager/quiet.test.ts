@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { activityOf, dataAgeMs } from "../../src/manager/traffic/quiet.ts";
-import { socket as textSocket } from "./judge-room.ts";
 import { inWords, type TextSocket } from "./socket-lists.ts";
+import { socket as textSocket } from "./traffic-room.ts";
 
 const socket = (over: Partial<TextSocket>) => inWords(textSocket(over));
 
@@ -23,9 +23,13 @@ describe("a connection", () => {
     },
     { says: "busy when the peer spoke last", activity: "busy", over: ages(2_000, 1_200, 1_200) },
     { says: "busy when the peer spoke one jiffy later", activity: "busy", over: ages(104, 100, 100) },
-    { says: "a tie when all three share a jiffy", activity: "tied", over: ages(300, 300, 300) },
-    { says: "a tie just below ten seconds", activity: "tied", over: ages(9_996, 9_996, 9_996) },
-    { says: "idle when a tie has lasted ten seconds", activity: "idle", over: ages(10_000, 10_000, 10_000) },
+    { says: "an ambiguous order when all three share a jiffy", activity: "ambiguous", over: ages(300, 300, 300) },
+    { says: "an ambiguous order just below ten seconds", activity: "ambiguous", over: ages(9_996, 9_996, 9_996) },
+    {
+      says: "idle when an ambiguous order has lasted ten seconds",
+      activity: "idle",
+      over: ages(10_000, 10_000, 10_000),
+    },
     { says: "idle when it never sent a byte", activity: "idle", over: { ...ages(700, 700, 700), bytesReceived: 0 } },
     {
       says: "busy when nothing was ever sent to a client that sent something",

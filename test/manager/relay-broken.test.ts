@@ -40,7 +40,7 @@ describeOnClock("a drain with a broken relay", (build) => {
       const both = `without: ${without.ms} ms, ${JSON.stringify(without)}; with: ${with_.ms} ms, ${JSON.stringify(with_)}`;
       expect(with_.ms - without.ms, both).toBe(broken.lateMs ?? 0);
       expect(with_.ms, both).toBeGreaterThanOrEqual(3_000);
-      expect(with_.report).toMatchObject({ outcome: "drained", trigger: "hook", witness: "netlink" });
+      expect(with_.report).toMatchObject({ outcome: "drained", trigger: "hook", evidenceSource: "netlink" });
       expect(with_.report.relay, both).toMatch(/^unknown: ./);
       expect(with_.report.why).toContain("is unknown (");
       expect(JSON.stringify(with_).length).toBeLessThan(16_384);

@@ -5,9 +5,9 @@ import type { WithdrawalStatus } from "../../src/manager/relay/ipc-messages.ts";
 import type { RelayDemand } from "../../src/manager/relay/relay-client.ts";
 import { createRelayClient, NO_ANSWER_YET } from "../../src/manager/relay/relay-client.ts";
 import { NO_ENDPOINT } from "../../src/manager/relay/relay-settings.ts";
-import { createNeighbourWatch } from "../../src/manager/traffic/neighbours.ts";
-import { CLIENT, judging, listener, POD, reading, socket } from "./judge-room.ts";
+import { createProcessWatch } from "../../src/manager/traffic/other-processes.ts";
 import { inWords } from "./socket-lists.ts";
+import { CLIENT, judging, listener, POD, reading, socket } from "./traffic-room.ts";
 
 const WANTS_STATUS: RelayDemand = { kind: "status", floorEndMs: -1 };
 const STATUS_LINE = 'status {"state":"in","terminating":true,"reason":""}\n';
@@ -175,10 +175,10 @@ describe("the client's own connections", () => {
     const proxy = { ...listener(), localPort: 15_006, uid: 1_337 };
     const ours = socket({ localPort: 40_000, peerAddress: relay.address, peerPort: relay.port, uid: 65_532 });
     const others = (endpoint: RelayEndpoint) => {
-      const watch = createNeighbourWatch(17_890, endpoint);
-      watch.begin();
-      for (const one of [proxy, ours]) watch.see(inWords(one));
-      return watch.end().others;
+      const watch = createProcessWatch(17_890, endpoint);
+      watch.startSample();
+      for (const one of [proxy, ours]) watch.add(inWords(one));
+      return watch.finishSample().others;
     };
     expect(others(relay)).toBe(false);
     expect(others(NO_ENDPOINT)).toBe(true);

@@ -229,7 +229,7 @@ describeOnClock("a drain with a relay", (build) => {
       await manager.until((line) => line["message"] === "relay");
       await relay.die();
       expect(await own).toMatchObject({ outcome: "drained" });
-      const lost = await manager.until((line) => line["message"] === "the relay did not get the report");
+      const lost = await manager.until((line) => line["message"] === "cannot report to the relay");
       expect(lost).toMatchObject({ level: "warn", pod: "web-0", namespace: "shop" });
       await clock.until(() => childrenOf(manager.pid).length === 0);
       manager.kill("SIGTERM");
@@ -265,7 +265,7 @@ describeOnClock("a manager with invalid relay variables", (build) => {
       const flags = ["--drain-delay=300ms", "--quiet-period=300ms", "--hooks=app:app"];
       const manager = await startManager({ build, clock, env: { ...relay.env, ...over }, flags });
       const app = await startApp(manager.address);
-      const warning = manager.lines().find((line) => line["message"] === "the relay is not asked");
+      const warning = manager.lines().find((line) => line["message"] === "the relay is not used");
       expect(warning?.["detail"]).toContain(names);
       expect(await drain(manager)).toMatchObject({ outcome: "drained", relay: "none", withdrawnAfterMs: -1 });
       expect(childrenOf(manager.pid)).toEqual([]);

@@ -117,7 +117,7 @@ export function shownBy(read: SocketReader, tracesMs = 60_000, enoughUdp = 1_000
     onManyUdp: () => {
       manyUdp = true;
     },
-    onTorn: () => undefined,
+    onIncomplete: () => undefined,
   });
   return reading === undefined ? undefined : { ...reading, listeners, connections, udpPorts, manyUdp };
 }

@@ -19,14 +19,16 @@ export const ROOMS: readonly MutatedRoom[] = [
     name: "drain",
     source: ["src/manager/drain/*.ts"],
     tests: [
-      "test/manager/{criterion,drain-*,hook-rules,next-wake,outside-calls,relay-history,look-pace,envoy-drain,driver-absence,driver-faults}.test.ts",
-      "test/manager/{judge-drain,envoy-evidence}.test.ts",
+      "test/manager/{criterion,drain-*,hook-rules,next-wake,outside-calls,relay-history,sample-pace,envoy-drain,driver-absence,driver-faults}.test.ts",
+      "test/manager/{traffic-drain,envoy-evidence}.test.ts",
     ],
   },
   {
     name: "traffic",
     source: ["src/manager/traffic/*.ts"],
-    tests: ["test/manager/{judge-*,connection-table,neighbours,observation-*,envoy-evidence,look-pace}.test.ts"],
+    tests: [
+      "test/manager/{traffic-*,connection-table,other-processes,observation-*,envoy-evidence,sample-pace}.test.ts",
+    ],
   },
   { name: "lint", source: ["src/lint/**/*.ts"], tests: ["test/lint/*.test.ts"] },
   {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { FLAG_SOCKET } from "../../src/manager/farewell.ts";
+import { FLAG_SOCKET } from "../../src/manager/preload-flag.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { describeBuilds } from "../manager/builds.ts";
 import { call, endManagers, type Manager, startManager, statusOf, TOKEN } from "../manager/manager-process.ts";
@@ -56,8 +56,8 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
       const answers = await Promise.all(untilTold);
       expect(answers.every((count) => count > 0)).toBe(true);
       const report = JSON.parse(drained.body);
-      expect(report).toMatchObject({ outcome: "drained", leftTotal: 0, farewell: { connections: CLIENTS } });
-      expect(report.farewell.processes).toBeGreaterThan(0);
+      expect(report).toMatchObject({ outcome: "drained", leftTotal: 0, preload: { connections: CLIENTS } });
+      expect(report.preload.processes).toBeGreaterThan(0);
     });
 
     test("is asked again by processes that knew one that was killed", async () => {
@@ -72,7 +72,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
       const drained = call(manager, `/${TOKEN}/drain`, "POST");
       while (!(await client.ask(GET, BODY)).includes(FAREWELL));
       client.close();
-      expect(JSON.parse((await drained).body)).toMatchObject({ outcome: "drained", farewell: { processes: 1 } });
+      expect(JSON.parse((await drained).body)).toMatchObject({ outcome: "drained", preload: { processes: 1 } });
     });
 
     test("goes on sending clients away when it is killed in a drain, whatever is started in its place", async () => {
@@ -89,17 +89,17 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
     });
 
     test.skipIf(process.getuid?.() !== 0).for([
-      { hardLimit: 20_000, pages: "mode 0, ports, sealed", farewell: { processes: 1, missed: 0 } },
-      { hardLimit: 1_024, pages: "no page", farewell: { processes: 0, missed: 1 } },
+      { hardLimit: 20_000, pages: "mode 0, ports, sealed", preload: { processes: 1, missed: 0 } },
+      { hardLimit: 1_024, pages: "no page", preload: { processes: 0, missed: 1 } },
     ])(
       "among processes of its user that keep 1,100 descriptors under way, with up to $hardLimit files: $pages",
-      async ({ hardLimit, pages, farewell }) => {
+      async ({ hardLimit, pages, preload }) => {
         const asUser = ["setpriv", `--reuid=${USER}`, `--regid=${USER}`, "--clear-groups"];
         const limited = ["prlimit", `--nofile=1024:${hardLimit}`, ...asUser];
         manager = await startManager({ build, address, flags, wrapper: limited });
         const flood = await scene.floods([...asUser, scene.compile("flood.c", "gcc"), "1100"]);
         expect(scene.runs(scene.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(pages);
-        expect(await statusOf(manager)).toMatchObject({ farewell });
+        expect(await statusOf(manager)).toMatchObject({ preload });
         flood.kill("SIGKILL");
       },
     );
@@ -111,7 +111,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
       await scene.start([process.execPath, SERVER, address, String(PORT)], address);
       await call(manager, `/${TOKEN}/drain`, "POST");
       expect(scene.runs(asking, `${FLAG_SOCKET}/${address}`)).toBe(`mode 1, ports ${PORT}, sealed`);
-      expect(await statusOf(manager)).toMatchObject({ farewell: { processes: 3, connections: 0 } });
+      expect(await statusOf(manager)).toMatchObject({ preload: { processes: 3, connections: 0 } });
     });
   });
 
@@ -119,7 +119,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
     test("has no such socket and says nothing of it", async () => {
       manager = await startManager({ build, address });
       expect(scene.runs(scene.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe("no manager");
-      expect(await statusOf(manager)).not.toHaveProperty("farewell");
+      expect(await statusOf(manager)).not.toHaveProperty("preload");
     });
   });
 });

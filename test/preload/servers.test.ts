@@ -94,7 +94,7 @@ describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", 
 
   test.for([
     { place: "before", sees: "what the server writes", extra: 0 },
-    { place: "behind", sees: "the farewell, too", extra: FAREWELL.length },
+    { place: "behind", sees: "the preload, too", extra: FAREWELL.length },
   ])("lets another library $place it see $sees", async ({ place, extra }) => {
     const address = ownAddress();
     const manager = await scene.openManager();

@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import { environmentOf, type Outside } from "../../src/manager/outside.ts";
+import { environmentOf, type Platform } from "../../src/manager/platform.ts";
 import { serve } from "../../src/manager/serve.ts";
 
 const TOKEN = "0".repeat(32);
@@ -42,7 +42,7 @@ export async function startManager(
     for (const one of waiting) if (line.includes(one.text)) one.found(line);
   };
   const port = new Promise<number>((resolve) => {
-    const outside: Outside = {
+    const outside: Platform = {
       ...BARE_BUILD,
       environment: environmentOf((name) => (name === "LASTCALL_TOKEN" ? TOKEN : variables[name])),
       self,
@@ -59,7 +59,7 @@ export async function startManager(
       nowMs: () => performance.now(),
       readInput: () => undefined,
       log,
-      complain: log,
+      printError: log,
       exit: () => undefined,
     };
     serve({ ...DEFAULT_SETTINGS, ...settings, port: 0 }, outside);

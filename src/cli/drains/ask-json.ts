@@ -1,6 +1,6 @@
 /** One question to the API server, answered by JSON or by a sentence about what went wrong. */
 import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
-import { plainText } from "../../contract/outside-text.ts";
+import { plainText } from "../../contract/untrusted-text.ts";
 import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
 
 /** In characters of what a refusal says. */

@@ -1,6 +1,6 @@
 /** The flags of `drains` and `timeline`. Reads words; what they ask for goes to the commands as plain values. */
 import { type Command, InvalidArgumentError } from "commander";
-import { isDnsLabel } from "../../contract/outside-text.ts";
+import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import { quote } from "../../policy/quote.ts";
 import type { Ports } from "../ports.ts";
 import { runDrains } from "./drains-command.ts";

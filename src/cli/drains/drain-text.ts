@@ -1,5 +1,5 @@
 /** The records in a piece of text: what `drains --json` prints, with or without `--watch`, or the log of a manager. */
-import { plainText } from "../../contract/outside-text.ts";
+import { plainText } from "../../contract/untrusted-text.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { readNotice, readRecordedNotice } from "../../drain-history/read-notice.ts";
 import { isRawObject, type RawObject, textAt, valueAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";

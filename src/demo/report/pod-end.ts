@@ -34,7 +34,7 @@ export type DrainSummary = {
   readonly milliseconds: DrainReport["milliseconds"];
   readonly left: readonly Pick<OpenConnection, "local" | "peer" | "ageMs">[];
   readonly leftTotal: number;
-  readonly witness: string;
+  readonly evidenceSource: string;
   readonly why: string;
   /** As in the report; empty where the report has none. */
   readonly relay: string;
@@ -117,7 +117,7 @@ function reportIn(line: string): DrainSummary | undefined {
       ageMs: numberAt(open, "ageMs") ?? 0,
     })),
     leftTotal: numberAt(report, "leftTotal") ?? 0,
-    witness: text("witness"),
+    evidenceSource: text("evidenceSource"),
     why: text("why"),
     relay: text("relay"),
     withdrawnAfterMs: numberAt(report, "withdrawnAfterMs") ?? -1,

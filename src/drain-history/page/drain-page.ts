@@ -1,7 +1,7 @@
 /** The page of one drain: its sentence, its picture, and everything its report says. Pure. */
 import type { DrainRecord } from "../drain-record.ts";
 import { drainSentence } from "../drain-sentence.ts";
-import { farewellWords, isIncomplete, relayWords, TRIGGER_WORDS, wholeMs } from "../drain-words.ts";
+import { isIncomplete, preloadText, relayWords, TRIGGER_WORDS, wholeMs } from "../drain-words.ts";
 import { escaped } from "../safe-text.ts";
 import { instantText, spanText } from "../time-text.ts";
 import { timelineSvg } from "../timeline-svg.ts";
@@ -30,9 +30,9 @@ function facts(record: DrainRecord): string {
     ["told by", report.outcome === "lost" ? "unknown" : TRIGGER_WORDS[report.trigger]],
     ["owner", `${record.ownerKind} ${record.ownerName}`.trim()],
     ["Pod uid", record.uid],
-    ["decided by", report.witness],
+    ["decided by", report.evidenceSource],
     ["relay", relayWords(report.relay ?? "none")],
-    ...(report.farewell === undefined ? [] : [["clients sent away", farewellWords(report.farewell)] as const]),
+    ...(report.preload === undefined ? [] : [["clients sent away", preloadText(report.preload)] as const]),
     ...Object.entries(report.milliseconds).map(([phase, ms]): readonly [string, string] => [phase, spanText(ms)]),
   ];
   return table(

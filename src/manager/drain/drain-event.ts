@@ -1,10 +1,15 @@
 /** Events of the drain machine, and the actions that the runner executes. */
-import type { Neighbours } from "../traffic/neighbours.ts";
+
 import type { Observation } from "../traffic/observation.ts";
+import type { OtherProcesses } from "../traffic/other-processes.ts";
 import type { DrainState, Offered } from "./drain-state.ts";
 
 /** One sample of the Pod's sockets. `sockets`: number of sockets read, -1 on failure. */
-export type Sample = { readonly observation: Observation; readonly neighbours: Neighbours; readonly sockets: number };
+export type Sample = {
+  readonly observation: Observation;
+  readonly otherProcesses: OtherProcesses;
+  readonly sockets: number;
+};
 
 export type HookCalled = {
   readonly kind: "hook-called";

@@ -142,10 +142,10 @@ function countOf(last: LastCount, active: number, moved: boolean, nowMs: number)
 }
 
 function applySample(state: DrainState, sample: Sample, nowMs: number): DrainState {
-  const { observation, neighbours } = sample;
+  const { observation, otherProcesses } = sample;
   const last = state.sample;
   // Sticky, because the app's listener closes long before its last outgoing call.
-  const sharedUser = last.sharedUser || (neighbours.known && neighbours.sharedUser);
+  const sharedUser = last.sharedUser || (otherProcesses.known && otherProcesses.sharedUser);
   const next: DrainState = {
     ...state,
     sample: {
@@ -160,7 +160,7 @@ function applySample(state: DrainState, sample: Sample, nowMs: number): DrainSta
   };
   const { phase } = state;
   if (phase.name !== "holding") return next;
-  const gone = neighbours.known && !neighbours.others && !sharedUser;
+  const gone = otherProcesses.known && !otherProcesses.others && !sharedUser;
   const goneSinceMs = phase.othersGoneSinceMs < 0 ? nowMs : phase.othersGoneSinceMs;
   return { ...next, phase: { ...phase, othersGoneSinceMs: gone ? goneSinceMs : -1 } };
 }

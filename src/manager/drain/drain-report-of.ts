@@ -17,12 +17,12 @@ export function drainReportOf(state: DrainState, nowMs: number, processes: numbe
     milliseconds: durations(phase, nowMs),
     left: seen.known ? seen.left.slice(0, LEFT_LIMIT) : [],
     leftTotal: seen.known ? seen.leftTotal : 0,
-    witness: seen.known ? seen.witness : "none",
+    evidenceSource: seen.known ? seen.evidenceSource : "none",
     why: whyOf(phase),
     relay: relayText(relay, phase),
     withdrawnAfterMs: withdrawnAfterMs(relay, phase),
-    farewell: processes < 0 ? undefined : { processes, missed, connections: openAtDraining(phase) },
-    unfollowed: seen.known && seen.unfollowed > 0 ? seen.unfollowed : undefined,
+    preload: processes < 0 ? undefined : { processes, missed, connections: openAtDraining(phase) },
+    untracked: seen.known && seen.untracked > 0 ? seen.untracked : undefined,
   };
 }
 

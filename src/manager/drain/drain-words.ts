@@ -1,6 +1,6 @@
 /** Formats the reason for the duration of a drain. Pure. */
 import { criterionOf, isCounted } from "../../contract/criterion.ts";
-import { FOLLOWED_LIMIT, type OpenConnection } from "../../contract/drain-report.ts";
+import { type OpenConnection, TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
 import { formatDuration } from "../../contract/duration.ts";
@@ -97,14 +97,14 @@ function remainingText(settings: DrainSettings, state: DrainState): string {
     return `with ${requests} or ${state.count.active === 1 ? "session" : "sessions"}.`;
   }
   if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
-  if (seen.leftTotal === 0) return notQuiet(settings, seen.unfollowed);
+  if (seen.leftTotal === 0) return notQuiet(settings, seen.untracked);
   const advice = driver.counted === "nothing" ? remedies(settings) : "";
-  return `with ${remaining(seen.left, seen.leftTotal)}.${tooMany(seen.unfollowed)}${advice}`;
+  return `with ${remaining(seen.left, seen.leftTotal)}.${tooMany(seen.untracked)}${advice}`;
 }
 
-function notQuiet(settings: DrainSettings, unfollowed: number): string {
+function notQuiet(settings: DrainSettings, untracked: number): string {
   if (criterionOf(settings) === "deadline") return "with no connection open.";
-  return `before ${span(settings.quietPeriodMs)} without traffic.${tooMany(unfollowed)}`;
+  return `before ${span(settings.quietPeriodMs)} without traffic.${tooMany(untracked)}`;
 }
 
 /** Settings with which kept connections do not use up the drain timeout. */
@@ -113,9 +113,9 @@ function remedies(settings: DrainSettings): string {
   return ` To close kept connections earlier, set ${preload}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
 }
 
-function tooMany(unfollowed: number): string {
-  return unfollowed > 0
-    ? ` The manager tracks ${FOLLOWED_LIMIT} connections at once, and the Pod had ${unfollowed} more, which never count as quiet.`
+function tooMany(untracked: number): string {
+  return untracked > 0
+    ? ` The manager tracks ${TRACKED_LIMIT} connections at once, and the Pod had ${untracked} more, which never count as quiet.`
     : "";
 }
 

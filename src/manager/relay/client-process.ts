@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import { createLineBuffer, createRateLimit } from "../line-buffer.ts";
-import type { Environment } from "../outside.ts";
+import type { Environment } from "../platform.ts";
 import type { NowMs } from "../ports.ts";
 import {
   CLIENT_LINE_LIMIT_BYTES,

@@ -5,7 +5,7 @@
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import { createLineBuffer } from "../line-buffer.ts";
-import type { Outside } from "../outside.ts";
+import type { Platform } from "../platform.ts";
 import {
   CLIENT_LINE_LIMIT_BYTES,
   type ClientCommand,
@@ -17,14 +17,16 @@ import { deliverReport, openWithdrawal } from "./relay-connection.ts";
 import { newSession, type SessionAction, type SessionEvent, stepSession } from "./relay-session.ts";
 import { type RelaySettings, readRelaySettings } from "./relay-settings.ts";
 
-export function runRelay(outside: Outside): void {
-  const read = readRelaySettings(outside.environment);
+export function runRelay(platform: Platform): void {
+  const read = readRelaySettings(platform.environment);
   if (read.settings === undefined) {
-    outside.complain(`lastcall relay: ${read.problem === "" ? `${VARIABLES.relayAddress} is not set` : read.problem}`);
-    outside.exit(EXIT_USAGE);
+    platform.printError(
+      `lastcall relay: ${read.problem === "" ? `${VARIABLES.relayAddress} is not set` : read.problem}`,
+    );
+    platform.exit(EXIT_USAGE);
     return;
   }
-  runClient(read.settings, outside);
+  runClient(read.settings, platform);
 }
 
 type OpenStream = { readonly id: number; readonly drop: () => void };
@@ -32,15 +34,15 @@ type OpenStream = { readonly id: number; readonly drop: () => void };
 /** Lets the event loop read what waits in the sockets before a timeout counts. */
 const ONE_TURN_MS = 1;
 
-function runClient(settings: RelaySettings, outside: Outside): void {
-  const { nowMs } = outside;
+function runClient(settings: RelaySettings, platform: Platform): void {
+  const { nowMs } = platform;
   let session = newSession(nowMs());
   let streams: OpenStream[] = [];
   let timer: NodeJS.Timeout | null = null;
   let wakeAtMs = -1;
   let delivering = false;
 
-  const send = (message: ClientMessage): void => outside.log(formatMessage(message));
+  const send = (message: ClientMessage): void => platform.log(formatMessage(message));
 
   const dial = (id: number, heartbeat: boolean): void => {
     send({ kind: "dial" });
@@ -101,7 +103,7 @@ function runClient(settings: RelaySettings, outside: Outside): void {
       onDial: () => send({ kind: "dial" }),
       onEnd: (failure) => {
         send(failure === "" ? { kind: "delivered" } : { kind: "undelivered", reason: failure });
-        outside.exit(EXIT_OK);
+        platform.exit(EXIT_OK);
       },
     });
   };
@@ -113,7 +115,7 @@ function runClient(settings: RelaySettings, outside: Outside): void {
   };
 
   const commands = createLineBuffer(CLIENT_LINE_LIMIT_BYTES);
-  outside.readInput(
+  platform.readInput(
     (chunk) => {
       for (const line of commands.take(chunk) ?? []) {
         const command = parseCommand(line);
@@ -121,7 +123,7 @@ function runClient(settings: RelaySettings, outside: Outside): void {
       }
     },
     () => {
-      if (!delivering) outside.exit(EXIT_OK);
+      if (!delivering) platform.exit(EXIT_OK);
     },
   );
   handle({ kind: "tick", nowMs: nowMs(), lateMs: 0 });

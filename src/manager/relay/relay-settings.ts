@@ -1,6 +1,6 @@
 /** Reads the relay's address, CA and credential from the variables that injection wrote; all or nothing. Pure. */
 import { VARIABLES } from "../../contract/manager-environment.ts";
-import type { Environment } from "../outside.ts";
+import type { Environment } from "../platform.ts";
 import type { RelayEndpoint } from "../ports.ts";
 import { canonicalAddress } from "../sockets/address-text.ts";
 import { shortReason } from "./ipc-messages.ts";

@@ -1,4 +1,4 @@
-/** Addresses as text, one spelling each, so that they can be compared: dotted IPv4, shortest IPv6, mapped IPv6 as IPv4. */
+/** Parses and formats IP addresses in canonical form: dotted IPv4, RFC 5952 IPv6, IPv4-mapped IPv6 as IPv4. */
 
 export function addressText(address: Address): string {
   const { a, b, c, d } = address;
@@ -6,14 +6,14 @@ export function addressText(address: Address): string {
   return groupsText([a >>> 16, a & 0xffff, b >>> 16, b & 0xffff, c >>> 16, c & 0xffff, d >>> 16, d & 0xffff]);
 }
 
-/** @returns undefined where the text is no address */
+/** @returns undefined for a text that is not an address */
 export function parseAddress(text: string): Address | undefined {
   if (text.indexOf(":") >= 0) return ipv6Address(text);
   const word = ipv4Word(text);
   return word < 0 ? undefined : ipv4Address(word);
 }
 
-/** @returns the one spelling, or the text itself where it is no address: then it equals nothing the kernel reports. */
+/** @returns the canonical form, or the unchanged text if it is not an address */
 export function canonicalAddress(text: string): string {
   if (text.indexOf(":") < 0) return text;
   const address = ipv6Address(text);
@@ -50,7 +50,7 @@ function groupsText(groups: readonly number[]): string {
   return text;
 }
 
-/** One zero group alone is written out, as RFC 5952 asks. */
+/** A single zero group is not shortened (RFC 5952). */
 function longestZeros(groups: readonly number[]): { readonly at: number; readonly length: number } {
   let at = -1;
   let length = 1;
@@ -128,7 +128,7 @@ function wordAt(groups: readonly number[], at: number): number {
   return (groups[at] ?? 0) * 65_536 + (groups[at + 1] ?? 0);
 }
 
-/** An address as four 32-bit words, most significant first; IPv4 as `::ffff:a.b.c.d`, so that either spelling is one address. */
+/** Four 32-bit words, most significant first; IPv4 as `::ffff:a.b.c.d`. */
 export type Address = { readonly a: number; readonly b: number; readonly c: number; readonly d: number };
 
 const MAPPED = 0xffff;
@@ -155,7 +155,7 @@ export function isAny(address: Address): boolean {
   return (isIpv4(address) && address.d === 0) || isShort(address, 0);
 }
 
-/** Istio's sidecar hands inbound connections to the app from 127.0.0.6 and ::6: they are those of other clients, passed on. */
+/** Istio's sidecar forwards inbound connections of clients to the app from 127.0.0.6 and ::6. */
 export function isMeshInbound(address: Address): boolean {
   return (isIpv4(address) && address.d === 0x7f000006) || isShort(address, 6);
 }

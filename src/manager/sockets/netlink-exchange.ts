@@ -1,6 +1,6 @@
 /**
- * Asks the kernel for the TCP sockets of the network namespace; needs no privilege. Every socket is handed on as it is
- * read, so that a Pod with a hundred thousand of them costs one part of an answer.
+ * Dumps the TCP sockets of the network namespace by netlink (sock_diag), without privileges. Streams the sockets, so the memory is
+ * that of one message part.
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
  */
@@ -8,7 +8,7 @@ import type { Libc } from "../ports.ts";
 import { readPart, SOCK_DIAG_BY_FAMILY, type SocketTaker } from "./netlink-message.ts";
 import { LISTEN } from "./tcp-states.ts";
 
-/** `inconsistent`: what was handed on is not all, or cannot be trusted to be. `missing`: not to be had here. */
+/** `inconsistent`: the dump may be incomplete. `missing`: not available. */
 export type DumpEnd = "whole" | "inconsistent" | "missing";
 
 const AF_NETLINK = 16;
@@ -16,13 +16,13 @@ const SOCK_RAW_CLOEXEC = 3 + 0x80000;
 const NETLINK_SOCK_DIAG = 4;
 const SOL_SOCKET = 1;
 const SO_RCVTIMEO = 20;
-/** Longest wait for a part. The kernel answers at once; a blocked call would block every hold. */
+/** The kernel answers at once; a blocking call would block every hold. */
 const RECEIVE_TIMEOUT_MICROSECONDS = 200_000;
-/** Makes recv answer the true length of a message that was cut. */
+/** recv returns the full length of a truncated message. */
 const MSG_TRUNC = 0x20;
-/** The kernel never sends a larger part. */
+/** Largest part that the kernel sends. */
 const PART_BYTES = 32_768;
-/** More than any table that fits a Pod's memory; stops a dump that never ends. */
+/** Bounds an endless dump; more than any socket table needs. */
 const PARTS_LIMIT = 20_000;
 const SEQUENCE = 1;
 
@@ -52,15 +52,15 @@ function receive(libc: Libc, fd: number, to: SocketTaker): DumpEnd {
   return "inconsistent";
 }
 
-/** Bytes of a dump request: message header, inet_diag_req_v2, and a condition as an attribute. */
+/** Message header, inet_diag_req_v2, and a filter attribute. */
 export const REQUEST_BYTES = 88;
 const CONDITION_AT = 72;
 const CONDITION_BYTES = 16;
-/** INET_DIAG_REQ_BYTECODE: operations of four bytes, each with how far to go on if it is true and if it is not. */
+/** INET_DIAG_REQ_BYTECODE: four-byte operations, each with the jump for true and for false. */
 const CONDITION = 1;
-/** INET_DIAG_BC_S_EQ: the local port is the one that the next operation names. */
+/** INET_DIAG_BC_S_EQ: compares the local port with the next operation's. */
 const LOCAL_PORT_IS = 11;
-/** INET_DIAG_BC_JMP: never true. */
+/** INET_DIAG_BC_JMP: always false. */
 const JUMP = 1;
 const OPERATION = 4;
 
@@ -69,16 +69,16 @@ const PROTOCOL_TCP = 6;
 /** Bit of attribute INET_DIAG_INFO. */
 const WITH_TCP_INFO = 2;
 
-/** Bits by the kernel's numbers of states. */
+/** Bit masks of TCP states. */
 export const LISTENERS = 1 << LISTEN;
 export const ALL_BUT_LISTENERS = 0xfff & ~LISTENERS;
 
-/** `exceptPort`: the manager's own, whose strangers the kernel can leave out for less than it takes to read about them. */
+/** `exceptPort`: the manager's port, which the kernel filters out more cheaply than the manager could. */
 export type DumpWish = { readonly family: number; readonly states: number; readonly exceptPort: number };
 
 /**
- * @param wish `states`: whose sockets are wanted, a bit each
- * @param sequence comes back in every answer
+ * @param wish `states` is a bit mask
+ * @param sequence repeated in every message of the answer
  */
 export function dumpRequest({ family, states, exceptPort }: DumpWish, sequence: number): Buffer {
   const bytes = Buffer.alloc(REQUEST_BYTES);
@@ -92,7 +92,7 @@ export function dumpRequest({ family, states, exceptPort }: DumpWish, sequence: 
   bytes.writeUInt32LE(states, 20);
   bytes.writeUInt16LE(CONDITION_BYTES, CONDITION_AT);
   bytes.writeUInt16LE(CONDITION, CONDITION_AT + 2);
-  // A socket is shown where the condition ends with its bytes, and left out where it goes beyond them.
+  // The filter accepts a socket by a jump to its end, and rejects it by a jump beyond.
   bytes.writeUInt8(LOCAL_PORT_IS, CONDITION_AT + 4);
   bytes.writeUInt8(2 * OPERATION, CONDITION_AT + 5);
   bytes.writeUInt16LE(3 * OPERATION, CONDITION_AT + 6);

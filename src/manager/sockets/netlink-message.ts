@@ -1,5 +1,5 @@
 /**
- * Socket diagnostics on the wire: the answers. Pure; every length is doubted.
+ * Parses messages of sock_diag. Checks every length. Pure.
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
  */
@@ -7,15 +7,15 @@ import { type Address, ipv4Address } from "./address-text.ts";
 import type { TcpSocket } from "./reading.ts";
 import { LISTEN, TIME_WAIT } from "./tcp-states.ts";
 
-/** Of the question and of each socket in the answer. */
+/** Message type of requests and of sockets in the answer. */
 export const SOCK_DIAG_BY_FAMILY = 20;
 
 export const AF_INET = 2;
 export const AF_INET6 = 10;
 
 /**
- * `more`: another part follows. `done`: the dump is whole. `inconsistent`: the kernel says that the table changed
- * under the dump. `refused`: the kernel does not offer it. `garbled`: not an answer to this question.
+ * `more`: another part follows. `done`: the dump is complete. `inconsistent`: the table changed during the dump. `refused`: not
+ * supported by the kernel. `garbled`: not an answer to this request.
  */
 export type PartEnd = "more" | "done" | "inconsistent" | "refused" | "garbled";
 
@@ -26,17 +26,17 @@ const MESSAGE_ERROR = 2;
 const MESSAGE_DONE = 3;
 const FLAG_DUMP_INTERRUPTED = 0x10;
 
-/** Takes the sockets of a dump one by one. */
+/** Receives the sockets of a dump. */
 export type SocketTaker = {
   readonly take: (socket: TcpSocket) => void;
-  /** Connections that ended longer ago are left out. */
+  /** Omits TIME_WAIT entries of connections that ended longer ago. */
   readonly tracesMs: number;
 };
 
 /**
- * Reads one received part and hands its sockets on.
+ * Parses one received part.
  *
- * @param length bytes received, which may be more than the buffer holds: then the part was cut and is `garbled`
+ * @param length received bytes; if larger than the buffer, the part was truncated and is `garbled`
  */
 export function readPart(bytes: Buffer, length: number, sequence: number, to: SocketTaker): PartEnd {
   if (length < HEADER_BYTES || length > bytes.length) return "garbled";
@@ -61,13 +61,13 @@ function readMessage(bytes: Buffer, at: number, size: number, to: SocketTaker): 
   if (type !== SOCK_DIAG_BY_FAMILY || size < HEADER_BYTES + DIAG_BYTES) return "garbled";
   const family = bytes.readUInt8(at + HEADER_BYTES);
   if (family !== AF_INET && family !== AF_INET6) return "garbled";
-  // A busy server has these by the ten thousand; what they told, an earlier look has heard.
+  // A busy server has tens of thousands of TIME_WAIT entries, which earlier samples have counted.
   const endedMs = timeWaitAge(bytes, at + HEADER_BYTES, bytes.readUInt8(at + HEADER_BYTES + 1));
   if (endedMs <= to.tracesMs) to.take(readSocket(bytes, at + HEADER_BYTES, at + size));
   return "more";
 }
 
-/** tcp_info came with its fields in this order; older kernels send less of it. */
+/** Offsets in tcp_info; older kernels send a shorter struct. */
 const INFO_LAST_SENT = 44;
 const INFO_LAST_RECEIVED = 52;
 const INFO_LAST_ACK = 56;
@@ -83,10 +83,10 @@ function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
   const family = bytes.readUInt8(at);
   const state = bytes.readUInt8(at + 1);
   const info = state === LISTEN ? -1 : findInfo(bytes, at + DIAG_BYTES, end);
-  const told = info >= 0 ? infoLength(bytes, info) : 0;
-  const ages = told >= INFO_AGES_END;
-  const counts = told >= INFO_BYTES_END;
-  const segments = told >= INFO_SEGMENTS_END;
+  const length = info >= 0 ? infoLength(bytes, info) : 0;
+  const ages = length >= INFO_AGES_END;
+  const counts = length >= INFO_BYTES_END;
+  const segments = length >= INFO_SEGMENTS_END;
   const segmentsSent = segments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_SENT) : -1;
   return {
     family,
@@ -107,7 +107,7 @@ function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
       : -1,
     dataSegmentsReceived: segments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_RECEIVED) : -1,
     dataSegmentsSent: segmentsSent,
-    // The counters wrap, so does their difference.
+    // Unsigned, because the counters wrap.
     pureAcksSent: segments ? (bytes.readUInt32LE(info + 4 + INFO_SEGMENTS_SENT) - segmentsSent) >>> 0 : -1,
   };
 }
@@ -116,7 +116,7 @@ const TIMER_OF_TIME_WAIT = 3;
 /** Fixed in Linux: TCP_TIMEWAIT_LEN. */
 const TIME_WAIT_MS = 60_000;
 
-/** What remains of the minute tells when the connection ended. */
+/** Derives the age from the remaining time of the TIME_WAIT timer. */
 function timeWaitAge(bytes: Buffer, at: number, state: number): number {
   if (state !== TIME_WAIT || bytes.readUInt8(at + 2) !== TIMER_OF_TIME_WAIT) return -1;
   const left = bytes.readUInt32LE(at + 52);
@@ -125,7 +125,7 @@ function timeWaitAge(bytes: Buffer, at: number, state: number): number {
 
 const ATTRIBUTE_INFO = 2;
 
-/** @returns where the attribute starts, or -1 */
+/** @returns offset of the attribute, or -1 */
 function findInfo(bytes: Buffer, from: number, end: number): number {
   let at = from;
   while (at + 4 <= end) {

@@ -1,21 +1,21 @@
 /**
- * `/proc/net/tcp`, `tcp6`, `udp` and `udp6`: the source where netlink is missing. Pure; a table that was cut or has a
- * line that cannot be read is not whole, never shorter. Scanned by character because splitting is slow when compiled.
+ * Parses `/proc/net/tcp`, `tcp6`, `udp` and `udp6`, the source without netlink. A truncated table or an invalid line makes the table
+ * incomplete. Scans characters, because splitting is slow in the native build. Pure.
  */
 import { type Address, ipv4Address } from "./address-text.ts";
 import type { TcpSocket } from "./reading.ts";
 
-/** Reads a table piece by piece, wherever the pieces are cut: no more than one of them is held. */
+/** Parses a table in pieces of any size. */
 type TableReader = {
-  /** @returns false when no more pieces are of use: a line cannot be read, or the taker has enough */
+  /** @returns false when no more pieces are needed */
   readonly take: (piece: string) => boolean;
-  /** After the last piece. @returns whether the table was read to its end, or as far as the taker wanted */
+  /** Call it after the last piece. @returns whether the table was complete, or read as far as needed */
   readonly end: () => boolean;
 };
 
 /**
  * @param family 2 for `tcp` and `udp`, 10 for the others
- * @param take gets every socket; false when it has enough
+ * @param take receives every socket; returns false when no more are needed
  */
 export function createTableReader(family: number, take: (socket: TcpSocket) => boolean): TableReader {
   let rest = "";
@@ -24,7 +24,7 @@ export function createTableReader(family: number, take: (socket: TcpSocket) => b
 
   const line = (text: string, start: number, end: number): void => {
     if (!headed) {
-      // The UDP tables begin with one space more.
+      // UDP tables have one more space.
       headed = text.startsWith("  sl ", start) || text.startsWith("   sl ", start);
       if (!headed) state = "broken";
       return;
@@ -52,7 +52,7 @@ export function createTableReader(family: number, take: (socket: TcpSocket) => b
   };
 }
 
-/** Several times the longest line of the kernel's. */
+/** Several times the longest line of the kernel. */
 const LINE_LIMIT = 1_024;
 
 /** `   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 …` */
@@ -101,7 +101,7 @@ function isSound(socket: TcpSocket): boolean {
   );
 }
 
-/** Words are in the machine's own order, which is little-endian on every platform served. */
+/** Words are in host order, which is little-endian on all supported platforms. */
 function addressAt(text: string, at: number, family: number): Address | undefined {
   const a = hexAt(text, at, 8);
   if (family === 2) return a < 0 ? undefined : ipv4Address(swapped(a));

@@ -1,4 +1,4 @@
-/** What the kernel shows of the Pod's sockets, as data. */
+/** Types of the kernel's socket data. */
 import type { Address } from "./address-text.ts";
 
 /** One TCP socket of the Pod's network namespace. */
@@ -12,39 +12,39 @@ export type TcpSocket = {
   readonly peerAddress: Address;
   readonly peerPort: number;
   readonly uid: number;
-  /** Bytes unread; for LISTEN the connections waiting for accept. */
+  /** Unread bytes; for LISTEN the number of connections in the backlog. */
   readonly receiveQueue: number;
-  /** Bytes not acknowledged by the peer; for LISTEN the backlog limit. */
+  /** Unacknowledged bytes; for LISTEN the backlog limit. */
   readonly sendQueue: number;
-  /** From tcp_info; ages in ms. All -1 where the source cannot tell (/proc/net). */
+  /** From tcp_info; ages in ms. -1 if the source does not have them (/proc/net). */
   readonly lastDataSentMs: number;
   readonly lastDataReceivedMs: number;
   /** For TIME_WAIT from netlink: since the connection ended. */
   readonly lastAckReceivedMs: number;
   readonly bytesReceived: number;
-  /** Segments with data, and acknowledgements sent on their own. Whole counts of the connection's life; -1 like the ages. */
+  /** Data segments and pure acknowledgements since the start of the connection; -1 like the ages. */
   readonly dataSegmentsReceived: number;
   readonly dataSegmentsSent: number;
   readonly pureAcksSent: number;
 };
 
-/** Gets what one look at the kernel shows, as it is read: a Pod may have more sockets than fit in our memory. */
+/** Receives the sockets of one sample as a stream, because a Pod may have more of them than fit in memory. */
 export type SocketVisitor = {
-  /** All of these come before the first connection. */
+  /** Called for all listeners before the first connection. */
   readonly onListener: (socket: TcpSocket) => void;
   readonly onConnection: (socket: TcpSocket) => void;
-  /** An unconnected bound UDP socket on a non-loopback address. @returns false when no more have to be shown */
+  /** An unconnected UDP socket on a non-loopback address. @returns false when no more are needed */
   readonly onUdpPort: (port: number) => boolean;
   /** There are more UDP sockets than are read. */
   readonly onManyUdp: () => void;
-  /** A source is there and failed this time, or its table changed meanwhile: such a look is no blindness. */
-  readonly onTorn: () => void;
+  /** An available source failed this time, or its table changed during the dump; the sample is not blind. */
+  readonly onIncomplete: () => void;
 };
 
-/** One look at the kernel that was whole. */
+/** A complete sample. */
 export type Reading = {
   readonly source: "netlink" | "proc";
-  /** How many were shown: what the look has cost. */
+  /** Number of sockets read, which determines the cost. */
   readonly sockets: number;
   /** Counters of /proc/net/snmp; -1 when unreadable. */
   readonly passiveOpens: number;

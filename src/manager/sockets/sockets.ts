@@ -1,4 +1,4 @@
-/** One look at the kernel's sockets, from the best source there is, handed on socket by socket. */
+/** Samples the kernel's sockets from the best available source, as a stream. */
 import type { Libc, ReadText, ScanText } from "../ports.ts";
 import { isLoopback } from "./address-text.ts";
 import { ALL_BUT_LISTENERS, type DumpEnd, dumpTcp, LISTENERS } from "./netlink-exchange.ts";
@@ -8,21 +8,21 @@ import type { Reading, SocketVisitor, TcpSocket } from "./reading.ts";
 import { LISTEN } from "./tcp-states.ts";
 
 /**
- * @param tracesMs how long ago a connection may have ended to be shown; the tables of /proc show all
- * @returns `undefined` when no source gave a whole and consistent picture, whatever the visitor was told
+ * @param tracesMs omits TIME_WAIT entries of connections that ended longer ago; /proc has no such filter
+ * @returns `undefined` if no source was complete and consistent; the visitor may have received sockets anyway
  */
 export type SocketReader = (tracesMs: number, visitor: SocketVisitor) => Reading | undefined;
 
-/** @param ownPort the manager's; of its sockets only the listener is shown, where the kernel can choose */
+/** @param ownPort the manager's port, whose connections netlink omits */
 export function createSocketReader(libc: Libc, readText: ReadText, scanText: ScanText, ownPort: number): SocketReader {
-  // A source that has worked and fails is short of files or memory: what makes it so must not end a drain.
+  // A source that worked before and fails is short of descriptors or memory, which must not end a drain.
   let hasWorked = false;
   return (tracesMs, visitor) => {
     const udp = visitUdp(scanText, visitor);
-    // Before the sockets: a connection that comes between the two looks must show in the later one, the dump.
+    // Read before the sockets, so that a connection in between appears in the dump.
     const opens = parseOpens(readText("/proc/net/snmp") ?? "");
     let sockets = 0;
-    // Either may be shown by what was asked for the other: older sources do not choose.
+    // Older kernels and /proc return both kinds for either request.
     const source = visitTcp(libc, scanText, {
       tracesMs,
       ownPort,
@@ -36,10 +36,10 @@ export function createSocketReader(libc: Libc, readText: ReadText, scanText: Sca
         sockets = sockets + 1;
         visitor.onConnection(socket);
       },
-      torn: visitor.onTorn,
+      incomplete: visitor.onIncomplete,
     });
     if (udp < 0 || source === "none") {
-      if (hasWorked) visitor.onTorn();
+      if (hasWorked) visitor.onIncomplete();
       return undefined;
     }
     hasWorked = true;
@@ -54,13 +54,12 @@ type TcpVisit = {
   readonly ownPort: number;
   readonly listener: Take;
   readonly connection: Take;
-  readonly torn: () => void;
+  readonly incomplete: () => void;
 };
 
-/** No socket has it. */
 const NO_PORT = 0;
 
-/** Listeners first, of both families: they tell which connections matter. That is also where netlink is found missing. */
+/** Reads listeners of both families first, because they determine the drained ports. Detects missing netlink too. */
 function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | "proc" | "none" {
   const listeners: SocketTaker = { tracesMs: visit.tracesMs, take: visit.listener };
   const ofListeners = (family: number): DumpEnd =>
@@ -68,13 +67,13 @@ function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | 
   const four = ofListeners(AF_INET);
   if (four === "missing") return visitTables(scanText, visit);
   const six = four === "whole" ? ofListeners(AF_INET6) : four;
-  // Refused for IPv6 alone: either the kernel has none, which the missing table confirms, or the picture is half.
+  // Refused for IPv6 only: either the kernel has no IPv6, which the missing table confirms, or the dump is incomplete.
   if (six === "missing" && isThere(scanText, "/proc/net/tcp6")) return visitTables(scanText, visit);
   if (four === "inconsistent" || six === "inconsistent") return noneOf("inconsistent", visit);
   const connections: SocketTaker = { tracesMs: visit.tracesMs, take: visit.connection };
   const ofConnections = (family: number): DumpEnd =>
     dumpTcp(libc, { family, states: ALL_BUT_LISTENERS, exceptPort: visit.ownPort }, connections);
-  // What fails from here on has shown some of the sockets already, so no other source can take its place in this look.
+  // From here on some sockets have been delivered, so another source cannot replace this one in the same sample.
   const fours = ofConnections(AF_INET);
   if (fours !== "whole") return noneOf(fours, visit);
   if (six === "missing") return "netlink";
@@ -83,11 +82,11 @@ function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | 
 }
 
 function noneOf(end: DumpEnd, visit: TcpVisit): "none" {
-  if (end === "inconsistent") visit.torn();
+  if (end === "inconsistent") visit.incomplete();
   return "none";
 }
 
-/** The tables have no order that could be relied on, so each is read twice. */
+/** The tables are not ordered by state, so each is read twice. */
 function visitTables(scanText: ScanText, visit: TcpVisit): "proc" | "none" {
   for (const take of [visit.listener, visit.connection]) {
     const all = (socket: TcpSocket): boolean => {
@@ -100,7 +99,7 @@ function visitTables(scanText: ScanText, visit: TcpVisit): "proc" | "none" {
   return "proc";
 }
 
-/** `missing`: there is none, as in a kernel without IPv6. @param take false when it has enough */
+/** `missing`: a kernel without IPv6. @param take returns false when no more sockets are needed */
 function visitTable(
   scanText: ScanText,
   name: string,
@@ -117,12 +116,12 @@ function isThere(scanText: ScanText, path: string): boolean {
   return scanText(path, () => false) !== "missing";
 }
 
-/** The kernel marks an unconnected UDP socket with the number of TCP's CLOSE. */
+/** State of an unconnected UDP socket, the number of TCP's CLOSE. */
 const UNCONNECTED = 7;
-/** The kernel counts its way to each piece of a long table from the start. Beyond so many something may well be bound. */
+/** The kernel walks the table from the start for each piece, so reading is quadratic. Beyond the limit a port counts as bound. */
 const UDP_LIMIT = 4_096;
 
-/** @returns how many sockets were read, -1 where that cannot be known to be all */
+/** @returns the number of sockets read; -1 if the tables were incomplete */
 function visitUdp(scanText: ScanText, visitor: SocketVisitor): number {
   let sockets = 0;
   let wanted = true;
@@ -140,10 +139,10 @@ function visitUdp(scanText: ScanText, visitor: SocketVisitor): number {
   return sockets;
 }
 
-/** The counters of TCP handshakes in `/proc/net/snmp`. Pure. */
+/** Counters in `/proc/net/snmp`. */
 type Opens = { readonly passive: number; readonly active: number };
 
-/** @returns -1 for what the text does not tell */
+/** @returns -1 for missing counters */
 export function parseOpens(text: string): Opens {
   const names = lineWords(text, "Tcp: ", 0);
   const values = names.end < 0 ? names : lineWords(text, "Tcp: ", names.end);

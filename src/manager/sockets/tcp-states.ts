@@ -1,4 +1,4 @@
-/** The kernel's numbers for TCP states, with names. */
+/** TCP states of the kernel. */
 
 export const ESTABLISHED = 1;
 export const SYN_RECV = 3;
@@ -28,7 +28,7 @@ export function stateName(state: number): string {
   return NAMES[state] ?? "UNKNOWN";
 }
 
-/** States in which bytes may still matter to a peer or to a program in the Pod. */
+/** Whether data may still be sent or read in this state. */
 export function isOpen(state: number): boolean {
   return (
     state === ESTABLISHED || state === CLOSE_WAIT || state === FIN_WAIT1 || state === CLOSING || state === LAST_ACK

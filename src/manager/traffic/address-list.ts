@@ -1,10 +1,10 @@
-/** A few addresses, each with a number: its place. Most questions are about the one asked for last. */
+/** A short list of addresses with stable indexes; caches the last lookup. */
 import { type Address, isSameAddress } from "../sockets/address-text.ts";
 
 type AddressList = {
-  /** @returns -1 where it is not known */
+  /** @returns -1 for an unknown address */
   readonly indexOf: (address: Address) => number;
-  /** @returns its place, old or new; -1 where the list is full */
+  /** @returns the existing or new index; -1 when the list is full */
   readonly add: (address: Address) => number;
 };
 

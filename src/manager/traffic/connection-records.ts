@@ -1,29 +1,29 @@
 /**
- * Fixed places for facts of connections, in two flat arrays: ten words a connection instead of an object of half a
- * kilobyte, found again by the exact addresses and ports, so that two connections are never taken for one.
+ * Stores facts of connections in two flat arrays: ten words per connection instead of an object of 0.5 KB. Records are found by
+ * the exact addresses and ports, so two connections never share one.
  */
 import type { TcpSocket } from "../sockets/reading.ts";
 import { createAddressList } from "./address-list.ts";
 import { createSlotHash, type SlotHash } from "./slot-hash.ts";
 
 export type ConnectionRecords = {
-  /** @returns the number of its record, or -1 */
+  /** @returns the index of the record, or -1 */
   readonly find: (socket: TcpSocket) => number;
-  /** Gives a connection that `find` did not know a record of zeros. @returns -1 where there is no room */
+  /** Adds a record of zeros for a connection without one. @returns -1 when full */
   readonly enter: (socket: TcpSocket) => number;
   readonly fact: (record: number, fact: number) => number;
   readonly setFact: (record: number, fact: number, value: number) => void;
   readonly flags: (record: number) => number;
   readonly setFlags: (record: number, flags: number) => void;
   readonly count: () => number;
-  /** Keeps the records that `keeps` says, in their order. Numbers of records change. */
+  /** Removes records for which `keeps` is false, in order. Indexes change. */
   readonly retain: (keeps: (record: number) => boolean) => void;
 };
 
-/** Of each connection the caller may keep so many facts of 32 bits, and 16 flags. */
+/** 32-bit facts per connection, in addition to 16 flags. */
 const FACTS = 4;
 
-/** The peer's address (4 words), the ports, the place of the local address with the flags; then the facts. */
+/** Layout: peer address (4 words), ports, index of the local address with the flags, facts. */
 const PORTS = 4;
 const LOCAL = 5;
 const FIRST_FACT = 6;
@@ -31,13 +31,13 @@ const WORDS = FIRST_FACT + FACTS;
 /** Flags are the low half of their word. */
 const HALF = 65_536;
 
-/** Where the Pod has few connections, a few pages. */
+/** Initial capacity: a few pages of memory. */
 const FEW = 256;
-/** Of a Pod, where its connections arrive. */
+/** Local addresses of a Pod. */
 const LOCALS_LIMIT = 256;
 
 /**
- * @param random 0 up to 1, not to be guessed from outside: a client shall not choose ports that all meet in one slot
+ * @param random from 0 to 1, unpredictable, so that clients cannot choose ports that collide
  * @param limit at most 2^17, so that half of the slots stay free
  */
 export function createConnectionRecords(random: () => number, limit: number): ConnectionRecords {
@@ -46,7 +46,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
   let words = new Uint32Array(0);
   let capacity = 0;
   let count = 0;
-  /** Each slot has the number of a record, plus 1; at most half of them are taken. */
+  /** Index of a record plus 1; at most half of the slots are used. */
   let slots = new Uint32Array(0);
   let next = 0;
 
@@ -74,7 +74,6 @@ export function createConnectionRecords(random: () => number, limit: number): Co
   };
 
   const putAll = (size: number): void => {
-    // The old slots tell nothing that the records do not.
     if (slots.length === size) slots.fill(0);
     else slots = new Uint32Array(size);
     for (let record = 0; record < count; record = record + 1) put(record);
@@ -91,7 +90,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
     }
   };
 
-  /** All at once beyond a few: memory that was never written costs nothing, and growing by copies would cost twice. */
+  /** Grows to the limit in one step: untouched memory costs nothing, and repeated copies would need twice the memory. */
   const makeRoom = (): boolean => {
     if (count < capacity) return true;
     if (capacity >= limit) return false;
@@ -106,7 +105,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
     find: (socket) => {
       const local = locals.indexOf(socket.localAddress);
       if (local < 0) return -1;
-      // The kernel keeps its order, so a connection nearly always follows the one it followed in the look before.
+      // The kernel keeps the order of sockets, so the next record nearly always matches.
       const found = next < count && isPair(next, socket, local) ? next : lookUp(socket, local);
       if (found >= 0) next = found + 1;
       return found;

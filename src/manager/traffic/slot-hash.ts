@@ -1,7 +1,6 @@
 /**
- * Spreads connections over slots by secret factors (multilinear hashing): whatever addresses and ports clients choose
- * without knowing them, two connections meet in a slot no more often than by chance. Sums of doubles, since every
- * operation on 32 bits is a call in the compiled manager.
+ * Hashes connections to slots with secret factors (multilinear hashing), so that clients cannot cause collisions by choosing addresses
+ * and ports. Uses sums of doubles, because 32-bit operations are function calls in the native build.
  */
 import type { Address } from "../sockets/address-text.ts";
 
@@ -11,12 +10,12 @@ export type SlotHash = {
 };
 
 const HALF = 65_536;
-/** Two for each word of a pair but the place of the local address, which is below {@link HALF}. */
+/** Two per word, one for the index of the local address, which is below {@link HALF}. */
 const FACTORS = 11;
-/** 33 bits, times 16 bits, eleven times: below 2^53, so that sums are exact. */
+/** 33 bits times 16 bits, eleven times, is below 2^53, so sums are exact. */
 const MODULUS = 8_589_934_592;
 
-/** @param random 0 up to 1, not to be guessed */
+/** @param random from 0 to 1, unpredictable */
 export function createSlotHash(random: () => number): SlotHash {
   const factors = new Float64Array(FACTORS);
   for (let index = 0; index < factors.length; index = index + 1) factors[index] = Math.floor(random() * MODULUS);
@@ -29,7 +28,7 @@ export function createSlotHash(random: () => number): SlotHash {
   return {
     slotOf: (peer, ports, local, slots) => {
       let sum = term(peer.d, 0) + term(ports, 2) + local * (factors[4] ?? 0);
-      // The same words for every IPv4 address.
+      // These words are constant for IPv4.
       if (peer.a !== 0 || peer.b !== 0) sum = sum + term(peer.a, 5) + term(peer.b, 7) + term(peer.c, 9);
       const turns = sum / MODULUS;
       return Math.floor((turns - Math.floor(turns)) * slots);

@@ -1,9 +1,9 @@
 /** Issues the relay's address, CA and credential to Pods at injection, and checks the credentials of their requests. */
 import { isIP } from "node:net";
 import { isOwner } from "../../api-server/event-object.ts";
-import { isDnsLabel } from "../../contract/outside-text.ts";
 import type { GiveRelayAccess, RelayAccessRequest } from "../../contract/relay-access.ts";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
+import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import type { CheckCredential } from "../server/guard.ts";
 import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
 import {

@@ -1,8 +1,8 @@
 /** Decides from a Pod's status whether its drain was lost, and builds the report of a lost drain. Pure. */
 import type { ApiResponse } from "../../api-server/api-request.ts";
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
-import { plainText } from "../../contract/outside-text.ts";
 import type { CredentialClaims, RelayedPod, WithdrawalState } from "../../contract/relay-wire.ts";
+import { plainText } from "../../contract/untrusted-text.ts";
 import type { RecordedReport } from "../../drain-history/drain-record.ts";
 import { objectAt, objectsAt, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { type NoPod, readPodObject } from "../slices/pod-reader.ts";
@@ -82,7 +82,7 @@ export function lostReport(drain: BrokenDrain, { exitCode, reason }: ManagerEnd)
     milliseconds: { withdrawing, deregistration: 0, draining: 0, holding: 0 },
     left: [],
     leftTotal: 0,
-    witness: "none",
+    evidenceSource: "none",
     why: `Container lastcall ended with exit code ${exitCode}${cause} while it waited for the withdrawal. The containers got their stop signal at once, and requests may have failed. ${remedy}`,
     relay: RELAY_STATES[drain.state],
   };

@@ -1,5 +1,5 @@
 /** Renders the responses of the admin port. Pure. */
-import { isDnsLabel } from "../../contract/outside-text.ts";
+import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { drainListPage, drainPage } from "../../drain-history/page/drain-page.ts";
 import { timelineSvg } from "../../drain-history/timeline-svg.ts";

@@ -1,7 +1,7 @@
 /** Reads and validates the body of a withdrawal request, which is untrusted input. Pure. */
 import { isIP } from "node:net";
-import { isDnsLabel } from "../../contract/outside-text.ts";
 import type { WithdrawalRequest } from "../../contract/relay-wire.ts";
+import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import { isRawObject, listAt, valueAt } from "../../kubernetes/raw-json.ts";
 
 type ReadRequest =

@@ -1,7 +1,7 @@
 /** Creates Events for admissions: warnings of a response reach only the controller that creates the Pods. Pure. */
 import { type EventSpec, isOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
-import { plainText } from "../../contract/outside-text.ts";
+import { plainText } from "../../contract/untrusted-text.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/outcome.ts";
 import { isUnexpected } from "../../injection/review.ts";
 import { podName } from "../../kubernetes/pod.ts";

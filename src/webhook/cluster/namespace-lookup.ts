@@ -2,7 +2,7 @@
  * Returns the annotations of a namespace from the cache, or waits briefly for the watch to deliver it. Sends no request for a
  * namespace in a review, because any client can send reviews.
  */
-import { isDnsLabel } from "../../contract/outside-text.ts";
+import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import type { KeptAnnotations } from "./kept-objects.ts";
 
 /** Longest wait of an admission. A watch lags by a few milliseconds. */

@@ -124,7 +124,7 @@ export const DRIVERS: readonly Scenario[] = [
       const at = `--drain-url=http://${world.address}:8081/drain`;
       const manager = await drainWith(world, [...ONE_APP, "--driver=http", at]);
       // No one waits for the answer, which may come after the drain's end.
-      await manager.until((line) => line["message"] === "driver could not be told");
+      await manager.until((line) => line["message"] === "driver's drain was not started");
     },
   },
   {

@@ -50,7 +50,7 @@ export const RELAYS: readonly Scenario[] = [
       await world.app();
       const manager = await world.serve(FLAGS, relay.env);
       await podIsDeleted(world);
-      await manager.until((said) => said["message"] === "the relay did not get the report");
+      await manager.until((said) => said["message"] === "cannot report to the relay");
       await world.stop();
     },
   },

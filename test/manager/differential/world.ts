@@ -101,7 +101,7 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
       }),
     phase: async (name) => {
       await running().until((line) => line["message"] === "drain phase" && line["phase"] === name);
-      await clock.until(async () => witnessOf(await answerOf(address, `/${TOKEN}/status`, "GET")) !== "none");
+      await clock.until(async () => evidenceSourceOf(await answerOf(address, `/${TOKEN}/status`, "GET")) !== "none");
     },
     heard,
     dial: () => dial({ address }),
@@ -132,8 +132,8 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
   }
 }
 
-function witnessOf(answer: unknown): unknown {
-  return (answer as { readonly body?: { readonly witness?: unknown } }).body?.witness;
+function evidenceSourceOf(answer: unknown): unknown {
+  return (answer as { readonly body?: { readonly evidenceSource?: unknown } }).body?.evidenceSource;
 }
 
 function slowly(clock: TestClock): (req: IncomingMessage, res: ServerResponse) => void {

@@ -7,7 +7,7 @@ import { parseActiveCount } from "../../../src/manager/drivers/http/http-driver.
 import { parseHttpTarget } from "../../../src/manager/http/http-target.ts";
 import { depthOf } from "../../../src/manager/json-reader.ts";
 import { createLineBuffer } from "../../../src/manager/line-buffer.ts";
-import { environmentOf } from "../../../src/manager/outside.ts";
+import { environmentOf } from "../../../src/manager/platform.ts";
 import {
   formatCommand,
   formatMessage,

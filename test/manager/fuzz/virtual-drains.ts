@@ -7,13 +7,13 @@ import type { DrainAction, DrainEvent } from "../../../src/manager/drain/drain-e
 import { step } from "../../../src/manager/drain/drain-machine.ts";
 import { drainReportOf, outcomeOf } from "../../../src/manager/drain/drain-report-of.ts";
 import { drainOf, idleState } from "../../../src/manager/drain/drain-state.ts";
-import { phaseLine, reportLine, type Speaker } from "../../../src/manager/log-line.ts";
+import { type LogSource, phaseLine, reportLine } from "../../../src/manager/log-line.ts";
 import { NO_ENDPOINT } from "../../../src/manager/relay/relay-settings.ts";
 import type { SocketVisitor } from "../../../src/manager/sockets/reading.ts";
 import type { SocketReader } from "../../../src/manager/sockets/sockets.ts";
-import { createJudge, NO_CONNECTIONS } from "../../../src/manager/traffic/judge.ts";
-import { createConnectionMemory } from "../../../src/manager/traffic/judge-memory.ts";
-import { createNeighbourWatch, UNKNOWN_NEIGHBOURS } from "../../../src/manager/traffic/neighbours.ts";
+import { createConnectionMemory } from "../../../src/manager/traffic/connection-memory.ts";
+import { createProcessWatch, UNKNOWN_PROCESSES } from "../../../src/manager/traffic/other-processes.ts";
+import { createTrafficMonitor, NO_CONNECTIONS } from "../../../src/manager/traffic/traffic-monitor.ts";
 
 export type VirtualPod = {
   /** From the hooks to the end and a minute beyond, when the machine is ready again. */
@@ -29,12 +29,12 @@ export type VirtualPod = {
 const MOMENTS_LIMIT = 100_000;
 
 export function createVirtualPod(settings: DrainSettings, readSockets: SocketReader): VirtualPod {
-  const speaker: Speaker = { pod: "web-0", namespace: "shop" };
-  const judge = createJudge(
+  const speaker: LogSource = { pod: "web-0", namespace: "shop" };
+  const judge = createTrafficMonitor(
     settings,
     createConnectionMemory(() => Math.random()),
   );
-  const neighbours = createNeighbourWatch(settings.port, NO_ENDPOINT);
+  const otherProcesses = createProcessWatch(settings.port, NO_ENDPOINT);
   let state = idleState([]);
   let nowMs = 1_000;
   let wakeAtMs = -1;
@@ -46,20 +46,20 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
 
   const visitor: SocketVisitor = {
     onListener: (socket) => {
-      judge.seeListener(socket);
-      neighbours.see(socket);
+      judge.addListener(socket);
+      otherProcesses.add(socket);
     },
     onConnection: (socket) => {
-      judge.seeConnection(socket, nowMs);
-      neighbours.see(socket);
+      judge.addConnection(socket, nowMs);
+      otherProcesses.add(socket);
     },
-    onUdpPort: judge.seeUdpPort,
-    onManyUdp: judge.seeManyUdp,
-    onTorn: judge.seeTorn,
+    onUdpPort: judge.addUdpPort,
+    onManyUdp: judge.addManyUdp,
+    onIncomplete: judge.markIncomplete,
   };
 
   const perform = (action: DrainAction): void => {
-    if (action.kind === "learn-kubelet") judge.learnKubelet(action.address);
+    if (action.kind === "learn-kubelet") judge.addKubelet(action.address);
     if (action.kind === "answer") said = said + JSON.stringify(drainReportOf(state, nowMs, -1, 0)).length;
     if (action.kind === "count-active") hear({ kind: "active-counted", nowMs, active: 3, moved: false });
     if (action.kind !== "entered") return;
@@ -91,12 +91,12 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
       return;
     }
     looks = looks + 1;
-    judge.begin(nowMs);
-    neighbours.begin();
+    judge.startSample(nowMs);
+    otherProcesses.startSample();
     const reading = readSockets(250, visitor);
     const sample = {
-      observation: judge.observe(reading, nowMs, NO_CONNECTIONS),
-      neighbours: reading === undefined ? UNKNOWN_NEIGHBOURS : neighbours.end(),
+      observation: judge.finishSample(reading, nowMs, NO_CONNECTIONS),
+      otherProcesses: reading === undefined ? UNKNOWN_PROCESSES : otherProcesses.finishSample(),
       sockets: 0,
     };
     hear({ kind: "tick", nowMs, sample });

@@ -2,7 +2,7 @@
 import type { DrainSettings, KubeletProbe } from "../../../contract/drain-settings.ts";
 import type { HttpEnd, HttpStream } from "../../http/http-client.ts";
 import { adminCall, type HttpTarget } from "../../http/http-target.ts";
-import { createAllowance } from "../../traffic/judge-allowance.ts";
+import { createProbeAllowance } from "../../traffic/probe-allowance.ts";
 import { STATS } from "./envoy-admin.ts";
 import { createEnvoyStats, type EnvoyCount } from "./envoy-stats.ts";
 
@@ -69,14 +69,14 @@ type Evidence = {
 
 export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvidence {
   let last: EnvoyCount | undefined;
-  let arrivals = createAllowance([]);
-  let answers = createAllowance([]);
+  let arrivals = createProbeAllowance([]);
+  let answers = createProbeAllowance([]);
 
   const start = (count: EnvoyCount): void => {
     // A probe is a connection with at most one request.
     const probed = probes.filter((probe) => count.probedPorts.includes(probe.port));
-    arrivals = createAllowance(probed);
-    answers = createAllowance(probed);
+    arrivals = createProbeAllowance(probed);
+    answers = createProbeAllowance(probed);
   };
 
   return {
@@ -85,8 +85,8 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
       last = count;
       const isNew = before !== undefined && isAnother(before, count);
       if (before === undefined || isNew) start(count);
-      arrivals.fill(nowMs);
-      answers.fill(nowMs);
+      arrivals.refill(nowMs);
+      answers.refill(nowMs);
       if (before === undefined || isNew) return { restarted: isNew, moved: true };
       // Active requests are traffic, and account for the totals.
       if (before.active > 0 || count.active > 0) return { restarted: false, moved: true };

@@ -1,7 +1,7 @@
 /** Combines HTTP statistics by stat prefix: a prefix can belong to several listeners, and a listener can have several. Pure. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { isAnyAddress, isLoopbackAddress } from "../../sockets/address-text.ts";
-import { isMeshPort } from "../../traffic/neighbours.ts";
+import { isMeshPort } from "../../traffic/other-processes.ts";
 
 /** Missing numbers are -1. */
 export type Prefix = {

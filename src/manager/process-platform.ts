@@ -1,5 +1,5 @@
-/** The outside of a real process, for the mains. The only reader of the manager's environment. */
-import { environmentOf, type Outside } from "./outside.ts";
+/** Implements the platform with Node's process API; the only reader of the environment. */
+import { environmentOf, type Platform } from "./platform.ts";
 import type { FlagPage, Libc, PortGuard } from "./ports.ts";
 import { readTextFile, scanTextFile } from "./read-text.ts";
 
@@ -11,8 +11,7 @@ type Build = {
   readonly onIdle: () => void;
 };
 
-/** The two builds differ in nothing but the C library, what is reached through it, and how the program starts itself once more. */
-export function processOutside({ libc, portGuard, flagPage, self, onIdle }: Build): Outside {
+export function processPlatform({ libc, portGuard, flagPage, self, onIdle }: Build): Platform {
   return {
     environment: environmentOf((name) => process.env[name]),
     self,
@@ -31,7 +30,7 @@ export function processOutside({ libc, portGuard, flagPage, self, onIdle }: Buil
     log: (line) => {
       process.stdout.write(`${line}\n`);
     },
-    complain: (line) => {
+    printError: (line) => {
       process.stderr.write(`${line}\n`);
     },
     exit: (code) => process.exit(code),

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
-import { NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
-import { createConnectionMemory, type Seen } from "../../src/manager/traffic/judge-memory.ts";
+import { createConnectionMemory, type TrackedConnection } from "../../src/manager/traffic/connection-memory.ts";
 import { START } from "../../src/manager/traffic/quiet.ts";
 import { createSlotHash } from "../../src/manager/traffic/slot-hash.ts";
-import { CLIENT, judging, type Known, listener, NODE, POD, reading, show, socket } from "./judge-room.ts";
+import { NO_CONNECTIONS } from "../../src/manager/traffic/traffic-monitor.ts";
 import { createPlainMemory } from "./plain-memory.ts";
 import { inWords, type TextSocket } from "./socket-lists.ts";
+import { CLIENT, judging, type Known, listener, NODE, POD, reading, show, socket } from "./traffic-room.ts";
 
 const FIRST_PORT = 50_000;
 
@@ -60,7 +60,7 @@ test("a connection keeps its age when others before it in the kernel's list come
   expect(seen.leftTotal).toBe(2);
 });
 
-/** Often equal, since the past counts most in a tie; from 300 ms on no acknowledgement is put off any more. */
+/** Often equal, since the past counts most in an ambiguous order; from 300 ms on no acknowledgement is put off any more. */
 const anyAge = fc.oneof(fc.nat(400), fc.constantFrom(0, 300));
 
 /** One connection over several looks: counters only grow, as the kernel's do, unless its addresses were taken again. */
@@ -149,13 +149,13 @@ function compare(
     const sockets = [listener(), ...shown.flatMap((life) => life[index] ?? [])];
     const nowMs = 10_000 + index * 150;
     passiveOpens += opened[index] ?? 0;
-    if (index === kubeletAt) for (const { judge } of judges) judge.learnKubelet(NODE);
+    if (index === kubeletAt) for (const { judge } of judges) judge.addKubelet(NODE);
     const end = broken.find(({ look }) => look === index);
     if (end === undefined) each(judges.map(({ look }) => look(reading(sockets, { passiveOpens }), nowMs)));
     else {
       for (const { judge } of judges) {
         show(judge, reading(sockets.slice(0, end.after)), nowMs);
-        expect(judge.observe(undefined, nowMs, NO_CONNECTIONS).known).toBe(false);
+        expect(judge.finishSample(undefined, nowMs, NO_CONNECTIONS).known).toBe(false);
       }
     }
   }
@@ -181,7 +181,7 @@ test("a memory that is too small never makes a drain calmer, nor its last traffi
       compare(history, [small, large], ([one, other]) => {
         expect(one?.openConnections).toBeGreaterThanOrEqual(other?.openConnections ?? 0);
         expect(one?.lastEvidenceMs).toBeGreaterThanOrEqual(other?.lastEvidenceMs ?? 0);
-        if (one?.activity === "quiet") expect([other?.activity, one.unfollowed]).toEqual(["quiet", 0]);
+        if (one?.activity === "quiet") expect([other?.activity, one.untracked]).toEqual(["quiet", 0]);
       });
     }),
     { numRuns: 2_000 },
@@ -197,7 +197,10 @@ test("what was answered before a look without counts and ages proves nothing onc
       look(reading([listener(), socket({ dataSegmentsReceived: received, dataSegmentsSent: 1 })]), 10_000);
       look(reading([listener(), socket(bare)]), 11_000);
       const asked = socket({ dataSegmentsReceived: 1, dataSegmentsSent: 1, ...ages(100) });
-      expect(look(reading([listener(), asked]), 12_000)).toMatchObject({ activity: "tied", witness: "tie" });
+      expect(look(reading([listener(), asked]), 12_000)).toMatchObject({
+        activity: "ambiguous",
+        evidenceSource: "ambiguous",
+      });
     }
   }
 });
@@ -207,14 +210,14 @@ describe("connections beyond what can be remembered", () => {
 
   test("are counted and named, and keep the drain from being quiet however quiet they look", () => {
     const { look } = judging({}, createConnectionMemory(Math.random, 5));
-    expect(look(reading([listener(), ...many(5)]), 10_000)).toMatchObject({ activity: "quiet", unfollowed: 0 });
+    expect(look(reading([listener(), ...many(5)]), 10_000)).toMatchObject({ activity: "quiet", untracked: 0 });
     expect(look(reading([listener(), ...many(8)]), 20_000)).toMatchObject({
       activity: "untracked",
       lastEvidenceMs: 20_000,
       openConnections: 8,
       leftTotal: 8,
-      unfollowed: 3,
-      witness: "too-many",
+      untracked: 3,
+      evidenceSource: "too-many",
     });
   });
 
@@ -247,7 +250,7 @@ describe("connections beyond what can be remembered", () => {
         crowd(judged, socket(ours), socket());
         judged.look(reading([listener(), socket(ours)]), 12_000);
         const seen = judged.look(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);
-        expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 13_000, unfollowed: 0 });
+        expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 13_000, untracked: 0 });
       }
     });
 
@@ -255,9 +258,9 @@ describe("connections beyond what can be remembered", () => {
       const judged = judging(PROBED, room());
       const fromNode = socket({ peerAddress: NODE });
       crowd(judged, fromNode);
-      judged.judge.learnKubelet(NODE);
+      judged.judge.addKubelet(NODE);
       const seen = judged.look(reading([listener(), fromNode]), 12_000);
-      expect(seen).toMatchObject({ openConnections: 1, unfollowed: 0 });
+      expect(seen).toMatchObject({ openConnections: 1, untracked: 0 });
     });
 
     test("have no past that could prove an answer: what went out may have been a greeting", () => {
@@ -266,7 +269,7 @@ describe("connections beyond what can be remembered", () => {
       crowd(judged, socket({ ...counts, dataSegmentsReceived: 0, bytesReceived: 0 }));
       const asked = socket({ ...counts, dataSegmentsReceived: 1, lastDataReceivedMs: 400 });
       const seen = judged.look(reading([listener(), asked]), 12_000);
-      expect(seen).toMatchObject({ activity: "tied", witness: "tie", unfollowed: 0 });
+      expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous", untracked: 0 });
     });
 
     test("do not explain a connection that came and went unseen", () => {
@@ -274,7 +277,7 @@ describe("connections beyond what can be remembered", () => {
       crowd(judged, socket());
       judged.look(reading([listener(), socket()]), 12_000);
       const seen = judged.look(reading([listener(), socket()], { passiveOpens: 101 }), 13_000);
-      expect(seen).toMatchObject({ lastEvidenceMs: 13_000, witness: "passive-opens" });
+      expect(seen).toMatchObject({ lastEvidenceMs: 13_000, evidenceSource: "passive-opens" });
     });
   });
 
@@ -283,7 +286,7 @@ describe("connections beyond what can be remembered", () => {
     const at = Array.from({ length: 300 }, (_, n) => socket({ localAddress: `10.3.${n >> 8}.${n & 255}` }));
     expect(look(reading([listener(), ...at]), 10_000)).toMatchObject({
       openConnections: 300,
-      unfollowed: 44,
+      untracked: 44,
       activity: "untracked",
     });
   });
@@ -318,22 +321,22 @@ test("a hundred thousand connections of both families are found again, and take 
       socket({ peerPort: 1_024 + (n >> 3), peerAddress: n % 2 === 0 ? `10.4.0.${n % 8}` : `2001:db8::${n % 8}` }),
     );
   const fill = (from: number, to: number) => {
-    memory.begin(1_000);
+    memory.startSample(1_000);
     for (let n = from; n < to; n += 1) {
       const connection = at(n);
       const found = memory.find(connection);
-      const record = found >= 0 ? found : memory.enter(connection);
-      memory.keep(record, { ...SEEN, dataSegmentsSent: n });
+      const record = found >= 0 ? found : memory.add(connection);
+      memory.store(record, { ...SEEN, dataSegmentsSent: n });
     }
-    memory.forgetGone();
+    memory.dropMissing();
   };
   fill(0, 100_000);
   fill(50_000, 120_000);
   expect([memory.find(at(49_999)), memory.find(at(120_000))]).toEqual([-1, -1]);
-  for (let n = 50_000; n < 120_000; n += 7) expect(memory.recall(memory.find(at(n))).dataSegmentsSent).toBe(n);
+  for (let n = 50_000; n < 120_000; n += 7) expect(memory.load(memory.find(at(n))).dataSegmentsSent).toBe(n);
 });
 
-const SEEN: Seen = {
+const SEEN: TrackedConnection = {
   firstSeenMs: 1_000,
   open: true,
   working: false,

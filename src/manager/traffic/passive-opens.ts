@@ -1,41 +1,41 @@
 /**
- * The kernel's count of accepted handshakes as a witness for connections that came and went between two looks.
- * Connections inside the Pod count in it too, so it proves something only beyond the growth of dialled ones.
+ * Detects connections that came and went between two samples, by the kernel's counter PassiveOpens. It includes connections inside
+ * the Pod, so only an increase beyond that of ActiveOpens is evidence.
  */
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 import type { Reading } from "../sockets/reading.ts";
-import { createAllowance } from "./judge-allowance.ts";
+import { createProbeAllowance } from "./probe-allowance.ts";
 
 type Explained = {
-  /** Running totals of the manager itself, dials within the Pod and accepted ones. */
+  /** Totals of the manager: connections opened within the Pod, and accepted ones. */
   readonly dials: number;
   readonly accepts: number;
-  /** Of the relay's client: to the outside, so no program in the Pod accepts them. */
+  /** Connections of the relay client, which no program in the Pod accepts. */
   readonly dialsOut: number;
-  /** Connections waiting at the manager's own port: counted by the kernel, not yet by the manager. */
+  /** Connections in the backlog of the manager's port, which only the kernel has counted. */
   readonly waiting: number;
-  /** Connections from outside that this look itself found: already dated, and better than a counter can. */
+  /** New connections that this sample found itself. */
   readonly arrived: number;
 };
 
-type OpensWitness = {
-  /** @returns true when a connection from outside that no look has found is certain */
-  readonly sawOutside: (reading: Reading, explained: Explained, nowMs: number) => boolean;
+type PassiveOpens = {
+  /** @returns true if samples certainly missed a client's connection */
+  readonly hasMissedConnection: (reading: Reading, explained: Explained, nowMs: number) => boolean;
 };
 
-export function createOpensWitness(probes: readonly KubeletProbe[]): OpensWitness {
-  const allowance = createAllowance(probes);
+export function createPassiveOpens(probes: readonly KubeletProbe[]): PassiveOpens {
+  const allowance = createProbeAllowance(probes);
   let passive = -1;
   let active = -1;
   let dials = 0;
   let accepts = 0;
   let dialsOut = 0;
-  // A connection may reach the kernel's count a look later than ours, so what is left over waits its turn.
+  // The kernel may count a connection one sample later than the manager, so the rest is carried over.
   let passiveCredit = 0;
   let activeCredit = 0;
 
   return {
-    sawOutside: (reading, explained, nowMs) => {
+    hasMissedConnection: (reading, explained, nowMs) => {
       const known = passive >= 0 && active >= 0 && reading.passiveOpens >= 0 && reading.activeOpens >= 0;
       const passiveGrowth = Math.max(0, reading.passiveOpens - passive);
       const activeGrowth = Math.max(0, reading.activeOpens - active);
@@ -47,7 +47,7 @@ export function createOpensWitness(probes: readonly KubeletProbe[]): OpensWitnes
       dials = Math.max(dials, explained.dials);
       dialsOut = Math.max(dialsOut, explained.dialsOut);
       accepts = Math.max(accepts, explained.accepts + explained.waiting);
-      allowance.fill(nowMs);
+      allowance.refill(nowMs);
       if (!known) return false;
 
       passiveCredit = passiveCredit + newAccepts + newDials + explained.arrived;

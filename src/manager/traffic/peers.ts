@@ -1,4 +1,4 @@
-/** Whose address a peer has: the Pod's own, the kubelet's, or another one. */
+/** Classifies peer addresses: the Pod's own, the kubelet's, or others. */
 import {
   type Address,
   isAny,
@@ -11,28 +11,28 @@ import type { TcpSocket } from "../sockets/reading.ts";
 import { createAddressList } from "./address-list.ts";
 
 type Peers = {
-  /** Every socket of a look shows an address of the Pod. */
-  readonly learnOwn: (localAddress: Address) => void;
-  readonly learnKubelet: (address: string) => void;
-  /** The peer of a connection is the Pod itself. */
+  /** Records a local address of a socket as the Pod's own. */
+  readonly addOwn: (localAddress: Address) => void;
+  readonly addKubelet: (address: string) => void;
+  /** Whether the peer is the Pod itself. */
   readonly isOwn: (socket: TcpSocket) => boolean;
   readonly isKubelet: (address: Address) => boolean;
 };
 
-/** A node has few addresses; more than this means that a program plays with hooks. */
+/** A node has few addresses; more come from forged hooks. */
 const KUBELET_ADDRESSES_LIMIT = 8;
-/** A Pod has few as well. One that is forgotten is taken for a client's: waited for, never missed. */
+/** An address beyond the limit counts as a client's, which is safe. */
 const OWN_ADDRESSES_LIMIT = 256;
 
 const ANY: Address = { a: 0, b: 0, c: 0, d: 0 };
 
-/** @param addressScope the Pod's one address where several share the namespace; empty when all local addresses are its own */
+/** @param addressScope the Pod's address in a shared network namespace; empty: all local addresses are the Pod's */
 export function createPeers(addressScope: string): Peers {
   const scope = parseAddress(addressScope);
   const scoped = addressScope !== "";
   const own = createAddressList(OWN_ADDRESSES_LIMIT);
   const kubelet = createAddressList(KUBELET_ADDRESSES_LIMIT);
-  let lastLearned = ANY;
+  let lastAdded = ANY;
 
   return {
     isOwn: ({ localAddress, peerAddress }) => {
@@ -40,15 +40,15 @@ export function createPeers(addressScope: string): Peers {
       if (isMeshInbound(peerAddress)) return false;
       return isLoopback(peerAddress) || isSameAddress(peerAddress, localAddress) || own.indexOf(peerAddress) >= 0;
     },
-    /** Ask {@link isOwn} first: a caller of a hook from inside the Pod is no kubelet. */
+    /** Check {@link isOwn} first: a client in the Pod is not the kubelet. */
     isKubelet: (address) => kubelet.indexOf(address) >= 0,
-    learnOwn: (localAddress) => {
-      // Nearly all sockets of a look have the same one.
-      if (isSameAddress(localAddress, lastLearned)) return;
-      lastLearned = localAddress;
+    addOwn: (localAddress) => {
+      // Nearly all sockets have the same local address.
+      if (isSameAddress(localAddress, lastAdded)) return;
+      lastAdded = localAddress;
       if (!scoped && !isAny(localAddress) && !isLoopback(localAddress)) own.add(localAddress);
     },
-    learnKubelet: (address) => {
+    addKubelet: (address) => {
       const known = parseAddress(address);
       if (known !== undefined) kubelet.add(known);
     },

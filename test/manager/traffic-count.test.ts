@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judging, listener, reading } from "./judge-room.ts";
+import { judging, listener, reading } from "./traffic-room.ts";
 
 const AT_LOOPBACK = { driver: "http", activeUrl: "http://127.0.0.1:8081/active" } as const;
 const status = (localAddress: string) => listener({ localAddress, localPort: 8081 });

@@ -2,16 +2,16 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
-import { createJudge, NO_CONNECTIONS } from "../../src/manager/traffic/judge.ts";
-import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.ts";
-import { CLIENT, judging, listener, NODE, POD, reading, socket } from "./judge-room.ts";
+import { createConnectionMemory } from "../../src/manager/traffic/connection-memory.ts";
+import { createTrafficMonitor, NO_CONNECTIONS } from "../../src/manager/traffic/traffic-monitor.ts";
 import type { TextSocket } from "./socket-lists.ts";
+import { CLIENT, judging, listener, NODE, POD, reading, socket } from "./traffic-room.ts";
 
 const ended = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
 
 describe("a look", () => {
   test("is unknown when the kernel could not be read, and says so", () => {
-    const seen = createJudge(DEFAULT_SETTINGS, createConnectionMemory(Math.random)).observe(
+    const seen = createTrafficMonitor(DEFAULT_SETTINGS, createConnectionMemory(Math.random)).finishSample(
       undefined,
       10,
       NO_CONNECTIONS,
@@ -21,12 +21,12 @@ describe("a look", () => {
 
   test("is unknown and not blind when the kernel's table changed under it, and only then", () => {
     const { judge } = judging();
-    judge.begin(0);
-    judge.seeTorn();
-    const torn = { known: false, why: expect.stringContaining("could not be read whole"), blind: false };
-    expect(judge.observe(undefined, 10, NO_CONNECTIONS)).toEqual(torn);
-    judge.begin(20);
-    expect(judge.observe(undefined, 30, NO_CONNECTIONS)).toMatchObject({ blind: true });
+    judge.startSample(0);
+    judge.markIncomplete();
+    const torn = { known: false, why: expect.stringContaining("could not be read completely"), blind: false };
+    expect(judge.finishSample(undefined, 10, NO_CONNECTIONS)).toEqual(torn);
+    judge.startSample(20);
+    expect(judge.finishSample(undefined, 30, NO_CONNECTIONS)).toMatchObject({ blind: true });
   });
 
   test.for<[string, Partial<TextSocket>, boolean]>([
@@ -61,7 +61,7 @@ describe("a look", () => {
       lastEvidenceMs: 9_700,
       openConnections: 1,
       hasTcpListener: true,
-      witness: "netlink",
+      evidenceSource: "netlink",
     });
   });
 
@@ -73,12 +73,12 @@ describe("a look", () => {
     expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000 });
   });
 
-  test("is not quiet on a tie, names it, and dates it by the bytes rather than the doubt", () => {
+  test("is not quiet on an ambiguous order, names it, and dates it by the bytes rather than the doubt", () => {
     const seen = judging().look(
       reading([listener(), socket({ lastDataSentMs: 200, lastDataReceivedMs: 200, lastAckReceivedMs: 200 })]),
       10_000,
     );
-    expect(seen).toMatchObject({ activity: "tied", lastEvidenceMs: 9_800, witness: "tie" });
+    expect(seen).toMatchObject({ activity: "ambiguous", lastEvidenceMs: 9_800, evidenceSource: "ambiguous" });
   });
 
   test("is not quiet while connections wait for accept", () => {
@@ -116,14 +116,14 @@ describe("a look", () => {
     expect(look(reading([listener()], { source: "proc" }), 3_000)).toMatchObject({
       activity: "quiet",
       lastEvidenceMs: -1,
-      witness: "proc",
+      evidenceSource: "proc",
     });
   });
 
   test("keeps the evidence of an earlier look", () => {
     const { judge, look } = judging();
     look(reading([listener(), socket({ receiveQueue: 9 })]), 1_000);
-    expect(judge.observe(undefined, 1_500, NO_CONNECTIONS).known).toBe(false);
+    expect(judge.finishSample(undefined, 1_500, NO_CONNECTIONS).known).toBe(false);
     expect(look(reading([listener(), socket()]), 2_000).lastEvidenceMs).toBe(1_000);
   });
 
@@ -141,8 +141,8 @@ describe("a look", () => {
   });
 });
 
-describe("a tie", () => {
-  const tied = { lastDataSentMs: 600, lastDataReceivedMs: 600, lastAckReceivedMs: 600 };
+describe("an ambiguous order", () => {
+  const ambiguous = { lastDataSentMs: 600, lastDataReceivedMs: 600, lastAckReceivedMs: 600 };
   const look2 = (first: object, second: object) => {
     const { look } = judging();
     look(reading([listener(), socket(first)]), 10_000);
@@ -152,15 +152,15 @@ describe("a tie", () => {
   test("is an answered request when no acknowledgement went out on its own since the look before", () => {
     const seen = look2(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
-      { ...tied, pureAcksSent: 4, dataSegmentsReceived: 8 },
+      { ...ambiguous, pureAcksSent: 4, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400, witness: "netlink" });
+    expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400, evidenceSource: "netlink" });
   });
 
   test("is an answered request when one segment came since all was answered, and data went out", () => {
     const seen = look2(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
-      { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
+      { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
     );
     expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400 });
   });
@@ -169,7 +169,7 @@ describe("a tie", () => {
     const { look } = judging();
     const counts = { pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 };
     look(reading([listener(), socket({ pureAcksSent: 4, dataSegmentsReceived: 7 })]), 10_000);
-    look(reading([listener(), socket({ ...tied, ...counts })]), 20_000);
+    look(reading([listener(), socket({ ...ambiguous, ...counts })]), 20_000);
     const later = { lastDataSentMs: 800, lastDataReceivedMs: 800, lastAckReceivedMs: 800 };
     expect(look(reading([listener(), socket({ ...later, ...counts })]), 20_200).activity).toBe("quiet");
   });
@@ -177,25 +177,25 @@ describe("a tie", () => {
   test("stays one when an acknowledgement and nothing else went out", () => {
     const seen = look2(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
-      { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8 },
+      { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ activity: "tied", witness: "tie" });
+    expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("stays one when two segments came, which the data that went out may not answer both", () => {
     const seen = look2(
       { pureAcksSent: 4, dataSegmentsReceived: 6 },
-      { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
+      { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
     );
-    expect(seen).toMatchObject({ activity: "tied", witness: "tie" });
+    expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("stays one when the look before came after the data", () => {
     const seen = look2(
-      { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8 },
-      { ...tied, pureAcksSent: 5, dataSegmentsReceived: 8 },
+      { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
+      { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ activity: "tied", witness: "tie" });
+    expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("stays one while the acknowledgement may still be put off", () => {
@@ -204,26 +204,30 @@ describe("a tie", () => {
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...young, pureAcksSent: 4, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ activity: "tied", witness: "tie" });
+    expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("is an answered request when one segment came in its whole life and data went out", () => {
-    expect(judging().look(reading([listener(), socket({ ...tied, dataSegmentsReceived: 1 })]), 9_000).activity).toBe(
-      "quiet",
-    );
     expect(
-      judging().look(reading([listener(), socket({ ...tied, dataSegmentsReceived: 1, dataSegmentsSent: 0 })]), 9_000)
-        .activity,
+      judging().look(reading([listener(), socket({ ...ambiguous, dataSegmentsReceived: 1 })]), 9_000).activity,
+    ).toBe("quiet");
+    expect(
+      judging().look(
+        reading([listener(), socket({ ...ambiguous, dataSegmentsReceived: 1, dataSegmentsSent: 0 })]),
+        9_000,
+      ).activity,
     ).toBe("busy");
   });
 
   test("is an answered request when the connection never acknowledged anything on its own", () => {
-    expect(judging().look(reading([listener(), socket({ ...tied, pureAcksSent: 0 })]), 9_000).activity).toBe("quiet");
+    expect(judging().look(reading([listener(), socket({ ...ambiguous, pureAcksSent: 0 })]), 9_000).activity).toBe(
+      "quiet",
+    );
   });
 
   test("stays one where the kernel does not count segments", () => {
-    const uncounted = { ...tied, pureAcksSent: -1, dataSegmentsReceived: -1, dataSegmentsSent: -1 };
-    expect(judging().look(reading([listener(), socket(uncounted)]), 9_000).activity).toBe("tied");
+    const uncounted = { ...ambiguous, pureAcksSent: -1, dataSegmentsReceived: -1, dataSegmentsSent: -1 };
+    expect(judging().look(reading([listener(), socket(uncounted)]), 9_000).activity).toBe("ambiguous");
   });
 });
 
@@ -300,7 +304,7 @@ describe("the kernel's count of handshakes", () => {
     look(reading([listener()]), 1_000);
     expect(look(reading([listener()], { passiveOpens: 101 }), 1_150)).toMatchObject({
       lastEvidenceMs: 1_150,
-      witness: "passive-opens",
+      evidenceSource: "passive-opens",
       activity: "quiet",
     });
   });
@@ -472,7 +476,7 @@ describe("peers", () => {
 
   test("that are the kubelet bring probes up to the probes' own rate", () => {
     const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
-    judge.learnKubelet(`::ffff:${NODE}`);
+    judge.addKubelet(`::ffff:${NODE}`);
     look(reading([listener()]), 1_000);
     expect(look(reading([listener(), probe(1), probe(2)]), 1_150).lastEvidenceMs).toBe(-1);
     expect(look(reading([listener(), probe(1), probe(2), probe(3)]), 1_300).lastEvidenceMs).toBe(1_295);
@@ -486,7 +490,7 @@ describe("peers", () => {
     fc.assert(
       fc.property(delays, before, fc.integer({ min: 150, max: 4_500 }), (late, ended, gapMs) => {
         const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs }] });
-        judge.learnKubelet(NODE);
+        judge.addKubelet(NODE);
         const seen = Array.from({ length: ended }, (_, index) => probe(40_000 + index));
         look(reading([listener(), ...seen]), 1_000);
         const foundAt = new Map<number, TextSocket[]>();
@@ -505,7 +509,7 @@ describe("peers", () => {
 
   test("that are the kubelet at twice the probes' rate are clients among them", () => {
     const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
-    judge.learnKubelet(NODE);
+    judge.addKubelet(NODE);
     const seen: TextSocket[] = [];
     look(reading([listener()]), 1_000);
     let evidence = 0;
@@ -519,20 +523,20 @@ describe("peers", () => {
 
   test("that are the kubelet on a port without probes are clients", () => {
     const { judge, look } = judging({ kubeletProbes: [{ port: 9, periodMs: 10_000 }] });
-    judge.learnKubelet(NODE);
+    judge.addKubelet(NODE);
     look(reading([listener()]), 1_000);
     expect(look(reading([listener(), probe(1)]), 1_150).lastEvidenceMs).toBe(1_145);
   });
 
   test("with an address of the Pod are never believed to be the kubelet", () => {
     const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
-    judge.learnKubelet(POD);
+    judge.addKubelet(POD);
     expect(look(reading([listener(), socket({ peerAddress: POD, receiveQueue: 3 })]), 1_000).activity).toBe("busy");
   });
 
   test("that are the kubelet get their answer, since a client behind the node looks alike, and are no traffic", () => {
     const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
-    judge.learnKubelet(NODE);
+    judge.addKubelet(NODE);
     const asking = socket({ peerAddress: NODE, lastDataReceivedMs: 90, lastDataSentMs: 100, peerPort: 9 });
     const answered = socket({ peerAddress: NODE, lastDataReceivedMs: 290, lastDataSentMs: 10, peerPort: 9 });
     expect(look(reading([listener(), asking]), 1_000)).toMatchObject({ activity: "busy", lastEvidenceMs: -1 });
@@ -541,7 +545,7 @@ describe("peers", () => {
 
   test("that are the kubelet and stay longer than any probe are clients after all", () => {
     const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
-    judge.learnKubelet(NODE);
+    judge.addKubelet(NODE);
     const long = socket({ peerAddress: NODE, receiveQueue: 3 });
     expect(look(reading([listener(), long]), 1_000)).toMatchObject({ openConnections: 0, lastEvidenceMs: -1 });
     expect(look(reading([listener(), long]), 11_001)).toMatchObject({ activity: "busy", openConnections: 1 });
@@ -574,7 +578,7 @@ describe("whatever the kernel shows", () => {
         fc.array(fc.tuple(fc.array(anySocket, { maxLength: 12 }), fc.nat(2_000), fc.nat(5)), { maxLength: 12 }),
         (looks) => {
           const { judge, look } = judging({ kubeletProbes: [{ port: 8080, periodMs: 500 }] });
-          judge.learnKubelet(NODE);
+          judge.addKubelet(NODE);
           let nowMs = 0;
           let before = -1;
           let passiveOpens = 0;

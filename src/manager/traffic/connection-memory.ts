@@ -1,19 +1,19 @@
-/** What is remembered of each connection from look to look; gone when a look no longer shows it. */
-import { FOLLOWED_LIMIT } from "../../contract/drain-report.ts";
+/** Stores the state of each connection between samples, and drops it when a sample no longer shows the connection. */
+import { TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { type ConnectionRecords, createConnectionRecords } from "./connection-records.ts";
 import type { Past } from "./quiet.ts";
 
-/** What a connection is to the drain. `own`: between containers of the Pod. `probe`: the kubelet's, not traffic. */
+/** `own`: between containers of the Pod. `probe`: of the kubelet, not traffic. */
 export type Kind = "traffic" | "own" | "probe";
 
-export type Seen = {
-  /** To the millisecond. */
+export type TrackedConnection = {
+  /** Whole milliseconds. */
   readonly firstSeenMs: number;
   readonly open: boolean;
   readonly working: boolean;
   readonly kind: Kind;
-  /** -1 where the source does not count. */
+  /** -1 if the source has no counters. */
   readonly dataSegmentsReceived: number;
   readonly dataSegmentsSent: number;
   readonly pureAcksSent: number;
@@ -21,23 +21,23 @@ export type Seen = {
 };
 
 export type ConnectionMemory = {
-  /** Before the first `find` of every look, whatever became of the one before. */
-  readonly begin: (nowMs: number) => void;
-  /** @returns the number of its record, or -1; good until the end of the look */
+  /** Call it before the first `find` of each sample. */
+  readonly startSample: (nowMs: number) => void;
+  /** @returns the index of the record, or -1; valid until the end of the sample */
   readonly find: (socket: TcpSocket) => number;
-  /** Makes room for a connection that `find` did not know. @returns -1 where there is none left */
-  readonly enter: (socket: TcpSocket) => number;
-  /** It was kept in this look already. */
-  readonly isKept: (record: number) => boolean;
-  readonly recall: (record: number) => Seen;
-  readonly keep: (record: number, seen: Seen) => void;
-  /** It was open in the look before, no probe, and nothing went either way since: its past is as it was. */
-  readonly isStill: (record: number, socket: TcpSocket) => boolean;
+  /** @returns -1 when full */
+  readonly add: (socket: TcpSocket) => number;
+  /** Whether it was stored in this sample already. */
+  readonly isStored: (record: number) => boolean;
+  readonly load: (record: number) => TrackedConnection;
+  readonly store: (record: number, seen: TrackedConnection) => void;
+  /** Whether it was open in the last sample, is not a probe, and has had no traffic since. */
+  readonly isUnchanged: (record: number, socket: TcpSocket) => boolean;
   readonly firstSeenMs: (record: number) => number;
-  /** Keeps one that is still. @param working otherwise all that ever came is certainly answered */
-  readonly keepStill: (record: number, working: boolean) => void;
-  /** Forgets what this look did not keep. @returns how many of these were at work */
-  readonly forgetGone: () => number;
+  /** @param working false means that all received data is certainly answered */
+  readonly storeUnchanged: (record: number, working: boolean) => void;
+  /** Drops connections that were not stored in this sample. @returns the number of working ones among them */
+  readonly dropMissing: () => number;
 };
 
 const FIRST_SEEN = 0;
@@ -50,20 +50,19 @@ const OPEN = 2;
 const WORKING = 4;
 const OWN = 8;
 const PROBE = 16;
-/** The source counts segments. */
+/** The source has counters of segments. */
 const COUNTED = 32;
 /**
- * The past, as far as it can still prove anything. Counters of a connection only grow, so it is enough to know whether
- * an acknowledgement went out on its own since then, and whether one segment, more than one, or none came and went since
- * all was answered.
+ * Compact form of the past. Counters only grow, so it is sufficient to store whether a pure acknowledgement was sent since then, and
+ * whether no, one or more segments were received and sent since all data was answered.
  */
 const ACKED = 64;
 const CAME_ONE = 128;
 const CAME_MORE = 256;
 const WENT = 512;
 
-/** @param random for {@link createConnectionRecords}, as is the limit */
-export function createConnectionMemory(random: () => number, limit = FOLLOWED_LIMIT): ConnectionMemory {
+/** Parameters: see {@link createConnectionRecords}. */
+export function createConnectionMemory(random: () => number, limit = TRACKED_LIMIT): ConnectionMemory {
   const records: ConnectionRecords = createConnectionRecords(random, limit);
   let startMs = -1;
   let whole = true;
@@ -71,16 +70,16 @@ export function createConnectionMemory(random: () => number, limit = FOLLOWED_LI
   const has = (record: number, flag: number): boolean => (records.flags(record) & flag) !== 0;
 
   return {
-    begin: (nowMs) => {
+    startSample: (nowMs) => {
       if (startMs < 0) startMs = nowMs;
-      // What a look kept that ended early.
-      if (!whole) for (let record = 0; record < records.count(); record = record + 1) unkeep(records, record);
+      // Resets marks of a sample that was not finished.
+      if (!whole) for (let record = 0; record < records.count(); record = record + 1) clearStored(records, record);
       whole = false;
     },
     find: records.find,
-    enter: records.enter,
-    isKept: (record) => has(record, KEPT),
-    recall: (record) => {
+    add: records.enter,
+    isStored: (record) => has(record, KEPT),
+    load: (record) => {
       const flags = records.flags(record);
       const counted = (flags & COUNTED) !== 0;
       const received = records.fact(record, RECEIVED);
@@ -101,7 +100,7 @@ export function createConnectionMemory(random: () => number, limit = FOLLOWED_LI
         },
       };
     },
-    keep: (record, seen) => {
+    store: (record, seen) => {
       const counted = seen.dataSegmentsReceived >= 0 && seen.dataSegmentsSent >= 0 && seen.pureAcksSent >= 0;
       const received = counted ? seen.dataSegmentsReceived : 0;
       const sent = counted ? seen.dataSegmentsSent : 0;
@@ -110,23 +109,23 @@ export function createConnectionMemory(random: () => number, limit = FOLLOWED_LI
       records.setFact(record, RECEIVED, received);
       records.setFact(record, SENT, sent);
       records.setFact(record, ACKS, acks);
-      records.setFlags(record, standing(seen) | (counted ? COUNTED : 0) | pastFlags(seen.past, received, sent, acks));
+      records.setFlags(record, stateFlags(seen) | (counted ? COUNTED : 0) | pastFlags(seen.past, received, sent, acks));
     },
-    isStill: (record, socket) =>
+    isUnchanged: (record, socket) =>
       (records.flags(record) & (OPEN | COUNTED | PROBE)) === (OPEN | COUNTED) &&
       records.fact(record, RECEIVED) === socket.dataSegmentsReceived &&
       records.fact(record, SENT) === socket.dataSegmentsSent &&
       records.fact(record, ACKS) === socket.pureAcksSent,
     firstSeenMs: (record) => startMs + records.fact(record, FIRST_SEEN),
-    keepStill: (record, working) => {
+    storeUnchanged: (record, working) => {
       const flags = records.flags(record) | KEPT;
       records.setFlags(record, working ? flags | WORKING : flags & ~(WORKING | CAME_ONE | CAME_MORE | WENT));
     },
-    forgetGone: () => {
+    dropMissing: () => {
       let atWork = 0;
       records.retain((record) => {
         const kept = has(record, KEPT);
-        if (kept) unkeep(records, record);
+        if (kept) clearStored(records, record);
         else if (has(record, WORKING)) atWork = atWork + 1;
         return kept;
       });
@@ -136,16 +135,16 @@ export function createConnectionMemory(random: () => number, limit = FOLLOWED_LI
   };
 }
 
-function unkeep(records: ConnectionRecords, record: number): void {
+function clearStored(records: ConnectionRecords, record: number): void {
   records.setFlags(record, records.flags(record) & ~KEPT);
 }
 
-function standing({ open, working, kind }: Seen): number {
+function stateFlags({ open, working, kind }: TrackedConnection): number {
   const of = kind === "own" ? OWN : kind === "probe" ? PROBE : 0;
   return KEPT | of | (open ? OPEN : 0) | (working ? WORKING : 0);
 }
 
-/** How far the past is from the counters as they are now. */
+/** Encodes the past relative to the current counters. */
 function pastFlags(past: Past, received: number, sent: number, acks: number): number {
   const came = past.answeredIn < 0 ? -1 : received - past.answeredIn;
   const more = came === 0 ? 0 : came === 1 ? CAME_ONE : CAME_MORE;

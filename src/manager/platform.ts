@@ -1,9 +1,9 @@
-/** Everything the manager gets from its main: the two builds differ in nothing else. */
+/** Defines what the manager needs from its entry point. The two builds differ in nothing else. */
 import { VARIABLES } from "../contract/manager-environment.ts";
 import type { Log } from "./log-line.ts";
 import type { FlagPage, Libc, NowMs, PortGuard, ReadText, ScanText } from "./ports.ts";
 
-/** Variables, read once by the main; empty when not set. */
+/** Environment variables, read once; empty when not set. */
 export type Environment = {
   readonly token: string;
   readonly original: string;
@@ -32,23 +32,23 @@ export function environmentOf(variable: (name: string) => string | undefined): E
   };
 }
 
-export type Outside = {
+export type Platform = {
   readonly environment: Environment;
-  /** The program's file, and what stands before its own words: how it starts itself once more. */
+  /** Program and leading arguments with which the process can start itself. */
   readonly self: readonly string[];
   readonly libc: Libc;
   readonly portGuard: PortGuard;
   readonly flagPage: FlagPage;
-  /** The start is over, and nothing is to be done until the Pod ends. */
+  /** Called when the start is complete. */
   readonly onIdle: () => void;
   readonly readText: ReadText;
   readonly scanText: ScanText;
   readonly nowMs: NowMs;
-  /** Standard input, from the first call on. */
+  /** Reads standard input. */
   readonly readInput: (onChunk: (chunk: Buffer) => void, onEnd: () => void) => void;
-  /** One line to standard output. */
+  /** Writes a line to standard output. */
   readonly log: Log;
-  /** One line to standard error, for a person at a terminal. */
-  readonly complain: Log;
+  /** Writes a line to standard error. */
+  readonly printError: Log;
   readonly exit: (code: number) => void;
 };

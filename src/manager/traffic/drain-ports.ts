@@ -1,4 +1,4 @@
-/** Which ports are drained: what settings name, or what listens where a client outside the Pod can reach it. */
+/** Determines the drained ports: those in the settings, or all that clients outside of the Pod can reach. */
 import { criterionOf } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
@@ -6,23 +6,22 @@ import { parseHttpTarget } from "../http/http-target.ts";
 import { type Address, isAny, isLoopback, isSameAddress, parseAddress } from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { LISTEN } from "../sockets/tcp-states.ts";
-import { isMeshPort } from "./neighbours.ts";
+import { isMeshPort } from "./other-processes.ts";
 
 type DrainPorts = {
-  readonly learn: (listener: TcpSocket) => void;
-  /** The socket listens on a drain port right now. */
+  readonly add: (listener: TcpSocket) => void;
+  /** Whether the socket listens on a drain port. */
   readonly isListener: (socket: TcpSocket) => boolean;
-  /** The app answers there how much work it has: it is waited for, even where no client outside can reach the Pod. */
+  /** Whether the socket listens on the port of `active-url`, which counts as reachable even on loopback. */
   readonly isCount: (socket: TcpSocket) => boolean;
-  /** The port is drained, whether or not it still listens: a server that stops accepting still answers. */
+  /** Whether the port is drained, also after its listener has closed. */
   readonly has: (port: number) => boolean;
-  /** All of these, in the order in which they were learned. */
+  /** In the order in which they were added. */
   readonly list: () => readonly number[];
-  /** The socket belongs to the local address that counts. */
   readonly inScope: (localAddress: Address) => boolean;
-  /** UDP bound there could carry traffic. */
+  /** Whether a UDP socket on this port counts as reachable. */
   readonly hasUdp: (port: number) => boolean;
-  /** A listener, learned before, is reached from outside and not drained: counters cannot tell whose connection it was. */
+  /** Whether an added listener is reachable and not drained, so that counters of the kernel are ambiguous. */
   readonly isOther: (listener: TcpSocket) => boolean;
 };
 
@@ -40,7 +39,7 @@ export function createDrainPorts(settings: DrainSettings): DrainPorts {
   for (const port of settings.drainPorts) if (allowed(port)) known.add(port);
 
   const reachable = (address: Address): boolean => {
-    // In a shared namespace a listener on all addresses may be anybody's, unless settings name its port.
+    // In a shared namespace a listener on all addresses may belong to another Pod, unless the settings name its port.
     if (scoped) return inScope(address) || (named && isAny(address));
     return named || !isLoopback(address);
   };
@@ -58,7 +57,7 @@ export function createDrainPorts(settings: DrainSettings): DrainPorts {
       socket.state === LISTEN &&
       socket.localPort === countPort &&
       (isAny(socket.localAddress) || (countHost !== undefined && isSameAddress(socket.localAddress, countHost))),
-    learn: (listener) => {
+    add: (listener) => {
       if (isListener(listener)) known.add(listener.localPort);
     },
     has: (port) => known.has(port),

@@ -2,13 +2,13 @@
 import { expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
-import { NO_FAREWELL } from "../../src/manager/farewell.ts";
 import { driverOf } from "../../src/manager/manager-driver.ts";
+import { NO_PRELOAD } from "../../src/manager/preload-flag.ts";
 import { NO_RELAY } from "../../src/manager/relay/relay-client.ts";
 import { createRunner } from "../../src/manager/runner.ts";
-import { createJudge } from "../../src/manager/traffic/judge.ts";
-import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.ts";
-import { createNeighbourWatch } from "../../src/manager/traffic/neighbours.ts";
+import { createConnectionMemory } from "../../src/manager/traffic/connection-memory.ts";
+import { createProcessWatch } from "../../src/manager/traffic/other-processes.ts";
+import { createTrafficMonitor } from "../../src/manager/traffic/traffic-monitor.ts";
 import { eventually } from "../time/eventually.ts";
 import { playback } from "./netlink-room.ts";
 
@@ -22,14 +22,14 @@ async function reportAfterLooks(torn: boolean): Promise<DrainReport> {
   const settings = { ...DEFAULT_SETTINGS, drainDelayMs: 0 };
   const nowMs = () => performance.now();
   const runner = createRunner({
-    ...{ settings, speaker: { pod: "", namespace: "" }, chained: [], nowMs, relay: NO_RELAY, farewell: NO_FAREWELL },
+    ...{ settings, speaker: { pod: "", namespace: "" }, chained: [], nowMs, relay: NO_RELAY, preloadFlag: NO_PRELOAD },
     readSockets: (_tracesMs, visitor) => {
       looks += 1;
-      if (torn) visitor.onTorn();
+      if (torn) visitor.onIncomplete();
       return undefined;
     },
-    judge: createJudge(settings, createConnectionMemory(Math.random)),
-    neighbours: createNeighbourWatch(settings.port, { address: "", port: 0 }),
+    monitor: createTrafficMonitor(settings, createConnectionMemory(Math.random)),
+    processes: createProcessWatch(settings.port, { address: "", port: 0 }),
     driver: driverOf(settings, playback({}).libc, () => undefined),
     accepted: () => 0,
     answer: () => undefined,
@@ -38,20 +38,20 @@ async function reportAfterLooks(torn: boolean): Promise<DrainReport> {
       exited = true;
     },
   });
-  runner.hear({ kind: "drain-requested", nowMs: nowMs(), holdId: 1 });
+  runner.dispatch({ kind: "drain-requested", nowMs: nowMs(), holdId: 1 });
   const report = await eventually((): DrainReport => {
     const now: DrainReport = JSON.parse(runner.status());
     if (looks < LOOKS) expect(now.phase).toBe("done");
     return now;
   });
   // Leaves no timer behind.
-  runner.hear({ kind: "sigterm", nowMs: nowMs() });
+  runner.dispatch({ kind: "sigterm", nowMs: nowMs() });
   await eventually(() => expect(exited).toBe(true));
   return report;
 }
 
 test("a drain at which no source can be read ends as blind", async () => {
-  expect(await reportAfterLooks(false)).toMatchObject({ phase: "done", outcome: "blind", witness: "none" });
+  expect(await reportAfterLooks(false)).toMatchObject({ phase: "done", outcome: "blind", evidenceSource: "none" });
 });
 
 test("a drain whose looks are all disturbed goes on", async () => {

@@ -1,27 +1,27 @@
-/** How many connections the kubelet's probes may explain. */
+/** Limits the number of connections that are attributed to the kubelet's probes. */
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 
-type Allowance = {
-  /** Called once at every look, before anything is taken. */
-  readonly fill: (nowMs: number) => void;
-  /** Takes up to `wanted` connections. @returns how many were allowed */
+type ProbeAllowance = {
+  /** Call it once at the start of each sample. */
+  readonly refill: (nowMs: number) => void;
+  /** @returns the number of allowed connections, up to `wanted` */
   readonly take: (wanted: number) => number;
-  /** Takes all `wanted` or, where that is more than probes can explain, nothing: then it was traffic. */
+  /** Takes all or none: more than the allowance was traffic. */
   readonly takeAll: (wanted: number) => boolean;
 };
 
 /**
- * Fills at the probes' own rate, and what came since the last look is never cut off: looks are rare at the beginning of
- * a drain. Each probe may come at once, and one more covers two that fall unevenly.
+ * A token bucket at the rate of the probes. The refill since the last sample is not capped, because samples are rare at the start of
+ * a drain. The capacity allows all probes at once, plus one for jitter.
  */
-export function createAllowance(probes: readonly KubeletProbe[]): Allowance {
+export function createProbeAllowance(probes: readonly KubeletProbe[]): ProbeAllowance {
   let perMs = 0;
   for (const probe of probes) if (probe.periodMs > 0) perMs = perMs + 1 / probe.periodMs;
   const capacity = perMs > 0 ? probes.length + 1 : 0;
   let left = capacity;
   let filledAtMs = -1;
   return {
-    fill: (nowMs) => {
+    refill: (nowMs) => {
       const sinceMs = filledAtMs < 0 ? 0 : Math.max(0, nowMs - filledAtMs);
       left = Math.min(capacity, left) + sinceMs * perMs;
       filledAtMs = nowMs;

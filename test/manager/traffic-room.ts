@@ -2,9 +2,13 @@
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { Reading } from "../../src/manager/sockets/reading.ts";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
-import { createJudge, type Judge, type OwnConnections } from "../../src/manager/traffic/judge.ts";
-import { createConnectionMemory } from "../../src/manager/traffic/judge-memory.ts";
+import { createConnectionMemory } from "../../src/manager/traffic/connection-memory.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
+import {
+  createTrafficMonitor,
+  type OwnConnections,
+  type TrafficMonitor,
+} from "../../src/manager/traffic/traffic-monitor.ts";
 import { inWords, type TextSocket } from "./socket-lists.ts";
 
 export const POD = "10.1.0.7";
@@ -58,25 +62,25 @@ export function reading(sockets: readonly TextSocket[], over: Partial<Shown> = {
 }
 
 /** Shows a judge what there is in the order of a look: datagrams, then listeners, then connections. */
-export function show(judge: Judge, shown: Shown, nowMs: number): void {
-  judge.begin(nowMs);
-  shown.udpPorts.every((port) => judge.seeUdpPort(port));
+export function show(judge: TrafficMonitor, shown: Shown, nowMs: number): void {
+  judge.startSample(nowMs);
+  shown.udpPorts.every((port) => judge.addUdpPort(port));
   const listens = (socket: TextSocket) => socket.state === tcp.LISTEN;
-  for (const socket of shown.sockets.filter(listens)) judge.seeListener(inWords(socket));
-  for (const socket of shown.sockets) if (!listens(socket)) judge.seeConnection(inWords(socket), nowMs);
+  for (const socket of shown.sockets.filter(listens)) judge.addListener(inWords(socket));
+  for (const socket of shown.sockets) if (!listens(socket)) judge.addConnection(inWords(socket), nowMs);
 }
 
 /** One whole look. */
-export function observed(judge: Judge, shown: Shown, nowMs: number, own: OwnConnections): Observation {
+export function observed(judge: TrafficMonitor, shown: Shown, nowMs: number, own: OwnConnections): Observation {
   show(judge, shown, nowMs);
-  return judge.observe({ ...shown, sockets: shown.sockets.length }, nowMs, own);
+  return judge.finishSample({ ...shown, sockets: shown.sockets.length }, nowMs, own);
 }
 
 export type Known = Extract<Observation, { known: true }>;
 
 /** A judge whose answers are known ones, or the test fails. */
 export function judging(over: Partial<DrainSettings> = {}, memory = createConnectionMemory(Math.random)) {
-  const judge = createJudge({ ...DEFAULT_SETTINGS, ...over }, memory);
+  const judge = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, memory);
   return {
     judge,
     look: (at: Shown, nowMs: number, dials = 0, accepts = 0, dialsOut = 0): Known => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NO_ENDPOINT } from "../../src/manager/relay/relay-settings.ts";
 import type { TcpSocket } from "../../src/manager/sockets/reading.ts";
-import { createNeighbourWatch, type Neighbours } from "../../src/manager/traffic/neighbours.ts";
+import { createProcessWatch, type OtherProcesses } from "../../src/manager/traffic/other-processes.ts";
 import { addressOf } from "./socket-lists.ts";
 
 const PROXY = 1337;
@@ -28,15 +28,15 @@ const socket = (uid: number, state: number, localPort: number, peerPort = 0): Tc
   pureAcksSent: -1,
 });
 
-function neighboursIn(sockets: readonly TcpSocket[]): Neighbours {
-  const watch = createNeighbourWatch(MANAGER_PORT, NO_ENDPOINT);
+function processesIn(sockets: readonly TcpSocket[]): OtherProcesses {
+  const watch = createProcessWatch(MANAGER_PORT, NO_ENDPOINT);
   // An earlier look leaves nothing behind.
-  watch.begin();
-  watch.see(socket(7, 10, 15_006));
-  watch.see(socket(8, 1, 40_000, 443));
-  watch.begin();
-  for (const one of sockets) watch.see(one);
-  return watch.end();
+  watch.startSample();
+  watch.add(socket(7, 10, 15_006));
+  watch.add(socket(8, 1, 40_000, 443));
+  watch.startSample();
+  for (const one of sockets) watch.add(one);
+  return watch.finishSample();
 }
 
 const proxyListens = socket(PROXY, 10, 15_006);
@@ -58,7 +58,7 @@ describe("who but the proxy has sockets", () => {
       others: false,
     },
   ])("$says counts as others: $others", ({ sockets, others }) => {
-    expect(neighboursIn(sockets)).toEqual({
+    expect(processesIn(sockets)).toEqual({
       known: true,
       others,
       sharedUser: false,
@@ -66,7 +66,7 @@ describe("who but the proxy has sockets", () => {
   });
 
   test("a listener with the proxy's user outside its ports means the user is shared", () => {
-    expect(neighboursIn([proxyListens, socket(PROXY, 10, 8_080)])).toEqual({
+    expect(processesIn([proxyListens, socket(PROXY, 10, 8_080)])).toEqual({
       known: true,
       others: false,
       sharedUser: true,
@@ -74,7 +74,7 @@ describe("who but the proxy has sockets", () => {
   });
 
   test("without a proxy that listens nothing is known", () => {
-    expect(neighboursIn([socket(APP, 1, 40_000, 443)]).known).toBe(false);
+    expect(processesIn([socket(APP, 1, 40_000, 443)]).known).toBe(false);
   });
 
   test("the answer does not depend on the order of listeners, nor of connections", () => {
@@ -89,13 +89,13 @@ describe("who but the proxy has sockets", () => {
         const listeners = sockets.filter(({ state }) => state === 10);
         const others = sockets.filter(({ state }) => state !== 10);
         const reversed = [...[...listeners].reverse(), ...[...others].reverse()];
-        expect(neighboursIn(reversed)).toEqual(neighboursIn([...listeners, ...others]));
+        expect(processesIn(reversed)).toEqual(processesIn([...listeners, ...others]));
       }),
     );
   });
 
   test("among more users than are remembered there are others than the proxy's", () => {
     const many = Array.from({ length: 1_000 }, (_, uid) => socket(10_000 + uid, 10, 15_006));
-    expect(neighboursIn(many)).toMatchObject({ known: true, others: true });
+    expect(processesIn(many)).toMatchObject({ known: true, others: true });
   });
 });

@@ -1,0 +1,81 @@
+/** Detects TCP sockets of processes other than the mesh proxy, for which a held proxy waits. */
+import type { RelayEndpoint } from "../ports.ts";
+import { isSameAddress, parseAddress } from "../sockets/address-text.ts";
+import type { TcpSocket } from "../sockets/reading.ts";
+import { LISTEN, SYN_RECV, TIME_WAIT } from "../sockets/tcp-states.ts";
+
+/** Result of one sample; `known` is false if no proxy was recognised. */
+export type OtherProcesses = {
+  readonly known: boolean;
+  /** A user other than the proxy's has a TCP socket, except the manager's, TIME_WAIT and incomplete handshakes. */
+  readonly others: boolean;
+  /** Another server runs as the proxy's user. */
+  readonly sharedUser: boolean;
+};
+
+export const UNKNOWN_PROCESSES: OtherProcesses = { known: false, others: false, sharedUser: false };
+
+export type ProcessWatch = {
+  readonly startSample: () => void;
+  /** Call it for every socket of a sample, listeners first. */
+  readonly add: (socket: TcpSocket) => void;
+  readonly finishSample: () => OtherProcesses;
+};
+
+/** With this many users, some are certainly not the proxy's. */
+const USERS_LIMIT = 64;
+
+/**
+ * The proxy is recognised by the user that listens on a mesh port. The manager's own sockets are recognised by its port and the
+ * relay's address, not by its user, which the app may share.
+ */
+export function createProcessWatch(ownPort: number, relay: RelayEndpoint): ProcessWatch {
+  const relayAddress = parseAddress(relay.address);
+  let proxies: number[] = [];
+  let users: number[] = [];
+  /** Users of other listeners. */
+  let servers: number[] = [];
+
+  /** TIME_WAIT and incomplete handshakes have no owner. */
+  const hasOwner = (socket: TcpSocket): boolean => {
+    if (socket.state === TIME_WAIT || socket.state === SYN_RECV) return false;
+    if (socket.localPort === ownPort || socket.peerPort === ownPort) return false;
+    if (socket.peerPort !== relay.port || relayAddress === undefined) return true;
+    return !isSameAddress(socket.peerAddress, relayAddress);
+  };
+
+  return {
+    startSample: () => {
+      proxies = [];
+      users = [];
+      servers = [];
+    },
+    add: (socket) => {
+      const serves = socket.state === LISTEN && !isMeshPort(socket.localPort);
+      if (socket.state === LISTEN && !serves) addUser(proxies, socket.uid);
+      // Most Pods have no proxy.
+      if (socket.state !== LISTEN && proxies.length === 0) return;
+      if (!hasOwner(socket)) return;
+      addUser(users, socket.uid);
+      if (serves) addUser(servers, socket.uid);
+    },
+    finishSample: () => {
+      if (proxies.length === 0) return UNKNOWN_PROCESSES;
+      return {
+        known: true,
+        others: users.length >= USERS_LIMIT || users.some((uid) => !proxies.includes(uid)),
+        sharedUser: servers.some((uid) => proxies.includes(uid)),
+      };
+    },
+  };
+}
+
+function addUser(users: number[], uid: number): void {
+  if (users.length < USERS_LIMIT && !users.includes(uid)) users.push(uid);
+}
+
+/** Istio's and Linkerd's ports. */
+export function isMeshPort(port: number): boolean {
+  if (port >= 15_000 && port <= 15_090) return true;
+  return port === 4_140 || port === 4_143 || port === 4_190 || port === 4_191;
+}

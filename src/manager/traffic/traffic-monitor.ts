@@ -1,0 +1,200 @@
+/**
+ * Derives one observation per sample from the kernel's sockets, using the state of earlier samples. Pure: time and counters are
+ * arguments.
+ */
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import type { Reading, TcpSocket } from "../sockets/reading.ts";
+import { TIME_WAIT } from "../sockets/tcp-states.ts";
+import type { ConnectionMemory, Kind } from "./connection-memory.ts";
+import { createConnectionTracker } from "./connection-tracker.ts";
+import { createDrainPorts } from "./drain-ports.ts";
+import type { Observation } from "./observation.ts";
+import { createPassiveOpens } from "./passive-opens.ts";
+import { createPeers } from "./peers.ts";
+import { createProbeAllowance } from "./probe-allowance.ts";
+import { type PodActivity, podActivityOf } from "./quiet.ts";
+
+/** Totals since the manager's start. */
+export type OwnConnections = {
+  /** Opened by the manager, within the Pod. */
+  readonly dials: number;
+  /** Opened by its relay client. */
+  readonly dialsOut: number;
+  readonly accepts: number;
+};
+
+export const NO_CONNECTIONS: OwnConnections = { dials: 0, dialsOut: 0, accepts: 0 };
+
+export type TrafficMonitor = {
+  /** Evidence of an earlier sample that was not finished is kept. */
+  readonly startSample: (nowMs: number) => void;
+  readonly addListener: (listener: TcpSocket) => void;
+  /** @param nowMs monotonic read time of the socket, from which its ages count back */
+  readonly addConnection: (socket: TcpSocket, nowMs: number) => void;
+  /** @returns false when no more UDP ports are needed */
+  readonly addUdpPort: (port: number) => boolean;
+  readonly addManyUdp: () => void;
+  readonly markIncomplete: () => void;
+  /**
+   * @param reading `undefined` if it failed
+   * @param own connections that the manager opened and accepted
+   */
+  readonly finishSample: (reading: Reading | undefined, nowMs: number, own: OwnConnections) => Observation;
+  /** The drained ports. */
+  readonly ports: () => readonly number[];
+  /** Records the peer address of a hook as the kubelet's; ignored for addresses of the Pod. */
+  readonly addKubelet: (address: string) => void;
+};
+
+/** Facts of one sample besides its connections. */
+type SampleContext = {
+  hasTcpListener: boolean;
+  hasUdp: boolean;
+  othersReachable: boolean;
+  /** Connections in the backlogs of drained ports. */
+  backlog: number;
+  /** Connections in the backlog of the manager's port. */
+  waiting: number;
+  incomplete: boolean;
+};
+
+const UNREADABLE: Observation = { known: false, why: "the kernel's socket tables could not be read", blind: true };
+const INCOMPLETE: Observation = {
+  known: false,
+  why: "the kernel's socket tables could not be read completely",
+  blind: false,
+};
+
+/** @param memory not shared with another monitor */
+export function createTrafficMonitor(settings: DrainSettings, memory: ConnectionMemory): TrafficMonitor {
+  const ports = createDrainPorts(settings);
+  const peers = createPeers(settings.addressScope);
+  const opens = createPassiveOpens(settings.kubeletProbes);
+  const probes = settings.kubeletProbes.map((probe) => {
+    const samePort = settings.kubeletProbes.filter((other) => other.port === probe.port);
+    return { port: probe.port, allowance: createProbeAllowance(samePort) };
+  });
+  const scoped = settings.addressScope !== "";
+  let context = emptyContext();
+  let lastEvidenceMs = -1;
+  let evidenceSource = "none";
+
+  const classify = (socket: TcpSocket): Kind => {
+    if (peers.isOwn(socket)) return "own";
+    if (!peers.isKubelet(socket.peerAddress)) return "traffic";
+    // The first entry of a port has the allowance of all its probes.
+    const probe = probes.find((candidate) => candidate.port === socket.localPort);
+    return probe !== undefined && probe.allowance.take(1) === 1 ? "probe" : "traffic";
+  };
+  const connections = createConnectionTracker(classify, memory);
+
+  /** A socket of a drain port, converted to the server's end if necessary. */
+  const atServerEnd = (socket: TcpSocket): TcpSocket | undefined => {
+    if (ports.has(socket.localPort) && ports.inScope(socket.localAddress)) return socket;
+    // In a shared namespace the TIME_WAIT entry is at the client if it closed first.
+    if (!scoped || socket.state !== TIME_WAIT || !ports.has(socket.peerPort)) return undefined;
+    return ports.inScope(socket.peerAddress) ? fromOtherEnd(socket) : undefined;
+  };
+
+  const addEvidence = (evidenceMs: number, by: string): void => {
+    if (evidenceMs < 0 || evidenceMs < lastEvidenceMs) return;
+    lastEvidenceMs = evidenceMs;
+    evidenceSource = by;
+  };
+
+  return {
+    addKubelet: peers.addKubelet,
+    ports: ports.list,
+    startSample: (nowMs) => {
+      context = emptyContext();
+      connections.startSample(nowMs);
+      for (const probe of probes) probe.allowance.refill(nowMs);
+    },
+    addListener: (listener) => {
+      peers.addOwn(listener.localAddress);
+      ports.add(listener);
+      if (ports.isListener(listener)) context.backlog = context.backlog + listener.receiveQueue;
+      if (listener.localPort === settings.port) context.waiting = context.waiting + listener.receiveQueue;
+      if (ports.isListener(listener) || ports.isCount(listener)) context.hasTcpListener = true;
+      if (ports.isOther(listener)) context.othersReachable = true;
+    },
+    addConnection: (socket, nowMs) => {
+      peers.addOwn(socket.localAddress);
+      const seen = atServerEnd(socket);
+      if (seen !== undefined) connections.add(seen, nowMs);
+    },
+    addUdpPort: (port) => {
+      if (ports.hasUdp(port)) context.hasUdp = true;
+      return !context.hasUdp;
+    },
+    addManyUdp: () => {
+      context.hasUdp = true;
+    },
+    markIncomplete: () => {
+      context.incomplete = true;
+    },
+    finishSample: (reading, nowMs, own) => {
+      if (reading === undefined) return failed(context);
+      const found = connections.finishSample(nowMs);
+      const { backlog, waiting, hasTcpListener, hasUdp, othersReachable } = context;
+      // Called even if its result is not used, so that its counters stay current.
+      const { dials, dialsOut, accepts } = own;
+      const explained = { dials, dialsOut, accepts, waiting, arrived: found.arrived };
+      const outside = opens.hasMissedConnection(reading, explained, nowMs);
+
+      addEvidence(found.evidenceMs, reading.source);
+      if (backlog > 0) addEvidence(nowMs, reading.source);
+      if (outside && !scoped && lastEvidenceMs < nowMs && !othersReachable) addEvidence(nowMs, "passive-opens");
+      const { busy, untracked, ambiguous, unknown } = found;
+      const activity = podActivityOf({ backlog, busy, untracked, ambiguous, unknown });
+      return {
+        known: true,
+        hasTcpListener,
+        hasUdp,
+        openConnections: found.open,
+        activity,
+        lastEvidenceMs,
+        evidenceSource: evidenceSourceOf(activity, reading, evidenceSource),
+        left: found.left,
+        leftTotal: found.open,
+        untracked: untracked,
+      };
+    },
+  };
+}
+
+/** The source that shows that the Pod is not quiet, or that dated the last traffic. */
+function evidenceSourceOf(activity: PodActivity, reading: Reading, evidenceSource: string): string {
+  if (activity === "untracked") return "too-many";
+  if (activity === "ambiguous") return "ambiguous";
+  return evidenceSource === "none" ? reading.source : evidenceSource;
+}
+
+function failed(context: SampleContext): Observation {
+  return context.incomplete ? INCOMPLETE : UNREADABLE;
+}
+
+function emptyContext(): SampleContext {
+  return { hasTcpListener: false, hasUdp: false, othersReachable: false, backlog: 0, waiting: 0, incomplete: false };
+}
+
+function fromOtherEnd(socket: TcpSocket): TcpSocket {
+  return {
+    family: socket.family,
+    state: socket.state,
+    localAddress: socket.peerAddress,
+    localPort: socket.peerPort,
+    peerAddress: socket.localAddress,
+    peerPort: socket.localPort,
+    uid: socket.uid,
+    receiveQueue: 0,
+    sendQueue: 0,
+    lastDataSentMs: -1,
+    lastDataReceivedMs: -1,
+    lastAckReceivedMs: socket.lastAckReceivedMs,
+    bytesReceived: -1,
+    dataSegmentsReceived: -1,
+    dataSegmentsSent: -1,
+    pureAcksSent: -1,
+  };
+}
