@@ -2,9 +2,7 @@
 
 export type ApiRequest = {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Includes the query. */
   readonly path: string;
-  /** JSON; for PATCH a list of RFC 6902 operations. */
   readonly body?: string;
   readonly limitMs: number;
   /** Largest response body that is read; default: the client's own limit. */
@@ -32,7 +30,6 @@ type StreamRequest = {
   readonly signal: AbortSignal;
   /** Called when the server has answered 200, even if no chunk follows. */
   readonly onOpen: () => void;
-  /** An exception ends the stream. */
   readonly onChunk: (chunk: Buffer) => void;
 };
 

@@ -8,14 +8,10 @@ import type { RawObject } from "../kubernetes/raw-json.ts";
 
 type Occurrence = {
   readonly count: number;
-  /** Wall clock, milliseconds. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** Hexadecimal; makes the name unique. */
   readonly suffix: string;
-  /** Name of this replica. */
   readonly instance: string;
-  /** The reporting controller, such as `lastcall.dev/webhook`. */
   readonly reporter: string;
 };
 
@@ -58,7 +54,6 @@ export type EventSpec = {
   readonly namespace: string;
   readonly owner: Owner;
   readonly type: "Normal" | "Warning";
-  /** CamelCase, such as `NotInjected`. */
   readonly reason: string;
   /** One line of printable text, at most {@link MESSAGE_LIMIT} characters. */
   readonly message: string;

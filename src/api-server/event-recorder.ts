@@ -109,7 +109,6 @@ type LimitDecision =
 
 type Occurrences = { readonly firstMs: number; readonly count: number; readonly sentMs: number | undefined };
 
-/** Decides for each Event in turn. `nowMs` is monotonic. */
 export function createEventLimits(): (note: EventSpec, nowMs: number) => LimitDecision {
   const occurrences = new Map<string, Occurrences>();
   const takeToken = keyedBucketsBelow(OVERALL, PER_NAMESPACE, CACHE_LIMIT);
@@ -133,7 +132,6 @@ export function createEventLimits(): (note: EventSpec, nowMs: number) => LimitDe
   };
 }
 
-/** Inserts as the most recently used. */
 function remember(map: Map<string, Occurrences>, key: string, value: Occurrences): void {
   map.delete(key);
   map.set(key, value);

@@ -9,7 +9,6 @@ const GONE = 410;
 
 export type Listed<T> = {
   readonly objects: ReadonlyMap<string, T>;
-  /** The resourceVersion to watch from. */
   readonly version: string;
 };
 
@@ -99,7 +98,6 @@ async function onePage(request: SendRequest, path: string, size: number, signal:
 /** Largest page in bytes. An API server stores objects of about 1.5 MiB, and JSON may write a byte as six characters. */
 export const PAGE_LIMIT_BYTES = 16 * 1024 * 1024;
 
-/** @returns `undefined` when a page cannot be smaller */
 export function afterTooLarge(size: number): number | undefined {
   return size > 1 ? Math.floor(size / 2) : undefined;
 }

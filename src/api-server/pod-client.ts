@@ -13,7 +13,6 @@ export type PodClient = (target: PodPort) => SendRequest;
 /** In characters, for errors that the kubelet reports. */
 const ERROR_LIMIT = 300;
 
-/** @param request reads the API server's reason for a refused port-forward */
 export function createPodClient(connection: KubeConfig, request: SendRequest): PodClient {
   return (target) => (call) => {
     const limit = AbortSignal.timeout(Math.ceil(call.limitMs));

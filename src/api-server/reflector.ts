@@ -36,7 +36,6 @@ export type ReflectorPorts = {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly onListed: () => void;
-  /** Called for every event, bookmark and accepted watch. */
   readonly onResponse: () => void;
   readonly onFailed: (why: string) => void;
 };
@@ -52,7 +51,6 @@ const GONE = 410;
 /** `lastEventMs`: time of the last list, event or bookmark. */
 type Place = { version: string; listDueMs: number; lastEventMs: number };
 
-/** Runs until the signal aborts. */
 export async function runReflector<T>(
   followed: Reflected<T>,
   ports: ReflectorPorts,

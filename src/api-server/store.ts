@@ -11,7 +11,6 @@ export type Store<T> = {
   readonly entries: ReadonlyMap<string, T>;
   /** Increases with every change. */
   readonly generation: () => number;
-  /** Replaces all entries by a complete list. */
   readonly replace: (objects: Iterable<readonly [string, T]>) => void;
   readonly put: (object: RawObject) => void;
   readonly remove: (object: RawObject) => void;
@@ -47,7 +46,6 @@ export function createStore<T>(keep: Keep<T>, newEntries: NewEntries<T> = () => 
   };
 }
 
-/** `namespace/name`, or `name` for cluster-scoped objects. */
 export function keyOf(object: RawObject): string {
   const metadata = objectAt(object, "metadata");
   const namespace = textAt(metadata, "namespace") ?? "";
@@ -55,7 +53,6 @@ export function keyOf(object: RawObject): string {
   return namespace === "" ? name : `${namespace}/${name}`;
 }
 
-/** Empty for cluster-scoped objects. */
 export function namespaceOf(key: string): string {
   return key.slice(0, Math.max(0, key.indexOf("/")));
 }

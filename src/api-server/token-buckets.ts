@@ -1,15 +1,12 @@
 /** Token buckets: single ones, and keyed ones in bounded memory. Time is an argument. */
 
 export type KeyedBuckets = {
-  /** @param nowMs monotonic milliseconds. @returns true when the key had a token left */
   readonly take: (key: string, nowMs: number) => boolean;
-  /** Buckets in memory. */
   readonly kept: () => number;
 };
 
 /** @param limit buckets in memory; beyond it the least recently used is dropped and starts over as a full one */
 export function keyedBuckets(size: BucketSize, limit: number): KeyedBuckets {
-  /** Least recently used first. */
   const buckets = new Map<string, Bucket>();
   const fullAfterMs = size.capacity * size.refillMs;
 
@@ -52,7 +49,6 @@ export function keyedBucketsBelow(overall: BucketSize, size: BucketSize, limit: 
 export type BucketSize = {
   /** Also the longest burst. */
   readonly capacity: number;
-  /** Time to refill one token. */
   readonly refillMs: number;
 };
 

@@ -121,7 +121,6 @@ function originalOf(received: RawObject, existing: ExistingInjection | undefined
   if (!isWellFormed(received)) return undefined;
   if (existing === undefined) return received;
   const restored = restorePod(received, existing);
-  // A Pod with only a manager has no container left.
   return isWellFormed(restored) ? restored : undefined;
 }
 
@@ -139,7 +138,6 @@ function refusal(problems: readonly Problem[]): string {
   return `lastcall refused the Pod (onInvalid: deny): ${problems.map(({ where, message }) => `${where}: ${message}`).join(" ")}`;
 }
 
-/** Checked before planning, to bound its cost. */
 function hasTooManyContainers(pod: RawObject, { containers }: Limits): boolean {
   return countContainers(pod) > containers;
 }

@@ -10,7 +10,6 @@ import { PATCH_LIMIT_BYTES } from "./outcome.ts";
 export type InjectionRequest = {
   /** The raw object; not converted to a typed model, so unknown fields survive. */
   readonly pod: object;
-  /** Name in messages, such as `of Deployment/web`; default: the Pod's name. */
   readonly podName?: string | undefined;
   /** From the request, since `metadata.namespace` may be absent. */
   readonly namespace: string;
@@ -18,7 +17,6 @@ export type InjectionRequest = {
   readonly optIn: "label" | "all";
   /** Annotations of the namespace, and its labels for Istio's injection; empty when unknown. */
   readonly namespaceAnnotations: Readonly<Record<string, unknown>>;
-  /** Flags of the command line, which override the Pod. */
   readonly overrides: readonly Layer[];
   /** Absent without a relay; existing variables then stay. */
   readonly giveRelayAccess?: GiveRelayAccess | undefined;
@@ -32,7 +30,6 @@ export type Randomness = {
 };
 
 export type ClusterFacts = {
-  /** Such as `1.32` or `v1.31.4-eks-abc`. */
   readonly apiServerVersion: string;
   /** Lowest version of all Linux nodes; `undefined` when the list is empty or stale. */
   readonly lowestKubeletVersion: string | undefined;
@@ -45,11 +42,9 @@ export type ClusterFacts = {
   readonly pullSecrets?: readonly string[];
   /** Never injected; includes lastcall's own namespace. */
   readonly systemNamespaces: readonly string[];
-  /** Of the Pod's namespace. */
   readonly limitRanges?: readonly LimitRange[];
   /** A node's error for pulling the manager's image in this namespace; absent while pulls succeed. */
   readonly imagePullError?: string | undefined;
-  /** Missing facts that are reported. */
   readonly problems?: readonly Problem[];
 };
 

@@ -9,7 +9,6 @@ const WARNING_LIMIT = 120;
 /** Unprocessable Entity. */
 const REFUSED_STATUS = 422;
 
-/** Skips that a user who opted in does not expect. */
 const UNEXPECTED: readonly SkipReason[] = [
   "host_network",
   "zero_grace",
@@ -24,12 +23,10 @@ const UNEXPECTED: readonly SkipReason[] = [
   "patch_too_large",
 ];
 
-/** Whether the skip is reported by a warning and an Event. */
 export function isUnexpected(reason: SkipReason): boolean {
   return UNEXPECTED.includes(reason);
 }
 
-/** A response without a patch, with a warning for each problem. */
 export function allowedText(uid: string, problems: readonly Problem[]): string {
   return JSON.stringify(allowed(uid, shown(problems.map(warningText))));
 }
@@ -77,7 +74,6 @@ function patchOf(outcome: Extract<Outcome, { kind: "patched" }>): string {
   return Buffer.from(outcome.patchText).toString("base64");
 }
 
-/** One per problem, and one for an unexpected skip. */
 export function warningsOf(outcome: Outcome): readonly string[] {
   const skipped =
     outcome.kind === "unchanged" && isUnexpected(outcome.reason)
@@ -120,8 +116,6 @@ type AdmissionResponse = {
   /** Shown to the client whose request is refused. */
   readonly status?: { readonly code: number; readonly message: string };
   readonly patchType?: "JSONPatch";
-  /** Base64 of JSON. */
   readonly patch?: string;
-  /** Printed by kubectl. */
   readonly warnings?: readonly string[];
 };

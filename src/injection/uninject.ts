@@ -4,10 +4,8 @@ import { isRawObject } from "../kubernetes/raw-json.ts";
 import { findExistingInjection } from "./record/existing-injection.ts";
 import { restorePod } from "./record/restore.ts";
 
-/** `pod` shares unchanged parts. */
 type Uninjected = { readonly kind: "not-injected" } | { readonly kind: "uninjected"; readonly pod: object };
 
-/** An invalid Pod counts as not injected. */
 export function uninjectPod(pod: object): Uninjected {
   const existing = isRawObject(pod) && isWellFormed(pod) ? findExistingInjection(pod) : undefined;
   if (existing === undefined || !isRawObject(pod)) return { kind: "not-injected" };

@@ -2,7 +2,6 @@
 import type { NowMs } from "./ports.ts";
 
 type LineBuffer = {
-  /** @returns complete lines without their ends; undefined once a line exceeded the limit */
   readonly take: (chunk: Buffer) => readonly string[] | undefined;
 };
 
@@ -47,7 +46,6 @@ export function createLineBuffer(limitBytes: number): LineBuffer {
 }
 
 type RateLimit = {
-  /** @returns false over the limits of one second */
   readonly admits: (bytes: number, lines: number) => boolean;
 };
 

@@ -3,7 +3,6 @@ import type { DrainOutcome, DrainReport, DrainTrigger, PhaseName } from "../cont
 
 export type Log = (line: string) => void;
 
-/** The Pod, for logs of many Pods. */
 export type LogSource = { readonly pod: string; readonly namespace: string };
 
 export function messageLine(speaker: LogSource, level: "info" | "warn", message: string, detail: string): string {
@@ -15,7 +14,6 @@ type PhaseEntry = {
   readonly outcome: DrainOutcome;
   readonly trigger: DrainTrigger;
   readonly sinceTriggerMs: number;
-  /** Containers whose hooks wait for an answer. */
   readonly held: readonly string[];
 };
 

@@ -9,7 +9,6 @@ import { isUnixTarget } from "./http/http-target.ts";
 import { streamUnix } from "./http/http-unix.ts";
 import type { Driver, DriverWarning, Libc } from "./ports.ts";
 
-/** Only samples of sockets decide. */
 const NO_DRIVER: Driver = {
   name: "none",
   startDrain: (done) => done(""),
@@ -19,7 +18,6 @@ const NO_DRIVER: Driver = {
   dials: () => 0,
 };
 
-/** @param libc for admin interfaces on Unix sockets */
 export function driverOf(settings: DrainSettings, libc: Libc, warn: DriverWarning): Driver {
   switch (settings.driver) {
     case "http":

@@ -3,7 +3,6 @@ import { nativeFlagPage, nativeLibc, nativePortGuard, unmapStart } from "./nativ
 import { processPlatform } from "./process-platform.ts";
 import { runManager } from "./program.ts";
 
-/** Eleven days. */
 const FAR_MS = 1_000_000_000;
 
 const build = {

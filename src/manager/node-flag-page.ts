@@ -28,7 +28,6 @@ const ENTRY_AT = 168;
 const LIST_BYTES = 24;
 const SET_ROBUST_LIST: Readonly<Record<string, number>> = { x64: 273, arm64: 99 };
 
-/** @returns a page that cannot be opened if koffi or libc cannot be loaded */
 export function loadNodeFlagPage(): FlagPage {
   try {
     return bindPage();

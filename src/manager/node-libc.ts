@@ -2,7 +2,6 @@
 import { createRequire } from "node:module";
 import type { Libc } from "./ports.ts";
 
-/** @returns bindings with `available: false` if koffi or libc cannot be loaded */
 export function loadNodeLibc(): Libc {
   try {
     return bindLibc();

@@ -15,7 +15,6 @@ const BACKLOG = 4_096;
 /** More than the method and the longest token. */
 const BEGINNING_BYTES = 512;
 
-/** @returns an inactive guard if koffi or libc cannot be loaded */
 export function loadNodePortGuard(): PortGuard {
   try {
     return bindGuard();

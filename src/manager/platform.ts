@@ -3,7 +3,6 @@ import { VARIABLES } from "../contract/manager-environment.ts";
 import type { Log } from "./log-line.ts";
 import type { FlagPage, Libc, NowMs, PortGuard, ReadText, ScanText } from "./ports.ts";
 
-/** Environment variables, read once; empty when not set. */
 export type Environment = {
   readonly token: string;
   readonly original: string;
@@ -34,21 +33,16 @@ export function environmentOf(variable: (name: string) => string | undefined): E
 
 export type Platform = {
   readonly environment: Environment;
-  /** Program and leading arguments with which the process can start itself. */
   readonly self: readonly string[];
   readonly libc: Libc;
   readonly portGuard: PortGuard;
   readonly flagPage: FlagPage;
-  /** Called when the start is complete. */
   readonly onIdle: () => void;
   readonly readText: ReadText;
   readonly scanText: ScanText;
   readonly nowMs: NowMs;
-  /** Reads standard input. */
   readonly readInput: (onChunk: (chunk: Buffer) => void, onEnd: () => void) => void;
-  /** Writes a line to standard output. */
   readonly log: Log;
-  /** Writes a line to standard error. */
   readonly printError: Log;
   readonly exit: (code: number) => void;
 };

@@ -55,7 +55,6 @@ export type FlagPage = {
 /** Monotonic milliseconds. */
 export type NowMs = () => number;
 
-/** Reads a small file of /proc; undefined on failure. */
 export type ReadText = (path: string) => string | undefined;
 
 /**
@@ -79,7 +78,6 @@ export type Driver = {
    * count.
    */
   readonly countActive: (done: (active: number, moved: boolean) => void) => void;
-  /** False while it cannot count; samples of sockets decide then. */
   readonly counts: () => boolean;
   /** Reverts the drain as far as possible, for a Pod that stays. `failure` as above. */
   readonly cancelDrain: (done: (failure: string) => void) => void;

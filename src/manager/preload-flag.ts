@@ -6,15 +6,12 @@ import type { DriverWarning, FlagPage } from "./ports.ts";
 export const FLAG_SOCKET = "lastcall/preload/1";
 
 export type PreloadFlag = {
-  /** The next response to each client of these ports gets `Connection: close`. Cannot be reverted. */
   readonly set: (ports: readonly number[]) => void;
-  /** Processes that received the flag page, including exited ones; -1 without preload. */
   readonly processes: () => number;
   /** Processes that requested it in vain; the drain waits for their clients. */
   readonly missed: () => number;
 };
 
-/** For Pods without preload. */
 export const NO_PRELOAD: PreloadFlag = { set: () => {}, processes: () => -1, missed: () => 0 };
 
 export function createPreloadFlag(settings: DrainSettings, page: FlagPage, warn: DriverWarning): PreloadFlag {

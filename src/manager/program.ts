@@ -14,7 +14,6 @@ const USAGE = `usage: lastcall serve [--port=17890] [--drain-delay=5s] ...   run
        lastcall version                  print the version
 The token is read from LASTCALL_TOKEN; --address-scope=IP names the address of a Pod that shares its network.`;
 
-/** @param onSignals registers the handler of stop signals, for `serve` */
 export function runManager(args: readonly string[], platform: Platform, onSignals: (onStop: () => void) => void): void {
   const command = args[0] ?? "";
   const rest = args.slice(1);

@@ -29,7 +29,6 @@ type RunnerParts = {
   readonly driver: Driver;
   readonly relay: RelayClient;
   readonly preloadFlag: PreloadFlag;
-  /** Total of connections that the manager accepted. */
   readonly accepted: () => number;
   readonly answer: (holdId: number, body: string) => void;
   readonly log: Log;
@@ -38,7 +37,6 @@ type RunnerParts = {
 
 type Runner = {
   readonly dispatch: (event: DrainEvent) => void;
-  /** The report as JSON. */
   readonly status: () => string;
 };
 

@@ -109,10 +109,8 @@ function statusText(status: WithdrawalStatus): string {
   return status.reason === "" ? state : `${state}: ${status.reason}`;
 }
 
-/** The source of socket data, logged once at the start. */
 export type Visibility = "netlink" | "proc" | "nothing";
 
-/** Takes one sample without storing it. */
 export function visibilityOf(readSockets: SocketReader): Visibility {
   let torn = false;
   const reading = readSockets(0, {
@@ -125,7 +123,6 @@ export function visibilityOf(readSockets: SocketReader): Visibility {
     },
   });
   if (reading !== undefined) return reading.source;
-  // Only netlink reports a table that changed during the dump.
   return torn ? "netlink" : "nothing";
 }
 

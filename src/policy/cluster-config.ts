@@ -17,7 +17,6 @@ export type ClusterConfig = {
 
 export const DEFAULT_CONFIG: ClusterConfig = { defaults: {}, profiles: {}, onInvalid: "warn" };
 
-/** The last layer: the defaults as annotations of the cluster. */
 export function clusterLayer(config: ClusterConfig): Layer {
   const annotations = Object.fromEntries(
     Object.entries(config.defaults).map(([key, value]) => [`${PREFIX}${key}`, value]),

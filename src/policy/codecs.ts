@@ -7,12 +7,10 @@ type ValueSchema = { readonly type: "string"; readonly pattern?: string; readonl
 export type Codec<T> = {
   /** Completes the sentence "expected …". */
   readonly expects: string;
-  /** For the reference table. */
   readonly shows: string;
   readonly schema: ValueSchema;
   /** Limit of entries of a list, counted as written. */
   readonly longest?: number;
-  /** Returns `undefined` for an invalid text; never throws. */
   readonly parse: (text: string) => T | undefined;
   readonly format: (value: T) => string;
 };
@@ -96,7 +94,6 @@ export const runAsUser: Codec<"auto" | "unset" | number> = {
 };
 
 function listOf<T>(text: string, read: (part: string) => T | undefined): readonly T[] | undefined {
-  // Spaces are allowed around commas only.
   if (text !== text.trim()) return undefined;
   // A set, because searching a list of all ports for each of them would take an admission a second.
   const values = new Set<T>();

@@ -30,16 +30,13 @@ export type Row<T> = {
   readonly name: string;
   readonly codec: Codec<T>;
   readonly fallback: T;
-  /** Shown instead of the default value. */
   readonly fallbackShows?: string;
   readonly scopes: readonly Scope[];
-  /** One sentence for the reference. */
   readonly summary: string;
   /** Set for settings that the manager reads. `fallback`: the manager's default, where it differs. */
   readonly manager?: ManagerFlag & { readonly fallback?: string };
 };
 
-/** A setting of the manager that is derived from the Pod. */
 export type DerivedRow = ManagerFlag & {
   readonly name: string;
   readonly doc: string;

@@ -210,7 +210,6 @@ const TABLE = {
   }),
 } as const;
 
-/** All rows, for the generator. */
 export const ROWS: readonly (readonly [key: string, row: Row<unknown> | DerivedRow])[] = Object.entries(TABLE) as never;
 
 type Table = typeof TABLE;

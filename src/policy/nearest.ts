@@ -1,7 +1,6 @@
 /** Finds the candidate with the smallest edit distance to `word`, if it is small enough for a typo. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
-  // At most a third of the word: a less similar suggestion would mislead.
   let bestDistance = Math.floor(word.length / 3) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word, candidate);

@@ -10,7 +10,6 @@ export type Problem = {
   readonly message: string;
 };
 
-/** Every problem code, with one sentence for the reference. */
 export const PROBLEMS = {
   bad_value:
     "an annotation or setting has an invalid value; falls back to the namespace, then the cluster, then the default",

@@ -7,7 +7,6 @@ export function quote(text: string): string {
   return quoteUpTo(ECHO_LIMIT, text);
 }
 
-/** For messages of API servers, whose reason often comes after the first 40 characters. */
 export function quoteUpTo(limit: number, text: string): string {
   const clean = text.replace(/[^\x20-\x7e]/g, "?");
   return clean.length > limit ? `"${clean.slice(0, limit)}…"` : `"${clean}"`;

@@ -1,10 +1,8 @@
 /** Built-in profiles: values for workloads that the defaults do not fit. */
 
 type ShippedProfile = {
-  /** Completes "For …". */
   readonly purpose: string;
   readonly values: Readonly<Record<string, string>>;
-  /** For the reference. */
   readonly reason: string;
 };
 

@@ -146,7 +146,6 @@ function variableText({ flag }: Setting<unknown>, environment: Environment): str
   return text === undefined || /^(tcp|udp|sctp):\/\//.test(text) ? undefined : text;
 }
 
-/** Reports misspelt variables, which would otherwise be ignored silently. */
 function reportNearVariables(flags: readonly string[], environment: Environment, problems: SettingProblem[]): void {
   const known = flags.map(variableOf);
   for (const [name, text] of Object.entries(environment)) {

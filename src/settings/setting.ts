@@ -5,7 +5,6 @@ import { isDnsLabel } from "../contract/untrusted-text.ts";
 export type Setting<T> = {
   /** Without dashes. The environment variable's name is derived from it. */
   readonly flag: string;
-  /** One letter. */
   readonly short?: string;
   /** Placeholder of the value in the help; empty: the flag takes no value. */
   readonly shows: string;
@@ -14,7 +13,6 @@ export type Setting<T> = {
   /** Completes the sentence "expected …". */
   readonly expects: string;
   readonly summary: string;
-  /** Returns `undefined` for an invalid text. */
   readonly parse: (text: string) => T | undefined;
 };
 
@@ -114,7 +112,6 @@ export function portSetting(flag: string, fallback: number, zero: string, summar
   };
 }
 
-/** Takes `true` or `false`, so that a chart can always set it. */
 export function booleanSetting(flag: string, summary: string): Setting<boolean> {
   const row = choiceSetting(flag, ["true", "false"], "false", summary);
   return {
@@ -124,7 +121,6 @@ export function booleanSetting(flag: string, summary: string): Setting<boolean> 
   };
 }
 
-/** A flag without a value. */
 export function switchSetting(flag: string, summary: string): Setting<boolean> {
   return { flag, shows: "", fallback: false, fallbackShows: "", expects: "", summary, parse: () => true };
 }

@@ -31,10 +31,8 @@ export type MalformedReason = keyof typeof MALFORMED_REASONS;
 /** The request was not the creation of a Pod, and was allowed. */
 export const NOT_A_POD_CREATION = "not_a_pod_creation";
 
-/** Label values of one request. */
 export type Entry = {
   readonly outcome: OutcomeName;
-  /** A skip reason, a malformed reason, or `none`. */
   readonly reason: string;
   readonly mode: Mode | "none";
   readonly dryRun: boolean;

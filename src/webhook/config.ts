@@ -56,7 +56,6 @@ function relayProblems(settings: WebhookSettings): readonly SettingProblem[] {
   return problems;
 }
 
-/** Ports of 0 never conflict: the kernel chooses them. */
 function portProblems({ relaySecret, adminPort, relayPort, port }: WebhookSettings): readonly SettingProblem[] {
   const others = new Map([[port, "--port"]]);
   const problems: SettingProblem[] = [];

@@ -29,13 +29,11 @@ function isoTimestamp(): () => string {
 }
 
 type LogLines = DestinationStream & {
-  /** Writes all collected lines before it returns. */
   readonly flushSync: () => void;
 };
 
 const COLLECTED_CHARACTERS = 15_000;
 const COLLECTED_MS = 200;
-/** Beyond this backlog, in bytes, lines are dropped. */
 const BACKLOG_BYTES = 1_048_576;
 
 /**

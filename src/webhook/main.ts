@@ -22,7 +22,6 @@ import { buildServer, renewCertificate } from "./server.ts";
 import type { WebhookSettings } from "./settings.ts";
 import { shutDown, stopSignal } from "./shutdown.ts";
 
-/** @returns the exit status once the server has stopped */
 export async function main(args: readonly string[]): Promise<number> {
   const { settings, problems, help } = readSettings(args, process.env);
   if (help) {

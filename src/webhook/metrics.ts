@@ -12,10 +12,8 @@ const DURATION_BUCKETS_SECONDS: readonly number[] = [
 export type WebhookMetrics = {
   readonly record: (entry: Entry, problems: readonly string[], seconds: number) => void;
   readonly countRefusal: (reason: Refusal) => void;
-  /** In the text format of Prometheus. */
   readonly render: () => Promise<string>;
   readonly contentType: string;
-  /** For metrics of optional parts. */
   readonly registry: Registry;
 };
 

@@ -22,7 +22,6 @@ type ServerPorts = Omit<ReviewPorts, keyof IntakePorts> & {
 type ServerTls = {
   readonly cert: string;
   readonly key: string;
-  /** PEM; empty: client certificates are not required. */
   readonly clientCa?: string;
 };
 
@@ -78,7 +77,6 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Ser
   return app;
 }
 
-/** Applies to new connections only. */
 export function renewCertificate(app: WebhookServer, tls: ServerTls): void {
   app.server.setSecureContext(secrets(tls));
 }
@@ -88,7 +86,6 @@ function secrets({ cert, key, clientCa = "" }: ServerTls): SecureContextOptions 
   return { ...TLS_LIMITS, cert, key, ...(clientCa === "" ? {} : { ca: clientCa }) };
 }
 
-/** Returns why this replica is not ready; empty when it is. */
 type Unreadiness = () => string;
 
 function addHealthRoutes(app: FastifyInstance<Server>, metrics: WebhookMetrics, unreadiness: Unreadiness): void {
@@ -124,7 +121,6 @@ function answerBrokenRequest(error: ConnectionError, socket: Socket, refuse: Ref
   socket.destroy(error);
 }
 
-/** `undefined` for a closed connection or a network error, which are not refusals. */
 function brokenRequestOf(code: string): BrokenRequest | undefined {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return { reason: "slow_head", line: "408 Request Timeout" };
   if (code === "HPE_HEADER_OVERFLOW") return { reason: "large_head", line: "431 Request Header Fields Too Large" };

@@ -19,7 +19,6 @@ import {
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** They are added to every Pod. */
 export const PULL_SECRETS_LIMIT = 10;
 
 const HOST: Setting<string> = {
@@ -42,7 +41,6 @@ const IMAGE: Setting<string> = {
   parse: (text) => (/^[\x21-\x7e]{1,512}$/.test(text) ? text : undefined),
 };
 
-/** Empty: the API server's default. */
 const IMAGE_PULL_POLICY: Setting<PullPolicy | ""> = {
   ...choiceSetting("image-pull-policy", PULL_POLICIES, "Always", "when nodes pull the manager's image"),
   fallback: "",

@@ -9,7 +9,6 @@ type ShutdownParts = {
   readonly log: Log;
   readonly sleep: (ms: number) => Promise<void>;
   readonly closeListeners?: CloseListeners;
-  /** Ends the open streams; called when no new connection is accepted. */
   readonly onClosing?: () => void;
 };
 
@@ -38,7 +37,6 @@ export async function shutDown(app: WebhookServer, how: ShutdownParts): Promise<
 
 type Stop = { readonly signal: Promise<NodeJS.Signals>; readonly isReceived: () => boolean };
 
-/** Resolves with the first signal; the second one exits at once. */
 export function stopSignal(log: Log, flush: () => void): Stop {
   let isReceived = false;
   const signal = new Promise<NodeJS.Signals>((resolve) => {

@@ -97,7 +97,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
       expect(await end).toMatchObject({ outcome: "drained" });
       expect(clock.nowMs() - overMs).toBeGreaterThanOrEqual(500);
       expect(envoy.calls).toEqual([FAIL, DRAIN]);
-      expect(notes(manager).join("\n")).not.toContain("sockets decide instead");
+      expect(notes(manager).join("\n")).not.toContain("driver cannot count");
     }),
   );
 
@@ -123,7 +123,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
       spawnSync(process.execPath, ["-e", leaver]);
       const manager = await managerAt(clock, path);
       expect(await drained(manager)).toMatchObject({ outcome: "drained" });
-      expect(notes(manager).join("\n")).toContain(`cannot be reached: no program listens on ${path}`);
+      expect(notes(manager).join("\n")).toContain(`is unreachable: no program listens on ${path}`);
     }),
   );
 

@@ -120,7 +120,7 @@ describeOnClock("a drain beside Linkerd's proxy", (build) => {
       expect(await drained(manager)).toMatchObject({ outcome: "drained" });
       const notes = manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
       expect(notes.join("\n")).toContain(
-        "sockets decide instead: Linkerd's metrics do not show the connections of clients",
+        "driver cannot count, using samples of sockets: Linkerd's metrics do not show the connections of clients",
       );
     }),
   );

@@ -154,7 +154,7 @@ describe("admissions go on", () => {
     const one = await replica(await api(), [`--relay-address=${unfilled}`]);
     for (let time = 0; time < 3; time += 1)
       expect(Object.keys((await admitted(one, OWNED)).variables)).not.toContain("LASTCALL_RELAY_ADDRESS");
-    expect(one.output().match(/Pods are not given the relay/g)).toHaveLength(1);
+    expect(one.output().match(/Pods are injected without the relay/g)).toHaveLength(1);
   });
 
   test("and it stays ready when its Secret may not be read, and gives access once it may", LIMIT, async () => {
@@ -191,7 +191,7 @@ describe("admissions go on", () => {
     cleanups.push(() => taken.close());
     const args = ["--relay-address=10.96.0.7:443", `--relay-port=${port}`];
     const one = await replica(await api(), args);
-    await eventually(() => expect(one.output()).toMatch(/another one is begun[\s\S]*another one is begun/));
+    await eventually(() => expect(one.output()).toMatch(/restarting it[\s\S]*restarting it/));
     const { variables } = await given(one, OWNED);
     expect((await call(one, { path: "/readyz" })).status).toBe(200);
     const without = (await call(one, { path: "/metrics" })).body;

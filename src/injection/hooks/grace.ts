@@ -38,7 +38,6 @@ export function fitSpans(originalSeconds: number, spans: Spans, chainSeconds: nu
   return { drainDelayMs, deregistrationDelayMs, drainTimeoutMs };
 }
 
-/** Rounds down to a span that a flag can express, since durations have at most six digits. */
 export function writableMs(spanMs: number): number {
   if (spanMs >= 0 && spanMs < 1_000_000) return Math.floor(spanMs);
   for (const unitMs of UNITS_MS) {
@@ -74,7 +73,6 @@ function shortNoticeProblems(pod: RawObject, seconds: number, where: string): re
 type ShortNotice = {
   /** Shortest time from the notice to the end of the node. */
   readonly seconds: number;
-  /** The field of the Pod, such as `nodeSelector cloud.google.com/gke-spot`. */
   readonly from: string;
 };
 

@@ -23,7 +23,6 @@ export type HookPlan =
       readonly kind: "keep";
       readonly container: string;
       readonly role: HookRole;
-      /** Kind of the hook, for messages; empty for a sleep of 0 s. */
       readonly hook: string;
     }
   | { readonly kind: "leave"; readonly container: string; readonly role: HookRole };
@@ -50,7 +49,6 @@ export function planHooks(pod: RawObject, policy: PodPolicy, chosen: ReadonlySet
   });
 }
 
-/** Whether no container would wait for the drain. */
 export function hasOnlyOwnHooks(hooks: readonly HookPlan[]): boolean {
   return hooks.some((hook) => hook.kind === "keep") && !hooks.some((hook) => hook.kind === "hold");
 }
@@ -82,7 +80,6 @@ function planOwnHook(
 
 type ChosenContainers = { readonly names: ReadonlySet<string>; readonly problems: readonly Problem[] };
 
-/** Regular containers named by `containers`; all of them when none of the names exists. */
 export function chosenContainers(pod: RawObject, policy: PodPolicy, where: string): ChosenContainers {
   const regular = new Set(containersOf(pod).map(nameOf));
   const known = new Set(policy.containers.filter((name) => regular.has(name)));

@@ -55,7 +55,6 @@ function secondsOfText(text: string): number | undefined {
   return Math.ceil(Number(match[1]) * unit);
 }
 
-/** For messages. */
 export function kindOfHook(handler: RawObject): string {
   for (const kind of ["exec", "httpGet", "tcpSocket", "sleep"]) if (objectAt(handler, kind) !== undefined) return kind;
   return "unknown";
@@ -70,7 +69,6 @@ export function isRewritten(handler: RawObject, container: string): boolean {
 /** Returns the target to which Istio's agent forwards the hook of a container; `undefined` when unknown. */
 export type RewrittenTargets = (container: string) => HookTarget | undefined;
 
-/** Reads the targets from the proxy's environment, once. Before Istio's injection there are none. */
 export function rewrittenTargets(pod: RawObject): RewrittenTargets {
   const variables = objectsAt(containerNamed(pod, "istio-proxy"), "env");
   const text = textAt(

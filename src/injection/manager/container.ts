@@ -15,9 +15,7 @@ export type ManagerInput = {
   readonly token: string;
   readonly recordText: string;
   readonly resources: RawObject | undefined;
-  /** Mount of the directory with the driver's socket. */
   readonly mount: RawObject | undefined;
-  /** `undefined`: `runAsUser` is not set. */
   readonly user: number | undefined;
   readonly relay: RelayAccess | undefined;
 };
@@ -69,7 +67,6 @@ const ARGUMENTS_LIMIT = 60;
 /** Other webhooks add some variables to every container, but not hundreds. */
 const VARIABLES_LIMIT = 500;
 
-/** Flags of `serve` with the kubelet's escapes removed. */
 export function serveFlagsOf(container: RawObject | undefined): readonly string[] {
   const [command, ...flags] = listAt(container, "args").filter((arg) => typeof arg === "string");
   return command === "serve" ? flags.map(asWritten) : [];
@@ -79,7 +76,6 @@ function drainCommand(port: number): readonly string[] {
   return [MANAGER_BINARY, "drain", ...(port === DEFAULT_SETTINGS.port ? [] : [`--port=${port}`])];
 }
 
-/** A variable with this literal value; references in it are escaped. */
 function literal(name: string, value: string): RawObject {
   return { name, value: withoutReferences(value) };
 }
@@ -91,12 +87,10 @@ export function environmentValue(container: RawObject, name: string): string | u
   return value === undefined ? undefined : asWritten(value);
 }
 
-/** A variable from the downward API. */
 function fromField(name: string, fieldPath: string): RawObject {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }
 
-/** `undefined` without a credential. */
 function existingRelay(container: RawObject): RelayAccess | undefined {
   const credential = environmentValue(container, VARIABLES.relayCredential);
   if (credential === undefined) return undefined;
@@ -127,9 +121,7 @@ function relayVariables(relay: RelayAccess | undefined): readonly RawObject[] {
 type RelayRequest = {
   readonly pod: RawObject;
   readonly namespace: string;
-  /** The manager's container of an earlier pass. */
   readonly manager: RawObject | undefined;
-  /** Whether that container is kept, with every variable that is not replaced. */
   readonly staysInPlace: boolean;
   readonly giveRelayAccess: GiveRelayAccess | undefined;
 };
@@ -147,7 +139,6 @@ export function relayAccessFor(request: RelayRequest): RelayAccess | undefined {
 
 type Owner = Pick<RelayAccessRequest, "ownerKind" | "ownerName" | "ownerUid">;
 
-/** The Pod's controller; empty fields where the reference is malformed. */
 function ownerOf(pod: RawObject): Owner {
   const references = objectsAt(objectAt(pod, "metadata"), "ownerReferences");
   const owner = references.find((reference) => reference["controller"] === true);

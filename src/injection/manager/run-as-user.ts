@@ -22,7 +22,6 @@ type UserInput = {
   readonly socketUser: number | undefined;
 };
 
-/** @returns `undefined` to not set `runAsUser`: the cluster's, the Pod's or the image's user applies */
 export function managerUser({ pod, namespaceAnnotations, choice, socketUser }: UserInput): number | undefined {
   if (typeof choice === "number") return choice;
   if (socketUser !== undefined) return socketUser;

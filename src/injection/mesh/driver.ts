@@ -22,7 +22,6 @@ export function isDriverRequested(policy: PodPolicy): boolean {
   return policy.drainUrl !== "" || policy.activeUrl !== "";
 }
 
-/** The address from the settings or of the recognised program; empty: the driver tries its default addresses. */
 export function adminUrlOf(pod: RawObject, policy: PodPolicy, row: DriverRow): string {
   if (policy.driverUrl !== "") return policy.driverUrl;
   return row.envoy === "any" ? envoyAdminOf(pod, row) : (row.usualUrls[0] ?? "");

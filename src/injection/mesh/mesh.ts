@@ -61,7 +61,6 @@ export function isIstioGateway(pod: RawObject): boolean {
   return proxy !== undefined && (containersOf(pod).length === 1 || isRouter(proxy));
 }
 
-/** Istio starts its agent as `proxy sidecar` or, in a gateway, as `proxy router`. */
 function isRouter(container: RawObject): boolean {
   const [command, role] = listAt(container, "args");
   return command === "proxy" && role === "router";
@@ -105,7 +104,6 @@ function isLinkerdEnabled(pod: RawObject, namespace: RawObject): boolean {
 /** Default container of `kubectl logs` and `kubectl exec`. */
 export const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
-/** The first regular container of the app. */
 export function defaultContainerOf(names: readonly string[]): string {
   const own = names.filter((name) => name !== MANAGER_CONTAINER);
   return own.find((name) => !MESHES.some((mesh) => mesh.proxy === name)) ?? own[0] ?? "";

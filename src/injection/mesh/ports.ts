@@ -22,7 +22,6 @@ export function choosePort(pod: RawObject, wanted: number, alsoTaken: readonly n
   return [...range.filter((port) => port > wanted), ...range].find((port) => !taken.has(port));
 }
 
-/** Resolves a port field, which is a number or the name of a port of the container. */
 export function portNumberOf(container: RawObject, port: unknown): number | undefined {
   if (typeof port === "number") return Number.isSafeInteger(port) && port >= 1 && port <= 65_535 ? port : undefined;
   if (typeof port !== "string") return undefined;
@@ -139,7 +138,6 @@ function redirects(mesh: Mesh, init: RawObject, port: number): boolean {
   return !includesPort(flagOf(init, ["-d", "--istio-local-exclude-ports"]) ?? "", port);
 }
 
-/** Reads `--flag value` or `--flag=value`. */
 function flagOf(container: RawObject, flags: readonly string[]): string | undefined {
   const args = listAt(container, "args").map((arg) => (typeof arg === "string" ? arg : ""));
   for (const [index, arg] of args.entries()) {

@@ -15,12 +15,10 @@ export type MetadataProblem = {
 
 type Checked = {
   readonly scope: "pod" | "namespace";
-  /** For messages. */
   readonly name: string;
   readonly object: RawObject;
 };
 
-/** Checks a Pod, a Pod template or a Namespace. */
 export function metadataProblems({ scope, name, object }: Checked, profiles: Profiles): readonly MetadataProblem[] {
   const { labels, annotations } = metadataOf(object);
   // One key at a time, so that each problem has its key.
@@ -85,7 +83,6 @@ export function misplacedMetadata(object: RawObject, owner: string, template: Ra
   );
 }
 
-/** Misspelt keys are reported as misspelt. */
 function misplaced(kind: "labels" | "annotations", key: string, owner: string): Problem {
   if (kind === "labels" && !LABELS.includes(key)) return unknownLabel(key, owner);
   if (kind === "annotations" && !ANNOTATION_KEYS.includes(key)) return unknownAnnotation(key, owner);

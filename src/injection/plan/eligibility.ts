@@ -25,7 +25,6 @@ type SkipInput = {
   readonly optIn: "label" | "all";
   /** Resolved from all layers. */
   readonly inject: "enabled" | "disabled";
-  /** An override sets `enabled`. */
   readonly overridden: boolean;
   readonly systemNamespaces: readonly string[];
   readonly mode: Mode;

@@ -11,9 +11,7 @@ import type { ExistingInjection } from "../record/existing-injection.ts";
 import { fitsLimit, type OriginalRecord } from "../record/original-record.ts";
 
 export type PlanRequest = {
-  /** The Pod before injection. */
   readonly pod: RawObject;
-  /** An earlier injection. */
   readonly existing: ExistingInjection | undefined;
   readonly policy: PodPolicy;
   readonly mode: Mode;
@@ -26,7 +24,6 @@ export type PlanRequest = {
   readonly imagePullError: string | undefined;
   readonly namespaceAnnotations: RawObject;
   readonly limitRanges: readonly LimitRange[];
-  /** For messages, such as `pod web-0`. */
   readonly where: string;
   readonly newToken: () => string;
   readonly namespace: string;
@@ -51,16 +48,13 @@ export function atLeastExisting(pod: RawObject, seconds: number): number {
 }
 
 export type Omissions = {
-  /** Containers keep their own hooks. */
   readonly keepsHooks: boolean;
   readonly leavesAnnotations: boolean;
   readonly leavesProbes: boolean;
 };
 
 export type Draft = {
-  /** The complete record. */
   readonly recordText: string;
-  /** Called only for the chosen draft. */
   readonly plan: () => Plan;
 };
 

@@ -15,7 +15,6 @@ import type { Edit } from "../record/edit.ts";
 import type { PlanRequest } from "./plan.ts";
 
 export type PreloadPlan = {
-  /** Empty when no container loads it. */
   readonly edits: readonly Edit[];
   readonly problems: readonly Problem[];
 };

@@ -52,7 +52,6 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
 
 const MANAGER_FIELDS = FIELDS.filter((field) => ANNOTATIONS[field].manager !== undefined);
 
-/** The manager's settings from the policy, with defaults for the derived ones. */
 function managerFields(
   policy: PodPolicy,
 ): Pick<PodPolicy, Extract<Field, keyof DrainSettings>> & Omit<DrainSettings, Field> {
@@ -67,7 +66,6 @@ export function drainDelayMs(policy: PodPolicy, hooks: readonly HookPlan[]): num
   return Math.max(policy.drainDelayMs, ...slept);
 }
 
-/** Reports values that exclude each other, and which one is ignored. */
 export function conflictProblems(request: SettingsRequest, settings: DrainSettings, where: string): readonly Problem[] {
   const { policy, driver } = request;
   const messages: string[] = [];

@@ -78,7 +78,6 @@ export function portConflict(pod: RawObject, wanted: number, drainPorts: readonl
 /** In characters; leaves room for the rest of the message. */
 const PORTS_TEXT_LENGTH = 140;
 
-/** Joins as many texts as fit the length, at least one. */
 function withinLength(texts: readonly string[], length: number): string {
   let shown = texts[0] ?? "";
   for (const text of texts.slice(1)) {

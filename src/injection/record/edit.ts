@@ -35,7 +35,6 @@ export type Edit =
 
 type ContainerEdit = Extract<Edit, { readonly container: string }>;
 
-/** A copy that may be mutated. */
 type Copy = { [key: string]: unknown };
 
 /**
@@ -86,7 +85,6 @@ function edited(container: RawObject, edit: ContainerEdit): RawObject {
   return { ...container, [edit.probe]: probe };
 }
 
-/** Applies `change` to every container of both lists. */
 export function changeContainers(pod: RawObject, change: (container: RawObject) => RawObject): RawObject {
   return changeSpec(pod, (spec) => {
     const changed: Copy = { ...spec };
@@ -163,12 +161,10 @@ function emptyParentsOf(
   }
 }
 
-/** Key of a probe in the record, such as `app/liveness`. */
 export function probeEntry(edit: Extract<Edit, { kind: "set-probe-grace" }>): string {
   return `${edit.container}/${edit.probe === "livenessProbe" ? "liveness" : "startup"}`;
 }
 
-/** The record's entry for a parent that injection fills, if it is empty. */
 export function emptyParentAt(
   name: string,
   parent: RawObject | undefined,

@@ -19,14 +19,12 @@ type ExistingManager = {
 };
 
 export type ExistingInjection = {
-  /** `undefined` in sleep mode. */
   readonly manager: ExistingManager | undefined;
   readonly record: OriginalRecord;
   /** The grace period that injection set; any other value was set by another program. */
   readonly grace: number;
   /** lastcall's handlers by container, including defaults of the API server. */
   readonly handlers: ReadonlyMap<string, RawObject>;
-  /** `undefined` without a preloaded library. */
   readonly preload: ExistingPreload | undefined;
 };
 

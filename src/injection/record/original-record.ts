@@ -6,17 +6,13 @@ import { containersOf, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { type ChainedHook, isChainedHook } from "../hooks/own-hooks.ts";
 
-/** An empty value, recorded to distinguish it from an absent one. */
 export type EmptyParent = null | Readonly<Record<string, never>> | readonly never[];
 
 export type OriginalRecord = {
   /** `terminationGracePeriodSeconds`; null when the Pod had none. */
   readonly grace: number | null;
-  /** Probes whose grace period was set, such as `app/liveness`. */
   readonly probes: readonly string[];
-  /** Added names. */
   readonly pullSecrets: readonly string[];
-  /** Replaced handlers by container. */
   readonly preStop: Readonly<Record<string, unknown>>;
   readonly chain: Readonly<Record<string, ChainedHook>>;
   /** Earlier values of annotations; null where there was none. */
@@ -53,7 +49,6 @@ export function fitsLimit(text: string): boolean {
 /** Linux limits a variable to this many bytes, so a longer text is not a record. */
 const VARIABLE_LIMIT = 131_072;
 
-/** `undefined` when the text is not a record; invalid parts are dropped. */
 export function parseRecord(text: string): OriginalRecord | undefined {
   if (text.length >= VARIABLE_LIMIT) return undefined;
   try {
@@ -116,7 +111,6 @@ function isEmptyParent(value: unknown, name: string): value is EmptyParent {
   return holdsObject && isRawObject(value) && isEmpty(value);
 }
 
-/** By container; null for `preStop: null`. Containers without the key are omitted. */
 export function replacedHandlers(pod: RawObject, containers: readonly string[]): Readonly<Record<string, unknown>> {
   const held = new Set(containers);
   const entries = containersOf(pod).flatMap((container) => {

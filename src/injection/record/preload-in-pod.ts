@@ -8,7 +8,6 @@ import {
 import { containersOf, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, listAt, objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 
-/** Positions in the container's lists. */
 type Places = { readonly variable: number; readonly mount: number };
 
 export type ExistingPreload = {

@@ -7,7 +7,6 @@ import { type OriginalRecord, readRecord } from "./original-record.ts";
 
 type SleepStatus = {
   readonly seconds: number;
-  /** Containers with lastcall's sleep hook. */
   readonly hooks: readonly string[];
   readonly record: OriginalRecord;
 };

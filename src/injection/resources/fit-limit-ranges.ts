@@ -21,12 +21,10 @@ import {
 } from "./limit-ranges.ts";
 
 type FitRequest = {
-  /** Planned resources; `undefined` leaves them to the defaults of the API server. */
   readonly planned: RawObject | undefined;
   readonly ranges: readonly LimitRange[];
   /** Sum over the Pod's own containers, in cores or bytes. */
   readonly others: (name: ComputeResource, list: "requests" | "limits") => number;
-  /** Whether pod-level resources have room for these. */
   readonly fitsPodLevel: (changed: RawObject) => boolean;
   readonly where: string;
 };

@@ -81,7 +81,6 @@ type PodFit = {
   readonly share: Share;
   readonly perContainer: Bounds;
   readonly perPod: Bounds;
-  /** Sums over the Pod's other containers. */
   readonly othersRequest: number;
   readonly othersLimit: number;
 };

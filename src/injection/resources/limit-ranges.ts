@@ -5,23 +5,18 @@ import { parseQuantity } from "../../kubernetes/quantity.ts";
 import { objectAt, type RawObject, valueAt } from "../../kubernetes/raw-json.ts";
 
 export type Bound = {
-  /** Cores, bytes, or a ratio. */
   readonly value: number;
-  /** As written in the LimitRange. */
   readonly text: string;
-  /** Such as `LimitRange small, min memory per Container`. */
   readonly from: string;
 };
 
 /** Not usable when several LimitRanges differ, or when one violates the bounds of another: the result is then undefined. */
 type Default = { readonly value: number | undefined; readonly isUsable: boolean };
 
-/** The narrowest bound of each kind, since all LimitRanges apply. */
 export type Bounds = {
   readonly min: Bound | undefined;
   readonly max: Bound | undefined;
   readonly ratio: Bound | undefined;
-  /** Defaults that the API server sets. */
   readonly defaultLimit: Default;
   readonly defaultRequest: Default;
 };
@@ -91,7 +86,6 @@ export function shareOf(resources: RawObject, name: ComputeResource): Share {
 
 type Writing = { readonly name: ComputeResource; readonly before: Share; readonly after: Share };
 
-/** @returns the same object when nothing changed */
 export function writeShare(resources: RawObject, { name, before, after }: Writing): RawObject {
   const withRequest =
     before.request === after.request ? resources : putAmount(resources, ["requests", name], after.request);
@@ -106,7 +100,6 @@ function putAmount(into: RawObject, [list, name]: Place, value: number | undefin
 
 const MEBIBYTE = 2 ** 20;
 
-/** As a Kubernetes quantity, exact for whole millicores and bytes. */
 export function written(name: ComputeResource, value: number): string {
   if (name === "cpu") {
     const millicores = Math.ceil(value * 1_000 - 1e-6);

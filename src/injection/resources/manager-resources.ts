@@ -23,9 +23,7 @@ const SMALLEST_CPU = "1m";
 const BURSTABLE_CPU_LIMIT = "100m";
 
 type ManagerResourcesPlan = {
-  /** `undefined`: resources are not set. */
   readonly resources: RawObject | undefined;
-  /** Resources that do not fit the pod-level ones. */
   readonly noHeadroomFor: RawObject | undefined;
 };
 
@@ -61,7 +59,6 @@ function withCpuLimit(pod: RawObject, resources: RawObject | undefined): RawObje
   return allLimitCpu ? { ...resources, limits: { cpu: BURSTABLE_CPU_LIMIT, ...limits } } : resources;
 }
 
-/** Whether these resources fit the pod-level resources, if they are set. */
 export function fitsPodLevel(pod: RawObject, wanted: RawObject): boolean {
   const podLevel = podLevelResources(pod);
   return podLevel === undefined || fits(pod, podLevel, wanted);

@@ -10,7 +10,6 @@ type Route =
 type Request = {
   readonly method: string;
   readonly url: string;
-  /** The client is in the Pod. */
   readonly local: boolean;
 };
 

@@ -6,7 +6,6 @@ import type { ChainedHook } from "./original-hooks.ts";
 const HTTP_LIMIT_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 
-/** @param done called exactly once, with "" or an error */
 export function runChainedHook(hook: ChainedHook, done: (failure: string) => void): void {
   if (hook.kind === "sleep") {
     setTimeout(() => done(""), hook.seconds * MS_PER_SECOND);

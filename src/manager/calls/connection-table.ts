@@ -37,7 +37,6 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
   let accepted = 0;
   let timer: NodeJS.Timeout | null = null;
   let isEvicting = false;
-  /** Addresses with a valid request. */
   const known = new Set<string>();
 
   const drop = (id: number): void => {

@@ -10,7 +10,6 @@ import { createConnectionTable } from "./connection-table.ts";
 type HookHandlers = {
   readonly onHook: (holdId: number, container: string, peer: string) => void;
   readonly onDrain: (holdId: number) => void;
-  /** The connection of a hold was closed before its answer. */
   readonly onLeft: (holdId: number) => void;
   readonly status: () => string;
   readonly onListening: () => void;
@@ -22,7 +21,6 @@ type HookServer = {
   readonly open: (calls: HookHandlers) => void;
   /** Answers one hold; ignores unknown IDs, since connections can close at any time. */
   readonly answer: (holdId: number, body: string) => void;
-  /** Connections accepted since the start; a running total. */
   readonly accepted: () => number;
 };
 

@@ -25,7 +25,6 @@ const RETRY_MS = 100;
 /** A report has a few kilobytes. */
 const LONGEST_ANSWER = 65_536;
 
-/** @param done called exactly once */
 export function callManager(call: ManagerCall, nowMs: () => number, done: (end: CallEnd) => void): void {
   const giveUpAtMs = nowMs() + call.withinMs;
   const refusedAtMs = nowMs() + Math.min(REFUSED_MS, call.withinMs);

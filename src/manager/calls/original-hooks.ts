@@ -23,7 +23,6 @@ type Header = { readonly name: string; readonly value: string };
 const LONGEST = 16_384;
 const DEEPEST = 16;
 
-/** @param text the value of LASTCALL_ORIGINAL, possibly empty */
 export function readChainedHooks(text: string): ChainedHooks {
   if (text === "") return NOTHING_CHAINED;
   if (text.length > LONGEST || depthOf(text) > DEEPEST)
@@ -103,13 +102,11 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** @returns undefined for a value that is not a string */
 function textOf(value: unknown, fallback: string): string | undefined {
   if (isAbsent(value)) return fallback;
   return typeof value === "string" ? value : undefined;
 }
 
-/** @returns -1 for a value that is not an integer */
 function wholeNumber(value: unknown): number {
   return typeof value === "number" && Number.isInteger(value) ? value : -1;
 }

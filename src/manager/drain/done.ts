@@ -54,7 +54,6 @@ function rearmAt(state: DrainState, phase: Done, rearmAtMs: number): DrainState 
   return { ...state, phase: { ...phase, rearmAtMs } };
 }
 
-/** Running chained hooks and their calls are kept, and so is the last report. */
 function rearmed(state: DrainState, phase: Done, nowMs: number): DrainState {
   const { holds, chained, running, runningBefore } = state.hooks;
   const { outcome, why } = phase.result;

@@ -4,7 +4,6 @@ import type { Observation } from "../traffic/observation.ts";
 import type { OtherProcesses } from "../traffic/other-processes.ts";
 import type { DrainState, Offered } from "./drain-state.ts";
 
-/** One sample of the Pod's sockets. `sockets`: number of sockets read, -1 on failure. */
 export type Sample = {
   readonly observation: Observation;
   readonly otherProcesses: OtherProcesses;
@@ -53,14 +52,11 @@ export type DrainAction =
   /** Run the container's own preStop hook, then report `chained-hook-finished`. */
   | { readonly kind: "run-chained-hook"; readonly container: string }
   | { readonly kind: "start-driver-drain" }
-  /** The Pod stayed after its drain. */
   | { readonly kind: "cancel-driver-drain" }
-  /** Query the driver, then report `active-counted`. */
   | { readonly kind: "count-active" }
   | { readonly kind: "learn-kubelet"; readonly address: string }
   | { readonly kind: "exit"; readonly code: number };
 
-/** -1 for never. A tick at or after `sampleAtMs` carries a sample. */
 export type Wake = { readonly wakeAtMs: number; readonly sampleAtMs: number };
 
 export type Step = {

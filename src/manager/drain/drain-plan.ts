@@ -11,7 +11,6 @@ const SHORTEST_DRAIN_MS = 1_000;
 /** Lag of EndpointSlices. A Pod that they still list as serving after this time is stopped by its kubelet alone. */
 const SLICES_LAG_MS = 5_000;
 
-/** The Pod serves at least until then. */
 export function floorEndMs(settings: DrainSettings, triggeredAtMs: number): number {
   return triggeredAtMs + settings.drainDelayMs;
 }
@@ -65,7 +64,6 @@ export function withdrawalEndMs(settings: DrainSettings, relay: RelayStatus, dra
   return withdrawnMs + settings.deregistrationDelayMs;
 }
 
-/** -1 while slices still offer a terminating Pod. */
 export function withdrawnByMs(settings: DrainSettings, relay: RelayStatus, triggeredAtMs: number): number {
   // Silence after the withdrawal does not undo it.
   if (relay.offered !== "in") return Math.max(floorEndMs(settings, triggeredAtMs), relay.outFromMs);

@@ -30,7 +30,6 @@ export function outcomeOf(phase: Phase): DrainReport["outcome"] {
   return resultOf(phase)?.outcome ?? (phase.name === "idle" ? phase.outcome : "none");
 }
 
-/** Empty while a drain runs. */
 export function whyOf(phase: Phase): string {
   return resultOf(phase)?.why ?? (phase.name === "idle" ? phase.why : "");
 }
@@ -50,7 +49,6 @@ function isStillInRotation(phase: Phase): boolean {
   return resultOf(phase)?.stillInRotation ?? (phase.name === "draining" && phase.stillInRotation);
 }
 
-/** From the trigger; 0 if the Pod was withdrawn before it, -1 if the relay never reported it. */
 export function withdrawnAfterMs(relay: RelayStatus, phase: Phase): number {
   const drain = drainOf(phase);
   if (relay.withdrawnAtMs < 0 || drain === undefined) return -1;
@@ -77,7 +75,6 @@ type PhaseTimes = {
   readonly holdingFromMs: number;
 };
 
-/** A phase that was not reached starts at the end. */
 function timesOf(phase: Phase, endMs: number): PhaseTimes {
   if (phase.name === "withdrawing") {
     const deregistrationFromMs = phase.deregistrationFromMs < 0 ? endMs : phase.deregistrationFromMs;

@@ -17,12 +17,10 @@ export type Phase = Idle | Withdrawing | Draining | Holding | Done;
 
 export type Idle = {
   readonly name: "idle";
-  /** Of the last drain or restart. */
   readonly outcome: DrainOutcome;
   readonly why: string;
 };
 
-/** The Pod is being taken out of its Services, then out of external load balancers. It serves. */
 export type Withdrawing = {
   readonly name: "withdrawing";
   readonly drain: Drain;
@@ -30,7 +28,6 @@ export type Withdrawing = {
   readonly deregistrationFromMs: number;
 };
 
-/** The drain waits for the end of the traffic. */
 export type Draining = {
   readonly name: "draining";
   readonly drain: Drain;
@@ -42,7 +39,6 @@ export type Draining = {
   readonly stillInRotation: boolean;
 };
 
-/** The drain is over: the app gets its signal, and the mesh proxy waits for the app. */
 export type Holding = {
   readonly name: "holding";
   readonly drain: Drain;
@@ -51,7 +47,6 @@ export type Holding = {
   readonly othersGoneSinceMs: number;
 };
 
-/** All hooks are answered. */
 export type Done = {
   readonly name: "done";
   /** Undefined if SIGTERM found nothing to drain. */
@@ -62,7 +57,6 @@ export type Done = {
   readonly rearmAtMs: number;
 };
 
-/** Fixed when the drain starts. */
 export type Drain = {
   readonly trigger: DrainTrigger;
   readonly triggeredAtMs: number;
@@ -85,10 +79,8 @@ export type DrainResult = {
   readonly stillInRotation: boolean;
 };
 
-/** An unanswered call: a container's hook, or the manager's own preStop (role `drain`). */
 export type Hold = {
   readonly id: number;
-  /** Empty for the manager's own preStop. */
   readonly container: string;
   readonly role: HookRole | "drain";
   readonly peer: string;
@@ -107,7 +99,6 @@ export type EndingContainer = {
   readonly container: string;
   readonly role: HookRole;
   readonly fromMs: number;
-  /** Time of the last call. */
   readonly atMs: number;
   readonly dueMs: number;
 };
@@ -115,11 +106,8 @@ export type EndingContainer = {
 export type HookCalls = {
   readonly holds: readonly Hold[];
   readonly ending: readonly EndingContainer[];
-  /** Containers with a chained hook. */
   readonly chained: readonly string[];
-  /** Containers whose chained hook is running, with or without a hold. */
   readonly running: readonly string[];
-  /** Containers whose chained hook has run in this drain. */
   readonly finished: readonly string[];
   /** Containers whose chained hook was running for a restart when the drain started: its end does not count. */
   readonly runningBefore: readonly string[];
@@ -131,11 +119,9 @@ export type Offered = "in" | "out" | "unknown";
 export type RelayStatus = {
   readonly offered: Offered;
   readonly terminating: boolean;
-  /** Why `offered` is unknown. */
   readonly reason: string;
   /** The first request for this drain or restart. */
   readonly askedAtMs: number;
-  /** Latency of the first answer of the relay. */
   readonly answerMs: number;
   /** Time of the report that the Pod is out of rotation. */
   readonly withdrawnAtMs: number;
@@ -156,15 +142,11 @@ export const NO_STATUS: RelayStatus = {
   silentFromMs: -1,
 };
 
-/** The last sample of the Pod's sockets, and facts from earlier samples of this drain. */
 export type LastSample = {
   readonly observation: Observation;
   readonly atMs: number;
-  /** Number of sockets read. */
   readonly sockets: number;
-  /** Consecutive samples for which no source could be read. */
   readonly blindInARow: number;
-  /** A listener was reachable in some sample. */
   readonly wasReachable: boolean;
   /** The app has the proxy's user, so their sockets cannot be distinguished. */
   readonly sharedUser: boolean;
@@ -179,15 +161,12 @@ export const NO_SAMPLE: LastSample = {
   sharedUser: false,
 };
 
-/** The driver's last count of active requests or clients. */
 export type LastCount = {
-  /** Negative if the driver could not count. */
   readonly active: number;
   readonly zeroSinceMs: number;
   readonly atMs: number;
   /** Time of the last successful count, which proves that a proxy was running. */
   readonly knownAtMs: number;
-  /** A count is in progress. */
   readonly pending: boolean;
 };
 
@@ -204,7 +183,6 @@ export function idleState(chained: readonly string[]): DrainState {
   };
 }
 
-/** The current or last drain; undefined if there is none. */
 export function drainOf(phase: Phase): Drain | undefined {
   switch (phase.name) {
     case "withdrawing":
@@ -220,7 +198,6 @@ export function drainOf(phase: Phase): Drain | undefined {
   }
 }
 
-/** Undefined until the drain is over. */
 export function resultOf(phase: Phase): DrainResult | undefined {
   if (phase.name === "holding") return phase.result;
   return phase.name === "done" ? phase.result : undefined;

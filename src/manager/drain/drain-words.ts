@@ -17,7 +17,6 @@ export const RESTARTED =
 export const FORCED = "The manager received SIGTERM during the drain: the grace period was over.";
 export const NOTHING_OPEN = "The manager received SIGTERM while no connection was open.";
 
-/** Remaining clients in a sentence. */
 const NAMED = 3;
 
 export function whyDrained(settings: DrainSettings, state: DrainState, nowMs: number): string {
@@ -56,7 +55,6 @@ function released(state: DrainState, nowMs: number): string {
   return `Released ${span(nowMs - (drainOf(state.phase)?.triggeredAtMs ?? nowMs))} after the trigger`;
 }
 
-/** The relay's part in the duration. */
 function rotation(state: DrainState): string {
   const status = relayText(state.relay, state.phase);
   if (status === "still_in_rotation") return " The Pod was still in rotation: its kubelet stopped it alone.";
@@ -119,7 +117,6 @@ function tooMany(untracked: number): string {
     : "";
 }
 
-/** For a drain that ended in the withdrawing phase. */
 function withdrawingText(state: DrainState): string {
   const seen = state.sample.observation;
   const offered = state.relay.offered === "in" && state.relay.terminating;

@@ -87,7 +87,6 @@ export function isDrained(settings: DrainSettings, state: DrainState, phase: Dra
   return nowMs >= quietDueMs(settings.quietPeriodMs, observation.lastEvidenceMs, phase.drain.triggeredAtMs);
 }
 
-/** Whether the drain ends as `blind`. */
 export function endsBlind(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
   const criterion = criterionOf(settings);
   // Drivers count on their own, and the deadline needs no observation.

@@ -100,7 +100,6 @@ export function dropHold(hooks: HookCalls, holdId: number): HookCalls {
   return { ...hooks, holds: hooks.holds.filter((hold) => hold.id !== holdId) };
 }
 
-/** Releases one call. A chained hook runs before the answer. */
 export function releaseHold(hooks: HookCalls, hold: Hold, actions: DrainAction[]): HookCalls {
   const { container } = hold;
   if (hold.role === "drain" || !hooks.chained.includes(container) || hooks.finished.includes(container)) {

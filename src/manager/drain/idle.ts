@@ -30,7 +30,6 @@ export function stepIdle(
       phase: { name: "idle", outcome: "restarted", why: RESTARTED },
       hooks: { ...next.hooks, ending },
     };
-    // A restart does not change the phase, but is logged.
     actions.push({ kind: "entered", at: next });
   }
   // The relay's status is not kept from one restart to the next.

@@ -47,7 +47,6 @@ export function paceMs(settings: DrainSettings, sample: LastSample, leastMs: num
   return Math.max(leastMs, Math.min(settings.quietPeriodMs, spacedMs));
 }
 
-/** Minimum interval for the cost limit of large samples. */
 export function crowdPaceMs(sample: LastSample): number {
   return sample.sockets * CROWD_MS_PER_SOCKET;
 }
@@ -61,7 +60,6 @@ export function isQuietNow(sample: LastSample): boolean {
   return sample.observation.known && sample.observation.activity === "quiet";
 }
 
-/** The smaller of two times, where -1 is "never". */
 export function earliest(oneMs: number, otherMs: number): number {
   if (oneMs < 0) return otherMs;
   return otherMs < 0 ? oneMs : Math.min(oneMs, otherMs);

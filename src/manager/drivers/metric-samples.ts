@@ -35,7 +35,6 @@ function fits(series: Series, wanted: Series): boolean {
   return wanted.labels.every((label) => series.labels.some((l) => l.name === label.name && l.value === label.value));
 }
 
-/** A value may be followed by a timestamp. */
 function sampleValue(rest: string): number {
   if (rest.charAt(0) !== " " && rest.charAt(0) !== "\t") return Number.NaN;
   const words = rest.trim().split(/[ \t]+/);
@@ -44,7 +43,6 @@ function sampleValue(rest: string): number {
   return Number(value);
 }
 
-/** @returns name and labels at the start of a line, and the index of their end */
 function readSeries(line: string): Series | undefined {
   const nameEnd = endOfName(line, 0);
   if (nameEnd === 0) return undefined;
@@ -78,7 +76,6 @@ function endOfName(line: string, from: number): number {
   return at;
 }
 
-/** Letters, digits, `_` and `:`. */
 function isNameCode(code: number): boolean {
   if (code >= 97 && code <= 122) return true;
   return (code >= 48 && code <= 58) || (code >= 65 && code <= 90) || code === 95;

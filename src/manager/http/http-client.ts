@@ -6,12 +6,10 @@ import type { HttpTarget } from "./http-target.ts";
 export type HttpCall = {
   readonly target: HttpTarget;
   readonly method: "GET" | "POST";
-  /** From connecting to the last byte. */
   readonly limitMs: number;
 };
 
 export type HttpEnd = {
-  /** 0 without a complete response; `failure` is then set. */
   readonly status: number;
   readonly failure: string;
   /** The limit was reached: a program may be running without answering. */
@@ -26,7 +24,6 @@ export type HttpStream = (call: HttpCall, onChunk: (chunk: Buffer) => string, do
 
 export type ExchangeCallbacks = {
   readonly onStatus: (status: number) => void;
-  /** @returns "" to continue, or an error that ends the exchange */
   readonly onBytes: (chunk: Buffer) => string;
   /** Called exactly once unless the exchange was dropped; "" for a complete response. */
   readonly onEnd: (failure: string) => void;
@@ -68,7 +65,6 @@ type TlsEndpoint = {
   readonly address: string;
   readonly port: number;
   readonly serverName: string;
-  /** PEM. */
   readonly ca: string;
 };
 
@@ -131,7 +127,6 @@ function exchange(
   };
 }
 
-/** Over TCP, with one limit for the whole exchange; see {@link HttpStream}. */
 export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, done: (end: HttpEnd) => void): void {
   const headers: Record<string, string> = { connection: "close", accept: "*/*", "content-length": "0" };
   let status = 0;
@@ -152,7 +147,6 @@ export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, d
 }
 
 type HttpResponse = {
-  /** 0 without a complete response; `failure` is then set. */
   readonly status: number;
   readonly body: string;
   readonly failure: string;
@@ -161,7 +155,6 @@ type HttpResponse = {
 /** Enough for a metrics page. */
 const ANSWER_LIMIT_BYTES = 65_536;
 
-/** Over TCP. @param done called exactly once */
 export function callHttp(call: HttpCall, done: (answer: HttpResponse) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;

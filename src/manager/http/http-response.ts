@@ -1,12 +1,10 @@
 /** Parses one HTTP/1.1 response incrementally, for sockets without an HTTP library. Strict: ambiguous input is an error. Pure. */
 
 export type HttpResponseReader = {
-  /** @returns "" to continue, or an error */
   readonly take: (bytes: Buffer) => string;
   /** End of the stream; completes a response without a length. */
   readonly takeEnd: () => void;
   readonly isWhole: () => boolean;
-  /** 0 until the response is complete. */
   readonly status: () => number;
 };
 
@@ -16,7 +14,6 @@ const NEWLINE = 10;
 
 type Part = "status" | "headers" | "body" | "to-end" | "chunk-size" | "chunk" | "chunk-end" | "trailers" | "whole";
 
-/** @param onBody receives the decoded body; returns "" to continue, or an error that ends the reading */
 export function createHttpResponseReader(onBody: (chunk: Buffer) => string): HttpResponseReader {
   let part: Part = "status";
   let status = 0;
@@ -87,7 +84,6 @@ export function createHttpResponseReader(onBody: (chunk: Buffer) => string): Htt
     else if (text === "") part = "whole";
   };
 
-  /** @returns index of the next byte */
   const readLine = (bytes: Buffer, from: number): number => {
     const newline = bytes.indexOf(NEWLINE, from);
     const end = newline < 0 ? bytes.length : newline;

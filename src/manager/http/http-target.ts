@@ -4,9 +4,7 @@ export type HttpTarget = {
   /** An IP literal, or the absolute path of a Unix socket with port 0. */
   readonly host: string;
   readonly port: number;
-  /** Path and query. */
   readonly path: string;
-  /** The percent-decoded fragment. */
   readonly selector: string;
 };
 

@@ -14,7 +14,6 @@ const STREAM_AT_ONCE = 1 + 0x800 + 0x80000;
 /** MSG_DONTWAIT, MSG_NOSIGNAL. */
 const AT_ONCE = 0x40 + 0x4000;
 const READ_BYTES = 65_536;
-/** Reads per turn of the event loop. */
 const READS_AT_ONCE = 8;
 const LONGEST_PAUSE_MS = 10;
 
@@ -68,7 +67,6 @@ function dial(libc: Libc, { target, method }: HttpCall): Dialled {
   return { fd: -1, failure: INCOMPLETE };
 }
 
-/** `sockaddr_un`: the family, then the zero-terminated path. */
 function addressOf(path: string): Buffer {
   const text = Buffer.from(path);
   const address = Buffer.alloc(text.length + 3);
@@ -89,7 +87,6 @@ const FULL = "a program listens on the socket, and its backlog is full";
 /** SO_ACCEPTCON, in the fourth column. */
 const LISTENS = " 00010000 ";
 
-/** False if the kernel's list is not readable. */
 function isListening(path: string): boolean {
   const lines = (readTextFile("/proc/net/unix") ?? "").split("\n");
   return lines.some((line) => line.includes(LISTENS) && line.endsWith(` ${path}`));

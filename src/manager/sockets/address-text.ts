@@ -6,14 +6,12 @@ export function addressText(address: Address): string {
   return groupsText([a >>> 16, a & 0xffff, b >>> 16, b & 0xffff, c >>> 16, c & 0xffff, d >>> 16, d & 0xffff]);
 }
 
-/** @returns undefined for a text that is not an address */
 export function parseAddress(text: string): Address | undefined {
   if (text.indexOf(":") >= 0) return ipv6Address(text);
   const word = ipv4Word(text);
   return word < 0 ? undefined : ipv4Address(word);
 }
 
-/** @returns the canonical form, or the unchanged text if it is not an address */
 export function canonicalAddress(text: string): string {
   if (text.indexOf(":") < 0) return text;
   const address = ipv6Address(text);
@@ -28,7 +26,6 @@ export function isAnyAddress(address: string): boolean {
   return address === "0.0.0.0" || address === "::";
 }
 
-/** `address:port`, IPv6 in brackets. */
 export function endpointText(address: Address, port: number): string {
   return isIpv4(address) ? `${addressText(address)}:${port}` : `[${addressText(address)}]:${port}`;
 }
@@ -133,7 +130,6 @@ export type Address = { readonly a: number; readonly b: number; readonly c: numb
 
 const MAPPED = 0xffff;
 
-/** @param word most significant byte first */
 export function ipv4Address(word: number): Address {
   return { a: 0, b: 0, c: MAPPED, d: word };
 }

@@ -20,7 +20,6 @@ const SO_RCVTIMEO = 20;
 const RECEIVE_TIMEOUT_MICROSECONDS = 200_000;
 /** recv returns the full length of a truncated message. */
 const MSG_TRUNC = 0x20;
-/** Largest part that the kernel sends. */
 const PART_BYTES = 32_768;
 /** Bounds an endless dump; more than any socket table needs. */
 const PARTS_LIMIT = 20_000;
@@ -69,17 +68,12 @@ const PROTOCOL_TCP = 6;
 /** Bit of attribute INET_DIAG_INFO. */
 const WITH_TCP_INFO = 2;
 
-/** Bit masks of TCP states. */
 export const LISTENERS = 1 << LISTEN;
 export const ALL_BUT_LISTENERS = 0xfff & ~LISTENERS;
 
 /** `exceptPort`: the manager's port, which the kernel filters out more cheaply than the manager could. */
 export type DumpWish = { readonly family: number; readonly states: number; readonly exceptPort: number };
 
-/**
- * @param wish `states` is a bit mask
- * @param sequence repeated in every message of the answer
- */
 export function dumpRequest({ family, states, exceptPort }: DumpWish, sequence: number): Buffer {
   const bytes = Buffer.alloc(REQUEST_BYTES);
   bytes.writeUInt32LE(REQUEST_BYTES, 0);

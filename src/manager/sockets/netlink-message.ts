@@ -26,7 +26,6 @@ const MESSAGE_ERROR = 2;
 const MESSAGE_DONE = 3;
 const FLAG_DUMP_INTERRUPTED = 0x10;
 
-/** Receives the sockets of a dump. */
 export type SocketTaker = {
   readonly take: (socket: TcpSocket) => void;
   /** Omits TIME_WAIT entries of connections that ended longer ago. */
@@ -125,7 +124,6 @@ function timeWaitAge(bytes: Buffer, at: number, state: number): number {
 
 const ATTRIBUTE_INFO = 2;
 
-/** @returns offset of the attribute, or -1 */
 function findInfo(bytes: Buffer, from: number, end: number): number {
   let at = from;
   while (at + 4 <= end) {

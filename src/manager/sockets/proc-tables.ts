@@ -5,11 +5,9 @@
 import { type Address, ipv4Address } from "./address-text.ts";
 import type { TcpSocket } from "./reading.ts";
 
-/** Parses a table in pieces of any size. */
 type TableReader = {
   /** @returns false when no more pieces are needed */
   readonly take: (piece: string) => boolean;
-  /** Call it after the last piece. @returns whether the table was complete, or read as far as needed */
   readonly end: () => boolean;
 };
 
@@ -116,7 +114,6 @@ function swapped(word: number): number {
   return (((word & 255) << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24)) >>> 0;
 }
 
-/** @returns -1 when a character is not a hexadecimal digit */
 function hexAt(text: string, at: number, digits: number): number {
   let value = 0;
   for (let index = at; index < at + digits; index = index + 1) {
@@ -134,7 +131,6 @@ function hexDigit(code: number): number {
   return -1;
 }
 
-/** @returns the number after any spaces, or -1 */
 function decimalAfter(text: string, from: number, end: number): number {
   let at = from;
   while (at < end && text.charCodeAt(at) === 32) at = at + 1;

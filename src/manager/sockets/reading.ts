@@ -1,7 +1,6 @@
 /** Types of the kernel's socket data. */
 import type { Address } from "./address-text.ts";
 
-/** One TCP socket of the Pod's network namespace. */
 export type TcpSocket = {
   /** 2 = IPv4, 10 = IPv6. */
   readonly family: number;
@@ -22,7 +21,6 @@ export type TcpSocket = {
   /** For TIME_WAIT from netlink: since the connection ended. */
   readonly lastAckReceivedMs: number;
   readonly bytesReceived: number;
-  /** Data segments and pure acknowledgements since the start of the connection; -1 like the ages. */
   readonly dataSegmentsReceived: number;
   readonly dataSegmentsSent: number;
   readonly pureAcksSent: number;
@@ -41,12 +39,9 @@ export type SocketVisitor = {
   readonly onIncomplete: () => void;
 };
 
-/** A complete sample. */
 export type Reading = {
   readonly source: "netlink" | "proc";
-  /** Number of sockets read, which determines the cost. */
   readonly sockets: number;
-  /** Counters of /proc/net/snmp; -1 when unreadable. */
   readonly passiveOpens: number;
   readonly activeOpens: number;
 };

@@ -99,7 +99,6 @@ function visitTables(scanText: ScanText, visit: TcpVisit): "proc" | "none" {
   return "proc";
 }
 
-/** `missing`: a kernel without IPv6. @param take returns false when no more sockets are needed */
 function visitTable(
   scanText: ScanText,
   name: string,
@@ -121,7 +120,6 @@ const UNCONNECTED = 7;
 /** The kernel walks the table from the start for each piece, so reading is quadratic. Beyond the limit a port counts as bound. */
 const UDP_LIMIT = 4_096;
 
-/** @returns the number of sockets read; -1 if the tables were incomplete */
 function visitUdp(scanText: ScanText, visitor: SocketVisitor): number {
   let sockets = 0;
   let wanted = true;
@@ -139,10 +137,8 @@ function visitUdp(scanText: ScanText, visitor: SocketVisitor): number {
   return sockets;
 }
 
-/** Counters in `/proc/net/snmp`. */
 type Opens = { readonly passive: number; readonly active: number };
 
-/** @returns -1 for missing counters */
 export function parseOpens(text: string): Opens {
   const names = lineWords(text, "Tcp: ", 0);
   const values = names.end < 0 ? names : lineWords(text, "Tcp: ", names.end);

@@ -28,7 +28,6 @@ export function stateName(state: number): string {
   return NAMES[state] ?? "UNKNOWN";
 }
 
-/** Whether data may still be sent or read in this state. */
 export function isOpen(state: number): boolean {
   return (
     state === ESTABLISHED || state === CLOSE_WAIT || state === FIN_WAIT1 || state === CLOSING || state === LAST_ACK

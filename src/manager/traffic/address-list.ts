@@ -2,9 +2,7 @@
 import { type Address, isSameAddress } from "../sockets/address-text.ts";
 
 type AddressList = {
-  /** @returns -1 for an unknown address */
   readonly indexOf: (address: Address) => number;
-  /** @returns the existing or new index; -1 when the list is full */
   readonly add: (address: Address) => number;
 };
 

@@ -6,18 +6,13 @@ import { stateName } from "../sockets/tcp-states.ts";
 import { type Activity, activityOf, dataAgeMs, isAmbiguous, isAnswered, type Past } from "./quiet.ts";
 
 export type ConnectionCounts = {
-  /** Read time of the current socket, from which ages count back. */
   nowMs: number;
-  /** The first sample, in which no connection is new. */
   readonly first: boolean;
   open: number;
   busy: number;
   ambiguous: number;
-  /** Connections whose activity the source does not show. */
   unknown: number;
-  /** New connections of clients. */
   arrived: number;
-  /** Connections, open or ended, beyond the tracking limit. */
   untracked: number;
   /** Some connection is busy or in its handshake, which is evidence at the time of the sample. */
   atWork: boolean;
@@ -85,7 +80,6 @@ export function addEnded(counts: ConnectionCounts, socket: TcpSocket): void {
   addEvidence(counts, ageMs >= 0 ? ageMs : socket.lastAckReceivedMs);
 }
 
-/** @returns whether the report has room for the connection */
 export function addCount(counts: ConnectionCounts, activity: Activity): boolean {
   counts.open = counts.open + 1;
   if (activity === "busy") {

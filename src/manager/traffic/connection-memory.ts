@@ -8,7 +8,6 @@ import type { Past } from "./quiet.ts";
 export type Kind = "traffic" | "own" | "probe";
 
 export type TrackedConnection = {
-  /** Whole milliseconds. */
   readonly firstSeenMs: number;
   readonly open: boolean;
   readonly working: boolean;
@@ -21,13 +20,9 @@ export type TrackedConnection = {
 };
 
 export type ConnectionMemory = {
-  /** Call it before the first `find` of each sample. */
   readonly startSample: (nowMs: number) => void;
-  /** @returns the index of the record, or -1; valid until the end of the sample */
   readonly find: (socket: TcpSocket) => number;
-  /** @returns -1 when full */
   readonly add: (socket: TcpSocket) => number;
-  /** Whether it was stored in this sample already. */
   readonly isStored: (record: number) => boolean;
   readonly load: (record: number) => TrackedConnection;
   readonly store: (record: number, seen: TrackedConnection) => void;

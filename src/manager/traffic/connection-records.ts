@@ -7,16 +7,13 @@ import { createAddressList } from "./address-list.ts";
 import { createSlotHash, type SlotHash } from "./slot-hash.ts";
 
 export type ConnectionRecords = {
-  /** @returns the index of the record, or -1 */
   readonly find: (socket: TcpSocket) => number;
-  /** Adds a record of zeros for a connection without one. @returns -1 when full */
   readonly enter: (socket: TcpSocket) => number;
   readonly fact: (record: number, fact: number) => number;
   readonly setFact: (record: number, fact: number, value: number) => void;
   readonly flags: (record: number) => number;
   readonly setFlags: (record: number, flags: number) => void;
   readonly count: () => number;
-  /** Removes records for which `keeps` is false, in order. Indexes change. */
   readonly retain: (keeps: (record: number) => boolean) => void;
 };
 

@@ -112,7 +112,6 @@ export function createConnectionTracker(
   };
 }
 
-/** False when a new connection reuses the addresses and ports: its counters are lower. */
 function isSame(last: TrackedConnection, socket: TcpSocket): boolean {
   if (!last.open) return !isLive(socket.state);
   if (last.dataSegmentsSent < 0 || socket.dataSegmentsSent < 0) return true;
@@ -129,7 +128,6 @@ function newKind(
   classify: (socket: TcpSocket) => Kind,
   hadUntracked: boolean,
 ): Kind {
-  // Connections that ended before the first sample are not evidence, so they do not use up the probes' allowance.
   if (counts.first && !isLive(socket.state)) return "traffic";
   const kind = classify(socket);
   // It may be an old connection, so it is neither a probe nor an arrival.

@@ -10,16 +10,12 @@ import { isMeshPort } from "./other-processes.ts";
 
 type DrainPorts = {
   readonly add: (listener: TcpSocket) => void;
-  /** Whether the socket listens on a drain port. */
   readonly isListener: (socket: TcpSocket) => boolean;
   /** Whether the socket listens on the port of `active-url`, which counts as reachable even on loopback. */
   readonly isCount: (socket: TcpSocket) => boolean;
-  /** Whether the port is drained, also after its listener has closed. */
   readonly has: (port: number) => boolean;
-  /** In the order in which they were added. */
   readonly list: () => readonly number[];
   readonly inScope: (localAddress: Address) => boolean;
-  /** Whether a UDP socket on this port counts as reachable. */
   readonly hasUdp: (port: number) => boolean;
   /** Whether an added listener is reachable and not drained, so that counters of the kernel are ambiguous. */
   readonly isOther: (listener: TcpSocket) => boolean;

@@ -2,7 +2,6 @@
 import type { OpenConnection } from "../../contract/drain-report.ts";
 import type { PodActivity } from "./quiet.ts";
 
-/** Created by the traffic monitor for the drain machine. Unknown is not zero. */
 export type Observation =
   /** `blind`: no source could be read; otherwise a source was incomplete. */
   | { readonly known: false; readonly why: string; readonly blind: boolean }
@@ -21,6 +20,5 @@ export type Observation =
       readonly evidenceSource: string;
       readonly left: readonly OpenConnection[];
       readonly leftTotal: number;
-      /** Connections beyond the tracking limit, which are never quiet. */
       readonly untracked: number;
     };

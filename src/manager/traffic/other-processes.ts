@@ -4,7 +4,6 @@ import { isSameAddress, parseAddress } from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { LISTEN, SYN_RECV, TIME_WAIT } from "../sockets/tcp-states.ts";
 
-/** Result of one sample; `known` is false if no proxy was recognised. */
 export type OtherProcesses = {
   readonly known: boolean;
   /** A user other than the proxy's has a TCP socket, except the manager's, TIME_WAIT and incomplete handshakes. */
@@ -17,7 +16,6 @@ export const UNKNOWN_PROCESSES: OtherProcesses = { known: false, others: false, 
 
 export type ProcessWatch = {
   readonly startSample: () => void;
-  /** Call it for every socket of a sample, listeners first. */
   readonly add: (socket: TcpSocket) => void;
   readonly finishSample: () => OtherProcesses;
 };

@@ -12,9 +12,7 @@ type Explained = {
   readonly accepts: number;
   /** Connections of the relay client, which no program in the Pod accepts. */
   readonly dialsOut: number;
-  /** Connections in the backlog of the manager's port, which only the kernel has counted. */
   readonly waiting: number;
-  /** New connections that this sample found itself. */
   readonly arrived: number;
 };
 

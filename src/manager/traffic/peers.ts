@@ -11,10 +11,8 @@ import type { TcpSocket } from "../sockets/reading.ts";
 import { createAddressList } from "./address-list.ts";
 
 type Peers = {
-  /** Records a local address of a socket as the Pod's own. */
   readonly addOwn: (localAddress: Address) => void;
   readonly addKubelet: (address: string) => void;
-  /** Whether the peer is the Pod itself. */
   readonly isOwn: (socket: TcpSocket) => boolean;
   readonly isKubelet: (address: Address) => boolean;
 };

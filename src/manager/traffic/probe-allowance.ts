@@ -2,9 +2,7 @@
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 
 type ProbeAllowance = {
-  /** Call it once at the start of each sample. */
   readonly refill: (nowMs: number) => void;
-  /** @returns the number of allowed connections, up to `wanted` */
   readonly take: (wanted: number) => number;
   /** Takes all or none: more than the allowance was traffic. */
   readonly takeAll: (wanted: number) => boolean;

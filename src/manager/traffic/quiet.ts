@@ -35,7 +35,6 @@ export function activityOf(socket: TcpSocket): Activity {
 type Counts = {
   readonly backlog: number;
   readonly busy: number;
-  /** Connections beyond the tracking limit. */
   readonly untracked: number;
   readonly ambiguous: number;
   readonly unknown: number;
@@ -69,7 +68,6 @@ export function unknownWaitMs(quietPeriodMs: number): number {
 /** The kernel delays an acknowledgement by at most 200 ms; the rest is for a busy machine. */
 const ACKNOWLEDGED_WITHIN_MS = 300;
 
-/** Facts of a connection from earlier samples; all 0 at its start. */
 export type Past = {
   /** `pureAcksSent` at some time before the last data was received. */
   readonly pureAcksBefore: number;
@@ -80,7 +78,6 @@ export type Past = {
 
 export const START: Past = { pureAcksBefore: 0, answeredIn: 0, answeredOut: 0 };
 
-/** Unknown past. */
 export const NO_PAST: Past = { pureAcksBefore: -1, answeredIn: -1, answeredOut: -1 };
 
 /** Whether request, response and acknowledgement share one jiffy. */
@@ -104,7 +101,6 @@ export function isAnswered(socket: TcpSocket, past: Past): boolean {
   return socket.pureAcksSent === past.pureAcksBefore && socket.lastDataReceivedMs >= ACKNOWLEDGED_WITHIN_MS;
 }
 
-/** @returns milliseconds since data was last sent or received; -1 if the source has no ages */
 export function dataAgeMs(socket: TcpSocket): number {
   if (socket.lastDataSentMs < 0 || socket.lastDataReceivedMs < 0) return -1;
   return Math.min(socket.lastDataSentMs, socket.lastDataReceivedMs);

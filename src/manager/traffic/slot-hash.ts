@@ -5,7 +5,6 @@
 import type { Address } from "../sockets/address-text.ts";
 
 export type SlotHash = {
-  /** @param slots a power of two, at most 2^18 */
   readonly slotOf: (peer: Address, ports: number, local: number, slots: number) => number;
 };
 
@@ -15,7 +14,6 @@ const FACTORS = 11;
 /** 33 bits times 16 bits, eleven times, is below 2^53, so sums are exact. */
 const MODULUS = 8_589_934_592;
 
-/** @param random from 0 to 1, unpredictable */
 export function createSlotHash(random: () => number): SlotHash {
   const factors = new Float64Array(FACTORS);
   for (let index = 0; index < factors.length; index = index + 1) factors[index] = Math.floor(random() * MODULUS);

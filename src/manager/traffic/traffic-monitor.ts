@@ -14,11 +14,8 @@ import { createPeers } from "./peers.ts";
 import { createProbeAllowance } from "./probe-allowance.ts";
 import { type PodActivity, podActivityOf } from "./quiet.ts";
 
-/** Totals since the manager's start. */
 export type OwnConnections = {
-  /** Opened by the manager, within the Pod. */
   readonly dials: number;
-  /** Opened by its relay client. */
   readonly dialsOut: number;
   readonly accepts: number;
 };
@@ -31,7 +28,6 @@ export type TrafficMonitor = {
   readonly addListener: (listener: TcpSocket) => void;
   /** @param nowMs monotonic read time of the socket, from which its ages count back */
   readonly addConnection: (socket: TcpSocket, nowMs: number) => void;
-  /** @returns false when no more UDP ports are needed */
   readonly addUdpPort: (port: number) => boolean;
   readonly addManyUdp: () => void;
   readonly markIncomplete: () => void;
@@ -40,20 +36,15 @@ export type TrafficMonitor = {
    * @param own connections that the manager opened and accepted
    */
   readonly finishSample: (reading: Reading | undefined, nowMs: number, own: OwnConnections) => Observation;
-  /** The drained ports. */
   readonly ports: () => readonly number[];
-  /** Records the peer address of a hook as the kubelet's; ignored for addresses of the Pod. */
   readonly addKubelet: (address: string) => void;
 };
 
-/** Facts of one sample besides its connections. */
 type SampleContext = {
   hasTcpListener: boolean;
   hasUdp: boolean;
   othersReachable: boolean;
-  /** Connections in the backlogs of drained ports. */
   backlog: number;
-  /** Connections in the backlog of the manager's port. */
   waiting: number;
   incomplete: boolean;
 };
@@ -65,7 +56,6 @@ const INCOMPLETE: Observation = {
   blind: false,
 };
 
-/** @param memory not shared with another monitor */
 export function createTrafficMonitor(settings: DrainSettings, memory: ConnectionMemory): TrafficMonitor {
   const ports = createDrainPorts(settings);
   const peers = createPeers(settings.addressScope);

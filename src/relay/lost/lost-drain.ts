@@ -10,7 +10,6 @@ import { type NoPod, readPodObject } from "../slices/pod-reader.ts";
 export type ManagerEnd = {
   readonly exitCode: number;
   readonly reason: string;
-  /** By the node's clock, in whole seconds. */
   readonly endedAtMs: number;
 };
 

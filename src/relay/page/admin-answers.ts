@@ -13,7 +13,6 @@ export type AdminParts = {
 export type Answer = {
   readonly status: number;
   readonly type: string;
-  /** Rendered on call: rendering a list takes time, and the rate limit comes first. */
   readonly body: () => string;
 };
 

@@ -9,7 +9,6 @@ import { type AdminParts, type Answer, adminAnswers, sentenceAnswer } from "./ad
 
 export type OpenAdmin = {
   readonly port: number;
-  /** Cuts open connections. */
   readonly close: () => Promise<void>;
 };
 

@@ -70,7 +70,6 @@ type GuardedRoute = {
   readonly answer: (call: Call) => FastifyReply;
 };
 
-/** Adds a POST route in a Fastify scope of its own, because body parsers are per scope. */
 export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts, route: GuardedRoute): void {
   const refusals: Refusals = REFUSALS[route.metric];
   const countRefusal = refusalCounter(ports.registry, route.metric);

@@ -5,7 +5,6 @@ export type Clock = {
   readonly nowMs: () => number;
   /** Resolves early, and never rejects, when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** @returns stops the timer, which does not keep the process alive */
   readonly every: (ms: number, call: () => void) => () => void;
 };
 

@@ -55,7 +55,6 @@ export type NamespaceWatchPorts = {
 
 export type NamespaceWatch = {
   readonly add: (pod: PodIdentity, changed: () => void) => IndexClient;
-  /** `undefined` while the slices are trusted. */
   readonly unknownReason: () => string | undefined;
   readonly check: () => void;
   readonly clientCount: () => number;

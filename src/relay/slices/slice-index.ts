@@ -34,7 +34,6 @@ export function createSliceIndex(): SliceIndex {
   let generation = 0;
   const byKey = new Map<PodKey, Set<Entry>>();
   const bySlice = new Map<string, Set<Entry>>();
-  /** Number of keys per hash; rules out most slices without unpacking them. */
   const hashes = createCounts<number>();
 
   const addSlice = (entry: Entry, key: string, packed: PackedSlice, added: readonly SliceEndpoint[]): void => {

@@ -33,7 +33,6 @@ type Watched = { readonly watch: NamespaceWatch; emptySinceMs: number | undefine
 export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const { clock, pace = SLICE_PACE } = parts;
   const namespaces = new Map<string, Watched>();
-  /** Pods whose namespace is not watched because of a limit, in order of arrival. */
   const waiting = new Set<PodWatch>();
   const ending = new Set<Promise<void>>();
   const metrics = sliceMetrics(parts.registry, () => namespaces.size);

@@ -5,7 +5,6 @@ import type { AccessIdentity } from "../identity/identity.ts";
 import type { AdminListen } from "../page/admin-server.ts";
 
 export type WorkerSettings = {
-  /** Empty: the service account of this Pod. */
   readonly kubeconfigFile: string;
   readonly namespace: string;
   readonly secretName: string;
@@ -30,9 +29,7 @@ export type LogLine = {
 
 /** Plain data for structured cloning, and the signing keys as handles. */
 export type WorkerMessage =
-  /** Replaces the previous identity, even by an empty one. */
   | { readonly kind: "identity"; readonly identity: AccessIdentity }
-  /** The relay listens, and has read the Secret or its time limit has passed. */
   | { readonly kind: "ready" }
   | { readonly kind: "event"; readonly event: EventSpec }
   | LogLine

@@ -38,14 +38,12 @@ export type AdmissionRules = {
 
 export type AdmissionResult = {
   readonly status: 200 | 400 | 413 | 415 | 500;
-  /** JSON for status 200, otherwise one sentence. */
   readonly body: string;
   readonly entry: Entry;
   readonly problems: readonly string[];
   readonly uid: string;
   readonly namespace: string;
   readonly pod: string;
-  /** Only for the log. */
   readonly fault: unknown;
 };
 

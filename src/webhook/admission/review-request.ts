@@ -5,14 +5,10 @@ import type { MalformedReason } from "../admission-outcome.ts";
 
 export type ReviewRequest = {
   readonly uid: string;
-  /** From the request: `metadata.namespace` of the Pod may be absent. */
   readonly namespace: string;
   readonly dryRun: boolean;
-  /** Set only for the creation of a Pod. */
   readonly pod: object | undefined;
-  /** `undefined` for a deletion. */
   readonly object: RawObject | undefined;
-  /** `name` or `generateName`; for the log only. */
   readonly podName: string;
 };
 

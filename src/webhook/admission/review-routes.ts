@@ -42,7 +42,6 @@ export type ReviewPorts = AdmissionPorts &
   IntakePorts & {
     readonly log: Log;
     readonly metrics: WebhookMetrics;
-    /** Monotonic milliseconds with fractions. */
     readonly nowMs: () => number;
   };
 
@@ -55,7 +54,6 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     else reply.code(result.status).header("content-type", "text/plain; charset=utf-8").send(result.body);
   };
 
-  /** Responds without reading the rest of the body. */
   const refuse = (reply: FastifyReply, why: RefusalReason): void => {
     const [status, sentence] = REFUSAL_RESPONSES[why];
     ports.refuse(why);
@@ -83,7 +81,6 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
 
   const options: Omit<RouteShorthandOptions<Server>, "handler"> = {
     bodyLimit: BODY_LIMIT_BYTES,
-    // Runs before the body is read.
     onRequest: (request, reply, done) => {
       if (ports.needsCertificate && !hasClientCertificate(request.raw.socket)) {
         refuse(reply, "no_certificate");
@@ -92,7 +89,6 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
       ports.connectionOf(request.raw.socket)?.requestStarted();
       done();
     },
-    // Errors of fastify, and uncaught faults.
     errorHandler: (error, _request, reply) => {
       const refused = error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE";
       finish(reply, refused ? wrongContentType() : faultResult(error), ports.nowMs());

@@ -7,7 +7,6 @@ import type { AdmissionResult } from "./admit.ts";
 /** Below the size at which a socket waits for its client to read. */
 const LARGE_RESPONSE_BYTES = 16 * 1024;
 
-/** @param isLast closes the connection after this response */
 export function sendReview(reply: FastifyReply, json: string, isLast: boolean): void {
   const bytes = Buffer.byteLength(json);
   const head = ["Content-Type", "application/json", "Content-Length", String(bytes)];
@@ -31,7 +30,6 @@ const LISTENER = (): void => {};
 
 const REQUEST_SENTENCE = "admission answered";
 
-/** @param ms milliseconds from the complete body to the finished response */
 export function logResult(log: Log, result: AdmissionResult, ms: number): void {
   const { entry } = result;
   const line = {

@@ -18,7 +18,6 @@ export type Authority = {
   readonly retired: readonly RetiredCa[];
 };
 
-/** The CAs of the caBundle, the signer first. */
 export function trustedBy(authority: Authority): readonly Ca[] {
   const { signer, next, retired } = authority;
   return [signer, next, ...retired.filter((ca) => !ca.isDropped)].filter((ca) => ca !== undefined);
@@ -50,7 +49,6 @@ const RECORD_LIMIT = 2 * TRUSTED_LIMIT;
 /** Covers clock skew, and a replica that signs while another one retires the CA. */
 const MARGIN_MS = 60_000;
 
-/** Whether all leaves of the CA have expired. */
 export function isOverdue(ca: RetiredCa, wallMs: number, lives: Lifetimes): boolean {
   return !ca.isDropped && wallMs >= ca.retiredAtMs + trustedForMs(lives);
 }

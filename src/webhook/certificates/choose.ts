@@ -12,7 +12,6 @@ import { type CertificateSource, certificateSource } from "./source.ts";
 type CertificatePorts = {
   readonly log: Log;
   readonly registry: Registry;
-  /** Wall-clock and monotonic milliseconds. */
   readonly wallMs: () => number;
   readonly monotonicMs: () => number;
 };
@@ -35,7 +34,6 @@ export async function certificateFor(settings: WebhookSettings, ports: Certifica
   return made.source;
 }
 
-/** Builds a source that publishes CAs in the webhook configuration. */
 async function inCluster(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
   const { loadKubeConfig } = await import("../../api-server/load-kube-config.ts");
   const { createApiClient } = await import("../../api-server/api-client.ts");
@@ -97,7 +95,6 @@ async function withExpiry(source: CertificateSource, registry: Registry): Promis
   return source;
 }
 
-/** Replaces the file atomically. */
 function writeWhole(path: string, text: string): void {
   try {
     writeFileSync(`${path}.new`, text);

@@ -21,10 +21,8 @@ import {
 
 /** Read in this order: configuration, Secret. */
 export type Observed = {
-  /** Before the first read. */
   readonly moment: Moment;
   readonly bundles: readonly string[];
-  /** CAs of lastcall in any bundle. */
   readonly published: readonly Ca[];
   readonly authority: Authority;
   /** The Secret is missing or has an unusable entry. */
@@ -34,7 +32,6 @@ export type Observed = {
 
 type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
 
-/** State of one replica between steps. */
 export type ReplicaState = {
   readonly leaf: ServedLeaf | undefined;
   /** Since when every caBundle has contained the signer without interruption. Monotonic milliseconds. */
@@ -64,7 +61,6 @@ export type Step =
   | { readonly kind: "write"; readonly draft: Draft; readonly reason: WriteReason }
   | { readonly kind: "publish"; readonly cas: readonly Ca[] };
 
-/** `step` is `undefined` when nothing is left to do. */
 type Decision = { readonly step: Step | undefined; readonly state: ReplicaState };
 
 export function decide(seen: Observed, last: ReplicaState, lives: Lifetimes): Decision {

@@ -30,7 +30,6 @@ export function eventRecorder(log: Log, registry: Registry): (event: AuthorityEv
   };
 }
 
-/** Wall-clock milliseconds; `undefined` while there is no such certificate. */
 export type Expiry = { readonly leafMs: number | undefined; readonly caMs?: number | undefined };
 
 export function addExpiryGauge(registry: Registry, expiry: () => Expiry): void {

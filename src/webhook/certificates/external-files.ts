@@ -13,7 +13,6 @@ export type ExternalPair = ServerCertificate & {
   readonly issuers: readonly PemBlock[];
 };
 
-/** @throws Fault ERR_CERTIFICATE_UNREADABLE when the files are unusable at the start */
 export async function certificateFromFiles(certFile: string, keyFile: string): Promise<CertificateSource> {
   const read = (): Promise<ServerCertificate> =>
     readFiles([certFile, keyFile], ([cert = "", key = ""]) => readPair(cert, key));
@@ -53,7 +52,6 @@ async function readFiles<T>(files: readonly string[], read: (texts: readonly str
   }
 }
 
-/** CAs that issued the last certificate of the chain. */
 function issuersOf(chain: string, cas: readonly PemBlock[]): readonly PemBlock[] {
   const last = pemBlocks(chain).blocks.at(-1);
   if (last === undefined) throw new Error("contains no certificate");

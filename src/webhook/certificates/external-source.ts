@@ -13,7 +13,6 @@ import { type BundlePorts, publishBundle, readExisting, UNTRUSTED } from "./webh
 export const FOREIGN_CA_TTL_MS = 15 * 60_000;
 
 export type ExternalPorts = BundlePorts & {
-  /** @throws Fault while the files are unusable */
   readonly read: () => Promise<ExternalPair>;
   readonly now: () => Moment;
   readonly settleMs: number;
@@ -23,16 +22,13 @@ type PairState = {
   readonly serving: ExternalPair;
   /** Since when a bundle has contained each CA that is not in the files, by its ID. Monotonic milliseconds. */
   readonly foreignSince: ReadonlyMap<string, number>;
-  /** Since when every caBundle has trusted the new pair. */
   readonly waiting: { readonly cert: string; readonly sinceMs: number } | undefined;
 };
 
 type Observed = { readonly moment: Moment; readonly bundles: readonly string[]; readonly offered: ExternalPair };
 
-/** `publish` is the new caBundle; `undefined` when all are as wanted. */
 type Decision = { readonly state: PairState; readonly publish: string | undefined };
 
-/** @throws Fault ERR_CERTIFICATE_UNREADABLE when the files are unusable at the start */
 export async function externalSource(ports: ExternalPorts): Promise<CertificateSource> {
   let state: PairState = { serving: await ports.read(), foreignSince: new Map(), waiting: undefined };
   let distrust: string | undefined;
@@ -80,7 +76,6 @@ function decide(seen: Observed, last: PairState, settleMs: number): Decision {
   };
 }
 
-/** Whether every caBundle contains a CA that issued the pair. */
 function isTrustedBy(bundles: readonly string[], pair: ExternalPair): boolean {
   return bundles.every((bundle) => pair.issuers.some((ca) => holds(bundle, ca)));
 }

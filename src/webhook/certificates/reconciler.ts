@@ -38,7 +38,6 @@ export type ReconcilerPorts = {
 export type Reconciler = {
   /** Rejects when the API server is unreachable; completed steps stay. Calls must not overlap. */
   readonly reconcile: () => Promise<void>;
-  /** `undefined` until the first leaf was issued. */
   readonly leaf: () => ServerCertificate | undefined;
   /** The reason why API servers cannot trust the leaf; empty when every caBundle contains its CA, `undefined` before the first read. */
   readonly distrust: () => string | undefined;

@@ -7,7 +7,6 @@ type SecretContent = {
   readonly authority: Authority;
   /** CAs without a usable key. They cannot sign, but may have signed a leaf in use. */
   readonly salvaged: readonly Ca[];
-  /** One sentence per unusable entry. */
   readonly secretErrors: readonly string[];
 };
 

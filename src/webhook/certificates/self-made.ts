@@ -5,14 +5,12 @@ import { type CertificateSource, certificateSource } from "./source.ts";
 
 export type SelfMade = {
   readonly source: CertificateSource;
-  /** PEM, for clients. */
   readonly caCertificate: string;
 };
 
 const DAY_MS = 86_400_000;
 const LEAF = { lifeMs: 90 * DAY_MS, renewAfter: 2 / 3 };
 
-/** @param nowMs wall-clock time */
 export async function makeCertificate(namespace: string, nowMs: number): Promise<SelfMade> {
   const name = `lastcall.${namespace}.svc`;
   const names = { dns: [name, "localhost"], ip: ["127.0.0.1", "::1"] };

@@ -7,7 +7,6 @@ import type { Log } from "../log.ts";
 export type Refreshed =
   | { readonly kind: "same" }
   | { readonly kind: "changed" }
-  /** The current certificate stays in use. */
   | { readonly kind: "unusable"; readonly fault: Fault };
 
 export type CertificateSource = {
@@ -23,7 +22,6 @@ type SourceParts = {
   readonly current: () => ServerCertificate | undefined;
   /** Lets the server answer probes until there is a current certificate. */
   readonly placeholder?: ServerCertificate;
-  /** Rejects on failure; the current certificate stays. */
   readonly update: (nowMs: number) => Promise<unknown>;
   /** The reason why caBundles do not trust the current certificate; empty when all do, `undefined` before the first read. */
   readonly distrust?: () => string | undefined;
@@ -65,7 +63,6 @@ export function certificateSource({
   };
 }
 
-/** Empty for a valid certificate. */
 export function validityError(certificate: ServerCertificate, nowMs: number): string {
   if (nowMs < certificate.validFromMs) return "the certificate is not valid yet";
   return nowMs < certificate.validUntilMs ? "" : "the certificate has expired";

@@ -23,15 +23,12 @@ export type WebhookConfiguration = {
 
 /** Every function rejects when the API server is unreachable or refuses. */
 export type WebhookConfigurations = {
-  /** Kind and name, for messages. */
   readonly what: string;
-  /** Never from a cache; `undefined` when it does not exist. */
   readonly read: () => Promise<WebhookConfiguration | undefined>;
   /** Sets the caBundle of every webhook and no other field; `conflict` when the object has changed since it was read. */
   readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Promise<WriteResult>;
 };
 
-/** A reason why a replica is not ready. */
 export const UNTRUSTED = "the webhook configuration does not trust the certificate";
 
 export type BundleEvent =
@@ -59,7 +56,6 @@ export async function publishBundle(
   else recordEvent({ kind: "conflict", on: "configuration" });
 }
 
-/** @param copyName empty: no copy is read or written */
 export function webhookConfigurations(request: SendRequest, name: string, copyName = ""): WebhookConfigurations {
   const what = describe(name);
   const write = (of: string, version: string, webhooks: number, bundle: string): Promise<WriteResult> => {

@@ -9,7 +9,6 @@ import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../
 import type { Problem, ProblemCode } from "../../policy/problem.ts";
 import type { ReportSettings } from "../admission/admit.ts";
 
-/** Never throws or waits. */
 export type RecordOutcome = (pod: object, namespace: string, outcome: Outcome) => void;
 
 export function outcomeRecorder(send: RecordEvent): RecordOutcome {
@@ -24,7 +23,6 @@ export function settingsRecorder(send: RecordEvent): ReportSettings {
   };
 }
 
-/** Skips of Pods that did not opt in. */
 const OPTED_OUT: readonly SkipReason[] = ["disabled", "not_enabled", "system_namespace", "mirror_pod"];
 
 /** Event reason of a skip that its owner does not expect. */
@@ -83,7 +81,6 @@ function byCode(problems: readonly Problem[]): ReadonlyMap<ProblemCode, string> 
   return texts;
 }
 
-/** `bad_value` to `BadValue`. */
 export function eventReasonOf(code: ProblemCode): string {
   return code.replace(/(^|_)([a-z])/g, (_whole, _gap, letter: string) => letter.toUpperCase());
 }

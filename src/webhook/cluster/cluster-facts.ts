@@ -6,10 +6,8 @@ import { isAtLeast, parseVersion } from "../../kubernetes/version.ts";
 import type { Problem } from "../../policy/problem.ts";
 
 type NodeFacts = {
-  /** Empty until the kubelet has reported it. */
   readonly os: string;
   readonly kubeletVersion: string;
-  /** Such as `containerd://2.1.4`. */
   readonly runtime: string;
 };
 
@@ -63,7 +61,6 @@ function mountsImages(text: string): boolean {
 }
 
 export type CachedFacts = {
-  /** `undefined` until it was read. */
   readonly apiServerVersion: string | undefined;
   readonly lowestKubeletVersion: string | undefined;
   readonly oldRuntime: string | undefined;
@@ -71,7 +68,6 @@ export type CachedFacts = {
   /** Used even when stale: a manager that fits outdated limits is more likely to be admitted than one that ignores them. */
   readonly limitRanges: readonly LimitRange[] | undefined;
   readonly namespaceIsUnknown: boolean;
-  /** A node's error for pulling the manager's image in this namespace. */
   readonly imagePullError: string | undefined;
 };
 

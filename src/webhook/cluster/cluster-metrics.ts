@@ -8,7 +8,6 @@ const CACHES = ["namespaces", "nodes", "limitranges", "events"] as const;
 export type CacheName = (typeof CACHES)[number];
 
 type CacheReading = {
-  /** Since the last API server response, or since the start. */
   readonly ageSeconds: number;
   readonly stale: boolean;
   readonly entries: number;
@@ -20,7 +19,6 @@ type ClusterMetrics = {
   readonly event: (result: EventResult) => void;
 };
 
-/** @param read `undefined` for a disabled cache */
 export function createClusterMetrics(
   registry: Registry,
   read: (cache: CacheName) => CacheReading | undefined,

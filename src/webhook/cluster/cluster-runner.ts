@@ -33,7 +33,6 @@ export type ClusterParts = {
   /** Facts that are constant for the process. Its version is used until the API server's is read. */
   readonly base: ClusterFacts;
   readonly readsVersion: boolean;
-  /** Whether Events about pulls of the manager's image are read. */
   readonly watchesPulls: boolean;
   readonly log: Log;
   readonly registry: Registry;

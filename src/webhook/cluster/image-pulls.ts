@@ -13,9 +13,7 @@ export const PULL_EVENTS = "involvedObject.kind=Pod,involvedObject.fieldPath=spe
 
 type PullEvent = {
   readonly failed: boolean;
-  /** By the node's clock, at most the time at which the Event was read. */
   readonly lastMs: number;
-  /** From 1 to {@link LEAST_FAILURES}. */
   readonly count: number;
   readonly message: string;
 };
@@ -71,12 +69,10 @@ function copyOfStart(text: string, length: number): string {
 }
 
 type PullError = {
-  /** Time of the last failure, by the node's clock. */
   readonly lastMs: number;
   readonly message: string;
 };
 
-/** Namespaces in which pulls fail and none succeeds. */
 export function pullErrorsByNamespace(entries: ReadonlyMap<string, PullEvent>): ReadonlyMap<string, PullError> {
   const worked = new Map<string, number>();
   const failed = new Map<string, PullError & { readonly count: number }>();
@@ -109,10 +105,6 @@ export function isInForce(error: PullError | undefined, nowMs: number): error is
 /** Clocks of nodes differ by seconds; a time further ahead is wrong or forged. */
 const CLOCK_SKEW_MS = 120_000;
 
-/**
- * @param readMs upper bound of the result
- * @returns `undefined` for an Event without a usable time
- */
 function lastTimeOf(event: RawObject, readMs: number): number | undefined {
   const claimedMs =
     timeAt(objectAt(event, "series"), "lastObservedTime") ??

@@ -9,7 +9,6 @@ export type KeptAnnotations = Readonly<Record<string, unknown>>;
 /** Linkerd's opt-in and inherited settings, which decide whether its proxy captures the manager's port. */
 const LINKERD: readonly string[] = ["linkerd.io/inject", "config.linkerd.io/skip-inbound-ports"];
 
-/** Istio opts in by label. */
 const ISTIO: readonly string[] = ["istio-injection", "istio.io/rev"];
 
 const OTHERS: readonly string[] = [...LINKERD, OPENSHIFT_USER_RANGE];

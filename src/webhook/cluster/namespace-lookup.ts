@@ -19,7 +19,6 @@ const WAITING_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 
 type LookupPorts = {
   readonly cached: (name: string) => KeptAnnotations | undefined;
-  /** Monotonic milliseconds. */
   readonly nowMs: () => number;
   /** Calls once after this time. @returns a function that cancels it */
   readonly later: (ms: number, call: () => void) => () => void;
@@ -29,7 +28,6 @@ type NamespaceLookup = {
   /** Never rejects; empty for an unknown namespace. `characters`: length of the waiting review. */
   readonly annotations: (name: string, characters: number) => Promise<KeptAnnotations>;
   readonly isKnown: (name: string) => boolean;
-  /** Call it when the cache has changed. */
   readonly notifyWaiters: () => void;
 };
 
@@ -39,7 +37,6 @@ const NOTHING: KeptAnnotations = {};
 
 export function createNamespaceLookup({ cached, nowMs, later }: LookupPorts): NamespaceLookup {
   const missed = new Map<string, number>();
-  /** Longest waiter first. */
   const waiting = new Set<Waiter>();
   let characters = 0;
 

@@ -13,12 +13,10 @@ import type { WebhookSettings } from "../settings.ts";
 import { BLOCKED_REASONS, blocked, type Enforcement, type EnforcerPorts, enforce } from "./enforcer.ts";
 
 export type EnforcementRunner = {
-  /** Never rejects, and returns at once while its last call runs. */
   readonly check: () => Promise<void>;
   readonly close: () => void;
 };
 
-/** @throws Fault when the kubeconfig cannot be read */
 export async function startEnforcement(
   settings: WebhookSettings,
   { log, registry }: { readonly log: Log; readonly registry: Registry },

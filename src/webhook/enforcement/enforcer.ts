@@ -17,7 +17,6 @@ export type EnforcerPorts = {
   /** Never from a cache. Rejects when the API server is unreachable or refuses. */
   readonly read: () => Promise<Configurations>;
   readonly write: (resourceVersion: string, webhooks: readonly RawObject[]) => Promise<WriteResult>;
-  /** `undefined` when a dry-run Pod was injected. */
   readonly prove: () => Promise<ProofFailure | undefined>;
 };
 
@@ -28,11 +27,9 @@ type BlockedReason = (typeof BLOCKED_REASONS)[number];
 type ProofFailure = { readonly why: string; readonly reason: BlockedReason };
 
 export type Enforcement = {
-  /** Whether API servers refuse Pods while no webhook answers. */
   readonly isEnforcing: boolean;
   /** The reason why they do not, or not with the current webhooks; empty when all is as wanted. */
   readonly why: string;
-  /** The kind of {@link Enforcement.why}, for the metric. */
   readonly reason: BlockedReason | "none";
 };
 

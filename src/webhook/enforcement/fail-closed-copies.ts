@@ -14,7 +14,6 @@ export function failClosedCopies(open: readonly RawObject[]): readonly RawObject
   }));
 }
 
-/** The other webhooks only check settings. */
 function injects(entry: RawObject): boolean {
   return textAt(objectAt(objectAt(entry, "clientConfig"), "service"), "path") === "/mutate";
 }

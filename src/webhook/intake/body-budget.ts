@@ -23,7 +23,6 @@ type Reservation = {
   readonly grow: (receivedBytes: number, heldBytes: number) => void;
   /** A complete body is never cut, but counts against the budget. */
   readonly complete: () => void;
-  /** After the response, or when the connection closed. */
   readonly release: () => void;
 };
 
@@ -38,7 +37,6 @@ export type BodyBudget = {
   readonly reserve: (from: BodyStart, cut: (why: CutReason) => void) => Reservation;
   readonly cutSlow: (nowMs: number) => void;
   readonly heldBytes: () => number;
-  /** Number of incomplete bodies. */
   readonly unfinished: () => number;
 };
 
@@ -47,17 +45,14 @@ type Body = {
   heldBytes: number;
   readonly startedAtMs: number;
   readonly address: string;
-  /** The group that contains it until it is complete. */
   readonly among: Set<Body>;
   readonly cut: (why: CutReason) => void;
 };
 
-/** @param addressBytes the limit of one address */
 export function createBodyBudget(
   limitBytes: number = BUDGET_BYTES,
   addressBytes: number = (limitBytes * 2) / 3,
 ): BodyBudget {
-  // Each in the order of their start.
   const unknown = new Set<Body>();
   const known = new Set<Body>();
   const small = new Set<Body>();
@@ -89,7 +84,6 @@ export function createBodyBudget(
       const isGreedy = (heldBy.get(address) ?? 0) > addressBytes;
       if (!isGreedy && heldBytes <= limitBytes) return;
       const victim = oldest((body) => !isGreedy || body.address === address);
-      // All of them are complete.
       if (victim === undefined) return;
       cut(victim, "bodies_full");
     }

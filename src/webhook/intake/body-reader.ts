@@ -9,12 +9,7 @@ import { type BufferPool, KEPT_BUFFER_BYTES } from "./buffer-pool.ts";
 import { LARGE_BYTES } from "./turn-runner.ts";
 import type { Pace } from "./unknown-client-pace.ts";
 
-export type ReadBody =
-  | CompleteBody
-  | { readonly kind: "too-large" }
-  /** The connection closed before the end of the body. */
-  | { readonly kind: "cut-off" }
-  | RefusedBody;
+export type ReadBody = CompleteBody | { readonly kind: "too-large" } | { readonly kind: "cut-off" } | RefusedBody;
 
 export type RefusedBody = { readonly kind: "refused"; readonly why: CutReason | "without_length" };
 
@@ -33,7 +28,6 @@ type BodyLimits = {
   readonly discardBytes: number;
 };
 
-/** Calls `done` exactly once. */
 type ReadBodyOf = (source: IncomingMessage, done: (body: ReadBody) => void) => void;
 
 type ReaderParts = {
@@ -41,9 +35,7 @@ type ReaderParts = {
   readonly budget: BodyBudget;
   readonly store: BufferPool;
   readonly pace: Pace;
-  /** Whether a review of its connection was answered. */
   readonly isKnown: (source: IncomingMessage) => boolean;
-  /** Monotonic milliseconds. */
   readonly nowMs: () => number;
   readonly later: (ms: number, act: () => void) => void;
 };
@@ -61,10 +53,8 @@ export function bodyReader(parts: ReaderParts): ReadBodyOf {
 /** Allocated at once for known clients: growing would copy most large reviews. */
 const TRUSTED_BYTES = KEPT_BUFFER_BYTES;
 
-/** Resolution of timers. */
 const LEAST_PAUSE_MS = 1;
 
-/** `undefined` for a chunked body. */
 function declaredBytes({ headers }: IncomingMessage): number | undefined {
   if (headers["transfer-encoding"] !== undefined) return undefined;
   // Node's parser refuses anything but digits.
@@ -146,7 +136,6 @@ function readDeclared(
     };
     settle({ kind: "whole", bytes: received, text, release: place.release });
   });
-  // Also emitted when the client closes the connection.
   source.on("error", () => {
     if (settled) return;
     place.release();

@@ -1,14 +1,12 @@
 /** Pools body buffers, in powers of two. */
 
 export type BufferPool = {
-  /** Returns an uninitialised buffer of at least this size. */
   readonly get: (bytes: number) => Buffer;
   readonly release: (buffer: Buffer) => void;
 };
 
 /** A smaller body usually arrives in one chunk, which needs no buffer. */
 const LEAST_BYTES = 16 * 1024;
-/** Larger buffers are too rare to pool. */
 export const KEPT_BUFFER_BYTES = 512 * 1024;
 const KEPT_BYTES = 4 * 1024 * 1024;
 

@@ -7,14 +7,11 @@
 type Closable = { readonly destroy: () => void };
 
 export type Connection = {
-  /** A request head has arrived. */
   readonly requestStarted: () => void;
   /** A request is in progress until {@link Connection.answered}. */
   readonly responseStarted: () => void;
-  /** @param isReview whether the response was an AdmissionReview */
   readonly answered: (isReview: boolean) => void;
   readonly closed: () => void;
-  /** Whether one of its reviews was answered. */
   readonly isKnown: () => boolean;
 };
 
@@ -41,7 +38,6 @@ type Entry = {
   underWay: number;
   isKnown: boolean;
   hasRequest: boolean;
-  /** `undefined` while it is busy or closed. */
   stage: Set<Entry> | undefined;
 };
 
@@ -51,7 +47,6 @@ export function createConnectionLimit(
   addressShare: number = ADDRESS_SHARE,
 ): ConnectionLimit {
   const waiting = waitingConnections(addressShare);
-  /** Never closed. */
   const busy = new Set<Entry>();
   return {
     add: (socket, address) => {
@@ -79,7 +74,6 @@ export function createConnectionLimit(
           entry.isKnown ||= isReview;
           entry.hasRequest = false;
           entry.underWay -= 1;
-          // Not in `busy` if it has closed.
           if (entry.underWay === 0 && busy.delete(entry)) waiting.enter(entry);
         },
         closed: () => {
@@ -96,14 +90,12 @@ export function createConnectionLimit(
 type WaitingConnections = {
   readonly enter: (entry: Entry) => void;
   readonly take: (entry: Entry) => void;
-  /** Moves it to the end of the stage of its current fields. */
   readonly restage: (entry: Entry) => void;
   readonly size: () => number;
   readonly nextVictim: (newest: Entry) => Entry;
 };
 
 function waitingConnections(addressShare: number): WaitingConnections {
-  /** In closing order; within a stage, oldest first. */
   const stages: Readonly<Record<Stage, Set<Entry>>> = { unknown: new Set(), known: new Set(), requesting: new Set() };
   const inOrder = [stages.unknown, stages.known, stages.requesting];
   const heldBy = new Map<string, number>();

@@ -7,7 +7,6 @@ type FairQueue<T> = {
 };
 
 export function fairQueue<T>(): FairQueue<T> {
-  /** In the order of their turns. */
   const waiting = new Map<string, T[]>();
   return {
     push: (address, item) => {
@@ -18,7 +17,6 @@ export function fairQueue<T>(): FairQueue<T> {
     shift: () => {
       for (const [address, items] of waiting) {
         const item = items.shift();
-        // Avoids reinserting a sole address.
         if (waiting.size === 1 && items.length > 0) return item;
         waiting.delete(address);
         if (items.length > 0) waiting.set(address, items);

@@ -11,7 +11,6 @@ const LISTENERS = process.platform === "linux" ? 64 : 1;
 /** 2,048 in all. Beyond it the kernel drops a SYN, and the client retransmits it after a second. */
 const QUEUE_PER_LISTENER = 32;
 
-/** Options of every listener, the first included. */
 export const LISTENING = { reusePort: LISTENERS > 1, backlog: QUEUE_PER_LISTENER } as const;
 
 /**
@@ -27,10 +26,8 @@ export async function demandFreePort(host: string, port: number): Promise<void> 
   await new Promise((resolve) => probe.close(resolve));
 }
 
-/** Resolves when all listeners and the connections they accepted are closed. */
 export type CloseListeners = () => Promise<void>;
 
-/** @param at the address on which `server` listens */
 export async function moreListeners(server: HttpsServer, at: { host: string; port: number }): Promise<CloseListeners> {
   const others: Server[] = [];
   while (others.length < LISTENERS - 1) others.push(await another(server, at));
@@ -76,7 +73,6 @@ export function paceHandshakes(server: HttpsServer, nextTurn: (turn: () => void)
     for (let started = 0; started < HANDSHAKES_A_TURN; ) {
       const socket = waiting.shift();
       if (socket === undefined) return;
-      // Closed by the connection limit.
       if (socket.destroyed) continue;
       for (const start of starts) start.call(server, socket);
       started += 1;

@@ -19,13 +19,11 @@ export type Refusal = keyof typeof REFUSALS;
 
 export type Refuse = (reason: Refusal) => void;
 
-/** For each reason; a line carries the count since the last one. */
 const LOG_EVERY_MS = 60_000;
 
 type RefusalPorts = {
   readonly metrics: { readonly countRefusal: Refuse };
   readonly log: Log;
-  /** Monotonic milliseconds. */
   readonly nowMs: () => number;
 };
 

@@ -3,7 +3,6 @@ import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
 
 const CHECK_MS = 1_000;
 
-/** @param nowMs monotonic milliseconds */
 export function timedBodyBudget(nowMs: () => number): BodyBudget {
   const shelf = createBodyBudget();
   let isWaiting = false;
@@ -26,7 +25,6 @@ export function timedBodyBudget(nowMs: () => number): BodyBudget {
   };
 }
 
-/** A timer that does not keep the process alive. */
 export function later(ms: number, act: () => void): void {
   setTimeout(act, ms).unref();
 }

@@ -82,7 +82,6 @@ export function sharedTurns(nowMs: () => number): Turns {
   const scheduleOrdinary = (): void => {
     if (isOrdinaryDue) return;
     isOrdinaryDue = true;
-    // Runs after all readable sockets have been read.
     setImmediate(() => void runOrdinary());
   };
   const yieldAfter = async (largeMs: number): Promise<void> => {
@@ -133,12 +132,10 @@ export function sharedTurns(nowMs: () => number): Turns {
 
 const AT_ONCE = Promise.resolve();
 
-/** Resolves when pending microtasks have run. */
 function microtasksDone(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
-/** Resolves after timers, sockets and the turn of small reviews have run. */
 function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -23,7 +23,6 @@ import {
 import { PROOF_LABELS, SETTINGS } from "../settings.ts";
 import { selfTest } from "./self-test.ts";
 
-/** @returns the exit status: 0 injection works, 1 it does not, 64 usage error */
 export async function main(args: readonly string[]): Promise<number> {
   const { settings: options, problems, help } = readOptions(args);
   if (help) {
@@ -63,7 +62,6 @@ function proofOf({ namespace, startsPod }: SelfTestOptions): string {
   return startsPod ? `${injected}\nThe manager's image was pulled there, and runs.` : injected;
 }
 
-/** Dry runs are never scheduled. */
 const UNPULLED_IMAGE = "lastcall-self-test:never-pulled";
 
 const IMAGE: Setting<string> = {

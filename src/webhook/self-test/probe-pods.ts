@@ -33,7 +33,6 @@ export function probePod({ namespace, image, labels }: ProbeSpec, wish: OptIn): 
         {
           name: PROBE,
           image,
-          // Runs only in the started Pod: prints a line and exits.
           args: ["version"],
           resources: { requests: amounts, limits: { cpu: "10m", memory: "16Mi" } },
           securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
@@ -43,7 +42,6 @@ export function probePod({ namespace, image, labels }: ProbeSpec, wish: OptIn): 
   };
 }
 
-/** Opts in, and runs the manager's image in every container. */
 export function startablePod(wanted: ProbeSpec, name: string): object {
   const pod = probePod(wanted, "enabled") as { readonly metadata: object; readonly spec: object };
   const metadata = { ...pod.metadata, name, generateName: undefined };

@@ -12,13 +12,11 @@ import { MANAGER, type OptIn, PROBE, type ProbeSpec, probePod, startablePod } fr
 type SelfTestPorts = {
   readonly request: SendRequest;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Monotonic milliseconds. */
   readonly nowMs: () => number;
   readonly report: (sentence: string) => void;
 };
 
 type Expected = ProbeSpec & {
-  /** Limit for both parts together. */
   readonly waitMs: number;
   readonly startsPod: boolean;
 };
@@ -27,7 +25,6 @@ type Expected = ProbeSpec & {
 const ANSWER_LIMIT_MS = 35_000;
 const PAUSE_MS = 1_000;
 
-/** Reports each new error once. */
 export async function selfTest(expected: Expected, ports: SelfTestPorts): Promise<boolean> {
   const endMs = ports.nowMs() + expected.waitMs;
   const isInjecting = await tryUntil(endMs, ports, () => findError(expected, ports.request));
@@ -46,7 +43,6 @@ export async function selfTest(expected: Expected, ports: SelfTestPorts): Promis
   }
 }
 
-/** @param attempt returns an error, or "" on success */
 async function tryUntil(endMs: number, ports: SelfTestPorts, attempt: () => Promise<string>): Promise<boolean> {
   let lastWhy = "";
   for (;;) {
@@ -63,7 +59,6 @@ function unreachable(error: unknown): string {
   return `The API server is unreachable: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** @returns "" on success */
 async function findError(expected: Expected, request: SendRequest): Promise<string> {
   const optedIn = await create(expected, "enabled", request);
   if (optedIn.kind === "failed") return optedIn.why;
@@ -103,7 +98,6 @@ const CALL_LIMIT_MS = 35_000;
 
 type StartedPod = {
   readonly create: (pod: object) => Promise<string>;
-  /** @returns "" once the manager and the probe have run */
   readonly findError: () => Promise<string>;
   readonly remove: () => Promise<void>;
 };
@@ -135,7 +129,6 @@ function parsed(text: string): RawObject {
   return value;
 }
 
-/** @returns the end of a sentence that starts with the Pod's name; "" when both containers have run */
 function whyNotStarted(pod: RawObject): string {
   const status = objectAt(pod, "status");
   const all = [...objectsAt(status, "initContainerStatuses"), ...objectsAt(status, "containerStatuses")];

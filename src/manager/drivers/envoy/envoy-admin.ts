@@ -4,7 +4,6 @@ import { driverRow } from "../../../contract/driver-table.ts";
 import type { HttpStream } from "../../http/http-client.ts";
 import { adminCall, type HttpTarget, parseAdminTarget } from "../../http/http-target.ts";
 
-/** Candidate addresses; empty for an invalid URL in the settings. */
 export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
   const urls = settings.driverUrl === "" ? driverRow(settings.driver).usualUrls : [settings.driverUrl];
   const admins: HttpTarget[] = [];
@@ -36,10 +35,8 @@ export const STATS = `/stats?filter=${encodeURIComponent(
     "|server\\.hot_restart_epoch)$",
 )}`;
 
-/** Result of one command. */
 export type CommandResult = {
   readonly path: string;
-  /** Empty on success. */
   readonly failure: string;
   /** Envoy refused it, so a retry is pointless. */
   readonly refused: boolean;
@@ -48,7 +45,6 @@ export type CommandResult = {
 type Commands = {
   readonly admin: HttpTarget;
   readonly paths: readonly string[];
-  /** For all commands and retries together. */
   readonly limitMs: number;
   readonly stream: HttpStream;
 };

@@ -21,7 +21,6 @@ export type EnvoyAnswer = {
   readonly count: EnvoyCount;
 };
 
-/** @param done called exactly once */
 export function countRequests(
   stream: HttpStream,
   admin: HttpTarget,

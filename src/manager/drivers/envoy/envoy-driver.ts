@@ -11,7 +11,6 @@ const COMMAND_LIMIT_MS = 10_000;
 const GONE_AFTER_MS = 5_000;
 const NEVER_SEEN_AFTER_MS = 2_000;
 
-/** @param reach sends requests to the admin interface */
 export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, warn: DriverWarning): Driver {
   const admins = adminsOf(settings);
   const paths = drainPathsOf(settings);
@@ -38,7 +37,6 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, wa
     reach(call, onChunk, done);
   };
 
-  /** Tries the candidates in turn until one is an Envoy. */
   const countAt = (index: number, done: (answer: EnvoyAnswer) => void): void => {
     const admin = found ?? admins[index];
     if (admin === undefined) return;

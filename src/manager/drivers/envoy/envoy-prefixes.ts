@@ -8,9 +8,7 @@ export type Prefix = {
   requests: number;
   connections: number;
   upgrades: number;
-  /** It belongs to a counted listener. */
   counted: boolean;
-  /** Names of ignored listeners with this prefix. */
   ignoredBy: string[];
 };
 
@@ -58,7 +56,6 @@ type ListenerKind = "counted" | "ignored" | "admin";
 
 type Listener = {
   readonly kind: ListenerKind;
-  /** -1 if the name does not contain it. */
   readonly port: number;
 };
 

@@ -7,13 +7,10 @@ import { createLineBuffer } from "../../line-buffer.ts";
 import { activeRequests, listenerOf, type Prefix, prefixNamed, tcpSessions } from "./envoy-prefixes.ts";
 
 export type EnvoyCount = {
-  /** At least one line is a statistic of Envoy. */
   readonly isEnvoy: boolean;
-  /** Empty if the counts are complete. */
   readonly problem: string;
   /** The problem may be temporary: a starting proxy has no listener yet. */
   readonly passing: boolean;
-  /** HTTP requests, upgraded connections, TCP sessions and UDP sessions. */
   readonly active: number;
   /** Connections and UDP sessions since the start of the proxy. */
   readonly arrivedTotal: number;
@@ -21,14 +18,12 @@ export type EnvoyCount = {
   readonly answeredTotal: number;
   /** Requests to the admin interface, including the manager's; decreases only by a restart. */
   readonly adminTotal: number;
-  /** `hot_restart_epoch`; -1 if missing. */
   readonly epoch: number;
   /** Ports probed by the kubelet on which the proxy listens. */
   readonly probedPorts: readonly number[];
 };
 
 type EnvoyStats = {
-  /** @returns "" to continue, or an error that ends the reading */
   readonly take: (chunk: Buffer) => string;
   readonly count: () => EnvoyCount;
 };

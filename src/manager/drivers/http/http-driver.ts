@@ -36,7 +36,6 @@ export function createHttpDriver(settings: DrainSettings): Driver {
     name: "http",
     dials: () => dials,
     counts: () => true,
-    // Drains of apps cannot be reverted.
     cancelDrain: (done) => done(""),
     startDrain: (done) => {
       if (settings.drainUrl === "") done("");

@@ -18,7 +18,6 @@ const FAMILY = "tcp_open_connections{";
 const LINE_LIMIT_BYTES = 16_384;
 const LIMIT_MS = 2_000;
 const GONE_AFTER_MS = 2_000;
-/** A larger number cannot be a count of connections. */
 const MOST_CONNECTIONS = 1_000_000_000;
 
 export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream, warn: DriverWarning): Driver {
@@ -75,7 +74,6 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
 
 type OpenSum = {
   readonly take: (chunk: Buffer) => string;
-  /** -1 without a matching line, or with an invalid number. */
   readonly open: () => number;
 };
 
@@ -86,7 +84,6 @@ function createOpenSum(): OpenSum {
   const takeLine = (line: string): void => {
     if (!line.startsWith(FAMILY) || !line.includes('direction="inbound"') || !line.includes('peer="src"')) return;
     const value = sumOfSamples(line, OPEN);
-    // False for NaN too.
     if (value >= 0) sum = Math.max(0, sum) + value;
     else broken = true;
   };
