@@ -1,2 +1,2 @@
-/** Something outside this build's source is wrong: a missing program, a patch that does not apply, C that does not compile. */
+/** An error of the environment or the toolchain, such as a missing program; its message has the remedy. */
 export class BuildError extends Error {}

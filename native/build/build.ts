@@ -1,4 +1,4 @@
-/** One whole build of one variant. What has not changed since the last build is not made again. */
+/** Builds one variant, and reuses the results of earlier builds with the same inputs. */
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -30,12 +30,12 @@ import { runProgram } from "./run-program.ts";
 import { layOutRuntime } from "./runtime-tree.ts";
 import { VARIANTS, type Variant, type VariantName } from "./variants.ts";
 
-/** What decides how the runtime is compiled, beside the variant. */
+/** Inputs of the runtime's build besides the variant. */
 const RUNTIME_INPUTS = [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH, TLS_TRIM, FLAG_HEADER, COMPILE_STEPS];
 
 export type Built = { readonly file: string; readonly sha256: string; readonly bytes: number; readonly fresh: boolean };
 
-/** @param into where to write; empty for the usual folder. @throws BuildError with what to do about it */
+/** @param into output folder; empty for the usual one. @throws BuildError with the remedy */
 export async function buildManager(name: VariantName, into = ""): Promise<Built> {
   const variant: Variant = VARIANTS[name];
   demandPrograms(variant);
@@ -58,7 +58,7 @@ export async function buildManager(name: VariantName, into = ""): Promise<Built>
 }
 
 /**
- * Compiles a program that tests use, with the manager's runtime, again each time.
+ * Compiles a test program with the manager's runtime, without a cache.
  *
  * @param output the file to write. @throws BuildError as {@link buildManager} does
  */
@@ -70,8 +70,7 @@ export async function buildProgram(name: VariantName, program: Program, output: 
 }
 
 /**
- * Two builds at once write beside each other; a process that runs the old file keeps it, and none sees half of the new
- * one.
+ * Writes a temporary file and renames it, so that concurrent builds and running processes never see a partial file.
  */
 async function compileProgram(variant: Variant, tree: string, program: Program, output: string): Promise<void> {
   const draft = mkdtempSync(`${output}-`);
@@ -85,13 +84,13 @@ async function compileProgram(variant: Variant, tree: string, program: Program, 
 }
 
 async function runtimeFor(variant: Variant, folder: string): Promise<string> {
-  // Variants that differ in nothing but their link share it.
+  // Variants that differ in the link step only share the runtime.
   const { compiler, compile } = variant;
   const key = await keyOf({ compiler, compile }, RUNTIME_INPUTS);
   const tree = `${folder}/work/runtime-${key}`;
   if (existsSync(`${tree}/runtime.a`)) return tree;
   mkdirSync(dirname(tree), { recursive: true });
-  // Made beside and moved, so that a build that was stopped leaves no half of a runtime.
+  // Renamed when complete, so that an interrupted build leaves no partial runtime.
   const draft = mkdtempSync(`${tree}-`);
   try {
     await compileRuntime(variant, draft, layOutRuntime(draft));
@@ -99,7 +98,7 @@ async function runtimeFor(variant: Variant, folder: string): Promise<string> {
     rmSync(draft, { recursive: true });
     throw error;
   }
-  // Another build may have been first with the same; a folder is never replaced under a compiler that reads it.
+  // A concurrent build may have finished the same runtime, which another compiler may be reading.
   if (existsSync(tree)) rmSync(draft, { recursive: true });
   else renameSync(draft, tree);
   return tree;
@@ -112,7 +111,7 @@ async function keyOf(variant: Pick<Variant, "compiler" | "compile">, files: read
   return hash.digest("hex").slice(0, 16);
 }
 
-/** The manager and the words it shares with the webhook. */
+/** Source files of the manager, including those shared with the webhook. */
 function sources(): readonly string[] {
   return ["src/contract", "src/manager"].flatMap((room) =>
     readdirSync(`${ROOT}/${room}`, { recursive: true, encoding: "utf8" })

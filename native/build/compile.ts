@@ -1,4 +1,4 @@
-/** From TypeScript to C to one binary. */
+/** Compiles TypeScript to C, and C to a binary. */
 import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { COMPILER, LIBC_BINDINGS, MANAGER_SOURCE, ROOT } from "./places.ts";
@@ -7,15 +7,15 @@ import { INCLUDES } from "./runtime-tree.ts";
 import type { Variant } from "./variants.ts";
 
 export type Program = {
-  /** Below the root. */
+  /** Relative to the root. */
   readonly source: string;
-  /** The source declares the C library calls; the compiler refuses bindings that nothing declares. */
+  /** The compiler refuses bindings that the source does not declare. */
   readonly bindsLibc: boolean;
 };
 
 export const MANAGER: Program = { source: MANAGER_SOURCE, bindsLibc: true };
 
-/** Compiles a program's source to one C file. A construct that has no native form ends the build. */
+/** Compiles a program to one C file; fails on a construct without a native form. */
 export async function emitC(file: string, program: Program): Promise<void> {
   const bindings = program.bindsLibc ? ["--ffi", LIBC_BINDINGS] : [];
   const args = [COMPILER, "build", program.source, "--emit=c", ...bindings, "-o", file];
@@ -23,8 +23,8 @@ export async function emitC(file: string, program: Program): Promise<void> {
 }
 
 /**
- * Compiles the runtime's C files to two archives. TLS has its own, so that it lies together in the binary: only a drain
- * needs it, and what lies between other code is read into memory with it.
+ * Compiles the runtime to two archives. TLS has its own, so that it is contiguous in the binary: only a drain uses it, and
+ * the kernel reads whole pages.
  */
 export async function compileRuntime(variant: Variant, tree: string, files: readonly string[]): Promise<void> {
   mkdirSync(`${tree}/objects`, { recursive: true });
@@ -34,7 +34,7 @@ export async function compileRuntime(variant: Variant, tree: string, files: read
       await runProgram(variant.compiler, [...variant.compile, ...includes(), "-c", file, "-o", objectOf(file)], tree);
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
-  // D: neither times nor owners in the archive.
+  // D: deterministic, without times and owners.
   for (const [archive, part] of [
     ["runtime.a", files.filter((file) => !isTls(file))],
     ["tls.a", files.filter(isTls)],
@@ -48,7 +48,7 @@ export async function link(variant: Variant, tree: string, program: string, outp
   await runProgram(variant.compiler, [...variant.compile, ...inputs, ...variant.link], tree);
 }
 
-/** @returns what is linked in beside the manager and its runtime, headers included */
+/** @returns additional files to link, including headers */
 export function filesBeside(variant: Variant): readonly string[] {
   return (variant.beside ?? []).map((file) => `${ROOT}/${file}`);
 }

@@ -1,11 +1,11 @@
-/** The compiler's own count of what it compiles natively. Less than all would mean an engine in the binary, or a refusal. */
+/** Reads the compiler's coverage report. Below 100 % the binary would contain an engine. */
 import { BuildError } from "./build-error.ts";
 import { COMPILER, LIBC_BINDINGS, MANAGER_SOURCE, ROOT } from "./places.ts";
 import { runProgram } from "./run-program.ts";
 
 export type Coverage = { readonly analyzed: number; readonly native: number; readonly report: string };
 
-/** @throws BuildError when the report has another form than the reviewed one */
+/** @throws BuildError for an unknown report format */
 export async function measureCoverage(): Promise<Coverage> {
   const args = [COMPILER, "coverage", MANAGER_SOURCE, "--ffi", LIBC_BINDINGS];
   const report = await runProgram(process.execPath, args, ROOT);

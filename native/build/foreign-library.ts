@@ -1,10 +1,10 @@
-/** musl for arm64 from Debian's archive, unpacked beside the build: nothing of it is installed on the host. */
+/** Downloads musl for arm64 from Debian's archive and unpacks it below the build folder; nothing is installed. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { BuildError } from "./build-error.ts";
 import { runProgram } from "./run-program.ts";
 
-/** apt checks the archive's signature and the package's hash; the version is the one that was tried. */
+/** apt verifies the archive's signature and the package's hash. */
 const PACKAGE = "musl-dev=1.2.3-1";
 
 export async function fetchArm64Musl(folder: string): Promise<void> {
@@ -20,7 +20,7 @@ export async function fetchArm64Musl(folder: string): Promise<void> {
   await runProgram("apt-get", [...foreign, "update", "-qq"], draft);
   await runProgram("apt-get", [...foreign, "download", "-qq", PACKAGE], draft);
   const archive = readdirSync(draft).find((name) => name.endsWith(".deb"));
-  if (archive === undefined) throw new BuildError(`apt-get brought no ${PACKAGE} for arm64`);
+  if (archive === undefined) throw new BuildError(`apt-get did not download ${PACKAGE} for arm64`);
   await runProgram("dpkg", ["-x", archive, "unpacked"], draft);
   renameSync(`${draft}/unpacked`, folder);
   rmSync(draft, { recursive: true });

@@ -1,4 +1,4 @@
-/** What a host must have before anything is compiled. */
+/** Checks that the host has the programs that a build needs. */
 import { accessSync, constants } from "node:fs";
 import { delimiter } from "node:path";
 import { BuildError } from "./build-error.ts";
@@ -6,14 +6,14 @@ import type { Variant } from "./variants.ts";
 
 type Needs = Pick<Variant, "needs">;
 
-/** The programs a variant needs and the host lacks, each with the Debian package that brings it. */
+/** Missing programs, each with its Debian package. */
 export function missingPrograms(variant: Needs): readonly string[] {
   return Object.entries(variant.needs)
     .filter(([program]) => !isOnPath(program))
     .map(([program, brings]) => `${program} (Debian: apt-get install ${brings})`);
 }
 
-/** @throws BuildError naming all of them */
+/** @throws BuildError that names all missing programs */
 export function demandPrograms(variant: Needs): void {
   const missing = missingPrograms(variant);
   if (missing.length > 0) throw new BuildError(`the host lacks ${missing.join(" and ")}`);

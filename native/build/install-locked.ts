@@ -1,9 +1,9 @@
-/** Installs a folder's own packages, exactly as its lock file says, when they are not there yet. */
+/** Installs a folder's packages in the versions of its lock file, unless they are installed. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runProgram } from "./run-program.ts";
 
-/** @param folder has a package.json and a lock file of its own. @throws when npm fails, with what it said */
+/** @param folder with package.json and lock file. @throws Error with npm's output */
 export async function installLocked(folder: string): Promise<void> {
   const stamp = join(folder, "node_modules/.installed-lock");
   const lock = readFileSync(join(folder, "package-lock.json"), "utf8");

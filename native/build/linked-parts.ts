@@ -1,28 +1,28 @@
-/** What is linked into the binary, as data. The notices and the SBOM are written from it; a build fails where it is outdated. */
+/** Lists the libraries in the binary, for the notices and the SBOM. A build fails if a version is outdated. */
 import { readFileSync } from "node:fs";
 import { ROOT, TOOLCHAIN } from "./places.ts";
 
 export type LinkedPart = {
   readonly name: string;
   readonly version: string;
-  /** Completes its title in the notices. */
+  /** Part of the title in the notices. */
   readonly use?: string;
-  /** SPDX expression, as the part is used here. */
+  /** SPDX expression of the used part. */
   readonly license: string;
   readonly purl: string;
   readonly cpe?: string;
-  /** From the runtime's folder: the file with its licence, or whose first comment is that. */
+  /** File with the licence, or whose first comment is the licence; relative to the runtime. */
   readonly notice: { readonly file: string; readonly isComment?: true };
-  /** A file of the runtime that names the version, and how. */
+  /** File of the runtime that contains the version, and the text to find. */
   readonly proof: { readonly file: string; readonly text: string };
 };
 
 const QUICKJS = "0.15.1";
 const MBED_TLS = "3.6.7";
-/** Ryu and libucontext have no releases that scriptc names. */
+/** scriptc does not name a release of Ryu and libucontext. */
 const RYU = "4c0618b0e44f7ef027ebae05d2cc7812048f7c8f";
 const UCONTEXT = "49e671dd52ff6791295d8161ad3b6da7dc5f6f9d";
-/** From the runtime's folder, not from ours. */
+/** Relative to the runtime. */
 const MUSL_SHIM = "./src/scr_musl.c";
 
 export const LINKED_PARTS: readonly LinkedPart[] = [
@@ -67,10 +67,10 @@ export const LINKED_PARTS: readonly LinkedPart[] = [
 
 export const RUNTIME_PACKAGE = "node_modules/@scriptc/runtime";
 
-/** Of the runtime that the lock file names. */
+/** From the lock file. */
 export function runtimeVersion(): string {
   return JSON.parse(readFileSync(`${TOOLCHAIN}/package-lock.json`, "utf8")).packages[RUNTIME_PACKAGE].version;
 }
 
-/** musl comes from Debian, so its licence lies here. */
+/** Stored here, because musl comes from Debian. */
 export const MUSL_NOTICE = `${ROOT}/native/licences/musl.txt`;

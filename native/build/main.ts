@@ -1,4 +1,4 @@
-/** `npm run build:native [-- --variant=NAME] [--into=FOLDER]`: the manager as one static binary. */
+/** `npm run build:native [-- --variant=NAME] [--into=FOLDER]` builds the manager as one static binary. */
 import { buildManager } from "./build.ts";
 import { BuildError } from "./build-error.ts";
 import { shippedVariant, VARIANTS, type VariantName } from "./variants.ts";
@@ -31,7 +31,7 @@ function isVariant(name: string): boolean {
 
 function refuse(arg: string): never {
   process.stderr.write(
-    `build:native: ${arg} is not known; --variant=NAME takes one of ${names}, --into=FOLDER a folder\n`,
+    `build:native: unknown argument ${arg}; expected --variant=NAME with one of ${names}, or --into=FOLDER\n`,
   );
   process.exit(EXIT_USAGE);
 }

@@ -1,34 +1,34 @@
-/** Where things lie: what the build reads and what it writes. Nothing outside build/native and native/toolchain is written. */
+/** Paths that the build reads and writes. It writes to build/native and native/toolchain only. */
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** The compiler's own package folder with its own lock file, apart from the project's. */
+/** The compiler's package folder, with its own lock file. */
 export const TOOLCHAIN = `${ROOT}/native/toolchain`;
 export const COMPILER = `${TOOLCHAIN}/node_modules/scriptc/dist/bootstrap.js`;
 export const RUNTIME = `${TOOLCHAIN}/node_modules/@scriptc/runtime`;
 
-/** What we change in the runtime, as a patch that fails the build where it does not apply. */
+/** Changes of the runtime; the build fails if a hunk does not apply. */
 export const RUNTIME_PATCH = `${ROOT}/native/runtime.patch`;
 
-/** What is left out of the TLS library. */
+/** Features that are disabled in the TLS library. */
 export const TLS_TRIM = `${ROOT}/native/mbedtls-trim.h`;
 
-/** The C library calls that the manager's source declares. */
+/** C library calls that the manager's source declares. */
 export const LIBC_BINDINGS = `${ROOT}/native/libc.json`;
 
 /** The C source of the preloaded library. */
 export const PRELOAD = `${ROOT}/native/preload`;
 
-/** Its page, which the manager writes. */
+/** Layout of the flag page, shared with the manager. */
 export const FLAG_HEADER = `${PRELOAD}/flag.h`;
 
 export const MANAGER_SOURCE = "src/manager/native-main.ts";
 
-/** @param into another folder than the usual one, for builds that are compared */
+/** @param into output folder; empty for the usual one */
 export function outputFolder(into: string): string {
   return into === "" ? `${ROOT}/build/native` : into;
 }
 
-/** How the runtime is compiled: another way makes another runtime. */
+/** An input of the runtime's build, like the C source. */
 export const COMPILE_STEPS = `${ROOT}/native/build/compile.ts`;

@@ -1,4 +1,4 @@
-/** `npm run build:preload [-- --into=FOLDER]`: the preloaded library, for each processor that this host can compile for. */
+/** `npm run build:preload [-- --into=FOLDER]` builds the preloaded library for each processor with a compiler. */
 import { copyFileSync } from "node:fs";
 import { BuildError } from "./build-error.ts";
 import { missingPrograms } from "./host-programs.ts";
@@ -18,7 +18,7 @@ if (into === undefined || more.length > 0) {
 try {
   for (const name of PROCESSOR_NAMES) {
     const missing = missingPrograms(processorOf(name));
-    // A host without the cross compiler still builds its own.
+    // Without the cross compiler the host's own library is still built.
     if (missing.length > 0) process.stdout.write(`${name}: not built, the host lacks ${missing.join(" and ")}\n`);
     else await build(name, outputFolder(into));
   }
@@ -30,7 +30,7 @@ try {
 
 async function build(name: ProcessorName, folder: string): Promise<void> {
   const built = await buildPreload(name, `${folder}/lastcall-preload-${name}.so`);
-  // The Dockerfile copies the library of the processor that it is built on.
+  // The Dockerfile copies the library of the build host's processor.
   if (name === process.arch) copyFileSync(built.file, `${folder}/lastcall-preload.so`);
   process.stdout.write(`${built.file}: ${built.bytes} bytes, sha256 ${built.sha256}, needs no other library\n`);
 }

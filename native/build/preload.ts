@@ -1,4 +1,4 @@
-/** The preloaded library: one small file for each processor, for any C library. */
+/** Builds the preloaded library for one processor and any C library. */
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
@@ -8,12 +8,12 @@ import { PRELOAD } from "./places.ts";
 import { runProgram } from "./run-program.ts";
 
 type Target = {
-  /** On a host of another processor. */
+  /** Prefix of the cross compiler. */
   readonly crossCompiler: string;
-  /** The Debian packages that bring it. */
+  /** Its Debian packages. */
   readonly crossPackages: string;
   readonly compile: readonly string[];
-  /** As `readelf --file-header` names it. */
+  /** The processor in the output of `readelf --file-header`. */
   readonly machine: string;
 };
 
@@ -37,33 +37,33 @@ export const PROCESSOR_NAMES = ["x64", "arm64"] as const satisfies readonly Proc
 
 type Processor = Pick<Target, "compile" | "machine"> & {
   readonly compiler: string;
-  /** Programs of the host, each with the Debian packages that bring it. */
+  /** Programs and their Debian packages. */
   readonly needs: Readonly<Record<string, string>>;
 };
 
-/** @param host its processor, as Node names it: its own compiler has no prefix */
+/** @param host the host's processor (`process.arch`), whose compiler has no prefix */
 export function processorOf(name: ProcessorName, host: string = process.arch): Processor {
   const { crossCompiler, crossPackages, compile, machine } = TARGETS[name];
   const [compiler, brings] = name === host ? ["gcc", "gcc"] : [crossCompiler, crossPackages];
   return { compiler, compile, machine, needs: { [compiler]: brings, readelf: "binutils" } };
 }
 
-/** Nothing of a C library: it may be glibc or musl, of any age, and the compiler must not put calls into one. */
+/** Without a C library: the app's may be glibc or musl of any version. */
 const FREESTANDING = ["-std=gnu11", "-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-builtin"];
 const STRICT = ["-Wall", "-Wextra", "-Werror"];
 const SMALL = ["-Os", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-s"];
 const SHARED = ["-shared", "-fPIC", "-fvisibility=hidden"];
-/** All is bound and made read-only when it is loaded. */
+/** Resolves all symbols at load and makes the tables read-only. */
 const LINK = ["-Wl,-z,now,-z,relro,-z,noexecstack,-z,text,-z,noseparate-code,--hash-style=gnu,--build-id=none"];
 
-/** What it may ask the program for, weakly: it does without each of them. */
+/** Weak symbols: the library works without them. */
 const MAY_BE_MISSING = ["__errno_location", "dlsym", "environ"];
 
 export type BuiltPreload = { readonly file: string; readonly sha256: string; readonly bytes: number };
 
 /**
- * @param macros of its source that tests set otherwise
- * @throws BuildError with what to do about it, also where the library would need another
+ * @param macros overrides for tests
+ * @throws BuildError with the remedy, also if the library depends on another
  */
 export async function buildPreload(
   name: ProcessorName,
@@ -93,17 +93,19 @@ export async function buildPreload(
   return { file, sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length };
 }
 
-/** @param elf the output of readelf for the file's header */
+/** @param elf output of readelf for the file header */
 export function demandMachine(elf: string, machine: string): void {
   const found = /^ *Machine: +(.+)$/m.exec(elf)?.[1];
   if (found !== machine) throw new BuildError(`the preloaded library is for ${found}, not for ${machine}`);
 }
 
-/** @param elf the output of readelf for the dynamic section and symbols */
+/** @param elf output of readelf for the dynamic section and symbols */
 export function demandNothingNeeded(elf: string): void {
-  if (elf.includes("(NEEDED)")) throw new BuildError(`the preloaded library needs another:\n${elf}`);
+  if (elf.includes("(NEEDED)")) throw new BuildError(`the preloaded library must not need another library:\n${elf}`);
   const missing = [...elf.matchAll(/ (\w+) +DEFAULT +UND (\w+)/g)];
   const strange = missing.filter(([, binding, symbol = ""]) => binding !== "WEAK" || !MAY_BE_MISSING.includes(symbol));
   if (strange.length > 0)
-    throw new BuildError(`the preloaded library asks for ${strange.map(([, , symbol]) => symbol).join(", ")}`);
+    throw new BuildError(
+      `the preloaded library must not need the symbols ${strange.map(([, , symbol]) => symbol).join(", ")}`,
+    );
 }

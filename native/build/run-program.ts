@@ -1,13 +1,13 @@
-/** Runs one program of the host to its end. */
+/** Runs a program and waits for its end. */
 import { spawn } from "node:child_process";
 import { BuildError } from "./build-error.ts";
 
 export type Ran = { readonly status: number; readonly output: string };
 
-/** @returns what it printed on both streams; a program that is not there rejects */
+/** @returns the output of both streams; rejects if the program is missing */
 function tryProgram(program: string, args: readonly string[], folder: string): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    // Neither the time nor the folder of a build may be seen in what it makes.
+    // The output must not depend on the build's time and folder.
     const env = { ...process.env, LC_ALL: "C", SOURCE_DATE_EPOCH: "0" };
     const child = spawn(program, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
@@ -21,7 +21,7 @@ function tryProgram(program: string, args: readonly string[], folder: string): P
   });
 }
 
-/** @throws BuildError with what the program printed, when it fails */
+/** @throws BuildError with the program's output when it fails */
 export async function runProgram(program: string, args: readonly string[], folder: string): Promise<string> {
   const { status, output } = await tryProgram(program, args, folder);
   if (status !== 0) throw new BuildError(`${program} ended with status ${status}: ${args.join(" ")}\n${output}`);

@@ -1,18 +1,18 @@
-/** The compiler's runtime as C source: which files we use, and our patch on them. */
+/** Copies the used C files of the compiler's runtime and applies runtime.patch. */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { applyPatch, parsePatch } from "diff";
 import { BuildError } from "./build-error.ts";
 import { FLAG_HEADER, RUNTIME, RUNTIME_PATCH, TLS_TRIM } from "./places.ts";
 
-/** Units of other systems, of the embedded engine and of libraries that the manager has no use for. */
+/** Files of other systems, of the embedded engine and of unused libraries. */
 const LEFT_OUT = /island|\.test\.c$|_win\b|kqueue|wsapoll|curl|scr_library|scr_web|zlib/;
 
-/** Of the vendored engine only what regular expressions and numbers need. */
+/** Files of the vendored engine for regular expressions and numbers. */
 const VENDORED = ["quickjs-ng/libregexp.c", "quickjs-ng/libunicode.c", "quickjs-ng/dtoa.c"];
 
 export const INCLUDES = ["src", "vendor/mbedtls/include", "vendor/ryu", "vendor/quickjs-ng", "vendor/zlib"];
 
-/** Copies the runtime to `folder`, patched. @returns its C files, in an order that never changes */
+/** @returns the C files in a stable order */
 export function layOutRuntime(folder: string): readonly string[] {
   cpSync(RUNTIME, folder, { recursive: true });
   patchRuntime(folder, readFileSync(RUNTIME_PATCH, "utf8"));
@@ -27,7 +27,7 @@ export function layOutRuntime(folder: string): readonly string[] {
   ].sort();
 }
 
-/** @throws BuildError naming the file where a hunk does not apply exactly: the runtime is then not the one that was reviewed */
+/** @throws BuildError when a hunk does not apply exactly: the runtime is then not the reviewed one */
 export function patchRuntime(folder: string, patch: string): void {
   for (const part of parsePatch(patch)) {
     const name = (part.newFileName ?? "").replace(/^b\//, "");

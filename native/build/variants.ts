@@ -1,28 +1,27 @@
-/** The kinds of binary, as data. Everything the compilers are told stands here. */
+/** Defines the variants of the binary, with all compiler flags. */
 
 export type Variant = {
-  /** File name below the output folder. */
+  /** File name in the output folder. */
   readonly output: string;
   readonly compiler: string;
   readonly compile: readonly string[];
   readonly link: readonly string[];
-  /** Programs of the host, each with the Debian package that brings it. */
+  /** Programs and their Debian packages. */
   readonly needs: Readonly<Record<string, string>>;
-  /** C files below the root that are linked in, and headers of theirs. */
+  /** Additional C files to link, and their headers; relative to the root. */
   readonly beside?: readonly string[];
-  /** A C library for another processor that has to be fetched first. */
+  /** Folder for a C library of another processor, which is downloaded first. */
   readonly foreignLibrary?: "arm64-musl";
 };
 
-/** What the generated C and its runtime were written for. */
+/** Required by the generated C and the runtime. */
 const DIALECT = [
   ...["-std=c11", "-D_GNU_SOURCE", "-pthread", "-fno-math-errno", "-fno-strict-aliasing", "-w"],
   '-DMBEDTLS_USER_CONFIG_FILE="mbedtls-trim.h"',
 ];
 
 /**
- * Half a megabyte per Pod: size goes before speed, code that nothing calls is dropped, and so are tables for unwinding,
- * which C without exceptions never does.
+ * Prefers size to speed, because every Pod runs a manager. Drops unused functions and unwind tables, which C does not use.
  */
 const SMALL = [
   "-Oz",
@@ -32,23 +31,22 @@ const SMALL = [
   "-fno-unwind-tables",
 ];
 
-/** Turns an overrun stack buffer into an abort, for 1 % of the size, and makes code that can lie at any address. */
+/** Aborts on a stack buffer overflow, for 1 % of the size, and makes position-independent code. */
 const HARDENED = ["-fstack-protector-strong", "-fPIE"];
 
-/** Where native/build/foreign-library.ts lays out musl for arm64, seen from the runtime's folder. */
+/** musl for arm64 from foreign-library.ts, relative to the runtime. */
 const ARM64_MUSL = "../arm64-musl/usr";
 const ARM64_LIBRARIES = `${ARM64_MUSL}/lib/aarch64-linux-musl`;
 
 const STATIC = ["-static", "-s", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,-z,relro,-z,now", "-lm"];
 
-/** The kernel loads it at another address each time; musl's start file relocates it, so no loader is needed. */
+/** Position-independent: musl's start file relocates the program, without a loader. */
 const POSITION_INDEPENDENT = ["-Wl,-pie", "-Wl,--no-dynamic-linker", "-Wl,-z,text"];
 
 /**
- * The one that ships, on a host of its own processor.
+ * The shipped variant, on a host of the same processor.
  *
- * @param libraries Debian's place for musl's start files; the compiler's wrapper would take the ones that cannot relocate
- *   themselves
+ * @param libraries Debian's folder of musl's start files; musl-gcc would use those without self-relocation
  */
 const shipped = (libraries: string, compile: readonly string[]) => ({
   output: "lastcall",
@@ -65,12 +63,12 @@ const shipped = (libraries: string, compile: readonly string[]) => ({
   needs: { "musl-gcc": "musl-tools", ar: "binutils" },
 });
 
-/** Atomics without calls into a glibc helper that asks the processor first. */
+/** Avoids glibc's helper functions for atomics. */
 const PLAIN_ATOMICS = "-mno-outline-atomics";
 
 const X64 = shipped("/usr/lib/x86_64-linux-musl", []);
 
-/** Calls of the C library that tell the time, wait for it, read what the kernel has timed, or start what does. */
+/** C library calls that read a clock, wait, read ages from the kernel, or start a process. */
 const TIMED = [
   "clock_gettime",
   "poll",
@@ -85,14 +83,14 @@ const TIMED = [
 
 export const VARIANTS = {
   x64: X64,
-  /** The same objects on a clock that a test moves. Only tests run it. */
+  /** The same objects with a virtual clock, for tests. */
   clocked: {
     ...X64,
     output: "lastcall-clocked",
     link: [...X64.link, ...TIMED.map((call) => `-Wl,--wrap=${call}`)],
     beside: ["native-ages.c", "native-clock.c", "native-clock.h"].map((name) => `test/clock/${name}`),
   },
-  /** The same source under the address and undefined-behaviour sanitizers; glibc, since musl has no sanitizer runtime. */
+  /** With address and undefined-behaviour sanitizers; glibc, because musl has no sanitizer runtime. */
   sanitize: {
     output: "lastcall-sanitize",
     compiler: "gcc",
@@ -109,9 +107,9 @@ export const VARIANTS = {
     link: ["-fsanitize=address,undefined", "-lm"],
     needs: { gcc: "gcc", ar: "binutils" },
   },
-  /** For images that are built on arm64. It was never built there; `arm64` is the same source from the cross compiler. */
+  /** For images built on an arm64 host, which was never tried; `arm64` cross-compiles the same source. */
   "arm64-host": shipped("/usr/lib/aarch64-linux-musl", [PLAIN_ATOMICS]),
-  /** Debian's cross compiler brings no musl, so its own headers and start files are turned off and musl's are named. */
+  /** Debian's cross compiler has no musl, so musl's headers and start files are passed explicitly. */
   arm64: {
     output: "lastcall-arm64",
     compiler: "aarch64-linux-gnu-gcc",
@@ -146,7 +144,7 @@ export const VARIANTS = {
 
 export type VariantName = keyof typeof VARIANTS;
 
-/** @param host its processor, as Node names it */
+/** @param host processor (`process.arch`) */
 export function shippedVariant(host: string): VariantName {
   return host === "arm64" ? "arm64-host" : "x64";
 }

@@ -14,20 +14,20 @@ int is_drain_port(int fd, const struct flag_page *page) {
   return 0;
 }
 
-int is_followed(int fd, const struct talk *talk) {
-  /* The first fields of the kernel's tcp_info; its own header needs those of a C library. */
+int is_tracked(int fd, const struct exchange *exchange) {
+  /* The start of tcp_info; the kernel's header needs a C library. */
   struct { u8 other[120]; unsigned long long acknowledged, received; } info;
   int unread = 1, unsent = 1, bytes = sizeof info;
   if (SYS(__NR_ioctl, fd, FIONREAD, &unread) || SYS(__NR_ioctl, fd, TIOCOUTQ, &unsent) || unread || unsent) return 0;
   if (SYS(__NR_getsockopt, fd, PROTOCOL_TCP, TCP_INFO, &info, &bytes) || bytes != sizeof info) return 0;
-  /* With an empty send queue all bytes that were written are acknowledged. */
-  return info.acknowledged == talk->sent && info.received == talk->received;
+  /* The send queue is empty, so all written bytes are acknowledged. */
+  return info.acknowledged == exchange->sent && info.received == exchange->received;
 }
 
-void finish_farewell(int fd, bytes_t missing) {
+void finish_header(int fd, bytes_t missing) {
   struct poll_one one = {fd, POLLOUT, 0};
   struct wait_time limit = {1, 0};
   SYS(__NR_ppoll, &one, 1, &limit, 0, 0);
-  long sent = SYS(__NR_sendto, fd, FAREWELL + FAREWELL_BYTES - missing, missing, MSG_DONTWAIT | MSG_NOSIGNAL);
+  long sent = SYS(__NR_sendto, fd, CLOSE_HEADER + CLOSE_HEADER_BYTES - missing, missing, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != (long)missing) SYS(__NR_shutdown, fd, 2);
 }

@@ -1,18 +1,17 @@
-/* What the kernel says of a connection. Linked into the library, and built a second time on a made-up kernel for tests. */
+/* Queries the kernel about a connection. Tests compile it against a fake kernel. */
 #pragma once
 #include "flag.h"
 #include "state.h"
 
-/* Whether it is one of TCP at a port of the page. */
+/* Whether the socket is a TCP connection of a drained port. */
 int is_drain_port(int fd, const struct flag_page *page);
 
 /*
- * Whether every byte of the connection since it began went through the calls that were counted, and none waits to be read or
- * is on its way. A head that was written by a call that is not seen here, through another descriptor or by another
- * process is counted by the kernel alone.
+ * Whether the counted calls carried every byte of the connection, and none is unread or unacknowledged. Bytes written by
+ * other calls, through another descriptor or by another process appear in the kernel's counters only.
  */
-int is_followed(int fd, const struct talk *talk);
+int is_tracked(int fd, const struct exchange *exchange);
 
-/* An empty send queue takes first line and farewell whole, unless the kernel is out of memory. Who writes next is not known,
- * so what is missing goes now or the connection ends: half of a line must not be taken for an answer. */
-void finish_farewell(int fd, bytes_t missing);
+/* Sends the rest of the header, or shuts the connection down: the next write may be another thread's, and half a header
+ * would corrupt the response. Needed only if the kernel is out of memory. */
+void finish_header(int fd, bytes_t missing);

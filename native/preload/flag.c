@@ -1,4 +1,4 @@
-/* Asks the manager for its page. Whatever is not as it should be: no page. */
+/* Requests the manager's page; any error results in NO_PAGE. */
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 #include <linux/poll.h>
@@ -11,7 +11,7 @@
 
 extern char **environ __attribute__((weak));
 const struct flag_page NO_PAGE;
-/* Not on a stack: the compiler would fetch memcpy for it. */
+/* Static, because the compiler would call memcpy for a local variable. */
 static const struct { unsigned short family; char name[sizeof FLAG_SOCKET]; } ADDRESS = {SOCKET_UNIX, "\0" FLAG_SOCKET};
 
 int flag_is_off(void) {
@@ -22,7 +22,7 @@ int flag_is_off(void) {
   return 0;
 }
 
-/* The descriptor that the manager sends, or a negative number. */
+/* @returns the received descriptor, or a negative number */
 static long receive(long from, long within_ns) {
   char byte;
   struct { bytes_t bytes; int level, type, fd, filler; } control = {0, 0, 0, -1, 0};
@@ -36,7 +36,7 @@ static long receive(long from, long within_ns) {
 }
 
 static const struct flag_page *map(long fd) {
-  /* A page that could be cut off would end the process that reads it. */
+  /* Reading a page that was truncated would kill this process. */
   long seals = SYS(__NR_fcntl, fd, F_GET_SEALS);
   if (seals < 0 || !(seals & F_SEAL_SHRINK) || SYS(__NR_lseek, fd, 0, 2) < PAGE_BYTES) return &NO_PAGE;
   long at = SYS(__NR_mmap, 0, PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
@@ -45,7 +45,7 @@ static const struct flag_page *map(long fd) {
   return page->mark == FLAG_MARK && page->port_count <= FLAG_PORTS ? page : &NO_PAGE;
 }
 
-const struct flag_page *flag_ask(long within_ns) {
+const struct flag_page *request_page(long within_ns) {
   const struct flag_page *page = &NO_PAGE;
   long from = SYS(__NR_socket, SOCKET_UNIX, STREAM_CLOEXEC_NONBLOCK, 0);
   if (from < 0) return page;

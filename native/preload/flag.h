@@ -1,13 +1,13 @@
-/* The page by which the manager tells processes of its Pod that it drains. They map it read-only. */
+/* The shared page that signals the drain to processes of the Pod. They map it read-only. */
 #pragma once
 
-/* Its abstract name; a test has one of its own. */
+/* The abstract socket that sends the page; tests set another name. */
 #ifndef FLAG_SOCKET
 #define FLAG_SOCKET "lastcall/preload/1"
 #endif
 #define FLAG_MARK 0x3150434cu
 #define FLAG_PORTS 64
-/* The kernel sets this bit of `owner` when the manager's process has ended, however it ended: FUTEX_OWNER_DIED. */
+/* FUTEX_OWNER_DIED: the kernel sets this bit of `owner` at any end of the manager's process. */
 #define FLAG_OWNER_DIED 0x40000000u
 enum { FLAG_WAIT, FLAG_CLOSE, FLAG_OFF };
 
@@ -15,18 +15,18 @@ struct flag_page {
   unsigned mark;
   volatile unsigned char mode;
   unsigned char port_count;
-  /* The ports whose clients are told; of all others nothing is changed. */
+  /* Drained ports; responses of other ports are not changed. */
   unsigned short ports[FLAG_PORTS];
-  /* The manager's thread, as a robust futex, and the kernel's list of it: addresses in the manager. */
+  /* A robust futex of the manager's thread and its list entry; the addresses are the manager's. */
   volatile unsigned owner;
   unsigned long long list[3], entry;
 };
 
-/* What there is without a manager: a page that stays zero. */
+/* A page of zeros, for processes without a manager. */
 extern const struct flag_page NO_PAGE;
 
-/* Whether the environment switches the library off. Only at the start: a thread may change the environment later. */
+/* Whether the environment disables the library. Call it at the start only: threads may change the environment later. */
 int flag_is_off(void);
 
-/* The manager's page, or that one, after as many nanoseconds at most. */
-const struct flag_page *flag_ask(long within_ns);
+/* @returns the manager's page, or NO_PAGE after the time limit */
+const struct flag_page *request_page(long within_ns);

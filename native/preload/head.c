@@ -1,16 +1,16 @@
-/* In any doubt these say no: an answer that is left alone is always right. */
+/* In doubt a response is left unchanged, which is always correct. */
 #include "head.h"
 
 static u8 lower(u8 c) { return c >= 'A' && c <= 'Z' ? c | 32 : c; }
 
-/* `word` is lower case; the bytes may be of either. */
+/* `word` is in lower case. */
 static int starts(const u8 *p, bytes_t n, const char *word, int any_case) {
   for (bytes_t i = 0; word[i]; i++)
     if (i >= n || (any_case ? lower(p[i]) : p[i]) != (u8)word[i]) return 0;
   return 1;
 }
 
-/* The place behind the CRLF that ends the line at `from`; 0 when the line is not whole or holds a bare CR or LF. */
+/* @returns the index after the line's CRLF; 0 for an incomplete line, or one with a bare CR or LF */
 static bytes_t next_line(const u8 *p, bytes_t n, bytes_t from) {
   for (bytes_t i = from; i + 1 < n; i++) {
     if (p[i] == '\n') return 0;
@@ -29,7 +29,7 @@ static bytes_t end_of_request_line(const u8 *p, bytes_t n) {
   return end;
 }
 
-/* The value of a Content-Length line; -1 when it is no plain number of at most 15 digits. */
+/* @returns the value of Content-Length; -1 unless it is a number of at most 15 digits */
 static long long length_of(const u8 *p, bytes_t n) {
   bytes_t i = 0;
   long long length = 0;
@@ -57,32 +57,32 @@ enum request head_of_request(const u8 *p, bytes_t n, bytes_t *body_left) {
   return REQUEST_UNSURE;
 }
 
-/* No body, whatever the head says of its length. */
+/* These have no body, even with a Content-Length. */
 static int has_no_body(const u8 *status) { return starts(status, 3, "204", 0) || starts(status, 3, "304", 0); }
 
-enum answer head_of_answer(const u8 *p, bytes_t n, struct answer_head *head) {
-  if (n < 13 || !starts(p, n, "HTTP/1.1 ", 0) || p[12] != ' ') return ANSWER_LEAVE;
+enum response head_of_response(const u8 *p, bytes_t n, struct response_head *head) {
+  if (n < 13 || !starts(p, n, "HTTP/1.1 ", 0) || p[12] != ' ') return RESPONSE_UNCHANGED;
   for (int i = 9; i < 12; i++)
-    if (p[i] < '0' || p[i] > '9') return ANSWER_LEAVE;
-  if (starts(p + 9, 3, "101", 0)) return ANSWER_SWITCHED;
-  if (p[9] < '1' || p[9] > '5') return ANSWER_LEAVE;
+    if (p[i] < '0' || p[i] > '9') return RESPONSE_UNCHANGED;
+  if (starts(p + 9, 3, "101", 0)) return RESPONSE_SWITCHED;
+  if (p[9] < '1' || p[9] > '5') return RESPONSE_UNCHANGED;
   bytes_t line = next_line(p, n, 0), at = line;
   int lengths = 0;
-  *head = (struct answer_head){line, 0, -1};
+  *head = (struct response_head){line, 0, -1};
   while (at) {
     bytes_t end = next_line(p, n, at);
-    if (end && end == at + 2 && p[9] == '1') return end == n ? ANSWER_INTERIM : ANSWER_LEAVE;
+    if (end && end == at + 2 && p[9] == '1') return end == n ? RESPONSE_INTERIM : RESPONSE_UNCHANGED;
     if (end && end == at + 2) {
       if (has_no_body(p + 9)) head->length = 0;
       head->end = end;
-      return ANSWER_FINAL;
+      return RESPONSE_FINAL;
     }
-    if (end && starts(p + at, end - at, "upgrade:", 1)) return ANSWER_LEAVE;
+    if (end && starts(p + at, end - at, "upgrade:", 1)) return RESPONSE_UNCHANGED;
     if (end && starts(p + at, end - at, "content-length:", 1))
       head->length = lengths++ ? -1 : length_of(p + at + 15, end - at - 15);
-    /* Its chunks go before a length. */
+    /* Overrides a Content-Length (RFC 9112, 6.3). */
     if (end && starts(p + at, end - at, "transfer-encoding:", 1)) head->length = -1, lengths++;
     at = end;
   }
-  return ANSWER_LEAVE;
+  return RESPONSE_UNCHANGED;
 }

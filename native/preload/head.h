@@ -1,20 +1,20 @@
-/* What the bytes of one read or write say about HTTP/1.1. Pure functions: no calls, no state, no memory of their own. */
+/* Parses the bytes of one read or write as HTTP/1.1. Pure functions. */
 #pragma once
 
 typedef unsigned char u8;
 typedef __SIZE_TYPE__ bytes_t;
 
-/* A read: surely one request from its first byte; more than one, or a tunnel; or anything else. */
+/* REQUEST_ONE: starts with exactly one request. REQUEST_NEVER: several requests, or a tunnel. */
 enum request { REQUEST_UNSURE, REQUEST_ONE, REQUEST_NEVER };
 
-/* A write: left as it is; one interim answer and nothing else; a head that may be added to; the end of HTTP here. */
-enum answer { ANSWER_LEAVE, ANSWER_INTERIM, ANSWER_FINAL, ANSWER_SWITCHED };
+/* RESPONSE_FINAL: the head may be extended. RESPONSE_SWITCHED: the connection leaves HTTP. */
+enum response { RESPONSE_UNCHANGED, RESPONSE_INTERIM, RESPONSE_FINAL, RESPONSE_SWITCHED };
 
-/* What a read begins with; for REQUEST_ONE, *body_left is what is still to come of its body. */
+/* @param body_left set for REQUEST_ONE: bytes of the body that are not in this read */
 enum request head_of_request(const u8 *p, bytes_t n, bytes_t *body_left);
 
-/* Where the status line and the whole head have ended, and the bytes of the body; -1 where the head does not tell. */
-struct answer_head { bytes_t line_end, end; long long length; };
+/* Ends of the status line and of the head; `length` of the body, -1 if the head has none. */
+struct response_head { bytes_t line_end, end; long long length; };
 
-/* What a write begins with; *head is of an ANSWER_FINAL only. */
-enum answer head_of_answer(const u8 *p, bytes_t n, struct answer_head *head);
+/* @param head set for RESPONSE_FINAL */
+enum response head_of_response(const u8 *p, bytes_t n, struct response_head *head);

@@ -1,33 +1,33 @@
-/* What one descriptor has said since the flip, and what follows for its next write. Pure functions, as those of head.h. */
+/* Tracks the HTTP exchange on one descriptor since the flag was set. Pure functions. */
 #pragma once
 #include "head.h"
 
-#define FAREWELL "Connection: close\r\n"
-#define FAREWELL_BYTES ((bytes_t)(sizeof FAREWELL - 1))
+#define CLOSE_HEADER "Connection: close\r\n"
+#define CLOSE_HEADER_BYTES ((bytes_t)(sizeof CLOSE_HEADER - 1))
 
 /*
- * UNKNOWN: nothing was read since the flip; an answer from before it may be under way. IDLE: all requests are answered.
- * ASKED: one request was read. UNSURE: bytes were read that may be more or less than that. ANSWERING: an answer of known
- * length is under way. NEVER: this connection is left alone until it is closed.
+ * UNKNOWN: nothing was read since the flag was set; an earlier response may be in progress. IDLE: all requests have a
+ * response. REQUESTED: one request was read. UNSURE: the bytes read may be more or less than one request. RESPONDING: a
+ * response of known length is in progress. NEVER: the connection is not changed until it is closed.
  */
-enum phase { PHASE_UNKNOWN, PHASE_IDLE, PHASE_ASKED, PHASE_UNSURE, PHASE_ANSWERING, PHASE_NEVER };
+enum phase { PHASE_UNKNOWN, PHASE_IDLE, PHASE_REQUESTED, PHASE_UNSURE, PHASE_RESPONDING, PHASE_NEVER };
 
-struct talk {
+struct exchange {
   u8 phase;
-  /* Of the request's body while ASKED, of the answer's while ANSWERING. */
+  /* Bytes left of the request's body while REQUESTED, of the response's while RESPONDING. */
   bytes_t left;
-  /* All bytes of the descriptor since it was opened. */
+  /* Totals of the descriptor since it was opened. */
   bytes_t sent, received;
 };
 
-/* `all` bytes were read, the first `seen` of them lie at p. */
-void talk_read(struct talk *talk, const u8 *p, bytes_t seen, bytes_t all);
+/* Records a read of `all` bytes, of which the first `seen` are at p. */
+void exchange_read(struct exchange *exchange, const u8 *p, bytes_t seen, bytes_t all);
 
-/* Where the farewell may go into bytes that are to be written, the first `seen` of which lie at p; 0 for nowhere. */
-bytes_t talk_line(const struct talk *talk, const u8 *p, bytes_t seen);
+/* @returns the index at which the header may be inserted into a write that starts with `seen` bytes at p; 0 for none */
+bytes_t header_position(const struct exchange *exchange, const u8 *p, bytes_t seen);
 
-/* `all` bytes were written as they are, the first `seen` of them lie at p. */
-void talk_wrote(struct talk *talk, const u8 *p, bytes_t seen, bytes_t all);
+/* Records an unchanged write of `all` bytes, of which the first `seen` are at p. */
+void exchange_written(struct exchange *exchange, const u8 *p, bytes_t seen, bytes_t all);
 
-/* What `sent` bytes with a farewell at `line` are for the caller, who knows of none; *missing is what was cut off it. */
+/* Converts `sent`, which includes the header at `line`, to bytes of the caller. @param missing unsent bytes of the header */
 bytes_t sent_for_caller(bytes_t sent, bytes_t line, bytes_t *missing);

@@ -1,4 +1,4 @@
-/* The kernel without a C library: raw calls, and the few types that the kernel's own headers lack. */
+/* System calls without a C library, and the types that the kernel's headers lack. */
 #pragma once
 #include <asm/unistd.h>
 #include <linux/uio.h>

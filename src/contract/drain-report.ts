@@ -24,13 +24,13 @@ export type PhaseDurations = {
   readonly holding: number;
 };
 
-/** What is known of the clients that were to be sent away by the app's own answers. `left` says who stayed. */
+/** Processes with the preloaded library, and their connections. `left` lists the connections that stayed. */
 export type PreloadReport = {
-  /** Processes that loaded the library and got the manager's page, since the manager's start. */
+  /** Processes that received the manager's flag page, since the manager's start. */
   readonly processes: number;
-  /** Processes that asked for the page and did not get it: the drain waits for their clients. Older managers omit it. */
+  /** Processes that requested the page in vain: the drain waits for their clients. Older managers omit it. */
   readonly missed?: number | undefined;
-  /** Connections that were open when their processes were told; -1 before, and where they could not be seen. */
+  /** Open connections when the flag was set; -1 before, and when the sample failed. */
   readonly connections: number;
 };
 
@@ -43,30 +43,27 @@ export type DrainReport = {
   /** At most {@link LEFT_LIMIT}. */
   readonly left: readonly OpenConnection[];
   readonly leftTotal: number;
-  /**
-   * Connections, open or just ended, beyond the {@link TRACKED_LIMIT} that a manager remembers: it counts them, and
-   * never takes them for quiet. Left out where there are none.
-   */
+  /** Connections beyond {@link TRACKED_LIMIT}, open or just ended, which never count as quiet. Omitted if 0. */
   readonly untracked?: number | undefined;
-  /** Left out where the Pod's processes cannot be told to send their clients away (`preload`). */
+  /** Omitted without `preload`. */
   readonly preload?: PreloadReport | undefined;
-  /** Which observation decided: `netlink`, `proc`, `driver`, `passive-opens`, `tie`, `too-many`, `none`. */
+  /** The source that decided: `netlink`, `proc`, `driver`, `passive-opens`, `ambiguous`, `too-many`, `none`. */
   readonly evidenceSource: string;
   /** One sentence that explains the duration of the drain. */
   readonly why: string;
   /**
-   * What the relay knew when the withdrawing phase ended: `none` (there is none, or it was not asked), `withdrawn`,
-   * `offered` (slices still offered the ending Pod at the deadline), `still_in_rotation` (slices never said that the Pod
-   * ends: its kubelet stopped it alone), or `unknown: ` and why, at most 200 characters in all. Managers that know
-   * no relay leave it out, like the next one.
+   * The relay's status at the end of the withdrawing phase: `none` (no relay, or no request), `withdrawn`, `offered`
+   * (slices still listed the terminating Pod as serving at the deadline), `still_in_rotation` (slices never showed the
+   * Pod as terminating: its kubelet stopped it alone), or `unknown: REASON`; at most 200 characters. Omitted by
+   * managers without relay support, like the next field.
    */
   readonly relay?: string;
-  /** From the trigger until the relay knew the Pod out of rotation; 0 when it was before, -1 when it never knew. */
+  /** From the trigger to the withdrawal; 0 if the Pod was withdrawn earlier, -1 if the relay never reported it. */
   readonly withdrawnAfterMs?: number;
 };
 
 /** Enough to identify clients that stay. */
 export const LEFT_LIMIT = 20;
 
-/** Connections that a manager follows one by one: 6.3 MB, which leaves room in the 16Mi that it may have. */
+/** Connections tracked one by one: 6.3 MB, which fits the manager's memory limit of 16Mi. */
 export const TRACKED_LIMIT = 131_072;

@@ -6,7 +6,7 @@ const BACKSLASH = 92;
 /**
  * Measures the nesting depth, because the native parser is recursive.
  *
- * @returns the maximum nesting of brackets outside of strings
+ * @returns the maximum nesting of brackets outside strings
  */
 export function depthOf(text: string): number {
   let depth = 0;

@@ -8,7 +8,7 @@ declare function cConnect(fd: number, address: Uint8Array): number;
 declare function cSetsockopt(fd: number, level: number, name: number, value: Uint8Array): number;
 declare function cClose(fd: number): number;
 declare function cGuardPort(path: Uint8Array): number;
-declare function cStrangersClosed(): number;
+declare function cUnauthenticatedClosed(): number;
 declare function cUnmapStart(): number;
 declare function cFlagOpen(socket: Uint8Array): number;
 declare function cFlagClose(ports: Uint8Array): number;
@@ -30,7 +30,7 @@ export const nativePortGuard: PortGuard = {
   prepare: (path) => cGuardPort(Buffer.from(path)) === 0,
   attach: () => {},
   admits: () => true,
-  closed: () => cStrangersClosed(),
+  closed: () => cUnauthenticatedClosed(),
 };
 
 /** The runtime sends the page itself (`native/runtime.patch`). */

@@ -93,9 +93,9 @@ function bindPage(): FlagPage {
       page = new DataView(koffi.view(at, PAGE_BYTES));
       markAtTheEnd(page, koffi.address(at));
       page.setUint32(0, FLAG_MARK, true);
-      const server = createServer((asking) => {
-        give(numberOf(asking), fd);
-        asking.destroy();
+      const server = createServer((receiver) => {
+        give(numberOf(receiver), fd);
+        receiver.destroy();
       });
       // If the name is in use, no process requests this page.
       server.on("error", () => {});

@@ -14,12 +14,12 @@ import {
 import { runProgram } from "../../native/build/run-program.ts";
 import { shippedVariant, VARIANTS } from "../../native/build/variants.ts";
 
-/** What each process of a Pod maps of it: for arm64 most of the file is the distance between two pages of 64 KiB. */
+/** Each process maps the file. On arm64 most of it is alignment to pages of 64 KiB. */
 const LIMIT_BYTES = { x64: 16 * 1024, arm64: 68 * 1024 };
-/** The field e_machine of an ELF file, and where it stands. */
+/** Values and offset of e_machine in an ELF file. */
 const MACHINE = { x64: 62, arm64: 183 };
 const MACHINE_AT = 18;
-/** It is to be read whole before it is let into a Pod. */
+/** Short enough to be reviewed completely. */
 const LIMIT_LINES = 500;
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-preload-build-"));
@@ -27,33 +27,30 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.each(PROCESSOR_NAMES)("the preloaded library for %s", (name) => {
   const missing = missingPrograms(processorOf(name));
-  const reason = `the preloaded library for ${name} is not tried: the host lacks ${missing.join(" and ")}`;
+  const reason = `the preloaded library for ${name} is not tested: the host lacks ${missing.join(" and ")}`;
   if (missing.length > 0) {
     if (process.env["CI"] !== undefined) throw new Error(reason);
     process.stdout.write(`${reason}\n`);
   }
 
-  test.skipIf(missing.length > 0)(
-    "is small, of its processor, and the same bytes in whatever folder it is built",
-    async () => {
-      const here = await buildPreload(name, join(folder, `${name}.so`));
-      expect(here.bytes).toBeLessThanOrEqual(LIMIT_BYTES[name]);
-      const elsewhere = join(folder, `elsewhere-${name}`);
-      mkdirSync(elsewhere);
-      for (const part of ["native/build", "native/preload", "package.json"])
-        cpSync(join(ROOT, part), join(elsewhere, part), { recursive: true });
-      symlinkSync(join(ROOT, "node_modules"), join(elsewhere, "node_modules"));
-      const said = await runProgram(process.execPath, ["native/build/preload-main.ts"], elsewhere);
-      expect(said).toContain(`sha256 ${here.sha256}`);
-      const bytes = readFileSync(here.file);
-      expect(bytes.readUInt16LE(MACHINE_AT)).toBe(MACHINE[name]);
-      if (name !== process.arch) return;
-      const native = join(elsewhere, "build/native");
-      expect(readFileSync(join(native, "lastcall-preload.so")).equals(bytes)).toBe(true);
-      const made = [...readdirSync(native), VARIANTS[shippedVariant(name)].output, "NOTICES.txt"];
-      expect(copiedFromBuild().filter((file) => !made.includes(file))).toEqual([]);
-    },
-  );
+  test.skipIf(missing.length > 0)("is small, of its processor, and identical in every build folder", async () => {
+    const here = await buildPreload(name, join(folder, `${name}.so`));
+    expect(here.bytes).toBeLessThanOrEqual(LIMIT_BYTES[name]);
+    const elsewhere = join(folder, `elsewhere-${name}`);
+    mkdirSync(elsewhere);
+    for (const part of ["native/build", "native/preload", "package.json"])
+      cpSync(join(ROOT, part), join(elsewhere, part), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules"), join(elsewhere, "node_modules"));
+    const output = await runProgram(process.execPath, ["native/build/preload-main.ts"], elsewhere);
+    expect(output).toContain(`sha256 ${here.sha256}`);
+    const bytes = readFileSync(here.file);
+    expect(bytes.readUInt16LE(MACHINE_AT)).toBe(MACHINE[name]);
+    if (name !== process.arch) return;
+    const native = join(elsewhere, "build/native");
+    expect(readFileSync(join(native, "lastcall-preload.so")).equals(bytes)).toBe(true);
+    const made = [...readdirSync(native), VARIANTS[shippedVariant(name)].output, "NOTICES.txt"];
+    expect(copiedFromBuild().filter((file) => !made.includes(file))).toEqual([]);
+  });
 });
 
 /** The files below build/native that the Dockerfile copies. */
@@ -67,7 +64,7 @@ function copiedFromBuild(): readonly string[] {
 }
 
 describe.each(PROCESSOR_NAMES)("on a host of %s", (host) => {
-  test("its own compiler has no prefix, and no flag is one of the other processor", () => {
+  test("the native compiler has no prefix, and flags match the processor", () => {
     const [own, other] = host === "x64" ? (["x64", "arm64"] as const) : (["arm64", "x64"] as const);
     expect(processorOf(own, host).compiler).toBe("gcc");
     expect(processorOf(other, host).compiler).toMatch(/^(?:aarch64|x86_64)-linux-gnu-gcc$/);
@@ -75,32 +72,34 @@ describe.each(PROCESSOR_NAMES)("on a host of %s", (host) => {
     expect(processorOf("arm64", host).compile).toEqual(["-mbranch-protection=standard"]);
   });
 
-  test("the manager that the image carries is compiled for it", () => {
+  test("the image's manager is compiled for the host's processor", () => {
     const { output, link } = VARIANTS[shippedVariant(host)];
     expect(output).toBe("lastcall");
     expect(link).toContain(`/usr/lib/${{ x64: "x86_64", arm64: "aarch64" }[host]}-linux-musl/rcrt1.o`);
   });
 });
 
-test("the check of the processor refuses a library of another", () => {
+test("a library for another processor is refused", () => {
   expect(() => demandMachine("  Machine:                           AArch64\n", "AArch64")).not.toThrow();
   expect(() =>
     demandMachine("  Machine:                           AArch64\n", "Advanced Micro Devices X86-64"),
   ).toThrow("is for AArch64, not for Advanced Micro Devices X86-64");
 });
 
-describe("the check of what a library needs", () => {
+describe("the check of dependencies", () => {
   test("refuses another library", () => {
-    expect(() => demandNothingNeeded(" 0x01 (NEEDED)  Shared library: [libc.so.6]")).toThrow("needs another");
+    expect(() => demandNothingNeeded(" 0x01 (NEEDED)  Shared library: [libc.so.6]")).toThrow(
+      "must not need another library",
+    );
   });
 
-  test("refuses a symbol that must be there", () => {
+  test("refuses a symbol that has to exist", () => {
     const line = "     2: 0000000000000000     0 NOTYPE  GLOBAL DEFAULT  UND memcpy\n";
-    expect(() => demandNothingNeeded(line)).toThrow("asks for memcpy");
+    expect(() => demandNothingNeeded(line)).toThrow("must not need the symbols memcpy");
   });
 });
 
-test("the preloaded library's source can be read whole", () => {
+test("the preloaded library's source is short", () => {
   const lines = readdirSync(PRELOAD).flatMap((file) => readFileSync(join(PRELOAD, file), "utf8").split("\n"));
   expect(lines.filter((line) => line !== "").length).toBeLessThanOrEqual(LIMIT_LINES);
 });

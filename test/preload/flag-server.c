@@ -1,7 +1,7 @@
 /*
- * Stands for the manager in tests: hands each process that asks the page, and sets its mode to what standard input says,
- * a digit. Arguments: the abstract socket's name, then the ports whose clients are told. Prints one byte for each page it
- * has handed out and, after each digit, that digit. With FLAG_UNSEALED in its environment the page could be cut off.
+ * A fake manager: sends the page to each process that connects, and sets its mode to the digits of standard input.
+ * Arguments: the abstract socket's name, then the drained ports. Prints `p` for each page, and each digit once it is set.
+ * With FLAG_UNSEALED in its environment the page can be truncated.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

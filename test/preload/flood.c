@@ -1,4 +1,4 @@
-/* Sends itself as many descriptors as its argument says, and leaves them unread. Prints a byte once they are under way. */
+/* Sends itself the given number of descriptors and does not receive them. Prints a byte once all are sent. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The kernel takes so many at a time, and so many messages wait in one socket. */
+/* Below the kernel's limits of descriptors per message and messages per socket. */
 #define AT_ONCE 100
 
 int main(int count, char **words) {

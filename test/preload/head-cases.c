@@ -1,11 +1,11 @@
-/* Cases of native/preload/head.c, then cuts and damage of each under the sanitizers. Prints the first case that is wrong. */
+/* Cases of native/preload/head.c, and each of them truncated and damaged. Prints the first failing case. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../native/preload/head.h"
 
 struct request_case { const char *bytes; enum request is; bytes_t body_left; };
-struct answer_case { const char *bytes; enum answer is; long long length; };
+struct response_case { const char *bytes; enum response is; long long length; };
 
 static const struct request_case REQUESTS[] = {
   {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", REQUEST_ONE, 0},
@@ -24,29 +24,29 @@ static const struct request_case REQUESTS[] = {
   {"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", REQUEST_UNSURE, 0},
   {"GET / HTTP/1.1\n\r\n\r\n", REQUEST_UNSURE, 0},
 };
-static const struct answer_case ANSWERS[] = {
-  {"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", ANSWER_FINAL, -1}, {"HTTP/1.1 503 \r\n\r\n", ANSWER_FINAL, -1},
-  {"HTTP/1.1 200 OK\r\ncontent-LENGTH: 4\r\n\r\nbody", ANSWER_FINAL, 4},
-  {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n", ANSWER_FINAL, -1},
-  {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n", ANSWER_FINAL, -1},
-  {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n", ANSWER_FINAL, -1},
-  {"HTTP/1.1 304 Not Modified\r\nContent-Length: 4\r\n\r\n", ANSWER_FINAL, 0}, {"HTTP/1.1 204 No\r\n\r\n", ANSWER_FINAL, 0},
-  {"HTTP/1.1 100 Continue\r\n\r\n", ANSWER_INTERIM, 0}, {"HTTP/1.1 101 Switching\r\n\r\n", ANSWER_SWITCHED, 0},
-  {"HTTP/1.1 200 OK\r\nUpgrade: h2c\r\n\r\n", ANSWER_LEAVE, 0}, {"HTTP/1.1 200 OK\r\nA: b\r\n", ANSWER_LEAVE, 0},
-  {"HTTP/1.0 200 OK\r\n\r\n", ANSWER_LEAVE, 0}, {"x HTTP/1.1 200 OK\r\n\r\n", ANSWER_LEAVE, 0},
-  {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", ANSWER_LEAVE, 0},
-  {"HTTP/1.1 2000 OK\r\n\r\n", ANSWER_LEAVE, 0}, {"HTTP/1.1 600 No\r\n\r\n", ANSWER_LEAVE, 0},
+static const struct response_case ANSWERS[] = {
+  {"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", RESPONSE_FINAL, -1}, {"HTTP/1.1 503 \r\n\r\n", RESPONSE_FINAL, -1},
+  {"HTTP/1.1 200 OK\r\ncontent-LENGTH: 4\r\n\r\nbody", RESPONSE_FINAL, 4},
+  {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n", RESPONSE_FINAL, -1},
+  {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n", RESPONSE_FINAL, -1},
+  {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n", RESPONSE_FINAL, -1},
+  {"HTTP/1.1 304 Not Modified\r\nContent-Length: 4\r\n\r\n", RESPONSE_FINAL, 0}, {"HTTP/1.1 204 No\r\n\r\n", RESPONSE_FINAL, 0},
+  {"HTTP/1.1 100 Continue\r\n\r\n", RESPONSE_INTERIM, 0}, {"HTTP/1.1 101 Switching\r\n\r\n", RESPONSE_SWITCHED, 0},
+  {"HTTP/1.1 200 OK\r\nUpgrade: h2c\r\n\r\n", RESPONSE_UNCHANGED, 0}, {"HTTP/1.1 200 OK\r\nA: b\r\n", RESPONSE_UNCHANGED, 0},
+  {"HTTP/1.0 200 OK\r\n\r\n", RESPONSE_UNCHANGED, 0}, {"x HTTP/1.1 200 OK\r\n\r\n", RESPONSE_UNCHANGED, 0},
+  {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", RESPONSE_UNCHANGED, 0},
+  {"HTTP/1.1 2000 OK\r\n\r\n", RESPONSE_UNCHANGED, 0}, {"HTTP/1.1 600 No\r\n\r\n", RESPONSE_UNCHANGED, 0},
 };
 
-/* A copy of exactly n bytes, so that the address sanitizer sees a read behind them. */
+/* Uses a copy of exactly n bytes, so that the address sanitizer detects a read beyond them. */
 static void damage(const char *bytes, bytes_t n) {
   u8 *copy = malloc(n ? n : 1);
   memcpy(copy, bytes, n);
   for (int turn = 0; turn < 200; turn++) {
     bytes_t left = 0;
-    struct answer_head head = {0, 0, 0};
+    struct response_head head = {0, 0, 0};
     head_of_request(copy, n, &left);
-    if (head_of_answer(copy, n, &head) == ANSWER_FINAL && (head.line_end < 2 || head.end > n || copy[head.line_end - 1] != '\n')) abort();
+    if (head_of_response(copy, n, &head) == RESPONSE_FINAL && (head.line_end < 2 || head.end > n || copy[head.line_end - 1] != '\n')) abort();
     if (n) copy[(bytes_t)rand() % n] = (u8)rand();
   }
   free(copy);
@@ -62,9 +62,9 @@ int main(void) {
   }
   for (bytes_t i = 0; i < sizeof ANSWERS / sizeof *ANSWERS; i++) {
     const char *bytes = ANSWERS[i].bytes;
-    struct answer_head head = {0, 0, 0};
-    enum answer is = head_of_answer((const u8 *)bytes, strlen(bytes), &head);
-    if (is != ANSWERS[i].is || (is == ANSWER_FINAL && head.length != ANSWERS[i].length)) return printf("answer: %s\n", bytes), 1;
+    struct response_head head = {0, 0, 0};
+    enum response is = head_of_response((const u8 *)bytes, strlen(bytes), &head);
+    if (is != ANSWERS[i].is || (is == RESPONSE_FINAL && head.length != ANSWERS[i].length)) return printf("response: %s\n", bytes), 1;
     for (bytes_t n = 0; n <= strlen(bytes); n++) damage(bytes, n);
   }
   return 0;

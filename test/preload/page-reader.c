@@ -1,4 +1,4 @@
-/* Asks at the abstract socket that its argument names, and prints what it gets. */
+/* Requests the page at the abstract socket named by its argument, and prints its content. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stddef.h>

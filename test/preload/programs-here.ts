@@ -1,4 +1,4 @@
-/** What the host can try the library with. */
+/** Programs that the host has. */
 import { spawnSync } from "node:child_process";
 
 export const hasProgram = (program: string): boolean => spawnSync("which", [program]).status === 0;

@@ -7,7 +7,7 @@ const SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-r
 const STRICT = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"];
 const PURE = ["native/preload/head.c", "native/preload/state.c"];
 
-/** @returns the program. @throws with what the compiler said */
+/** @returns the program. @throws Error with the compiler's output */
 export function compileSanitized(name: string, folder: string): string {
   const program = join(folder, name);
   const words = [...STRICT, ...SANITIZED, `test/preload/${name}.c`, ...PURE, "-o", program];

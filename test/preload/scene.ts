@@ -1,4 +1,4 @@
-/** A process with the library, a stand-in for the manager that hands out the flag, and clients that count bytes. */
+/** Runs a process with the library, a fake manager that sends the flag page, and clients. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -10,10 +10,10 @@ import { expect } from "vitest";
 import { buildPreload, type ProcessorName } from "../../native/build/preload.ts";
 import { eventually } from "../time/eventually.ts";
 
-export const FAREWELL = "Connection: close\r\n";
+export const CLOSE_HEADER = "Connection: close\r\n";
 export const MODE = { wait: "0", close: "1", off: "2" } as const;
 
-/** Any port of an address of one's own is free. */
+/** Free, because each test has its own address. */
 export const PORT = 8080;
 const OTHER_PORT = 8081;
 
@@ -21,15 +21,15 @@ export type Scene = {
   readonly folder: string;
   readonly library: string;
   compile(source: string, compiler: string, flags?: readonly string[]): string;
-  /** @returns what a program of one word prints; the test fails where it does not end well */
+  /** @returns the output of a program with one argument; the test fails if the program fails */
   runs(program: string, word: string): string;
-  /** Without a name for the same socket a process finds no manager. */
+  /** Only processes started with the same socket name find it. */
   openManager(settings?: ManagerSettings): Promise<Manager>;
   start(command: readonly string[], address: string, env?: Readonly<Record<string, string>>): Promise<ChildProcess>;
-  /** Starts a program that prints when it is where it should be. */
+  /** Starts a program and waits for its first output. */
   floods(command: readonly string[]): Promise<ChildProcess>;
   connect(address: string): Promise<Client>;
-  /** Ends what was started and connected since the last time. */
+  /** Ends all processes and connections since the last call. */
   endAll(): Promise<void>;
   close(): Promise<void>;
 };
@@ -38,19 +38,19 @@ export type ManagerSettings = { readonly port?: "another"; readonly unsealed?: b
 
 export type Manager = {
   readonly process: ChildProcess;
-  /** How many processes have the page. */
+  /** Number of processes that received the page. */
   readonly pages: () => number;
   flip(mode: string): Promise<void>;
 };
 
-/** As long as a busy host needs to let the manager answer, and at once again where it has died. */
-const PATIENT = { FIRST_ANSWER_NS: "60000000000L", NEXT_ANSWER_NS: "60000000000L", ASK_AGAIN_SECONDS: "0" };
+/** Long limits for a busy host, and no pause before the next request. */
+const PATIENT = { FIRST_WAIT_NS: "60000000000L", RETRY_WAIT_NS: "60000000000L", RETRY_PAUSE_SECONDS: "0" };
 
 export type SceneSettings = {
   readonly processor?: ProcessorName;
-  /** Of another manager than the stand-in. */
+  /** Of another manager than the fake one. */
   readonly socket?: string;
-  /** With the time limits that are released. */
+  /** Uses the shipped time limits. */
   readonly isImpatient?: boolean;
 };
 
@@ -81,17 +81,17 @@ export async function openScene(settings: SceneSettings = {}): Promise<Scene> {
       const env = settings.unsealed === true ? { FLAG_UNSEALED: "1" } : {};
       const child = spawn(program, words, { env, stdio: ["pipe", "pipe", "inherit"] });
       started.push(child);
-      let said = "";
+      let output = "";
       child.stdout.on("data", (bytes: Buffer) => {
-        said += bytes.toString();
+        output += bytes.toString();
       });
-      await eventually(() => expect(said).toContain("l"));
+      await eventually(() => expect(output).toContain("l"));
       return {
         process: child,
-        pages: () => said.split("p").length - 1,
+        pages: () => output.split("p").length - 1,
         async flip(mode) {
           child.stdin.write(mode);
-          await eventually(() => expect(said).toContain(mode));
+          await eventually(() => expect(output).toContain(mode));
         },
       };
     },
@@ -156,10 +156,10 @@ export class Client {
     this.socket.write(bytes, "latin1");
   }
 
-  /** Asks, and waits for what ends the answer. @returns what came since the last time */
-  async ask(request: string, end: string): Promise<string> {
+  /** Sends a request and waits for the end of the response. @returns the bytes received since the last call */
+  async request(bytes: string, end: string): Promise<string> {
     this.received = "";
-    this.send(request);
+    this.send(bytes);
     return await eventually(() => {
       expect(this.received.endsWith(end)).toBe(true);
       return this.received;
@@ -171,4 +171,4 @@ export class Client {
   }
 }
 
-export const withoutFarewell = (answer: string): string => answer.replace(FAREWELL, "");
+export const withoutCloseHeader = (response: string): string => response.replace(CLOSE_HEADER, "");

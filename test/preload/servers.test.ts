@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ownAddress } from "../leases/own-address.ts";
 import { hasProgram } from "./programs-here.ts";
-import { FAREWELL, MODE, openScene, PORT, type Scene, withoutFarewell } from "./scene.ts";
+import { CLOSE_HEADER, MODE, openScene, PORT, type Scene, withoutCloseHeader } from "./scene.ts";
 
 const CONNECTIONS = 20;
 const GET = "GET /f.txt HTTP/1.1\r\nHost: a\r\n\r\n";
 const EXPECTING_POST = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
-/** What every server here answers: a body that looks like an answer. */
+/** The body of every response: it looks like a response. */
 const BODY = "HTTP/1.1 200 OK\r\n\r\n";
 const CALLS = ["write", "writev", "pieces", "send", "sendmsg", "fork"];
 const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
@@ -16,7 +16,8 @@ const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
 const ARM64_COMPILER = "aarch64-linux-gnu-gcc";
 const PROGRAMS = ["gcc", "musl-gcc", "python3", "nginx", ARM64_COMPILER, "qemu-aarch64"];
 const missing = PROGRAMS.filter((program) => !hasProgram(program));
-for (const program of missing) process.stdout.write(`the preloaded library is not tried with ${program}: not here\n`);
+for (const program of missing)
+  process.stdout.write(`the preloaded library is not tested with ${program}: the host lacks it\n`);
 
 const undated = (answer: string): string => answer.replace(/^Date: .*$/m, "Date:");
 
@@ -33,7 +34,7 @@ type Row = { readonly name: string; readonly command: (address: string) => reado
 
 const CALL_SERVERS: readonly Row[] = ["gcc", "musl-gcc"].flatMap((compiler) =>
   CALLS.map((call) => ({
-    name: `a server of ${compiler} that answers by ${call}`,
+    name: `a server compiled by ${compiler} that responds by ${call}`,
     needs: compiler,
     command: (address: string) => [scene.compile("servers/calls.c", compiler), address, String(PORT), call],
   })),
@@ -59,66 +60,70 @@ function nginx(address: string): readonly string[] {
   return ["nginx", "-p", folder, "-c", join(folder, "nginx.conf")];
 }
 
-/** Clients that are kept before the flip, and ask once more after it. */
-async function tellsEachClient(command: readonly string[], address: string, { openManager, start, connect }: Scene) {
+/** Compares the responses on kept connections before and during the drain. */
+async function closesEachConnection(
+  command: readonly string[],
+  address: string,
+  { openManager, start, connect }: Scene,
+) {
   const manager = await openManager();
   await start(command, address);
   expect(manager.pages()).toBeGreaterThan(0);
   const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(address)));
-  const before = await Promise.all(clients.map((client) => client.ask(GET, BODY)));
+  const before = await Promise.all(clients.map((client) => client.request(GET, BODY)));
   await manager.flip(MODE.close);
-  const after = await Promise.all(clients.map((client) => client.ask(GET, BODY)));
-  expect(before.filter((answer) => answer.includes(FAREWELL))).toEqual([]);
-  expect(after.filter((answer) => answer.split("\r\n")[1] !== FAREWELL.trimEnd())).toEqual([]);
-  expect(after.map(withoutFarewell).map(undated)).toEqual(before.map(undated));
+  const after = await Promise.all(clients.map((client) => client.request(GET, BODY)));
+  expect(before.filter((answer) => answer.includes(CLOSE_HEADER))).toEqual([]);
+  expect(after.filter((answer) => answer.split("\r\n")[1] !== CLOSE_HEADER.trimEnd())).toEqual([]);
+  expect(after.map(withoutCloseHeader).map(undated)).toEqual(before.map(undated));
 }
 
 describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", () => {
   test.for(SERVERS.filter(({ needs }) => !missing.includes(needs)))(
-    "$name tells each kept client to leave with its next answer, and changes nothing else",
+    "$name closes each kept connection with its next response, and changes nothing else",
     ({ command }) => {
       const address = ownAddress();
-      return tellsEachClient(command(address), address, scene);
+      return closesEachConnection(command(address), address, scene);
     },
   );
 
-  test("tells a client whose request comes in two parts, the second when it is told to go on", async () => {
+  test("adds the header for a request with Expect: 100-continue", async () => {
     const address = ownAddress();
     const manager = await scene.openManager();
     await scene.start([process.execPath, NODE_SERVER, address, String(PORT)], address);
     await manager.flip(MODE.close);
     const client = await scene.connect(address);
-    expect(await client.ask(EXPECTING_POST, "\r\n\r\n")).toBe("HTTP/1.1 100 Continue\r\n\r\n");
-    expect(await client.ask("ok", BODY)).toContain(FAREWELL);
+    expect(await client.request(EXPECTING_POST, "\r\n\r\n")).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+    expect(await client.request("ok", BODY)).toContain(CLOSE_HEADER);
   });
 
   test.for([
-    { place: "before", sees: "what the server writes", extra: 0 },
-    { place: "behind", sees: "the preload, too", extra: FAREWELL.length },
-  ])("lets another library $place it see $sees", async ({ place, extra }) => {
+    { place: "before", sees: "the server's bytes", extra: 0 },
+    { place: "after", sees: "the header too", extra: CLOSE_HEADER.length },
+  ])("works with another library loaded $place it, which gets $sees", async ({ place, extra }) => {
     const address = ownAddress();
     const manager = await scene.openManager();
-    const neighbour = scene.compile("servers/neighbour.c", "gcc", ["-shared", "-fPIC"]);
+    const other = scene.compile("servers/other-library.c", "gcc", ["-shared", "-fPIC"]);
     const counted = join(scene.folder, place);
-    const libraries = place === "before" ? [neighbour, scene.library] : [scene.library, neighbour];
-    const env = { LD_PRELOAD: libraries.join(":"), NEIGHBOUR_FILE: counted };
+    const libraries = place === "before" ? [other, scene.library] : [scene.library, other];
+    const env = { LD_PRELOAD: libraries.join(":"), COUNT_FILE: counted };
     await scene.start([scene.compile("servers/calls.c", "gcc"), address, String(PORT), "write"], address, env);
     await manager.flip(MODE.close);
-    const answer = await (await scene.connect(address)).ask(GET, BODY);
-    expect(answer).toContain(FAREWELL);
-    expect(Number(readFileSync(counted, "utf8"))).toBe(withoutFarewell(answer).length + extra);
+    const answer = await (await scene.connect(address)).request(GET, BODY);
+    expect(answer).toContain(CLOSE_HEADER);
+    expect(Number(readFileSync(counted, "utf8"))).toBe(withoutCloseHeader(answer).length + extra);
   });
 
   test.skipIf(missing.includes(ARM64_COMPILER) || missing.includes("qemu-aarch64"))(
-    "for arm64 does the same",
+    "does the same on arm64",
     async () => {
       const arm64 = await openScene({ processor: "arm64" });
       try {
         const address = ownAddress();
         const server = arm64.compile("servers/calls.c", ARM64_COMPILER);
-        // The emulated program gets the environment of its emulator.
+        // qemu passes its environment to the emulated program.
         const command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", server, address, String(PORT), "write"];
-        await tellsEachClient(command, address, arm64);
+        await closesEachConnection(command, address, arm64);
       } finally {
         await arm64.close();
       }

@@ -1,10 +1,10 @@
 /*
- * Random conversations through the whole library, HTTP or not: answers cut into parts, anywhere.
- * Arguments: a seed and the number of conversations. Prints how many answers had a farewell; fails with what differs.
+ * Random exchanges through the whole library, HTTP or not, with responses cut anywhere.
+ * Arguments: a seed and the number of exchanges. Prints how many responses got the header; fails with the difference.
  */
 #include "shim.h"
 
-/* As servers do: again from where the last write ended. */
+/* Continues after a short write, like a server. */
 static void write_all(const u8 *p, bytes_t n) {
   memcpy(meant + meant_bytes, p, n), meant_bytes += n;
   while (n && !is_ended) {
@@ -36,10 +36,10 @@ static void converse(void) {
     unsent = below(6) == 0;
     int is_first = 1;
     for (unsigned writes = 1 + below(3); writes; writes--, piece = ANY(PIECES)) {
-      /* A short write may end with the interim answer. */
+      /* A short write may end with the interim response. */
       const char *head = strncmp(piece, INTERIM, sizeof INTERIM - 1) ? piece : piece + sizeof INTERIM - 1;
       int is_head = !strncmp(head, "HTTP/1.1 ", 9) && head[9] != '1';
-      if (is_head && is_first) may_be_told[meant_bytes + (bytes_t)(strstr(head, "\r\n") - piece) + 2] = 1;
+      if (is_head && is_first) may_have_header[meant_bytes + (bytes_t)(strstr(head, "\r\n") - piece) + 2] = 1;
       if (strcmp(piece, INTERIM)) is_first = 0;
       write_all((const u8 *)piece, strlen(piece));
     }
@@ -47,15 +47,15 @@ static void converse(void) {
 }
 
 int main(int count, char **words) {
-  long told = 0;
+  long changed = 0;
   if (count < 3) return 2;
   state = strtoull(words[1], 0, 10);
   for (long turn = 0; turn < atol(words[2]); turn++) {
     converse();
-    int found = farewells();
-    if (found < 0) return printf("conversation %ld\nmeant: %.*s\ncame: %.*s\n", turn, (int)meant_bytes, meant, (int)out_bytes, out), 1;
-    told += found;
+    int found = close_headers();
+    if (found < 0) return printf("exchange %ld\nexpected: %.*s\ngot: %.*s\n", turn, (int)meant_bytes, meant, (int)out_bytes, out), 1;
+    changed += found;
   }
-  printf("%ld told, %d ended\n", told, cuts);
+  printf("%ld changed, %d ended\n", changed, cuts);
   return 0;
 }

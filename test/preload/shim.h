@@ -1,6 +1,6 @@
 /*
- * The whole library on a made-up kernel with one connection: reads cut anywhere, short writes and EAGAIN at any byte. What
- * comes out, without the farewells where one may be, must be what went in.
+ * The whole library on a fake kernel with one connection: reads cut anywhere, short writes and EAGAIN at any byte. The
+ * output without the allowed headers must equal the input.
  */
 #pragma once
 #define _GNU_SOURCE
@@ -10,9 +10,9 @@
 #include <string.h>
 #include "../../native/preload/system.h"
 
-static long made_up(long n, long a, long b, long c, long d, long e, long f);
-#define raw_call made_up
-/* The library's calls beside those of the C library that this program uses itself. */
+static long fake_call(long n, long a, long b, long c, long d, long e, long f);
+#define raw_call fake_call
+/* Renamed, because this program uses the C library's calls itself. */
 #define write shim_write
 #define writev shim_writev
 #define send shim_send
@@ -40,9 +40,9 @@ enum { FD = 7, PORT = 8080, ROOM = 1 << 16 };
 static struct flag_page manager = {.mark = FLAG_MARK, .mode = FLAG_CLOSE, .port_count = 1, .ports = {PORT}};
 const struct flag_page NO_PAGE;
 int flag_is_off(void) { return 0; }
-const struct flag_page *flag_ask(long within_ns) { return (void)within_ns, &manager; }
+const struct flag_page *request_page(long within_ns) { return (void)within_ns, &manager; }
 
-static u8 in[ROOM], out[ROOM], meant[ROOM], may_be_told[ROOM];
+static u8 in[ROOM], out[ROOM], meant[ROOM], may_have_header[ROOM];
 static bytes_t in_bytes, in_at, out_bytes, meant_bytes;
 static int unsent, is_ended, cuts;
 static unsigned long long state;
@@ -74,7 +74,7 @@ static long give(const struct iovec *v, bytes_t count) {
   return (long)(in_at - start);
 }
 
-static long made_up(long n, long a, long b, long c, long d, long e, long f) {
+static long fake_call(long n, long a, long b, long c, long d, long e, long f) {
   const struct msghdr *message = (const void *)b;
   struct iovec part = {(void *)b, (bytes_t)c};
   (void)a, (void)d, (void)e, (void)f;
@@ -90,7 +90,7 @@ static long made_up(long n, long a, long b, long c, long d, long e, long f) {
   if (n == __NR_getsockname) return memcpy((void *)b, "\2\0\x1f\x90", 4), 0;
   if (n == __NR_shutdown) return is_ended = 1, cuts++, 0;
   if (n == __NR_ppoll || n == __NR_close) return 0;
-  printf("a call that no kernel was made up for: %ld\n", n), exit(1);
+  printf("a system call that the fake kernel lacks: %ld\n", n), exit(1);
 }
 
 static void read_some(void) {
@@ -106,7 +106,7 @@ static void read_some(void) {
   }
 }
 
-/* One call with the bytes in up to nine parts, any of them empty; whole in the first where `is_whole`. */
+/* One call with up to nine parts, some of them empty; with `is_whole` all bytes are in the first. */
 static long write_once(const u8 *p, bytes_t n, int is_whole) {
   struct iovec parts[9];
   bytes_t count = 1 + below(9), at = 0;
@@ -128,21 +128,21 @@ static long write_once(const u8 *p, bytes_t n, int is_whole) {
 #define ANY(list) list[below(sizeof list / sizeof *list)]
 
 static void open_connection(void) {
-  memset(may_be_told, 0, meant_bytes + 1);
+  memset(may_have_header, 0, meant_bytes + 1);
   in_bytes = in_at = out_bytes = meant_bytes = 0, is_ended = unsent = 0;
   shim_close(FD);
 }
 
 static void receive(const char *bytes) { memcpy(in + in_bytes, bytes, strlen(bytes)), in_bytes += strlen(bytes); }
 
-/* How many farewells there are; -1 where the rest is not what was meant. */
-static int farewells(void) {
+/* @returns the number of headers; -1 if the rest differs from the input */
+static int close_headers(void) {
   int found = 0;
   bytes_t i = 0, o = 0;
   while (o < out_bytes) {
-    if (may_be_told[i] && out_bytes - o >= FAREWELL_BYTES && !memcmp(out + o, FAREWELL, FAREWELL_BYTES)) o += FAREWELL_BYTES, found++;
-    /* An ended connection may end within a farewell, and nowhere else. */
-    else if (is_ended && may_be_told[i] && out_bytes - o < FAREWELL_BYTES && !memcmp(out + o, FAREWELL, out_bytes - o)) return found;
+    if (may_have_header[i] && out_bytes - o >= CLOSE_HEADER_BYTES && !memcmp(out + o, CLOSE_HEADER, CLOSE_HEADER_BYTES)) o += CLOSE_HEADER_BYTES, found++;
+    /* A connection may be shut down within a header only. */
+    else if (is_ended && may_have_header[i] && out_bytes - o < CLOSE_HEADER_BYTES && !memcmp(out + o, CLOSE_HEADER, out_bytes - o)) return found;
     else if (i >= meant_bytes || out[o++] != meant[i++]) return -1;
   }
   return is_ended || i == meant_bytes ? found : -1;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ownAddress } from "../leases/own-address.ts";
 import { eventually } from "../time/eventually.ts";
-import { type Client, FAREWELL, type ManagerSettings, MODE, openScene, PORT, type Scene } from "./scene.ts";
+import { CLOSE_HEADER, type Client, type ManagerSettings, MODE, openScene, PORT, type Scene } from "./scene.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const OLD_GET = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
@@ -14,7 +14,7 @@ const BODY = "HTTP/1.1 200 OK\r\n\r\n";
 const LAST_EVENT = "data: 3\n\n\r\n0\r\n\r\n";
 const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
 
-/** Why it is not tried is said by servers.test.ts. */
+/** servers.test.ts prints the reason for a skip. */
 const hasCompiler = spawnSync("gcc", ["--version"]).status === 0;
 
 let scene: Scene;
@@ -30,7 +30,7 @@ const callServer = (address: string, call: string): readonly string[] => [
   ...[address, String(PORT), call],
 ];
 
-/** A client of a Node server whose manager already tells clients to leave. */
+/** A client of a Node server in a drain. */
 async function clientOfDrainingNode(): Promise<Client> {
   const address = ownAddress();
   const manager = await scene.openManager();
@@ -41,10 +41,10 @@ async function clientOfDrainingNode(): Promise<Client> {
 
 describe.skipIf(!hasCompiler)("the preloaded library changes nothing", () => {
   test.for([
-    { why: "is switched off by its variable", env: { LASTCALL_PRELOAD: "off" }, pages: 0 },
-    { why: "is given a page that could be cut off", settings: { unsealed: true }, pages: 1 },
-    { why: "serves another port than the page names", settings: { port: "another" }, pages: 1 },
-    { why: "is told to be quiet while it runs", mode: MODE.off, pages: 1 },
+    { why: "disables it by its variable", env: { LASTCALL_PRELOAD: "off" }, pages: 0 },
+    { why: "receives a page that can be truncated", settings: { unsealed: true }, pages: 1 },
+    { why: "serves a port that the page does not list", settings: { port: "another" }, pages: 1 },
+    { why: "is switched off while it runs", mode: MODE.off, pages: 1 },
   ] as readonly {
     readonly why: string;
     readonly env?: Readonly<Record<string, string>>;
@@ -57,23 +57,23 @@ describe.skipIf(!hasCompiler)("the preloaded library changes nothing", () => {
     await scene.start(nodeServer(address), address, env);
     expect(manager.pages()).toBe(pages);
     const client = await scene.connect(address);
-    const before = await client.ask(GET, BODY);
+    const before = await client.request(GET, BODY);
     await manager.flip(MODE.close);
     if (mode !== undefined) await manager.flip(mode);
-    expect(await client.ask(GET, BODY)).toBe(before);
+    expect(await client.request(GET, BODY)).toBe(before);
   });
 
   test("in a process that started without a manager", async () => {
     const address = ownAddress();
     await scene.start(nodeServer(address), address);
     const client = await scene.connect(address);
-    const before = await client.ask(GET, BODY);
+    const before = await client.request(GET, BODY);
     const manager = await scene.openManager();
     await manager.flip(MODE.close);
-    expect(await client.ask(GET, BODY)).toBe(before);
+    expect(await client.request(GET, BODY)).toBe(before);
   });
 
-  test("in a process whose manager does not answer, which starts all the same", async () => {
+  test("in a process whose manager does not answer, and does not delay its start for long", async () => {
     const address = ownAddress();
     const impatient = await openScene({ isImpatient: true });
     const manager = await impatient.openManager();
@@ -82,7 +82,7 @@ describe.skipIf(!hasCompiler)("the preloaded library changes nothing", () => {
     manager.process.kill("SIGCONT");
     await manager.flip(MODE.close);
     expect(manager.pages()).toBe(0);
-    expect(await (await impatient.connect(address)).ask(GET, BODY)).not.toContain(FAREWELL);
+    expect(await (await impatient.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
     await impatient.close();
   });
 
@@ -90,54 +90,54 @@ describe.skipIf(!hasCompiler)("the preloaded library changes nothing", () => {
     const address = ownAddress();
     const manager = await scene.openManager();
     await scene.start(nodeServer(address), address);
-    // The app itself closes after it.
-    const before = await (await scene.connect(address)).ask(OLD_GET, BODY);
+    // The app closes the connection.
+    const before = await (await scene.connect(address)).request(OLD_GET, BODY);
     await manager.flip(MODE.close);
-    expect(await (await scene.connect(address)).ask(OLD_GET, BODY)).toBe(before);
+    expect(await (await scene.connect(address)).request(OLD_GET, BODY)).toBe(before);
   });
 
-  test("for a request in chunks, and tells the client with the next", async () => {
+  test("for a chunked request, and adds the header to the next response", async () => {
     const client = await clientOfDrainingNode();
-    expect(await client.ask(CHUNKED, BODY)).not.toContain(FAREWELL);
-    expect(await client.ask(GET, BODY)).toContain(FAREWELL);
+    expect(await client.request(CHUNKED, BODY)).not.toContain(CLOSE_HEADER);
+    expect(await client.request(GET, BODY)).toContain(CLOSE_HEADER);
   });
 
   test("for a client that pipelines, for as long as it is connected", async () => {
     const client = await clientOfDrainingNode();
     client.send(GET + GET);
     await eventually(() => expect(client.received.split("Content-Length")).toHaveLength(3));
-    expect(client.received).not.toContain(FAREWELL);
-    expect(await client.ask(GET, BODY)).not.toContain(FAREWELL);
+    expect(client.received).not.toContain(CLOSE_HEADER);
+    expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
   });
 
-  test("in a tunnel, whatever its bytes look like", async () => {
+  test("in a tunnel, whatever its bytes are", async () => {
     const client = await clientOfDrainingNode();
-    expect(await client.ask(UPGRADE, "Upgrade: echo\r\n\r\n")).not.toContain(FAREWELL);
-    expect(await client.ask(GET, BODY)).toBe(BODY);
+    expect(await client.request(UPGRADE, "Upgrade: echo\r\n\r\n")).not.toContain(CLOSE_HEADER);
+    expect(await client.request(GET, BODY)).toBe(BODY);
   });
 
-  test("of the events of a stream but its head", async () => {
+  test("in an event stream except its head", async () => {
     const address = ownAddress();
     const manager = await scene.openManager();
     await scene.start(nodeServer(address), address);
     const client = await scene.connect(address);
-    const before = await client.ask(EVENTS, LAST_EVENT);
+    const before = await client.request(EVENTS, LAST_EVENT);
     await manager.flip(MODE.close);
-    const after = await client.ask(EVENTS, LAST_EVENT);
-    expect(after).toBe(before.replace("\r\n", `\r\n${FAREWELL}`));
+    const after = await client.request(EVENTS, LAST_EVENT);
+    expect(after).toBe(before.replace("\r\n", `\r\n${CLOSE_HEADER}`));
   });
 
-  test("where a second descriptor of the connection answers", async () => {
+  test("for a connection whose responses use another descriptor", async () => {
     const address = ownAddress();
     const manager = await scene.openManager();
     await scene.start(callServer(address, "dup"), address);
     await manager.flip(MODE.close);
     const client = await scene.connect(address);
-    expect(await client.ask(GET, BODY)).not.toContain(FAREWELL);
-    expect(await client.ask(GET, BODY)).not.toContain(FAREWELL);
+    expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
+    expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
   });
 
-  test("for a new connection under the number of one that asked and was closed unseen", async () => {
+  test("for a connection that reuses the descriptor of one that was closed by a direct system call", async () => {
     const address = ownAddress();
     const manager = await scene.openManager();
     await scene.start(callServer(address, "silent"), address);

@@ -7,7 +7,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { buildManager, buildProgram } from "../../../native/build/build.ts";
 import { changedCredentials, damagedDocuments, randomPods } from "../../fuzz/parts.ts";
-import { preloadConversations } from "../../preload/conversations.ts";
+import { preloadExchanges } from "../../preload/exchanges.ts";
 import { argumentMutants } from "./argument-mutants.ts";
 import { CALLER, hostileAnswers } from "./hostile-answers.ts";
 import { hostileRelays, RELAY_CLIENT } from "./hostile-relays.ts";
@@ -39,7 +39,7 @@ const PARTS: Readonly<Record<string, Row>> = {
   credentials: { part: changedCredentials, whole: 30_000 },
   pods: { part: randomPods, whole: 20_000 },
   /** Eight requests in each: ten million steps. */
-  preload: { part: preloadConversations, whole: 1_300_000 },
+  preload: { part: preloadExchanges, whole: 1_300_000 },
   drains: { part: virtualDay },
   cases: { part: processCases },
 };

@@ -20,7 +20,7 @@
 #define GREETING "HTTP/1.1 408 Request Timeout\r\n\r\n"
 #define MOST 64
 
-static void say(const char *how, int fd, char *bytes, size_t n) {
+static void send_bytes(const char *how, int fd, char *bytes, size_t n) {
   struct iovec whole = {bytes, n};
   struct msghdr message = {.msg_iov = &whole, .msg_iovlen = 1};
   ssize_t taken = !strcmp(how, "send") ? send(fd, bytes, n, MSG_NOSIGNAL)
@@ -45,8 +45,8 @@ static int serve(const char *how, int fd) {
   if (!strcmp(how, "writev")) return writev(fd, parts, 2) > 0;
   if (!strcmp(how, "pieces")) return in_pieces(fd);
   int to = !strcmp(how, "dup") ? dup(fd) : fd;
-  say(how, to, HEAD, sizeof HEAD - 1);
-  say(how, to, BODY, sizeof BODY - 1);
+  send_bytes(how, to, HEAD, sizeof HEAD - 1);
+  send_bytes(how, to, BODY, sizeof BODY - 1);
   if (to != fd) close(to);
   return 1;
 }
@@ -66,7 +66,7 @@ int main(int count, char **words) {
       if (all[i].revents && !serve(words[3], all[i].fd)) all[i] = all[--n];
     if (!all[0].revents || n == MOST) continue;
     int fd = accept(server, 0, 0);
-    if (!strcmp(words[3], "silent")) say("write", fd, GREETING, sizeof GREETING - 1);
+    if (!strcmp(words[3], "silent")) send_bytes("write", fd, GREETING, sizeof GREETING - 1);
     if (!strcmp(words[3], "fork") && fork() == 0) {
       while (serve("write", fd)) continue;
       return 0;

@@ -1,14 +1,14 @@
-/** An unmodified app on Node: whole answers, events, and a tunnel whose bytes look like HTTP. */
+/** A Node server with plain responses, an event stream, and a tunnel with bytes like HTTP's. */
 import { createServer } from "node:http";
 
 const [address, port] = process.argv.slice(2);
-const LOOKS_LIKE_AN_ANSWER = "HTTP/1.1 200 OK\r\n\r\n";
+const RESPONSE_AS_BODY = "HTTP/1.1 200 OK\r\n\r\n";
 const EVENTS = 3;
 
 const server = createServer((request, response) => {
   response.sendDate = false;
   if (request.url !== "/events") {
-    request.resume().on("end", () => response.end(LOOKS_LIKE_AN_ANSWER));
+    request.resume().on("end", () => response.end(RESPONSE_AS_BODY));
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
@@ -24,7 +24,7 @@ const server = createServer((request, response) => {
 });
 server.on("upgrade", (_request, socket) => {
   socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
-  socket.on("data", () => socket.write(LOOKS_LIKE_AN_ANSWER));
+  socket.on("data", () => socket.write(RESPONSE_AS_BODY));
   socket.on("error", () => socket.destroy());
 });
 server.keepAliveTimeout = 0;

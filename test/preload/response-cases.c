@@ -1,7 +1,7 @@
 /*
- * Servers that keep to HTTP, and bodies that look like answers: stored ones, in pieces of their own. Heads, bodies and reads
- * by calls that the library does not see, through another descriptor too; clients that pipeline after the flip; a flip at
- * any time. Arguments: a seed and the number of answers. Prints how many had a farewell; fails with what differs.
+ * Random exchanges with valid HTTP and bodies that look like responses. Some calls bypass the library, some use another
+ * descriptor, clients pipeline, and the drain starts at any time. Arguments: a seed and the number of responses. Prints
+ * how many got the header; fails with the difference.
  */
 #include "shim.h"
 
@@ -14,18 +14,18 @@ static const char *const REQUESTS[] = {
   "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n",
 };
 
-static bytes_t ends[MOST_REQUESTS], asked, answered;
-/* How many calls in a hundred the library does not see; none on most connections. */
+static bytes_t ends[MOST_REQUESTS], requested, responded;
+/* Percentage of calls that bypass the library; 0 on most connections. */
 static unsigned unseen;
 
-static void ask(void) {
+static void send_request(void) {
   receive(ANY(REQUESTS));
-  ends[asked++] = in_bytes;
+  ends[requested++] = in_bytes;
 }
 
-/* After the flip, and not while an answer from before it is under way: those are not known. */
+/* Only during the drain, and without an earlier response in progress, which the library does not track. */
 static void pipeline(int is_known) {
-  while (is_known && manager.mode == FLAG_CLOSE && asked < MOST_REQUESTS - 8 && below(6) == 0) ask();
+  while (is_known && manager.mode == FLAG_CLOSE && requested < MOST_REQUESTS - 8 && below(6) == 0) send_request();
 }
 
 static void read_until(bytes_t end) {
@@ -56,14 +56,14 @@ static void answer(void) {
   int n = is_chunked ? sprintf(head, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
     : is_empty && below(2) ? sprintf(head, "HTTP/1.1 304 Not Modified\r\n\r\n")
     : sprintf(head, "HTTP/1.1 404 Not Found\r\nContent-Length: %zu\r\n\r\n", strlen(body));
-  may_be_told[meant_bytes + (bytes_t)(strstr(head, "\r\n") - head) + 2] = 1;
+  may_have_header[meant_bytes + (bytes_t)(strstr(head, "\r\n") - head) + 2] = 1;
   if (below(3) == 0) strcat(head, body), write_piece((u8 *)head, strlen(head)), body[0] = 0;
   else write_piece((u8 *)head, (bytes_t)n);
   for (const char *at = body; *at;) {
-    /* Pieces that begin with a stored head, or anywhere. */
+    /* A piece starts at a stored head or anywhere. */
     const char *next = strstr(at + 1, "HTTP/1.1");
     bytes_t piece = below(4) == 0 ? 1 + below((unsigned)strlen(at)) : next ? (bytes_t)(next - at) : strlen(at);
-    if (asked == answered + 1 && below(20) == 0) manager.mode = FLAG_CLOSE;
+    if (requested == responded + 1 && below(20) == 0) manager.mode = FLAG_CLOSE;
     pipeline(is_flipped);
     if (below(2)) read_until(in_bytes);
     write_piece((const u8 *)at, piece), at += piece;
@@ -72,30 +72,30 @@ static void answer(void) {
 
 static void converse(void) {
   open_connection(), shim_close(FD + 1);
-  asked = answered = 0;
+  requested = responded = 0;
   manager.mode = below(2) ? FLAG_CLOSE : FLAG_WAIT;
   unseen = below(3) ? 0 : 1 + below(60);
-  while (answered < 8 && !is_ended) {
-    if (asked == answered) ask();
+  while (responded < 8 && !is_ended) {
+    if (requested == responded) send_request();
     pipeline(1);
-    read_until(ends[answered]);
+    read_until(ends[responded]);
     unsent = below(6) == 0;
-    answer(), answered++;
-    if (asked == answered && below(8) == 0) manager.mode = FLAG_CLOSE;
+    answer(), responded++;
+    if (requested == responded && below(8) == 0) manager.mode = FLAG_CLOSE;
   }
 }
 
 int main(int count, char **words) {
-  long told = 0, answers = 0;
+  long changed = 0, answers = 0;
   if (count < 3) return 2;
   state = strtoull(words[1], 0, 10);
   start();
   while (answers < atol(words[2])) {
     converse();
-    int found = farewells();
-    if (found < 0) return printf("after %ld answers\nmeant: %.*s\ncame: %.*s\n", answers, (int)meant_bytes, meant, (int)out_bytes, out), 1;
-    told += found, answers += (long)answered;
+    int found = close_headers();
+    if (found < 0) return printf("after %ld responses\nexpected: %.*s\ngot: %.*s\n", answers, (int)meant_bytes, meant, (int)out_bytes, out), 1;
+    changed += found, answers += (long)responded;
   }
-  printf("%ld answers, %ld told, %d ended\n", answers, told, cuts);
+  printf("%ld responses, %ld changed, %d ended\n", answers, changed, cuts);
   return 0;
 }

@@ -1,4 +1,4 @@
-/* Another preloaded library: counts the bytes of write and sendmsg, and keeps the sum in the file of NEIGHBOUR_FILE. */
+/* Another preloaded library: writes the total bytes of write and sendmsg to the file COUNT_FILE. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 static ssize_t count(ssize_t n) {
   static long sum;
   char text[24];
-  int file = open(getenv("NEIGHBOUR_FILE"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  int file = open(getenv("COUNT_FILE"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   sum += n;
   if (pwrite(file, text, (size_t)sprintf(text, "%ld", sum), 0) < 0) abort();
   close(file);
