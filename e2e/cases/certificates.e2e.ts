@@ -126,7 +126,9 @@ describe("the webhook's own account", () => {
     expect(status).not.toBe(0);
     // Names that are there twice are refused by the API server's own check.
     expect(complaint).toContain(
-      operation.op === "copy" ? "" : "the webhook's own account may change nothing of this configuration but caBundle",
+      operation.op === "copy"
+        ? ""
+        : "the webhook's service account may change only the caBundles of this configuration",
     );
   });
 

@@ -80,9 +80,9 @@ export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     "kubectl get pods --namespace NAMESPACE --output=jsonpath='{range .items[*]}{.metadata.name} {..lastState.terminated.reason}{\"\\n\"}{end}'",
   ],
   LastcallRelayCannotWatch: [log("endpointslice"), mayRead("endpointslices.discovery.k8s.io")],
-  LastcallRelayHasNoIdentity: [log("lastcall-relay"), `kubectl get secret lastcall-relay ${IN}`],
-  LastcallRelayDoesNotAnswer: [log("relay"), PODS, `kubectl top pods ${IN}`],
-  LastcallRelayEndsAgainAndAgain: [log("relay"), `kubectl top pods ${IN}`],
+  LastcallRelayIdentityMissing: [log("lastcall-relay"), `kubectl get secret lastcall-relay ${IN}`],
+  LastcallRelayUnresponsive: [log("relay"), PODS, `kubectl top pods ${IN}`],
+  LastcallRelayRestarts: [log("relay"), `kubectl top pods ${IN}`],
   LastcallRelayRefuses: [
     log("refused|credential"),
     `kubectl get secret lastcall-relay ${IN}   # its age: Pods that are older need a restart`,
@@ -111,5 +111,5 @@ export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     log("caBundle"),
     "kubectl get mutatingwebhookconfiguration drain.lastcall.dev --output=yaml --show-managed-fields | grep -E 'caBundle|manager:'",
   ],
-  LastcallClusterUnknown: [log("cannot be read"), ...["namespaces", "nodes", "limitranges", "events"].map(mayRead)],
+  LastcallCacheStale: [log("cannot be read"), ...["namespaces", "nodes", "limitranges", "events"].map(mayRead)],
 };

@@ -114,7 +114,7 @@ describe.for([
     const page = (from: number, to: number): readonly string[] => names.slice(from, to);
     expect(requested.map(({ limit, result }) => [limit, result])).toEqual([
       ["20", page(0, 20)],
-      ["20", "AnswerTooLarge"],
+      ["20", "ResponseTooLarge"],
       ["10", page(20, 30)],
       ["10", page(30, 40)],
       ["10", page(40, 50)],

@@ -309,7 +309,7 @@ describe("a release on a real API server", () => {
         const pod = podOf({ ...(POD_CASES[0] as PodCase), namespace: "default" });
         const asked = (query: string) => api.ask("POST", `/api/v1/namespaces/default/pods${query}`, pod, account);
         expect((await asked("?dryRun=All")).status).toBe(201);
-        expect(String(at((await asked("")).body, "message"))).toContain("may create no Pod, only ask for a dry run");
+        expect(String(at((await asked("")).body, "message"))).toContain("may create Pods as a dry run only");
       });
 
       test("and which opens at once with Ignore, while no webhook answers", async () => {

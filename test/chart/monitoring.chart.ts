@@ -91,7 +91,7 @@ test("every alert says how bad it is, what happened and what to do, with labels 
 test("the alert about old knowledge has a command for the right to read each cache", () => {
   const caches = [...(served.get("lastcall_cache_stale")?.values.get("cache") ?? [])];
   expect(caches).toContain("events");
-  const commands = ALERT_COMMANDS["LastcallClusterUnknown"] ?? [];
+  const commands = ALERT_COMMANDS["LastcallCacheStale"] ?? [];
   expect(caches.filter((cache) => !commands.some((command) => command.includes(`can-i list ${cache} `)))).toEqual([]);
 });
 

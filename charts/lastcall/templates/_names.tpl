@@ -1,21 +1,21 @@
-{{/* What the names of objects begin with. Labels always have lastcall: people and the command line find the replicas by them. */}}
+{{/* Prefix of object names. Labels always have lastcall, by which the command line finds the replicas. */}}
 {{- define "lastcall.fullname" -}}
 {{- $usual := .Values.nameOverride | default "lastcall" -}}
 {{- .Values.fullnameOverride | default (ternary $usual (printf "%s-%s" $usual .Values.revision) (empty .Values.revision)) -}}
 {{- end -}}
 
 {{/*
-Names of objects outside of namespaces that decide about Pods. Of a list: the values as they are, and a word. They follow from the revision
-alone: two releases of the same revision would both change the same Pods, and Helm refuses the second one for these names.
+Names of cluster-scoped objects. List: root context, first word. They contain only the revision, so that Helm refuses a second release of
+the same revision, which would inject the same Pods.
 */}}
 {{- define "lastcall.domain" -}}
 {{- $revision := (index . 0).Values.revision -}}
 {{ index . 1 }}{{ with $revision }}-{{ . }}{{ end }}.lastcall.dev
 {{- end -}}
 
-{{/* This one sorts before those of service meshes, so that their webhooks see our changes. */}}
+{{/* Sorts before the webhooks of service meshes, so that they see the injected Pod. */}}
 {{- define "lastcall.configuration" -}}{{ include "lastcall.domain" (list . "drain") }}{{- end -}}
-{{/* Asked after the one above, and before those of service meshes too. */}}
+{{/* Sorts after the one above, and before those of service meshes. */}}
 {{- define "lastcall.enforcing" -}}{{ include "lastcall.domain" (list . "enforce") }}{{- end -}}
 {{- define "lastcall.policy" -}}{{ include "lastcall.domain" (list . "uninjected") }}{{- end -}}
 {{- define "lastcall.configurationGuard" -}}{{ include "lastcall.domain" (list . "configuration") }}{{- end -}}
@@ -26,7 +26,7 @@ alone: two releases of the same revision would both change the same Pods, and He
 {{- define "lastcall.proof" -}}{{ include "lastcall.fullname" . }}-proof{{- end -}}
 {{- define "lastcall.caSecret" -}}{{ include "lastcall.fullname" . }}-ca{{- end -}}
 {{- define "lastcall.relaySecret" -}}{{ include "lastcall.fullname" . }}-relay{{- end -}}
-{{/* Written by cert-manager, which leaves its Secrets behind: with a name of the chart's own it would block mode self. */}}
+{{/* cert-manager does not delete its Secrets, so another name than in mode self. */}}
 {{- define "lastcall.issuingSecret" -}}{{ include "lastcall.fullname" . }}-issuing-ca{{- end -}}
 {{- define "lastcall.config" -}}{{ include "lastcall.fullname" . }}-config{{- end -}}
 
@@ -35,8 +35,8 @@ alone: two releases of the same revision would both change the same Pods, and He
 {{- end -}}
 
 {{/*
-Labels and annotations of one object. Of a dict: `of`, the values as they are; the component, if it is of one; and what stands on this
-object alone. Where they meet, the chart's labels win, because selectors and people know objects by them; then the object's own.
+Labels and annotations of one object. Dict: `of`, the root context; `component`; `labels` and `annotations` of this object. On
+conflicts the chart's labels win, because selectors use them; then the object's.
 */}}
 {{- define "lastcall.marks" -}}
 {{- $root := .of -}}
@@ -60,7 +60,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: webhook
 {{- end -}}
 
-{{/* Of a list: the values as they are, and one image of them. */}}
+{{/* List: root context, one image of the values. */}}
 {{- define "lastcall.image" -}}
 {{- $values := index . 0 -}}
 {{- $image := index . 1 -}}
@@ -69,7 +69,7 @@ app.kubernetes.io/component: webhook
 {{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ $image.tag | default $values.Chart.AppVersion }}{{ end }}
 {{- end -}}
 
-{{/* Text such as 500ms or 2m in whole seconds, rounded up. */}}
+{{/* Converts a duration such as 500ms or 2m to seconds, rounded up. */}}
 {{- define "lastcall.wholeSeconds" -}}
 {{- $amount := regexFind "^[0-9]+" . | atoi -}}
 {{- $unit := regexFind "[a-z]+$" . -}}
@@ -79,14 +79,14 @@ app.kubernetes.io/component: webhook
 {{- else }}{{ mul $amount 3600 }}{{ end }}
 {{- end -}}
 
-{{/* Not empty when the replicas themselves keep the caBundle right. */}}
+{{/* Not empty when the replicas update the caBundle. */}}
 {{- define "lastcall.keepsBundle" -}}
 {{- $certificates := .Values.certificates -}}
 {{- if eq $certificates.mode "self" }}yes
 {{- else if and (eq $certificates.mode "existing") (not $certificates.existing.caBundle) }}yes{{ end }}
 {{- end -}}
 
-{{/* A limit that is not given follows from what runs. */}}
+{{/* The default memory limit depends on the relay. */}}
 {{- define "lastcall.resources" -}}
 {{- $resources := deepCopy (default dict .Values.webhook.resources) -}}
 {{- if eq "" (dig "limits" "memory" "none" $resources) -}}
@@ -95,7 +95,7 @@ app.kubernetes.io/component: webhook
 {{- toYaml $resources -}}
 {{- end -}}
 
-{{/* Secrets whose content the replicas write, as a list. */}}
+{{/* List of Secrets that the replicas write. */}}
 {{- define "lastcall.keptSecrets" -}}
 {{- $kept := list -}}
 {{- if eq .Values.certificates.mode "self" }}{{ $kept = append $kept (include "lastcall.caSecret" .) }}{{ end -}}
@@ -104,27 +104,27 @@ app.kubernetes.io/component: webhook
 {{- end -}}
 
 {{/*
-Where Pods find the relay. A rendering cannot know the Service's address; the kubelet knows it as a variable of every Pod
-that is started after the Service, and puts it into the argument. The port is the Service's own named relay.
+Address of the relay. The chart cannot render the Service's address, so the argument references the variables that the kubelet sets for
+every Pod started after the Service.
 */}}
 {{- define "lastcall.relayAddress" -}}
 {{- $service := include "lastcall.webhook" . | upper | replace "-" "_" -}}
 [$({{ $service }}_SERVICE_HOST)]:$({{ $service }}_SERVICE_PORT_RELAY)
 {{- end -}}
 
-{{/* Empty where nothing listens on it. */}}
+{{/* Empty when the port is disabled. */}}
 {{- define "lastcall.adminPort" -}}
 {{- if and .Values.relay.enabled .Values.relay.adminPort }}{{ int .Values.relay.adminPort }}{{ end -}}
 {{- end -}}
 
-{{/* Names, or objects with one, as other charts take them. */}}
+{{/* Names, or objects with a name. */}}
 {{- define "lastcall.pullSecrets" -}}
 {{- range .Values.image.pullSecrets }}
 - name: {{ if kindIs "string" . }}{{ . }}{{ else }}{{ .name }}{{ end }}
 {{- end -}}
 {{- end -}}
 
-{{/* What every container of ours runs with. */}}
+{{/* Security context of every container. */}}
 {{- define "lastcall.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -146,7 +146,7 @@ seccompProfile:
   type: RuntimeDefault
 {{- end -}}
 
-{{/* Annotations of both configurations. AKS would rewrite their selectors again and again. */}}
+{{/* Annotations of both configurations. Without the first one AKS rewrites their selectors. */}}
 {{- define "lastcall.configurationAnnotations" -}}
 {{- merge (dict "admissions.enforcer/disabled" "true") .Values.webhook.configurationAnnotations | toYaml -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* Values that are right alone and wrong together. All of them are named at once. */}}
+{{/* Refuses combinations of values that cannot work, all in one message. */}}
 {{- define "lastcall.rules" -}}
 {{- $problems := concat (include "lastcall.availabilityProblems" . | fromJsonArray) (include "lastcall.certificateProblems" . | fromJsonArray) (include "lastcall.policyProblems" . | fromJsonArray) (include "lastcall.relayProblems" . | fromJsonArray) (include "lastcall.otherProblems" . | fromJsonArray) -}}
 {{- if $problems -}}

@@ -1,18 +1,18 @@
 {{/*
-Who is asked about, as a list of entries with a name and two selectors. A selector cannot say "or", so there are two: Pods whose
-namespace wants injection without those that decline, and Pods that ask for it elsewhere. With a revision there are two of each, as
-the Pod names the revision, or names none and its namespace does; without one, neither does. No Pod matches two entries, of this or of
-another release. The webhook configuration and the policy that checks its work use the same list.
+Selects the Pods to inject, as a list of entries with a name and two selectors. Selectors have no "or", so there are two entries: Pods of
+opted-in namespaces except those that opt out, and opted-in Pods of other namespaces. With a revision there are two of each: for Pods
+with the revision's label, and for Pods without one in a namespace with it. No Pod matches two entries, of this or another release. The
+webhook configuration and the policy that reports Pods without injection share the list.
 */}}
 {{- define "lastcall.entries" -}}
 {{- $injection := .Values.injection -}}
-{{- $says := dict "key" "lastcall.dev/inject" "operator" "In" "values" (list "enabled") -}}
-{{- $saysNot := dict "key" "lastcall.dev/inject" "operator" "NotIn" "values" (list "enabled") -}}
-{{- $declines := dict "key" "lastcall.dev/inject" "operator" "In" "values" (list "disabled") -}}
-{{- $declinesNot := dict "key" "lastcall.dev/inject" "operator" "NotIn" "values" (list "disabled") -}}
+{{- $optsIn := dict "key" "lastcall.dev/inject" "operator" "In" "values" (list "enabled") -}}
+{{- $optsInNot := dict "key" "lastcall.dev/inject" "operator" "NotIn" "values" (list "enabled") -}}
+{{- $optsOut := dict "key" "lastcall.dev/inject" "operator" "In" "values" (list "disabled") -}}
+{{- $optsOutNot := dict "key" "lastcall.dev/inject" "operator" "NotIn" "values" (list "disabled") -}}
 {{- $isOptOut := eq $injection.mode "opt-out" -}}
-{{- $byNamespace := dict "name" "namespace" "namespace" (ternary $declinesNot $says $isOptOut) "pod" $declinesNot -}}
-{{- $byPod := dict "name" "pod" "namespace" (ternary $declines $saysNot $isOptOut) "pod" $says -}}
+{{- $byNamespace := dict "name" "namespace" "namespace" (ternary $optsOutNot $optsIn $isOptOut) "pod" $optsOutNot -}}
+{{- $byPod := dict "name" "pod" "namespace" (ternary $optsOut $optsInNot $isOptOut) "pod" $optsIn -}}
 {{- $elsewhere := include "lastcall.elsewhere" . | fromJson -}}
 {{- $noRevision := dict "key" "lastcall.dev/revision" "operator" "DoesNotExist" -}}
 {{- $thisRevision := dict "key" "lastcall.dev/revision" "operator" "In" "values" (list .Values.revision) -}}
@@ -35,8 +35,8 @@ another release. The webhook configuration and the policy that checks its work u
 {{- end -}}
 
 {{/*
-Who is asked only whether its lastcall.dev labels and annotations are right: Namespaces and workloads of this release's revision, and Pods
-that neither entry above chooses. Each object is asked about by one release.
+Selects the objects whose lastcall.dev labels and annotations are only checked: Namespaces and workloads of this release's revision, and
+Pods that no entry above selects. One release checks each object.
 */}}
 {{- define "lastcall.settingsEntries" -}}
 {{- $injection := .Values.injection -}}
@@ -55,19 +55,19 @@ that neither entry above chooses. Each object is asked about by one release.
 {{- list $ofObjects $ofPods | toJson -}}
 {{- end -}}
 
-{{/* The namespaces in which no Pod is injected, as an expression that leaves them out. */}}
+{{/* An expression that excludes the namespaces without injection. */}}
 {{- define "lastcall.elsewhere" -}}
 {{- $never := concat (list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace) .Values.injection.excludedNamespaces | uniq -}}
 {{- dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" $never | toJson -}}
 {{- end -}}
 
-{{/* Of a list: a label selector, and expressions that must hold beside it. */}}
+{{/* List: label selector, additional expressions. */}}
 {{- define "lastcall.selector" -}}
 {{- $given := deepCopy (index . 0) -}}
 {{- set $given "matchExpressions" (concat (index . 1) (default list $given.matchExpressions)) | toJson -}}
 {{- end -}}
 
-{{/* What the self-test's Pods carry beside their own label, so that the selectors find them; as text with commas between. */}}
+{{/* Labels of the self-test's Pods that the selectors require, separated by commas. */}}
 {{- define "lastcall.probeLabels" -}}
 {{- $labels := merge dict .Values.selfTest.podLabels (default dict .Values.injection.objectSelector.matchLabels) -}}
 {{- with .Values.revision }}{{ $_ := set $labels "lastcall.dev/revision" . }}{{ end -}}
@@ -77,8 +77,8 @@ that neither entry above chooses. Each object is asked about by one release.
 {{- end -}}
 
 {{/*
-What selectors cannot see. The webhook checks all of it again; asking less keeps mirror Pods and Windows running even
-while it is away. Pods with hostNetwork and the like are asked about, because their owner should hear the reason.
+Conditions beyond selectors. The webhook checks them too; here they keep mirror Pods and Windows Pods running while the webhook is
+unavailable. Pods with hostNetwork and similar skips are not excluded, so that their owner gets the reason.
 */}}
 {{- define "lastcall.conditions" -}}
 - name: not-a-mirror-pod
@@ -106,7 +106,7 @@ while it is away. Pods with hostNetwork and the like are asked about, because th
     has(wish.values) && wish.values.all(value, value == 'windows')))
 {{- end -}}
 
-{{/* Whether the object or a Pod template in it has a label or annotation of ours; the note of an injection is none. */}}
+{{/* Whether the object or its Pod template has a lastcall.dev label or annotation other than the status of an injection. */}}
 {{- define "lastcall.hasSettings" -}}
 [object, has(object.spec) && has(object.spec.template) ? object.spec.template : object,
 has(object.spec) && has(object.spec.jobTemplate) ? object.spec.jobTemplate : object,
