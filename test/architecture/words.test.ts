@@ -38,6 +38,44 @@ test.for(programs)("%s says who is meant, in its comments too", (file) => {
 /** Of the tests and the tools. A quoted word is a name, such as that of a user. */
 const QUOTED_WORD = /"[a-z]+"/g;
 
+/** Private words with a standard term; camelCase names count by their parts. Folders join the list once they are clean. */
+const PRIVATE_WORDS = new Set(
+  [
+    "say says said saying tell tells told telling hear hears heard hearing knows knew learns question questions",
+    "judge judges judged tally calm untold unfollowed witness guest guests stranger strangers neighbour neighbours",
+    "keeper keepsake hopelessness farewell goodbye economy verdict pulse pulses beats meter meters figure figures",
+    "begun awake brought",
+  ].flatMap((line) => line.split(" ")),
+);
+const FREE_RELATIVE = /(?:\/\*\*?|\/\/|^\s*\*) (?:What|Who|Whom|Whose|Why|How|Whatever|Whichever)\b/gm;
+const wordsOf = (text: string): readonly string[] =>
+  text
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .match(/[a-z]+/g) ?? [];
+const privateIn = (text: string): readonly string[] => [
+  ...wordsOf(text).filter((word) => PRIVATE_WORDS.has(word)),
+  ...(text.match(FREE_RELATIVE) ?? []),
+];
+
+test.for([
+  ...["src/api-server", "src/authority", "src/contract", "src/injection", "src/manager", "src/policy", "src/relay"],
+  ...["src/settings", "src/webhook", "native/build", "native/preload", "charts/lastcall"],
+])("%s has no private words, in names, comments and messages", (folder) => {
+  const files = filesIn(folder).filter((file) => !file.endsWith(".json"));
+  const found = files.map((file) => [file, privateIn(readFileSync(join(ROOT, file), "utf8"))] as const);
+  expect(found.filter(([, words]) => words.length > 0)).toEqual([]);
+  expect(files.length).toBeGreaterThan(0);
+});
+
+test.for([
+  ["/** What the relay says. */", 2],
+  ["const takeVerdict = witnessOf(socket);", 2],
+  ["// Whether the client has closed the connection.", 0],
+] as const)("the rule finds private words and free-relative openings: %s", ([text, found]) => {
+  expect(privateIn(text)).toHaveLength(found);
+});
+
 test.for(["test", "e2e", "bench", "native", "release"])("the files of %s say who is meant", (folder) => {
   const written = filesIn(folder).filter(
     (file) =>

@@ -26,7 +26,7 @@ export type RelayReported = {
   readonly terminating: boolean;
   /** The Pod's real grace period in seconds; -1 if the relay may not read it. */
   readonly graceSeconds: number;
-  /** Why `offered` is unknown. */
+  /** Reason of the status unknown. */
   readonly reason: string;
   /** False if the status comes from the relay client and not from the relay. */
   readonly answered: boolean;
