@@ -1,6 +1,6 @@
 /**
- * `npm run check`: types, format and lint, generated files, architecture, native build. Runs all, names every failure, then fails.
- * `npm run format` only lets the linter repair what it can.
+ * `npm run check`: types, format and lint, generated files, architecture, commit subjects, native build. Runs all checks
+ * and lists the failures. `npm run format` applies the fixes of the linter.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -18,6 +18,7 @@ const CHECKS: readonly Check[] = [
   { name: "format and lint", command: BIOME, args: ["check", "--error-on-warnings"] },
   { name: "generated files", command: process.execPath, args: ["src/generate/main.ts", "--check"] },
   { name: "architecture", command: join(BIN, "vitest"), args: ["run", "test/architecture"] },
+  { name: "commit subjects", command: process.execPath, args: ["test/commit-subjects.ts"] },
   { name: "native coverage", command: process.execPath, args: ["test/native/coverage.ts"] },
   { name: "native build is reproducible", command: process.execPath, args: ["test/native/reproducible.ts"] },
 ];
