@@ -33,7 +33,7 @@ export type FakeApiServer = {
   readonly compact: () => void;
   readonly bookmark: (path: string) => void;
   /** Raw bytes into every open watch of the path. */
-  readonly say: (path: string, bytes: string | Buffer) => void;
+  readonly writeToWatches: (path: string, bytes: string | Buffer) => void;
   readonly endWatches: (cut?: boolean) => void;
   readonly openWatches: (path: string) => number;
   /** Every request so far, as `GET /path?query`. */
@@ -250,7 +250,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
       const text = line("BOOKMARK", { metadata: { resourceVersion: String(version) } });
       for (const open of watches) if (open.path === path) open.reply.write(text);
     },
-    say: (path, bytes) => {
+    writeToWatches: (path, bytes) => {
       for (const open of watches) if (open.path === path) open.reply.write(bytes);
     },
     endWatches: (cut = false) => {

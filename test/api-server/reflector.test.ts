@@ -115,7 +115,7 @@ describe("a server that behaves", () => {
     await watching();
     const event = { type: "ADDED", object: { metadata: { name: "münchen-🚆", resourceVersion: "7" }, note: "größer" } };
     for (const byte of Buffer.from(`${JSON.stringify(event)}\n`)) {
-      server.say(PATH, Buffer.from([byte]));
+      server.writeToWatches(PATH, Buffer.from([byte]));
       await pause(1, "each byte comes by itself");
     }
     await shows(store, { "münchen-🚆": "größer" });
@@ -179,7 +179,7 @@ describe("a server or network that fails", () => {
     server.faults.silentWatches = true;
     put("a", "2");
     server.faults.silentWatches = false;
-    server.say(PATH, '{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVer');
+    server.writeToWatches(PATH, '{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVer');
     server.endWatches(true);
     await shows(store, { a: "2" });
     expect(lists()).toBe(1);
@@ -198,7 +198,7 @@ describe("a server or network that fails", () => {
     server.faults.silentWatches = true;
     put("b", "1");
     server.faults.silentWatches = false;
-    server.say(PATH, line);
+    server.writeToWatches(PATH, line);
     await shows(store, { a: "1", b: "1" });
     expect(lists()).toBe(2);
     expect(failures).toHaveLength(1);

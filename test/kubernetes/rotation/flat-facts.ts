@@ -16,7 +16,7 @@ type Fact = {
   readonly terminating: boolean;
 };
 
-export type Verdict = {
+export type ExpectedRotation = {
   readonly state: "in" | "out" | "unknown";
   readonly terminating: boolean;
   /** `service/family` to state. */
@@ -26,7 +26,7 @@ export type Verdict = {
 // biome-ignore lint/suspicious/noExplicitAny: the oracle reads the wire its own way, which is to trust nothing and cast nothing
 type Wire = any;
 
-export function verdictOf(raws: readonly RawSlice[], pod: PodIdentity): Verdict {
+export function expectedRotation(raws: readonly RawSlice[], pod: PodIdentity): ExpectedRotation {
   const own = new BlockList();
   for (const address of pod.addresses) own.addAddress(address, isIPv6(address) ? "ipv6" : "ipv4");
   const facts = raws.flatMap(factsOf).filter((fact) => {

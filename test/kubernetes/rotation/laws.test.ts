@@ -5,7 +5,7 @@ import { canonicalAddress } from "../../../src/kubernetes/rotation/address-text.
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
 import type { PodIdentity, Rotation } from "../../../src/kubernetes/rotation/rotation.ts";
 import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
-import { verdictOf } from "./flat-facts.ts";
+import { expectedRotation } from "./flat-facts.ts";
 import { arbitraryViews, type Controlled, type PodNow, writtenByController } from "./histories.ts";
 import { entryOf, type RawSlice, READY, readAll, rotationIn, sliceWith, WEB_0 } from "./raw-slices.ts";
 
@@ -19,7 +19,7 @@ test("at every moment of every history the answer is that of the flat facts", ()
       for (const raws of views) {
         const rotation = rotationIn(raws);
         seen[rotation.state] += 1;
-        expect(summaryOf(rotation)).toEqual(verdictOf(raws, WEB_0));
+        expect(summaryOf(rotation)).toEqual(expectedRotation(raws, WEB_0));
       }
     }),
     { numRuns: 1_500 },
@@ -189,9 +189,9 @@ test("every spelling of an address has one canonical text, which is its own", ()
         const canonical = canonicalAddress(text);
         expect(canonicalAddress(canonical)).toBe(canonical);
         expect(canonicalAddress(text.toUpperCase())).toBe(canonical);
-        expect(verdictOf([sliceWith({}, { addresses: [text] })], { ...WEB_0, addresses: [canonical] }).state).toBe(
-          "in",
-        );
+        expect(
+          expectedRotation([sliceWith({}, { addresses: [text] })], { ...WEB_0, addresses: [canonical] }).state,
+        ).toBe("in");
       },
     ),
   );
