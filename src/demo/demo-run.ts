@@ -21,7 +21,6 @@ type RunPorts = {
   readonly processes: ProcessTable;
   /** A folder that is removed at the end. */
   readonly scratch: string;
-  /** Command line of `lastcall`. */
   readonly program: readonly string[];
   /** Node's environment variables for the webhook, which does not run in a container. */
   readonly nodeEnvironment: Readonly<Record<string, string>>;
@@ -30,7 +29,6 @@ type RunPorts = {
 const ENDLESS_CLIENTS = 4;
 const DEFAULT_COLUMNS = 100;
 
-/** @returns the exit status */
 export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number> {
   const { options, imageEnvironment } = run;
   const { network, processes } = ports;
@@ -83,7 +81,6 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
   }
 }
 
-/** Prints each distinct warning once. */
 function admitWith(webhook: AdmissionTarget, onWarning: (warning: string) => void) {
   const reported = new Set<string>();
   return async (pod: object): Promise<object> => {

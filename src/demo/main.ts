@@ -19,7 +19,6 @@ const INSIDE = "inside-namespaces";
 
 const LASTCALL = fileURLToPath(new URL("../lastcall.ts", import.meta.url));
 
-/** @returns the exit status */
 export async function main(args: readonly string[]): Promise<number> {
   const isInside = args[0] === INSIDE;
   const flags = isInside ? args.slice(1) : args;
@@ -78,7 +77,7 @@ async function runHere(
   }
 }
 
-/** Exits on Ctrl-C, on SIGTERM, or with the outer demo; the exit handler cleans up. @returns a function that undoes it */
+/** Exits on Ctrl-C, on SIGTERM, or with the outer demo. @returns a function that removes the listeners */
 function exitWhenStopped(isInside: boolean): () => void {
   const exit = () => process.exit(EXIT_INTERRUPTED);
   process.on("SIGINT", exit).on("SIGTERM", exit);

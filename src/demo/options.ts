@@ -14,7 +14,6 @@ import {
 const PROPAGATION_LIMIT_MS = 30_000;
 const DELAY_LIMIT_MS = 120_000;
 const TIMEOUT_LIMIT_MS = 600_000;
-/** Marks a duration that is derived from other flags. */
 const DERIVED_MS = -1;
 
 const DEFAULT_DRAIN_DELAY_MS = 5_000;
@@ -117,7 +116,6 @@ function misplaced({ settings, flagsSet: given, problems }: ReadSettings<typeof 
   ];
 }
 
-/** Annotations of the Pods that make the drain longer than the propagation. */
 export function drainAnnotations(options: DemoOptions): Record<string, string> {
   const annotations: Record<string, string> = {};
   const needed = options.propagationMs + MARGIN_MS;

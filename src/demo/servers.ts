@@ -11,19 +11,16 @@ import type { AdmissionTarget } from "./rollout/admission-client.ts";
 
 type ServersRequest = {
   readonly relay: boolean;
-  /** Namespace of the Pods. */
   readonly namespace: string;
 };
 
 type ServerPorts = {
   readonly clock: Clock;
   readonly processes: ProcessTable;
-  /** Command line of `lastcall`. */
   readonly program: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   /** A folder that is removed at the end. */
   readonly scratch: string;
-  /** Address of the webhook and its relay. */
   readonly host: string;
 };
 

@@ -17,7 +17,6 @@ type VariantRequest = {
 };
 
 export type VariantPorts = Omit<PodRunnerPorts, "onEvent"> & {
-  /** Sends a Pod through admission; the identity function without a webhook. */
   readonly admit: (pod: object) => Promise<object>;
   /** Stores the EndpointSlice of the Service; `undefined` without the relay, its only reader. */
   readonly writeSlice: SlicePorts["write"] | undefined;

@@ -59,7 +59,6 @@ async function serve(request: IncomingMessage, reply: ServerResponse, ports: Api
 }
 
 type Target = Collection & {
-  /** Empty: the whole collection. */
   readonly name: string;
 };
 

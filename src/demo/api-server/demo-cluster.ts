@@ -18,7 +18,6 @@ type DemoClusterPorts = {
   readonly clock: Clock;
   /** A folder that is removed at the end. */
   readonly scratch: string;
-  /** Namespace of the Pods. */
   readonly namespace: string;
 };
 

@@ -2,7 +2,6 @@
 import { type Json, objectAt, textAt } from "../json.ts";
 
 type ApiResource = {
-  /** `/api/v1` or `/apis/<group>/<version>`. */
   readonly group: string;
   readonly plural: string;
   readonly kind: string;
@@ -39,7 +38,6 @@ export type ObjectStore = {
   readonly version: () => number;
   readonly list: (collection: Collection) => readonly Json[];
   readonly get: (collection: Collection, name: string) => Json | undefined;
-  /** Creates or replaces the object. @returns the object with its uid and resourceVersion */
   readonly put: (resource: ApiResource, object: Json) => Json;
   /** Calls back for each change after `version`, past ones first. @returns a function that stops the callbacks */
   readonly follow: (collection: Collection, version: number, onChange: (change: Change) => void) => () => void;

@@ -10,14 +10,12 @@ type SlicedService = { readonly namespace: string; readonly name: string; readon
 export type SlicePorts = {
   readonly clock: Clock;
   readonly service: SlicedService;
-  /** From a Pod's change to the slice's update. */
   readonly lagMs: number;
   readonly write: (slice: Json) => void;
 };
 
 type SliceController = {
   readonly enqueue: (change: EndpointChange, pod: PodIdentity) => void;
-  /** Writes all pending changes without waiting for the lag. */
   readonly flush: () => void;
   /** Clock time at which the Pod's endpoint stopped being ready; `undefined` while it is ready or if it never was. */
   readonly withdrawnMs: (pod: Pick<PodIdentity, "uid">) => number | undefined;
@@ -95,7 +93,6 @@ function isReady(endpoint: Endpoint | undefined): boolean {
   return endpoint?.serving === true && !endpoint.terminating;
 }
 
-/** Translates Pod events to endpoint changes. */
 export function createEndpointFeed(
   enqueue: (change: EndpointChange, pod: PodIdentity) => void,
 ): (pod: PodIdentity, event: PodEvent) => void {

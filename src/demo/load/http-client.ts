@@ -21,7 +21,6 @@ export type HttpTarget = {
 };
 
 export type HttpConnection = {
-  /** One request at a time. */
   readonly request: (path: string, keepAlive: boolean) => Promise<RequestOutcome>;
   /** False once either side has closed the connection or sent `Connection: close`. */
   readonly isUsable: () => boolean;
@@ -110,12 +109,7 @@ type ResponseReading =
 
 const INCOMPLETE: ResponseReading = { complete: false };
 
-/**
- * Parses a response as far as it was received. Pure.
- *
- * @param text bytes received for this request, as latin1
- * @param ended whether the server closed the connection
- */
+/** @param text bytes received for this request, as latin1 */
 export function readResponse(text: string, ended: boolean): ResponseReading {
   const headEnd = text.indexOf("\r\n\r\n");
   const status = /^HTTP\/1\.[01] ([0-9]{3})[ \r]/.exec(text);
@@ -132,7 +126,6 @@ export function readResponse(text: string, ended: boolean): ResponseReading {
   return ended ? { ...done, keepAlive: false } : INCOMPLETE;
 }
 
-/** @param head in lower case */
 function keepsAlive(head: string): boolean {
   if (head.startsWith("http/1.0")) return /\r\nconnection:[^\r]*keep-alive/.test(head);
   return !/\r\nconnection:[^\r]*close/.test(head);

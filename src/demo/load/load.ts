@@ -12,7 +12,6 @@ export type LoadShape = {
   readonly pooledClients: number;
   readonly slowClients: number;
   readonly endlessClients: number;
-  /** Longest age of a pooled connection. */
   readonly maxConnectionMs: number;
   readonly path: string;
   /** Path of a request that takes `ms`; if absent, slow clients request `path`. */
@@ -38,9 +37,7 @@ type LoadPorts = {
 };
 
 type Load = {
-  /** Sends one request of `ms` on a new connection to `host`, counted as `long`. */
   readonly requestLong: (host: string, port: number, ms: number) => void;
-  /** Resolves when no request is in flight. */
   readonly stop: () => Promise<void>;
 };
 

@@ -43,7 +43,6 @@ const THIRD_BYTES = 256;
 export function leaseLoopbackNetwork(): string {
   const total = SECOND_BYTES * THIRD_BYTES;
   for (let tries = 0; tries < total; tries += 1) {
-    // Concurrent processes start at different numbers.
     const number = (process.pid + tries) % total;
     const network = `127.${FIRST_SECOND_BYTE + (number % SECOND_BYTES)}.${Math.trunc(number / SECOND_BYTES)}`;
     if (bindAbstractSocket(`lastcall-loopback-${network}`)) return network;

@@ -82,7 +82,6 @@ const UNSHARE_COMMANDS: readonly (readonly string[])[] = [
   ["unshare", ...COMMON, "--"],
   ["unshare", "--user", "--map-root-user", ...COMMON, "--"],
 ];
-/** Creates one device of each type that the Pods' network uses. */
 const TRIAL_SCRIPT =
   "ip link set lo up && ip link add trial type bridge && ip link add v0 type veth peer name v1 && nsenter --net=/proc/self/ns/net -- true";
 
@@ -102,7 +101,6 @@ type InsideRun = {
   readonly prefix: readonly string[];
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Aborted by Ctrl-C or SIGTERM: the inner demo cleans up and exits. */
   readonly stop: AbortSignal;
 };
 

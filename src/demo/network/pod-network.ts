@@ -3,7 +3,6 @@ import { Fault } from "../../fault.ts";
 
 export type PodAttachment = {
   readonly address: string;
-  /** Wraps a command line to run in the Pod's network namespace. */
   readonly inside: (argv: readonly string[]) => readonly string[];
   /** Adapts arguments of the manager to a network that all Pods share. */
   readonly managerArguments: (args: readonly string[]) => readonly string[];
@@ -13,7 +12,6 @@ export type PodAttachment = {
 export type PodNetwork = {
   readonly kind: "namespace" | "loopback";
   readonly serviceAddress: string;
-  /** Of the webhook and its relay. */
   readonly webhookAddress: string;
   /** Source address of hooks and probes. Differs from that of traffic, as in a cluster. */
   readonly kubeletAddress: string;
@@ -24,7 +22,6 @@ export type PodNetwork = {
 const FIRST_POD = 10;
 const LAST_POD = 250;
 
-/** @param prefix first three bytes of every address */
 export function podNetwork(
   kind: PodNetwork["kind"],
   prefix: string,

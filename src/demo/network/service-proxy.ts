@@ -11,7 +11,6 @@ import { closeServer, isRefusal, listen } from "./sockets.ts";
 type ServiceProxyPorts = {
   readonly clock: Clock;
   readonly network: Pick<PodNetwork, "serviceAddress" | "trafficAddress">;
-  /** 0: any free port. */
   readonly port: number;
   readonly targetPort: number;
   readonly propagationMs: number;
@@ -22,9 +21,7 @@ export type ForwardedConnection = { readonly pod: string; readonly fromMs: numbe
 
 export type ServiceProxy = {
   readonly port: number;
-  /** Applies the change `propagationMs` later. */
   readonly enqueue: (change: EndpointChange) => void;
-  /** Applies all pending changes now. */
   readonly flush: () => void;
   readonly forwarded: () => readonly ForwardedConnection[];
   /** Whether the Pod refused this client's connection, which reaches the client as a reset. */
@@ -96,7 +93,6 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
   };
 }
 
-/** Forwards bytes, FIN and RST in both directions. */
 function join(client: Socket, pod: Socket, onPodError: (error: Error) => void): void {
   client.pipe(pod);
   pod.pipe(client);
@@ -112,7 +108,6 @@ function join(client: Socket, pod: Socket, onPodError: (error: Error) => void): 
 
 export type Endpoint = {
   readonly address: string;
-  /** The Pod is Ready. */
   readonly serving: boolean;
   readonly terminating: boolean;
 };

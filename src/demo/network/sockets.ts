@@ -6,11 +6,7 @@ import { Fault } from "../../fault.ts";
 /** In the larger loads more clients connect at once than Node's default backlog of 511. */
 const BACKLOG = 1_024;
 
-/**
- * @param port 0: any free port
- * @returns the port
- * @throws Fault ERR_DEMO_FAILED when the port is in use
- */
+/** @throws Fault ERR_DEMO_FAILED when the port is in use */
 export async function listen(server: Server, host: string, port = 0): Promise<number> {
   const listening = once(server, "listening");
   server.listen({ host, port, backlog: BACKLOG });

@@ -14,7 +14,6 @@ export type ContainerImages = {
   readonly managerProgram: readonly string[];
   /** Path that replaces the preload library of the manager's image; empty if it was not built. */
   readonly preloadLibrary: string;
-  /** Environment variables that an image would set, such as PATH. */
   readonly imageEnvironment: Readonly<Record<string, string>>;
 };
 
@@ -24,7 +23,6 @@ export type ContainerPorts = ContainerImages & {
   readonly processes: ProcessTable;
   readonly attachment: PodAttachment;
   readonly onLine: (line: string) => void;
-  /** Called before `exited` resolves. */
   readonly onExit: (status: number) => void;
 };
 
@@ -75,7 +73,6 @@ export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: Con
   };
 }
 
-/** The manager's container runs its image's entry point; every other container runs its `command`. */
 export function mainCommand(
   container: ContainerPlan,
   environment: Readonly<Record<string, string>>,

@@ -17,7 +17,6 @@ export function graceAfter(graceSeconds: number, elapsedMs: number): number {
   return graceSeconds - Math.trunc(elapsedMs / 1_000);
 }
 
-/** Seconds from the stop signal to SIGKILL. */
 export function stopSeconds(remainingSeconds: number): number {
   return Math.max(MIN_GRACE_SECONDS, remainingSeconds);
 }
@@ -44,7 +43,6 @@ export function restartDelayMs(count: number): number {
   return count === 0 ? FIRST_RESTART_MS : Math.min(MAX_BACK_OFF_MS, BACK_OFF_MS * 2 ** (count - 1));
 }
 
-/** Restarts that delay the next start, after an exit at `nowMs`. */
 export function countedRestarts({ count, startedMs }: Restarts, nowMs: number): number {
   return nowMs - startedMs >= BACK_OFF_RESET_MS ? 0 : count;
 }

@@ -15,7 +15,6 @@ export type HandlerPorts = {
   readonly clock: Clock;
   readonly podAddress: string;
   readonly kubeletAddress: string;
-  /** @returns the exit status of the command */
   readonly exec: (command: readonly string[]) => Promise<number>;
   readonly podGone: AbortSignal;
 };
@@ -66,7 +65,6 @@ function fetchStatus(
   const agent = handler.secure
     ? new HttpsAgent({ keepAlive, rejectUnauthorized: false })
     : new HttpAgent({ keepAlive });
-  // A hook's idle connection stays open until the Pod is gone.
   if (keepAlive) stop.addEventListener("abort", () => agent.destroy(), { once: true });
   const options = {
     host: handler.host ?? ports.podAddress,

@@ -22,7 +22,6 @@ export type ProbePlan = {
   readonly timeoutMs: number;
 };
 
-/** `fieldPath` is empty for a literal value. */
 type VariablePlan = { readonly name: string; readonly value: string; readonly fieldPath: string };
 
 export type ContainerPlan = {
@@ -45,7 +44,6 @@ export type PodPlan = {
   readonly uid: string;
   readonly graceSeconds: number;
   readonly restarts: boolean;
-  /** In start order: init containers and sidecars as listed, then regular containers. */
   readonly containers: readonly ContainerPlan[];
 };
 

@@ -26,7 +26,6 @@ const LIBRARY = here(`build/native/lastcall-preload-${process.arch}.so`);
 
 export type ManagerImage = Omit<ContainerImages, "imageEnvironment"> & { readonly manager: "native" | "node" };
 
-/** Prefers the native build. */
 export function localManagerImage(): ManagerImage {
   const native = existsSync(NATIVE_MANAGER);
   return {
@@ -44,7 +43,6 @@ export type PodRunnerPorts = RunningPodPorts & {
 export type PodIdentity = { readonly name: string; readonly uid: string; readonly address: string };
 
 export type PodRunner = {
-  /** Resolves when all regular containers were started. */
   readonly start: (pod: object) => Promise<RunningPod>;
   readonly close: () => Promise<void>;
 };

@@ -7,7 +7,6 @@ import type { StopSignal } from "./kubelet-rules.ts";
 type ProcessSignal = StopSignal | "SIGKILL";
 
 export type LocalProcess = {
-  /** 0 if the start failed. */
   readonly pid: number;
   readonly isRunning: () => boolean;
   /** Signals only the process, like process 1 of a container; SIGKILL goes to its whole process group. */
@@ -20,7 +19,6 @@ type ProcessRequest = {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly directory?: string | undefined;
-  /** One line of standard output or error, without the line break. */
   readonly onLine: (line: string) => void;
 };
 

@@ -9,7 +9,6 @@ import type { PodPlan } from "./pod-plan.ts";
 import { type TerminationEvent, terminate } from "./termination.ts";
 
 export type PodEvent = {
-  /** On the runner's clock. */
   readonly atMs: number;
   /** Empty for events of the Pod. */
   readonly container: string;
@@ -42,7 +41,6 @@ export type RunningPod = {
    * ignored, as by the kubelet.
    */
   readonly remove: (graceSeconds?: number) => Promise<void>;
-  /** Simulates a failed liveness probe: hook, stop and restart of this container. */
   readonly restart: (container: string) => Promise<void>;
   /** Resolves when the Pod's last process has exited after a deletion or completion. */
   readonly gone: Promise<void>;

@@ -12,7 +12,6 @@ import { graceAfter, stopSeconds } from "./kubelet-rules.ts";
 export type StoppingContainer = {
   readonly name: string;
   readonly sidecar: boolean;
-  /** Rejects when the hook fails. */
   readonly runHook?: () => Promise<void>;
   readonly isRunning: () => boolean;
   readonly signal: (signal: "SIGTERM" | "SIGKILL") => void;

@@ -39,7 +39,6 @@ export type DrainSummary = {
   readonly leftTotal: number;
   readonly witness: string;
   readonly why: string;
-  /** Empty if the report has none. */
   readonly relay: string;
   /** Since the trigger; -1 when the manager was not notified of the withdrawal. */
   readonly withdrawnAfterMs: number;
@@ -76,7 +75,6 @@ export function deletedMs({ events }: Pick<RunningPod, "events">): number {
   return events.find((event) => event.type === "deleted")?.atMs ?? 0;
 }
 
-/** Time from the deletion to the manager's notification of the withdrawal; `undefined` without one. */
 export function notifiedAfterMs(end: PodEnd): number | undefined {
   const afterMs = end.summary?.withdrawnAfterMs ?? -1;
   return afterMs < 0 ? undefined : end.triggeredMs - end.deletedMs + afterMs;
@@ -92,7 +90,6 @@ export function triggeredMs(lines: readonly Pick<PodEvent, "atMs" | "detail">[])
   return undefined;
 }
 
-/** Finds the last drain report in a manager's output. */
 export function drainSummary(lines: readonly string[]): DrainSummary | undefined {
   return lines.map(reportIn).findLast((report) => report !== undefined);
 }

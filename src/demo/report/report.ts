@@ -24,7 +24,6 @@ export function reportLines(result: DemoResult, width: number): string[] {
   ];
 }
 
-/** @returns the Pod with the longest drain */
 export function worstEnd(ended: readonly EndedPod[]): EndedPod | undefined {
   return ended.toSorted((a, b) => b.drainSeconds - a.drainSeconds)[0];
 }

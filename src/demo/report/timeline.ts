@@ -28,7 +28,6 @@ export function timelineOf(end: PodEnd): Timeline {
     .map((connection) => ({ fromMs: at(connection.fromMs), toMs: connection.toMs < 0 ? goneMs : at(connection.toMs) }));
   const ending = end.events.filter((event) => event.atMs >= end.deletedMs);
   const lanes: Lane[] = [
-    // Without EndpointSlices the deletion is the withdrawal.
     end.slicesWithdrawnMs === undefined
       ? untilMs("Pod is listed as ready", 0)
       : untilMs("EndpointSlices list the Pod", at(end.slicesWithdrawnMs)),
@@ -74,7 +73,6 @@ function withdrawalMarks(end: PodEnd): Mark[] {
   ];
 }
 
-/** Merges overlapping spans, in order of time. */
 export function merged(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of [...spans].sort((a, b) => a.fromMs - b.fromMs)) {
@@ -93,7 +91,6 @@ function clipped(spans: readonly Span[], fromMs: number, toMs: number): Span[] {
 
 const LABEL_WIDTH = 29;
 
-/** @param width in columns */
 export function timelineText(timeline: Timeline, width: number): string[] {
   const columns = Math.max(20, width - LABEL_WIDTH - 1);
   const perMs = (columns - 1) / (timeline.endMs - timeline.startMs);

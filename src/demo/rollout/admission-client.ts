@@ -17,7 +17,6 @@ export type AdmissionTarget = {
 
 type Admitted = { readonly pod: object; readonly warnings: readonly string[]; readonly changed: boolean };
 
-/** The API server's default. */
 const TIMEOUT_MS = 10_000;
 
 /** @throws Fault ERR_DEMO_FAILED when the webhook cannot be reached, rejects the Pod, or sends an invalid response. */

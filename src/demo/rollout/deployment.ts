@@ -50,7 +50,6 @@ export const SAMPLE_DRIVER: Readonly<Record<string, string>> = {
   "lastcall.dev/active-url": `http://127.0.0.1:${SAMPLE_PORT}/active`,
 };
 
-/** Adds annotations to the Pod template without overriding existing ones. */
 export function annotated(deployment: object, annotations: Readonly<Record<string, string>>): object {
   const spec = objectAt(deployment, "spec");
   const template = objectAt(spec, "template");
@@ -106,7 +105,6 @@ export function podOf(deployment: object, revision: string): object {
   };
 }
 
-/** Sets the fields that the API server sets after admission. */
 export function namedPod(pod: object, suffix: string, uid: string): object {
   const metadata = objectAt(pod, "metadata");
   return { ...pod, metadata: { ...metadata, name: `${textAt(metadata, "generateName") ?? "pod-"}${suffix}`, uid } };

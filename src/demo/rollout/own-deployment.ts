@@ -72,9 +72,7 @@ function deploymentProblems(deployment: object): string[] {
 export type MachinePorts = {
   readonly isProgram: (path: string) => boolean;
   readonly isFolder: (path: string) => boolean;
-  /** Base of relative paths. */
   readonly directory: string;
-  /** PATH that an image would set. */
   readonly searchPath: string;
 };
 

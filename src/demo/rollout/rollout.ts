@@ -9,14 +9,12 @@ import { namedPod, podOf } from "./deployment.ts";
 
 type NewPodPorts = {
   readonly runner: PodRunner;
-  /** Sends a Pod through admission; the identity function without a webhook. */
   readonly admit: (pod: object) => Promise<object>;
 };
 
 type RolloutPorts = {
   readonly clock: Clock;
   readonly createPod: () => Promise<RunningPod>;
-  /** Awaited right before a Pod is deleted. */
   readonly beforeDelete: (pod: RunningPod) => Promise<void>;
 };
 
@@ -28,7 +26,6 @@ type RolloutResult = {
 
 const POLL_MS = 25;
 
-/** Resolves when the Pod's containers were started. */
 export async function createPod(deployment: object, revision: string, ports: NewPodPorts): Promise<RunningPod> {
   const uid = randomUUID();
   return ports.runner.start(namedPod(await ports.admit(podOf(deployment, revision)), uid.slice(0, 5), uid));

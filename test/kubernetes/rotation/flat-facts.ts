@@ -1,6 +1,6 @@
 /**
- * The oracle of rotation: written from what EndpointSlices mean and not from the code, and of another shape. Every entry
- * of every slice becomes flat facts, one per address; everything else is a question about that one list.
+ * Test oracle of rotation, written from the EndpointSlice API and independent of the implementation: converts all
+ * endpoints to one flat list with an item per address, and computes the rotation from it.
  */
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
@@ -9,7 +9,7 @@ import type { RawSlice } from "./raw-slices.ts";
 type Fact = {
   readonly service: unknown;
   readonly type: unknown;
-  /** Of the Pod that the entry names; `null` when it names none. */
+  /** Of the target Pod; `null` without one. */
   readonly uid: unknown;
   readonly address: unknown;
   readonly ready: boolean;
